@@ -1,0 +1,33 @@
+"""Runs the command line in this process, in an empty folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tfexp.experiment.cli import main
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+    """`cli("model=linreg", ...)`: what `python -m tfexp model=linreg ...` does, in `tmp_path`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
+
+    def run(*words: str) -> Ended:
+        capsys.readouterr()
+        code = main(list(words))
+        captured = capsys.readouterr()
+        return Ended(code, captured.out, captured.err)
+
+    return run

@@ -1,0 +1,161 @@
+"""What a user can get wrong on the command line ends in one line that says what, where, and what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tfexp.experiment.errors import ExperimentError, SettingError, nearest
+
+ROOTS = "The choices are: data, device, model, optimizer, rerun, resume, schedule, train"
+TRAIN = (
+    "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
+    "steps, summary_every"
+)
+MODELS = "The choices are: linreg, logreg, mlp, own, softmax"
+FLAGS = "The choices are: --cfg, --config-dir, --help, --hydra-help, --info, --multirun, --version, -m"
+
+MESSAGES = {
+    # choices and groups
+    "model=linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
+    "--cfg job model=linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
+    "-m model=mlp,linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
+    "modl=linreg": f"modl: there is no setting or group 'modl'; did you mean 'model'? {ROOTS}",
+    "cluster=9workers": f"cluster: there is no setting or group 'cluster'. {ROOTS}",
+    "device=gpu": "device: there is no choice 'gpu'; did you mean 'cpu'? The choices are: cpu",
+    # stray signs
+    "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
+    "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
+    "~model": "model: a setting cannot be taken away (~): give another value",
+    "+colour=red": "colour: there is no section 'colour'. The choices are: data, device, model, optimizer, schedule, train",
+    "optimizer=sgd,adam": "optimizer: 'optimizer=sgd,adam' is several values: add -m to try each",
+    "model": "cannot read 'model' as key=value",
+    "train.steps=[1,": "cannot read 'train.steps=[1,' as key=value "
+    "(a value with spaces, commas or brackets needs quotes of its own)",
+    # keys
+    "learning_rate=1": "learning_rate: there is no setting or group 'learning_rate'; "
+    f"did you mean 'optimizer.learning_rate'? {ROOTS}",
+    "optimzer.learning_rate=1": "optimzer.learning_rate: there is no setting or group 'optimzer.learning_rate'; "
+    f"did you mean 'optimizer.learning_rate'? {ROOTS}",
+    "optimizer.lr=1": "optimizer.lr: there is no setting 'lr'; did you mean 'learning_rate'? The choices are: learning_rate",
+    "--cfg job train.stepz=3": f"train.stepz: there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
+    "train.stepz=3": f"train.stepz: there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
+    "train.learning_rate=3": f"train.learning_rate: there is no setting 'learning_rate'. {TRAIN}. "
+    "There is optimizer.learning_rate",
+    "train.early_stop.patienc=3": "train.early_stop.patienc: there is no setting 'patienc'; "
+    "did you mean 'patience'? The choices are: min_delta, patience",
+    # types and ranges
+    "train.steps=many": "train.steps: 'many' is not a whole number or null",
+    "train.steps=2.5": "train.steps: '2.5' is not a whole number or null",
+    "-m train.steps=2,many": "train.steps: 'many' is not a whole number or null",
+    "train.seed=null": "train.seed: null is not a whole number",
+    "train.steps=-3": "train.steps: -3 must be at least 1",
+    "train.steps=null": "train.steps: give train.steps or train.epochs",
+    "train.early_stop.patience=0": "train.early_stop.patience: 0 must be at least 1",
+    "train.early_stop=3": "train.early_stop: '3' is not a section with patience, min_delta",
+    "train=3": "train: '3' is not a section: give train.<setting>=<value>",
+    "optimizer.learning_rate=fast": "optimizer.learning_rate: 'fast' is not a number",
+    "optimizer.learning_rate=nan": "optimizer.learning_rate: nan is not a finite number",
+    "optimizer=momentum optimizer.use_nesterov=perhaps": "optimizer.use_nesterov: 'perhaps' is not true or false",
+    "optimizer=momentum optimizer.momentum=1": "optimizer.momentum: 1.0 must be below 1",
+    "model=mlp model.hidden=[3,a]": "model.hidden[1]: 'a' is not a whole number",
+    "model=mlp model.hidden=3": "model.hidden: '3' is not a list, each item a whole number",
+    "model=mlp model.activation=rel": "model.activation: there is no choice 'rel'; did you mean 'relu'? "
+    "The choices are: elu, relu, sigmoid, tanh",
+    "schedule=piecewise schedule.factors=[1]": "schedule.factors: 2 boundaries need 3 factors, 1 were given",
+    "schedule=piecewise schedule.boundaries=[5,5]": "schedule.boundaries: [5, 5] must be one or more steps, each later",
+    "data=csv data.label=a": "data.path: a text must be given: data.path=<value>",
+    "data=csv data.label=a data.path=a.csv data.delimiter=ab": "data.delimiter: 'ab' must be one character",
+    # classes of one's own
+    "model=own": "model.target: has no value: give model.target=package.module:Class",
+    "model=own model.target=foo": "model.target: 'foo' is not of the form package.module:Class",
+    "model=own model.target=nowhere.nets:Net": "model.target: there is no module 'nowhere' (of 'nowhere.nets:Net')",
+    "model=own model.target=tfexp.experiment.models.mlp:Mpl": "model.target: there is no class in "
+    "tfexp.experiment.models.mlp called 'Mpl'; did you mean 'Mlp'? The choices are: Mlp",
+    "model=own model.target=tfexp.experiment.models.mlp:dense": "model.target: "
+    "'tfexp.experiment.models.mlp:dense' is not a dataclass derived from tfexp.experiment.models.model.Model",
+    # things that do not go together
+    "data=digits": "Linreg predicts numbers and this data has 10 classes: choose model=logreg, softmax or mlp, "
+    "or data=diabetes, line, or csv without data.classes",
+    "model=softmax data=line": "Softmax needs classes and this data's labels are numbers: choose model=linreg "
+    "or mlp, or data=digits, breast_cancer, or csv with data.classes=<how many>",
+    "model=logreg data=digits": "Logreg tells two classes apart and this data has 10: use model=softmax",
+    "train.batch_size=355": "train.batch_size: 355 is more than the 354 training rows",
+    "data=line data.test_fraction=0.996": "data.test_fraction: 0.996 of 100 rows leaves none to train on",
+    "train.steps=3 train.epochs=4": "train.epochs: give train.steps or train.epochs, not both",
+    "hydra.job.chdir=true": "hydra.job.chdir: of Hydra's own settings, a single run takes hydra.run.dir and "
+    "hydra.searchpath",
+    "resume=a rerun=b": "resume: give resume (go on) or rerun (once more from the start), not both",
+    "-m resume=a,b": "resume: goes with a single run, not with -m",
+    "rerun=a model=mlp": "model: a run is run again as it was; with rerun, only hydra.run.dir may be given",
+    # flags and folders
+    "--multrun": f"there is no flag '--multrun'; did you mean '--multirun'? {FLAGS}",
+    "--config-name other": "--config-name: is not for this program: use --config-dir",
+    "--config-dir nowhere": "--config-dir: there is no folder nowhere",
+    "resume=nowhere": "nowhere is not a run's folder: it has no config.yaml",
+    "rerun=nowhere": "nowhere has no result.json: that run did not finish (resume=nowhere)",
+}
+
+
+@pytest.mark.parametrize("line", MESSAGES)
+def test_message(line: str, cli: Callable, tmp_path: Path) -> None:
+    ended = cli(*line.split(" "))
+
+    assert ended.err == f"tfexp: {MESSAGES[line]}\n"
+    assert ended.code != 0
+    assert ended.out == ""
+    assert list(tmp_path.iterdir()) == [], "a refused command leaves nothing behind"
+
+
+def test_full_error_shows_where_it_came_from(cli: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
+    with pytest.raises(SettingError, match="did you mean 'linreg'"):
+        cli("model=linrg")
+
+
+def test_a_fault_in_ones_own_module_is_not_hidden(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_nets.py").write_text("import a_module_that_nobody_has\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModuleNotFoundError, match="a_module_that_nobody_has"):
+        cli("model=own", "model.target=broken_nets:Net")
+
+
+def test_output_folder_that_cannot_be_made(cli: Callable, tmp_path: Path) -> None:
+    (tmp_path / "note").write_text("mine")
+    ended = cli("hydra.run.dir=note/run")
+    assert ended.err == "tfexp: cannot make the run's folder note/run: Not a directory\n"
+    ended = cli("hydra.run.dir=note")
+    assert ended.err == "tfexp: note is in the way of the run's folder: it is not a folder\n"
+    assert ended.code == 1
+    assert (tmp_path / "note").read_text() == "mine"
+
+
+def test_unknown_device_names_what_there_is(cli: Callable, tmp_path: Path) -> None:
+    ended = cli("device.name=cpu:x:y")
+    assert ended.code == 2
+    assert ended.err.startswith("tfexp: device.name: 'cpu:x:y' is not a device's name such as /cpu:0")
+    assert list(tmp_path.iterdir()) == []
+
+    ended = cli("device.name=/gpu:0", "hydra.run.dir=run")
+    assert ended.code == 1
+    assert "/device:GPU:0" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_nearest_knows_last_parts_initials_and_slips() -> None:
+    choices = ["train.steps", "optimizer.learning_rate", "model.hidden"]
+    assert nearest("learning_rate", choices) == "optimizer.learning_rate"
+    assert nearest("lr", choices) == "optimizer.learning_rate"
+    assert nearest("train.step", choices) == "train.steps"
+    assert nearest("hiden", choices) == "model.hidden"
+    assert nearest("colour", choices) is None
+
+
+def test_every_error_says_how_the_process_ends() -> None:
+    kinds = [ExperimentError]
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+    assert SettingError in kinds
+    assert all(kind.exit_code > 0 for kind in kinds)

@@ -1,0 +1,156 @@
+"""Every choice of every group in conf/ runs, and conf/ and the schema classes agree on the settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from run_files import numbers, records
+
+from tfexp.experiment import schema
+from tfexp.experiment.cli import conf_dir
+
+CSV = "width,height,kind\n" + "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(47))
+OWN = """
+from dataclasses import dataclass
+import numpy as np
+import tfexp as tf
+from tfexp.experiment.datasets.source import Source, Table
+from tfexp.experiment.models.dense import dense
+from tfexp.experiment.models.model import Regression
+
+@dataclass(frozen=True)
+class Wide(Regression):
+    width: int = 8
+
+    def outputs(self, features, spec):
+        return dense(tf.nn.relu(dense(features, self.width, "wide")), 1, "out")
+
+@dataclass(frozen=True)
+class Squares(Source):
+    rows: int = 41
+
+    def read(self):
+        x = np.linspace(-1, 1, self.rows)
+        return Table(x[:, None], x**2, ("x",), None, "squares")
+"""
+
+LINE = ["data=line", "data.points=61", "train.batch_size=16"]
+"""What each choice needs beside itself to learn something in a hundred steps."""
+RECIPES: dict[str, dict[str, list[str]]] = {
+    "model": {
+        "linreg": LINE,
+        "logreg": [],
+        "softmax": [],
+        "mlp": ["model.hidden=[13,7]"],
+        "own": ["model.target=own_parts:Wide", "model.width=11", *LINE],
+    },
+    "data": {
+        "line": ["train.batch_size=16"],
+        "diabetes": [],
+        "breast_cancer": ["model=logreg"],
+        "digits": ["model=softmax"],
+        "csv": [
+            "model=mlp",
+            "data.path=flowers.csv",
+            "data.label=kind",
+            "data.classes=3",
+            "train.batch_size=5",
+            "optimizer.learning_rate=0.01",
+        ],
+        "own": ["data.target=own_parts:Squares", "data.rows=43", "model=mlp", "train.batch_size=8"],
+    },
+    "optimizer": {
+        "sgd": [],
+        "momentum": [],
+        "adagrad": [],
+        "adadelta": ["optimizer.epsilon=0.001"],
+        "adam": ["optimizer.learning_rate=0.01"],
+        "rmsprop": ["optimizer.centered=true"],
+        "ftrl": ["optimizer.l2=0.001"],
+        "proximal_sgd": ["optimizer.l1=0.001"],
+        "proximal_adagrad": ["optimizer.l2=0.001"],
+    },
+    "schedule": {
+        "constant": [],
+        "exponential": ["schedule.decay_steps=10"],
+        "piecewise": ["schedule.boundaries=[10,70]"],
+    },
+    "device": {"cpu": ["device.intra_op_threads=1"]},
+}
+
+
+def groups() -> dict[str, set[str]]:
+    folders = [path for path in conf_dir().iterdir() if path.is_dir() and path.name != "hydra"]
+    return {folder.name: {path.stem for path in folder.glob("*.yaml")} for folder in folders}
+
+
+def test_every_choice_has_a_recipe() -> None:
+    assert groups() == {group: set(choices) for group, choices in RECIPES.items()}
+
+
+@pytest.mark.parametrize(("group", "choice"), [(group, choice) for group, choices in RECIPES.items() for choice in choices])
+def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "flowers.csv").write_text(CSV)
+    (tmp_path / "own_parts.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(__import__("sys").modules, "own_parts", raising=False)
+    words = [f"{group}={choice}", *RECIPES[group][choice]]
+
+    ended = cli(*words, "train.steps=100", "train.eval_every=20", "hydra.run.dir=run")
+
+    assert ended.code == 0, ended.err
+    losses = [record["train"]["loss"] for record in records(tmp_path / "run")]
+    assert all(math.isfinite(loss) for loss in losses)
+    assert losses[-1] < losses[0]
+    assert numbers(tmp_path / "run")["step"] == 100
+    composed = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
+    chosen = yaml.safe_load((conf_dir() / group / f"{choice}.yaml").read_text())
+    if chosen.get("target", "???") != "???":
+        assert composed[group]["target"] == chosen["target"]
+    for word in RECIPES[group][choice]:
+        key, _, value = word.partition("=")
+        if "." in key:
+            section, name = key.split(".")
+            assert composed[section][name] == yaml.safe_load(value)
+
+
+@pytest.mark.parametrize("group", ["model", "data", "optimizer", "schedule"])
+def test_files_give_the_values_of_exactly_their_classes_settings(group: str) -> None:
+    for path in (conf_dir() / group).glob("*.yaml"):
+        content = yaml.safe_load(path.read_text())
+        content.pop("defaults", None)
+        target = content.pop("target")
+        if target == "???":
+            continue
+        fields = dataclasses.fields(schema.resolve(target, schema.Section))
+        assert set(content) == {field.name for field in fields}, path
+        assert all(field.default is dataclasses.MISSING for field in fields), f"{target} hides a default"
+
+
+def test_fixed_sections_have_the_values_of_exactly_their_settings() -> None:
+    config = yaml.safe_load((conf_dir() / "config.yaml").read_text())
+    assert set(config["train"]) == {field.name for field in dataclasses.fields(schema.Train)}
+    assert set(config["train"]["early_stop"]) == {field.name for field in dataclasses.fields(schema.EarlyStop)}
+    device = yaml.safe_load((conf_dir() / "device" / "cpu.yaml").read_text())
+    assert set(device) == {field.name for field in dataclasses.fields(schema.Device)}
+
+
+def test_schedules_move_the_learning_rate(cli: Callable, tmp_path: Path) -> None:
+    common = ["data=line", "train.steps=30", "train.eval_every=10", "optimizer.learning_rate=0.5"]
+    cli(*common, "schedule=exponential", "schedule.decay_steps=10", "hydra.run.dir=exponential")
+    cli(
+        *common,
+        "schedule=piecewise",
+        "schedule.boundaries=[10,20]",
+        "schedule.factors=[1,0.5,0.1]",
+        "hydra.run.dir=piecewise",
+    )
+    rates = {name: [record["learning_rate"] for record in records(tmp_path / name)] for name in ("exponential", "piecewise")}
+    assert rates["exponential"] == pytest.approx([0.5, 0.25, 0.125, 0.0625])
+    # TF: the boundary's own step still has the earlier rate
+    assert rates["piecewise"] == pytest.approx([0.5, 0.5, 0.25, 0.05])

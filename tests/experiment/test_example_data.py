@@ -1,0 +1,180 @@
+"""The sources of examples: what they read, how it is split, and what they say about files that are wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tfexp.experiment.datasets.bundled import BreastCancer, Diabetes, Digits
+from tfexp.experiment.datasets.csv_file import CsvFile
+from tfexp.experiment.datasets.dataset import batch_rows, prepare
+from tfexp.experiment.datasets.line import Line
+from tfexp.experiment.datasets.source import Source, Table
+from tfexp.experiment.errors import ExperimentError, SettingError
+
+SPLIT: dict[str, Any] = {"standardize": True, "test_fraction": 0.2, "split_seed": 3}
+LINE = Line(standardize=False, test_fraction=0.2, split_seed=0, points=100, slope=2.0, noise=0.3, noise_seed=0)
+
+
+def csv(path: Path, **changes: Any) -> CsvFile:
+    settings = {"label": "kind", "classes": 3, "header": True, "delimiter": ",", "ignore": (), **SPLIT}
+    return CsvFile(path=str(path), **{**settings, **changes})
+
+
+@pytest.mark.parametrize(
+    ("source", "loader", "options"),
+    [
+        (Diabetes(**SPLIT), "load_diabetes", {"scaled": False}),
+        (BreastCancer(**SPLIT), "load_breast_cancer", {}),
+        (Digits(**SPLIT), "load_digits", {}),
+    ],
+)
+def test_bundled_data_is_what_scikit_learn_loads(source: Source, loader: str, options: dict[str, Any]) -> None:
+    datasets = pytest.importorskip("sklearn.datasets")
+    reference = getattr(datasets, loader)(**options)
+    table = source.read()
+    np.testing.assert_array_equal(table.features, reference.data)
+    np.testing.assert_array_equal(table.labels, reference.target)
+    assert len(table.columns) == reference.data.shape[1]
+    if table.classes is not None:
+        assert table.classes == len(reference.target_names)
+
+
+def test_line_is_the_documents_data() -> None:
+    table = LINE.read()
+    assert table.features[[0, 99], 0].tolist() == [-1.0, 1.0]
+    np.random.seed(0)
+    np.testing.assert_array_equal(
+        table.labels, 2 * np.linspace(-1, 1, 100) + np.random.randn(*np.linspace(-1, 1, 100).shape) * 0.3
+    )
+
+
+def test_split_is_a_partition_that_the_seed_decides() -> None:
+    parts = prepare(LINE)
+    rows = np.concatenate([parts.train.features, parts.test.features])
+    assert (parts.train.rows, parts.test.rows) == (80, 20)
+    assert sorted(rows[:, 0]) == sorted(LINE.read().features[:, 0].astype(np.float32))
+    again, other = prepare(LINE), prepare(dataclasses.replace(LINE, split_seed=1))
+    np.testing.assert_array_equal(parts.test.features, again.test.features)
+    assert not np.array_equal(parts.test.features, other.test.features)
+    assert parts.digest == again.digest == other.digest
+    assert parts.digest != prepare(dataclasses.replace(LINE, noise_seed=1)).digest
+
+
+def test_standardizing_uses_the_training_rows_only_and_can_be_undone() -> None:
+    source = Diabetes(**SPLIT)
+    parts, raw = prepare(source), prepare(dataclasses.replace(source, standardize=False))
+    np.testing.assert_allclose(parts.train.features.mean(axis=0), 0, atol=1e-6)
+    np.testing.assert_allclose(parts.train.features.std(axis=0), 1, atol=1e-5)
+    np.testing.assert_allclose(
+        parts.test.labels * parts.spec.label_scale + parts.spec.label_shift, raw.test.labels, rtol=1e-5
+    )
+    constant = prepare(Digits(**SPLIT)).train.features[:, 0]  # the first pixel is always white
+    assert not constant.any()
+
+
+def test_batches_of_an_epoch_share_no_row_and_depend_on_seed_and_step_alone() -> None:
+    rows, size = 47, 5
+    epochs = [[batch_rows(11, step, rows, size) for step in range(9 * e, 9 * e + 9)] for e in range(3)]
+    for epoch in epochs:
+        seen = np.concatenate(epoch)
+        assert len(set(seen.tolist())) == 45
+        assert set(seen.tolist()) <= set(range(rows))
+    assert not np.array_equal(epochs[0][0], epochs[1][0])
+    assert not np.array_equal(epochs[0][0], batch_rows(12, 0, rows, size))
+    np.testing.assert_array_equal(epochs[2][7], batch_rows(11, 25, rows, size))
+    assert epochs[0][0].tolist() == [22, 30, 37, 26, 2]  # the stream must never change: old runs could not resume
+
+
+def test_csv_columns_are_found_by_name_or_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbfid;wide; kind\r\n7;1.5;2\r\n\r\n8;-2e3;0\r\n9; 4 ;1.0\r\n")
+    table = csv(path, delimiter=";", ignore=("id",)).read()
+    np.testing.assert_array_equal(table.features, [[1.5], [-2000], [4]])
+    np.testing.assert_array_equal(table.labels, [2, 0, 1])
+    assert table.columns == ("wide",)
+    assert table.labels.dtype == np.int64
+
+    path.write_text("1,2,0.5\n3,4,1.5\n")
+    table = csv(path, header=False, label="2", classes=None).read()
+    np.testing.assert_array_equal(table.features, [[1, 2], [3, 4]])
+    np.testing.assert_array_equal(table.labels, [0.5, 1.5])
+    assert table.columns == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "{path}: the file is empty"),
+        (b"a,kind\n", "{path}: 0 rows of data; at least two are needed"),
+        (b"a,kind\n1,0\n", "{path}: 1 rows of data; at least two are needed"),
+        (b"kind\n1\n", "{path}: there is no column beside the label 'kind' to learn from"),
+        (b"a,a,kind\n1,2,0\n", "{path}, line 1: two columns are called 'a'"),
+        (b"a,kind\n1,0\n\n2,x\n", "{path}, line 4, column 'kind': 'x' is not a number"),
+        (b"a,kind\n1,0\n,1\n", "{path}, line 3, column 'a': the cell is empty"),
+        (b"a,kind\ninf,0\n", "{path}, line 2, column 'a': 'inf' is not finite"),
+        (b"a,kind\n1,0\n1\n", "{path}, line 3: 1 columns where 2 are expected"),
+        (b"a,kind\n1,0\n1,2,3\n", "{path}, line 3: 3 columns where 2 are expected"),
+        (
+            b"a,kind\n1,0\n2,3\n",
+            "{path}, line 3, column 'kind': the label 3 is not one of the 3 classes 0 to 2 (data.classes=3)",
+        ),
+        (
+            b"a,kind\n1,0.5\n",
+            "{path}, line 2, column 'kind': the label 0.5 is not one of the 3 classes 0 to 2 (data.classes=3)",
+        ),
+        (b'a,kind\n1,0\n"2,1\n', "{path}, line 3: unexpected end of data"),
+        (b"a,kind\n1,\xff\n", "{path}: not a text file in UTF-8: 'utf-8' codec can't decode byte 0xff in position"),
+        (None, "data.path: {path} cannot be read: No such file or directory"),
+    ],
+)
+def test_wrong_csv_is_named_by_line_and_column(content: bytes | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ExperimentError) as raised:
+        csv(path).read()
+    assert str(raised.value).startswith(message.format(path=path))
+
+
+def test_csv_label_that_is_not_there_gets_the_nearest(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text("wide,kind\n1,0\n2,1\n")
+    with pytest.raises(SettingError) as raised:
+        csv(path, label="kin").read()
+    assert str(raised.value) == (
+        f"data.label: there is no column in {path} called 'kin'; did you mean 'kind'? The choices are: kind, wide"
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Given(Source):
+    """A source of any table."""
+
+    table: Any = None
+
+    def read(self) -> Table:
+        return self.table
+
+
+@pytest.mark.parametrize(
+    ("features", "labels", "classes", "message"),
+    [
+        (np.ones([3]), np.ones(3), None, "features [3] and labels [3] must have the shapes [rows, columns] and [rows]"),
+        (np.ones([3, 2]), np.ones(2), None, "features [3, 2] and labels [2] must have the shapes"),
+        (np.ones([3, 1]), np.ones(3), None, "2 column names for 1 columns"),
+        (np.array([[1, 2], [3, np.nan]]), np.ones(2), None, "row 1, column 'b': nan is not finite"),
+        (np.ones([3, 2]), np.array([0, np.inf, 0]), None, "row 1: the label inf is not a finite number"),
+        (np.ones([3, 2]), np.array([0, 1, 5]), 5, "row 2: the label 5 is not one of the 5 classes 0 to 4"),
+        (np.ones([3, 2]), np.array([-1, 1, 3]), 5, "row 0: the label -1 is not one of the 5 classes 0 to 4"),
+    ],
+)
+def test_a_table_of_ones_own_is_checked(features: np.ndarray, labels: np.ndarray, classes: int | None, message: str) -> None:
+    with pytest.raises(ExperimentError) as raised:
+        prepare(Given(table=Table(features, labels, ("a", "b"), classes, "mine"), **SPLIT))
+    assert message in str(raised.value)
+    assert "mine" in str(raised.value)

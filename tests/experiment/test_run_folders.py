@@ -1,0 +1,68 @@
+"""Who may write in a run's folder, and that nothing there is ever half a file."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.outputs import RunFolder
+
+
+def claim(path: str) -> str:
+    return str(RunFolder.create(Path(path), exactly=False).path)
+
+
+def test_runs_that_start_in_the_same_second_get_folders_of_their_own(tmp_path: Path) -> None:
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        paths = pool.map(claim, [str(tmp_path / "day" / "12-00-00-linreg")] * 4, chunksize=1)
+    assert sorted(Path(path).name for path in paths) == [
+        "12-00-00-linreg",
+        "12-00-00-linreg-2",
+        "12-00-00-linreg-3",
+        "12-00-00-linreg-4",
+    ]
+
+
+def test_a_named_folder_holds_one_run(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", exactly=True)
+    folder.close()
+    with pytest.raises(ExperimentError) as raised:
+        RunFolder.create(tmp_path / "run", exactly=True)
+    assert str(raised.value) == (
+        f"{tmp_path / 'run'} already holds a run (config.yaml): choose another hydra.run.dir, or go on with "
+        f"resume={tmp_path / 'run'}"
+    )
+
+
+def test_a_folder_with_other_things_in_it_keeps_them(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    RunFolder.create(tmp_path, exactly=True).close()
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_two_runs_never_write_in_one_folder(tmp_path: Path) -> None:
+    folder = RunFolder.create(tmp_path / "run", exactly=True)
+    with pytest.raises(ExperimentError, match="is in use by another process"):
+        RunFolder.open(tmp_path / "run")
+    folder.close()
+    RunFolder.open(tmp_path / "run").close()
+
+
+def test_a_text_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = RunFolder.create(tmp_path / "run", exactly=True)
+    folder.write_text(folder.config, "old")
+
+    def torn(*arguments: object) -> None:
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("os.replace", torn)
+        with pytest.raises(OSError, match="disk is full"):
+            folder.write_text(folder.config, "new")
+    assert folder.config.read_text() == "old"
+    folder.write_text(folder.config, "new")
+    assert folder.config.read_text() == "new"
+    folder.close()

@@ -1,0 +1,1 @@
+"""Graphs and files recorded from TensorFlow, with the programs and scripts that record them."""

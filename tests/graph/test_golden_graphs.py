@@ -1,0 +1,45 @@
+"""Every golden program, built with tfexp, makes TensorFlow's graph node for node, its shapes and its values.
+
+The recordings in `tests/golden/graphs` need no TensorFlow; where TensorFlow is installed, the same programs
+are also compared with it live, which shows a recording that has gone stale."""
+
+from __future__ import annotations
+
+import pytest
+
+import tfexp
+from tests.golden import capture, oracle
+from tests.golden.compare import graph_differences, run_differences
+from tests.golden.programs import PROGRAMS
+
+ORACLES = ["recorded", *(["live"] if oracle.is_installed() else [])]
+RUNNING = [name for name, program in PROGRAMS.items() if capture.load(program.group)[name]["runs"]]
+
+
+def expected_capture(name: str, source: str, *, run: bool) -> capture.Capture:
+    program = PROGRAMS[name]
+    if source == "live":
+        return capture.take(program, oracle.tensorflow(), run=run)
+    return capture.load(program.group)[name]
+
+
+@pytest.mark.parametrize("source", ORACLES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_graph_is_tensorflows(name: str, source: str) -> None:
+    actual = capture.take(PROGRAMS[name], tfexp, run=False)
+    found = graph_differences(expected_capture(name, source, run=False), actual)
+    assert not found, "\n".join([f"{name} ({PROGRAMS[name].source})", *found])
+
+
+@pytest.mark.parametrize("source", ORACLES)
+@pytest.mark.parametrize("name", RUNNING)
+def test_values_are_tensorflows(name: str, source: str) -> None:
+    found = run_differences(expected_capture(name, source, run=True), capture.take(PROGRAMS[name], tfexp))
+    assert not found, "\n".join([f"{name} ({PROGRAMS[name].source})", *found])
+
+
+def test_recordings_and_programs_are_the_same_set() -> None:
+    groups = {program.group for program in PROGRAMS.values()}
+    recorded = [name for group in sorted(groups) for name in capture.load(group)]
+    assert sorted(recorded) == sorted(PROGRAMS)
+    assert {path.name.partition(".")[0] for path in capture.GRAPHS.iterdir()} == groups

@@ -1,0 +1,1 @@
+"""The ground floor: dtypes, shapes, errors, device names and the op registry. Imports nothing of tfexp above it."""

@@ -1,0 +1,166 @@
+"""Device names: `/job:worker/replica:0/task:1/device:GPU:0`, whole or in part. Source: `tf.DeviceSpec`, TF 1.15."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class DeviceName:
+    """A (partial) device name; a field that is None is left open. The immutable value that the runtime works with."""
+
+    job: str | None = None
+    replica: int | None = None
+    task: int | None = None
+    device_type: str | None = None
+    device_index: int | None = None
+
+    @staticmethod
+    @functools.lru_cache(maxsize=1024)
+    def parse(text: str) -> DeviceName:
+        """Read a name, also in the short forms `/cpu:0`, `/gpu:1`; `*` leaves a field open. ValueError if it is none."""
+        name = DeviceName()
+        for part in text.split("/"):
+            fields = part.split(":")
+            key, values = fields[0], fields[1:]
+            try:
+                if not part:
+                    continue
+                if key == "job" and len(values) == 1:
+                    name = replace(name, job=values[0])
+                elif key in ("replica", "task") and len(values) == 1:
+                    number = None if values[0] == "*" else int(values[0])
+                    name = replace(name, replica=number) if key == "replica" else replace(name, task=number)
+                elif key == "device" and len(values) == 2:
+                    kind = None if values[0] == "*" else values[0].upper()
+                    name = replace(name, device_type=kind, device_index=None if values[1] == "*" else int(values[1]))
+                elif key == "device" and len(values) == 1:
+                    name = replace(name, device_type=values[0].upper())
+                elif key.upper() in _SHORT_TYPES and len(values) == 1:
+                    if name.device_type is not None:
+                        raise ValueError(f"Cannot specify multiple device types: {text}")
+                    name = replace(name, device_type=key.upper(), device_index=None if values[0] == "*" else int(values[0]))
+                else:
+                    raise ValueError(f"Unknown attribute: {key!r} in {text!r}")
+            except ValueError as error:
+                if "attribute" in str(error) or "multiple" in str(error):
+                    raise
+                raise ValueError(f"Unknown attribute: {key!r} in {text!r}: {error}") from None
+        return name
+
+    def merged_over(self, base: DeviceName) -> DeviceName:
+        """This name, its open fields filled from `base`. A type given here without index opens `base`'s index."""
+        index = self.device_index
+        if index is None and (self.device_type is None or self.device_type == base.device_type):
+            index = base.device_index
+        return DeviceName(
+            base.job if self.job is None else self.job,
+            base.replica if self.replica is None else self.replica,
+            base.task if self.task is None else self.task,
+            base.device_type if self.device_type is None else self.device_type,
+            index,
+        )
+
+    def matches(self, full: DeviceName) -> bool:
+        """Whether every field that is given here is the same in `full`."""
+        return all(
+            mine is None or mine == theirs
+            for mine, theirs in (
+                (self.job, full.job),
+                (self.replica, full.replica),
+                (self.task, full.task),
+                (self.device_type, full.device_type),
+                (self.device_index, full.device_index),
+            )
+        )
+
+    def __str__(self) -> str:
+        text = ""
+        if self.job is not None:
+            text += f"/job:{self.job}"
+        if self.replica is not None:
+            text += f"/replica:{self.replica}"
+        if self.task is not None:
+            text += f"/task:{self.task}"
+        if self.device_type is not None:
+            index = "*" if self.device_index is None else self.device_index
+            text += f"/device:{self.device_type}:{index}"
+        return text
+
+
+_SHORT_TYPES = ("CPU", "GPU", "TPU", "XLA_CPU", "XLA_GPU")
+
+
+class DeviceSpec:
+    """TF 1.15's mutable `tf.DeviceSpec`: a DeviceName whose fields may be set."""
+
+    def __init__(
+        self,
+        job: str | None = None,
+        replica: int | None = None,
+        task: int | None = None,
+        device_type: str | None = None,
+        device_index: int | None = None,
+    ):
+        self._name = DeviceName(
+            None if job is None else str(job),
+            None if replica is None else int(replica),
+            None if task is None else int(task),
+            None if device_type is None else str(device_type).upper(),
+            None if device_index is None else int(device_index),
+        )
+
+    @classmethod
+    def from_string(cls, spec: str) -> DeviceSpec:
+        return cls().parse_from_string(spec)
+
+    def parse_from_string(self, spec: str) -> DeviceSpec:
+        """Read `spec` into this object and return it."""
+        self._name = DeviceName.parse(spec)
+        return self
+
+    def merge_from(self, dev: DeviceSpec) -> None:
+        """Take every field that `dev` gives."""
+        self._name = dev._name.merged_over(self._name)
+
+    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
+        merged = DeviceSpec()
+        merged._name = dev._name.merged_over(self._name)
+        return merged
+
+    def to_string(self) -> str:
+        return str(self._name)
+
+    def __str__(self) -> str:
+        return self.to_string()
+
+    def __repr__(self) -> str:
+        fields = ("job", "replica", "task", "device_type", "device_index")
+        given = [f"{f}={getattr(self._name, f)!r}" for f in fields if getattr(self._name, f) is not None]
+        return f"DeviceSpec({', '.join(given)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeviceSpec) and self._name == other._name
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def _set(self, **fields: Any) -> None:
+        self._name = replace(self._name, **fields)
+
+
+def _field(name: str) -> property:
+    return property(lambda self: getattr(self._name, name), lambda self, value: self._set(**{name: value}))
+
+
+for _name in ("job", "replica", "task", "device_type", "device_index"):
+    setattr(DeviceSpec, _name, _field(_name))
+
+
+def canonical_name(device: str | DeviceSpec | None) -> str:
+    """The long form of a device name: `/cpu:0` -> `/device:CPU:0`; `""` for None."""
+    if device is None:
+        return ""
+    return str(DeviceName.parse(device) if isinstance(device, str) else device)

@@ -1,0 +1,140 @@
+"""The contract between kernels and whoever runs them.
+
+A kernel is `compute(ctx, *arrays, **attrs)`. Values are NumPy arrays or NumPy scalars (0-d), strings are object arrays of
+bytes; an input declared `ref` arrives as a `Ref`, and a `ref` output is returned as one. A kernel never writes to an array
+that it was given, except through a Ref, and may return a view of an input only when it is registered with `view=True`.
+
+Control flow: a kernel may return `DEAD` for an output (`Switch` does, for the branch that is not taken). A node with a dead
+input or a node that waits for a dead one does not run, and all its outputs are dead; only a kernel registered with
+`takes_dead=True` (`Merge`) is called as long as one of its inputs is alive, and then finds `DEAD` in place of the others.
+
+Failures: a kernel raises a `tf.errors` class with `None` for node and op (the executor fills them in and appends the node's
+name), or ValueError, TypeError, IndexError, ArithmeticError (these become InvalidArgumentError).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from tfexp.core.dtypes import DType
+from tfexp.core.shape import TensorShape
+
+
+class _Dead:
+    """The type of DEAD, the value of an output that was not computed because its branch was not taken."""
+
+    def __repr__(self) -> str:
+        return "DEAD"
+
+
+DEAD: Any = _Dead()
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What runs an op on a kind of device: `function(ctx, *inputs, **attrs)`, attrs as far as `attr_names` says (None: all).
+
+    `view`: the result may share memory with an input. `handle`: the result is a handle (Ref, queue …) that stays the same
+    object for as long as the session's resources do, so that one call for a session is enough. `takes_dead`: see DEAD.
+    """
+
+    function: Callable[..., Any]
+    attr_names: tuple[str, ...] | None = None
+    view: bool = False
+    handle: bool = False
+    takes_dead: bool = False
+
+    def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of a node's attributes that the function takes."""
+        return dict(attrs) if self.attr_names is None else {name: attrs[name] for name in self.attr_names}
+
+    def compute(self, ctx: KernelContext | None, *inputs: Any, **attrs: Any) -> Any:
+        """Run it once; inputs grouped as `core.op.group_inputs` does."""
+        return self.function(ctx, *inputs, **self.declared(attrs))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A direct way to compute one node: `function(*inputs)`, flat inputs, no context, attrs bound.
+
+    `out`: takes `out=` (NumPy ufuncs also as last positional argument) and then writes the one result there (same shape and
+    dtype as the result) and returns it. `elementwise`: with `out`, the result may be written over an input of the same
+    shape and dtype. `view`: the result may share memory with an input.
+    `scratch`: shapes and dtypes of work arrays that are passed after the inputs, `function(*inputs, *scratch)`; their
+    content is whatever the last call left, they are the call's own while it runs, and the result must not live in them.
+    Inputs declared `ref` arrive as `Ref`, and then the result is the Ref that the op returns: so in-place updates are bound.
+    """
+
+    function: Callable[..., Any]
+    out: bool = False
+    elementwise: bool = False
+    view: bool = False
+    scratch: tuple[tuple[tuple[int, ...], Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class BindRequest:
+    """What a bind rule knows of the node: everything is fixed for as long as the plan lives.
+
+    Shapes may be partly unknown in a shape-generic plan; a rule that needs more returns None.
+    """
+
+    op_type: str
+    name: str
+    attrs: dict[str, Any]
+    input_dtypes: tuple[DType, ...]
+    input_shapes: tuple[TensorShape, ...]
+    input_values: tuple[np.ndarray | None, ...]  # constants known at planning time
+    output_dtypes: tuple[DType, ...]
+    output_shapes: tuple[TensorShape, ...]
+
+
+class Ref:
+    """A variable's storage: one buffer that is updated in place, so that readers of the buffer see the update.
+
+    `value` is None until the first assignment. Assigning an array of another shape or dtype replaces the buffer.
+    """
+
+    __slots__ = ("dtype", "name", "shape", "value")
+
+    def __init__(self, name: str, dtype: DType, shape: TensorShape):
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.value: np.ndarray | None = None
+
+    def assign(self, value: Any) -> None:
+        """Store a copy of `value`, in place when the buffer fits."""
+        buffer = self.value
+        if buffer is not None and buffer.shape == np.shape(value):
+            buffer[...] = value
+        else:
+            self.value = np.array(value, dtype=self.dtype.as_numpy_dtype, order="C", copy=True)
+
+
+class KernelContext(Protocol):
+    """What a kernel may ask for besides its inputs. One context belongs to one node in one session (or task)."""
+
+    @property
+    def node_name(self) -> str: ...
+
+    @property
+    def node_state(self) -> dict[str, Any]:
+        """What this node's kernel remembers from run to run (e.g. a random generator); lives with the session."""
+        ...
+
+    def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
+        """The resource of that container (`""`: the default one) and name, made by `create` if there is none."""
+        ...
+
+    def cancelled(self) -> bool:
+        """Whether the step was cancelled or ran out of time; kernels that wait ask again and again."""
+        ...
+
+    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call `callback` once when the step is cancelled; returns the function that unregisters it."""
+        ...

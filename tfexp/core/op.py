@@ -1,0 +1,322 @@
+"""Ops: TensorFlow's signatures, and what tfexp knows about each (shape rule, kernels, gradient).
+
+`define_op` takes one line of TensorFlow's op registry and returns the `Op`, which is callable (it builds a node, through
+the builder that `graph.apply` installs) and whose decorators attach the op's meanings:
+
+    matmul = define_op("MatMul(a: T, b: T) -> (product: T) {transpose_a: bool = false; ...; T: type in [...]}")
+
+    @matmul.shape                      # TensorShapes in, a shape out; ValueError when no shape can work
+    def _(a, b, *, transpose_a, transpose_b): ...
+
+    @matmul.kernel("CPU")              # arrays in, arrays out
+    def _(ctx, a, b, *, transpose_a, transpose_b): ...
+
+    @matmul.bind                       # optional: what the planner may call instead, for one node (core.kernel.Call)
+    def _(node): return Call(np.matmul, out=True)
+
+    @matmul.gradient                   # Tensors in, Tensors out, built from ops
+    def _(op, grad): ...
+
+Attributes reach shape rules and kernels by name, those that the function declares. An input `values: N * T` arrives as a
+list. A function for an op with exactly one, single output returns that output; any other returns a flat sequence, one
+element for each output tensor.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.kernel import Call, Kernel
+from tfexp.core.shape import TensorShape
+
+Rule = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Arg:
+    """One input or output of a signature: `values: N * T`, `ref: ref T`, `data: Ts` (a list(type)), `x: float`."""
+
+    name: str
+    dtype: DType | None = None  # fixed type, or
+    type_attr: str | None = None  # the attr that names one type, or
+    type_list_attr: str | None = None  # the attr that names a list of types
+    number_attr: str | None = None  # `N * T`: the attr that counts
+    is_ref: bool = False
+
+    @property
+    def is_list(self) -> bool:
+        return self.number_attr is not None or self.type_list_attr is not None
+
+
+@dataclass(frozen=True)
+class Attr:
+    """One attribute of a signature. `kind` is type, int, float, bool, string, shape, tensor, func or list(one of these)."""
+
+    name: str
+    kind: str
+    allowed: tuple[Any, ...] | None = None
+    minimum: int | None = None
+    default: Any = None
+    has_default: bool = False
+
+
+@dataclass(eq=False)
+class Op:
+    """A registered op. Call it with its inputs (positional or by name), attrs and `name=` to build a node."""
+
+    name: str
+    inputs: tuple[Arg, ...]
+    outputs: tuple[Arg, ...]
+    attrs: dict[str, Attr]
+    is_stateful: bool
+    is_commutative: bool
+    is_aggregate: bool
+    allows_uninitialized_input: bool
+    signature: str
+    writes_refs: bool  # whether the kernel may write to its ref inputs
+    shape_rule: Rule | None = None
+    kernels: dict[str, Kernel] = field(default_factory=dict)
+    bind_rule: Callable[[Any], Call | None] | None = None
+
+    def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        if _builder is None:
+            raise RuntimeError(f"{self.name}: nothing builds nodes yet; import tfexp first")
+        return _builder(self, args, kwargs, name)
+
+    @property
+    def has_single_output(self) -> bool:
+        """Whether rules and kernels return the one output itself instead of a sequence."""
+        return len(self.outputs) == 1 and not self.outputs[0].is_list
+
+    def shape(self, rule: Rule) -> Rule:
+        """Attach the shape rule: `rule(*input_shapes, **attrs)`; inputs are `core.shape.InputShape`s."""
+        self.shape_rule = _only_declared(rule)
+        return rule
+
+    def kernel(
+        self, *devices: str, view: bool = False, handle: bool = False, takes_dead: bool = False
+    ) -> Callable[[Rule], Rule]:
+        """Attach `kernel(ctx, *arrays, **attrs)` for device types (`"CPU"`, `"XLA"`); the flags are `Kernel`'s."""
+
+        def attach(function: Rule) -> Rule:
+            kernel = Kernel(function, _declared_attrs(function), view, handle, takes_dead)
+            for device in devices:
+                self.kernels[device] = kernel
+            return function
+
+        return attach
+
+    def ufunc(self, function: Any, *devices: str) -> Any:
+        """Attach a NumPy ufunc as the kernel: element-wise, broadcasting, able to write to `out=`."""
+        kernel = Kernel(lambda ctx, *arrays: function(*arrays), ())
+        for device in devices or ("CPU", "XLA"):
+            self.kernels[device] = kernel
+        call = Call(function, out=True, elementwise=True)
+        self.bind_rule = lambda node: call
+        return function
+
+    def bind(self, rule: Callable[[Any], Call | None]) -> Callable[[Any], Call | None]:
+        """Attach `rule(node) -> Call | None`: a direct callable for one node of known dtypes and shapes."""
+        self.bind_rule = rule
+        return rule
+
+    def gradient(self, rule: Rule) -> Rule:
+        """Attach `rule(op, *output_gradients)`; returns one gradient (Tensor, IndexedSlices or None) per input."""
+        register_gradient(self.name, rule)
+        return rule
+
+    def not_differentiable(self) -> Op:
+        """Say that gradients stop here (None for every input). Returns the op, so that it chains."""
+        register_gradient(self.name, None)
+        return self
+
+
+_OPS: dict[str, Op] = {}
+_GRADIENTS: dict[str, Rule | None] = {}
+_builder: Callable[[Op, tuple[Any, ...], dict[str, Any], str | None], Any] | None = None
+
+
+def define_op(signature: str, *, writes_refs: bool = True) -> Op:
+    """Register the op that `signature` (a line in the form of TensorFlow's registry) declares; ValueError if taken."""
+    op = parse_signature(signature, writes_refs)
+    if op.name in _OPS:
+        raise ValueError(f"Op {op.name} is already defined")
+    _OPS[op.name] = op
+    return op
+
+
+def get_op(name: str) -> Op:
+    """The op of that name; KeyError when tfexp does not have it."""
+    return _OPS[name]
+
+
+def find_op(name: str) -> Op | None:
+    return _OPS.get(name)
+
+
+def all_ops() -> dict[str, Op]:
+    """Every registered op by name (a copy)."""
+    return dict(_OPS)
+
+
+def register_gradient(op_type: str, rule: Rule | None) -> None:
+    """Register a gradient under a name: an op type, or a key of `Graph.gradient_override_map`. KeyError if taken."""
+    if op_type in _GRADIENTS:
+        raise KeyError(f"Registering two gradient with name {op_type!r}!")
+    _GRADIENTS[op_type] = rule
+
+
+def get_gradient(op_type: str) -> Rule | None:
+    """The gradient rule, None where gradients stop; LookupError when nothing is registered."""
+    try:
+        return _GRADIENTS[op_type]
+    except KeyError:
+        raise LookupError(f"gradient registry has no entry for: {op_type}") from None
+
+
+def set_builder(builder: Callable[[Op, tuple[Any, ...], dict[str, Any], str | None], Any]) -> None:
+    """Install what a call of an `Op` does (`graph.apply`; eager mode puts itself in front)."""
+    global _builder
+    _builder = builder
+
+
+def _declared_attrs(function: Rule) -> tuple[str, ...] | None:
+    """The attributes that a rule or kernel takes by name; None when it takes all (`**attrs`)."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+        return None
+    return tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
+
+
+def _only_declared(function: Rule) -> Rule:
+    """`function`, with those keyword attributes left out that it does not declare."""
+    names = _declared_attrs(function)
+    if names is None:
+        return function
+    if not names:
+        return lambda *args, **attrs: function(*args)
+    return lambda *args, **attrs: function(*args, **{n: attrs[n] for n in names})
+
+
+# --- the signature's grammar -------------------------------------------------------------------------------------
+
+_SIGNATURE = re.compile(r"(\w+)\((.*?)\) -> \((.*?)\)(?: \{(.*)\})?(?: #(.*))?", re.DOTALL)
+_ATTR = re.compile(r"(\w+): ([a-z]+(?:\([a-z]+\))?)(?: in \[(.*?)\])?(?: >= (-?\d+))?(?: = (.*))?", re.DOTALL)
+
+
+def parse_signature(signature: str, writes_refs: bool = True) -> Op:
+    """The Op that a signature line declares, not registered. ValueError when the line does not parse."""
+    match = _SIGNATURE.fullmatch(signature.strip())
+    if match is None:
+        raise ValueError(f"Not an op signature: {signature!r}")
+    name, inputs, outputs, attr_text, flags_text = match.groups()
+    attrs = {attr.name: attr for attr in map(_parse_attr, _split(attr_text or "", ";"))}
+    flags = set((flags_text or "").split())
+    return Op(
+        name=name,
+        inputs=tuple(_parse_arg(text, attrs) for text in _split(inputs, ",")),
+        outputs=tuple(_parse_arg(text, attrs) for text in _split(outputs, ",")),
+        attrs=attrs,
+        is_stateful="stateful" in flags,
+        is_commutative="commutative" in flags,
+        is_aggregate="aggregate" in flags,
+        allows_uninitialized_input="uninitialized_input" in flags,
+        signature=signature,
+        writes_refs=writes_refs,
+    )
+
+
+def _split(text: str, separator: str) -> list[str]:
+    return [part.strip() for part in text.split(separator) if part.strip()]
+
+
+def _parse_arg(text: str, attrs: dict[str, Attr]) -> Arg:
+    name, _, kind = (part.strip() for part in text.partition(":"))
+    number, star, kind_of_many = (part.strip() for part in kind.partition("*"))
+    if star:
+        kind = kind_of_many
+    is_ref = kind.startswith("ref ")
+    kind = kind.removeprefix("ref ")
+    number_attr = number if star else None
+    if kind not in attrs:
+        return Arg(name, dtype=dtypes.as_dtype(kind), number_attr=number_attr, is_ref=is_ref)
+    if attrs[kind].kind == "list(type)":
+        return Arg(name, type_list_attr=kind, is_ref=is_ref)
+    return Arg(name, type_attr=kind, number_attr=number_attr, is_ref=is_ref)
+
+
+def _parse_attr(text: str) -> Attr:
+    match = _ATTR.fullmatch(text)
+    if match is None:
+        raise ValueError(f"Not an attribute of an op signature: {text!r}")
+    name, kind, allowed, minimum, default = match.groups()
+    element = kind[5:-1] if kind.startswith("list(") else kind
+    return Attr(
+        name,
+        kind,
+        tuple(_parse_value(element, v) for v in _split(allowed, ",")) if allowed else None,
+        int(minimum) if minimum else None,
+        None if default is None else _parse_default(kind, element, default.strip()),
+        default is not None,
+    )
+
+
+def _parse_default(kind: str, element: str, text: str) -> Any:
+    if kind != element:
+        return [_parse_value(element, v) for v in _split(text.strip("[]"), ",")]
+    return _parse_value(kind, text)
+
+
+def _parse_value(kind: str, text: str) -> Any:
+    if kind == "type":
+        return dtypes.as_dtype(text)
+    if kind == "bool":
+        return text == "true"
+    if kind == "shape":
+        return TensorShape(None if text == "unknown" else ast.literal_eval(text))
+    return ast.literal_eval(text)
+
+
+def flatten_args(args: Sequence[Any]) -> list[Any]:
+    """Inputs as an op's functions get them (lists for `N * T`) as one flat list."""
+    flat: list[Any] = []
+    for arg in args:
+        flat.extend(arg) if isinstance(arg, (list, tuple)) else flat.append(arg)
+    return flat
+
+
+def group_inputs(op: Op, flat: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+    """The flat inputs of a node, list arguments gathered into lists: what shape rules and kernels are called with."""
+    if not any(arg.is_list for arg in op.inputs):
+        return list(flat)
+    grouped: list[Any] = []
+    position = 0
+    for arg in op.inputs:
+        if not arg.is_list:
+            grouped.append(flat[position])
+            position += 1
+            continue
+        count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_list_attr])  # type: ignore[index]
+        grouped.append(list(flat[position : position + count]))
+        position += count
+    return grouped
+
+
+def output_types(op: Op, attrs: dict[str, Any]) -> list[DType]:
+    """The dtypes of a node's outputs, references included."""
+    types: list[DType] = []
+    for arg in op.outputs:
+        if arg.type_list_attr:
+            these = list(attrs[arg.type_list_attr])
+        else:
+            one = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]  # type: ignore[index]
+            these = [one] * (attrs[arg.number_attr] if arg.number_attr else 1)
+        types.extend(t._as_ref if arg.is_ref else t for t in these)
+    return types

@@ -1,0 +1,104 @@
+"""From settings and data to a TF1 graph that trains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import tfexp as tf
+from tfexp.experiment.datasets.dataset import Spec
+from tfexp.experiment.errors import SettingError
+from tfexp.experiment.schema import Settings
+
+__all__ = ["Program", "build"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """The graph and what the runner fetches from it and feeds to it.
+
+    `features` and `labels` are placeholders for any number of rows. `objective` is the loss with its
+    regularization, `train` one optimizer step which adds one to `global_step`. `summaries` is None if there
+    are none. `variables` are all variables in the order of their names, `trained` the names of those that are
+    trained.
+    """
+
+    graph: tf.Graph
+    features: tf.Tensor
+    labels: tf.Tensor
+    objective: tf.Tensor
+    metrics: dict[str, tf.Tensor]
+    learning_rate: tf.Tensor
+    global_step: tf.Variable
+    train: tf.Operation
+    initialize: tf.Operation
+    summaries: tf.Tensor | None
+    saver: tf.train.Saver
+    variables: tuple[tf.Variable, ...]
+    trained: tuple[str, ...]
+
+
+def build(settings: Settings, spec: Spec) -> Program:
+    """A fresh graph; its ops carry the scopes input, model, loss, metrics, train and summaries."""
+    settings.model.check(spec)
+    graph = tf.Graph()
+    with graph.as_default(), _device(graph, settings.device.name):
+        tf.set_random_seed(settings.train.seed)
+        with tf.name_scope("input"):
+            features = tf.placeholder(tf.float32, [None, spec.width], name="features")
+            labels = (
+                tf.placeholder(tf.float32, [None, 1], name="labels")
+                if spec.classes is None
+                else tf.placeholder(tf.int64, [None], name="labels")
+            )
+        with tf.variable_scope("model"):
+            outputs = settings.model.outputs(features, spec)
+        with tf.name_scope("loss"):
+            loss = settings.model.loss(outputs, labels, spec)
+            regularization = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
+            objective = tf.add_n([loss, *regularization], name="objective") if regularization else loss
+        with tf.name_scope("metrics"):
+            metrics = settings.model.metrics(outputs, labels, spec)
+        with tf.name_scope("train"):
+            global_step = tf.train.get_or_create_global_step()
+            start = settings.optimizer.learning_rate
+            learning_rate = tf.convert_to_tensor(
+                settings.schedule.rate(start, global_step), dtype=tf.float32, name="learning_rate"
+            )
+            optimizer = settings.optimizer.create(learning_rate)
+            train = optimizer.minimize(objective, global_step=global_step)
+        program = Program(
+            graph=graph,
+            features=features,
+            labels=labels,
+            objective=objective,
+            metrics=metrics,
+            learning_rate=learning_rate,
+            global_step=global_step,
+            train=train,
+            initialize=tf.global_variables_initializer(),
+            summaries=_summaries(objective) if settings.train.summary_every else None,
+            # relative paths: a run's folder may be moved
+            saver=tf.train.Saver(max_to_keep=settings.train.keep_checkpoints, save_relative_paths=True),
+            variables=tuple(sorted(tf.global_variables(), key=lambda variable: variable.op.name)),
+            trained=tuple(variable.op.name for variable in tf.trainable_variables()),
+        )
+    graph.finalize()
+    return program
+
+
+def _device(graph: tf.Graph, name: str) -> Any:
+    try:
+        tf.DeviceSpec.from_string(name)
+    except ValueError as error:
+        raise SettingError("device.name", f"'{name}' is not a device's name such as /cpu:0: {error}") from error
+    return graph.device(name)
+
+
+def _summaries(objective: tf.Tensor) -> Any:
+    """The batch's loss, and how each trained variable's values are distributed."""
+    with tf.name_scope("summaries"):
+        tf.summary.scalar("batch_loss", objective)
+        for variable in tf.trainable_variables():
+            tf.summary.histogram(variable.op.name, variable)
+        return tf.summary.merge_all()

@@ -1,0 +1,59 @@
+"""A run's checkpoints: only finite values are saved, and restoring says what is wrong with which file."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+import tfexp as tf
+from tfexp.experiment.build import Program
+from tfexp.experiment.errors import Diverged, ExperimentError
+from tfexp.experiment.outputs import RunFolder
+
+__all__ = ["Checkpoints"]
+
+
+class Checkpoints:
+    """The files `checkpoints/model.ckpt-<step>` of one run."""
+
+    def __init__(self, folder: RunFolder, program: Program) -> None:
+        self._folder = folder.checkpoints
+        self._program = program
+        self.last: str | None = tf.train.latest_checkpoint(str(self._folder))
+
+    def save(self, session: tf.Session, step: int) -> None:
+        """Save all variables. Raises Diverged, and saves nothing, if one holds a number that is not finite."""
+        for name, value in self.values(session).items():
+            if np.issubdtype(value.dtype, np.floating) and not np.isfinite(value).all():
+                raise Diverged(step, f"the variable {name} is not finite after step {step}")
+        self.last = self._program.saver.save(session, str(self._folder / "model.ckpt"), global_step=step)
+
+    def restore(self, session: tf.Session) -> int:
+        """Restore the last checkpoint; returns its step. Raises ExperimentError naming the file and the
+        tensor.
+        """
+        if self.last is None:
+            raise ExperimentError(f"{self._folder} holds no checkpoint to resume from")
+        try:
+            kept = tf.train.get_checkpoint_state(str(self._folder)).all_model_checkpoint_paths
+            self._program.saver.restore(session, self.last)
+        except (tf.errors.OpError, ValueError) as error:
+            message = error.message if isinstance(error, tf.errors.OpError) else str(error)
+            raise ExperimentError(f"cannot resume from {self.last}: {message.splitlines()[0]}") from error
+        self._program.saver.recover_last_checkpoints(kept)
+        return int(session.run(self._program.global_step))
+
+    def values(self, session: tf.Session) -> dict[str, np.ndarray]:
+        """Every variable's value, in the order of the names."""
+        variables = self._program.variables
+        return dict(zip([v.op.name for v in variables], session.run(variables), strict=True))
+
+    def digest(self, session: tf.Session) -> str:
+        """SHA-256 of all variables' names, types, shapes and bytes."""
+        sha = hashlib.sha256()
+        for name, value in self.values(session).items():
+            value = np.asarray(value)
+            sha.update(f"{name} {value.dtype} {value.shape}\n".encode())
+            sha.update(np.ascontiguousarray(value).tobytes())
+        return sha.hexdigest()

@@ -1,0 +1,135 @@
+"""From a source's table to what a run trains and is tested on."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfexp.experiment.datasets.source import Source, Table
+from tfexp.experiment.errors import ExperimentError
+
+__all__ = ["Dataset", "Examples", "Spec", "batch_rows", "prepare"]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a model needs to know to build its graph: `width` features, and `classes` (None: labels are
+    numbers).
+
+    A label that is a number stands for `label * label_scale + label_shift` in the data's own unit.
+    """
+
+    width: int
+    classes: int | None
+    label_scale: float = 1.0
+    label_shift: float = 0.0
+
+
+@dataclass(frozen=True)
+class Examples:
+    """`features` float32 [rows, width]; `labels` float32 [rows, 1] or, for classes, int64 [rows]."""
+
+    features: np.ndarray
+    labels: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        return len(self.features)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """`digest` is the SHA-256 of the table as read, before it was split or standardized."""
+
+    train: Examples
+    test: Examples
+    spec: Spec
+    columns: tuple[str, ...]
+    origin: str
+    digest: str
+
+
+def prepare(source: Source) -> Dataset:
+    """Read, check, split and standardize; all of it decided by the source's settings."""
+    table = source.read()
+    _check(table)
+    rows = len(table.features)
+    tested = max(1, round(rows * source.test_fraction))
+    if tested >= rows:
+        raise ExperimentError(f"data.test_fraction: {source.test_fraction} of {rows} rows leaves none to train on")
+    order = np.random.RandomState(source.split_seed).permutation(rows)
+    test, train = order[:tested], order[tested:]
+
+    features, labels, scale, shift = table.features, table.labels, 1.0, 0.0
+    if source.standardize:
+        features = (features - features[train].mean(axis=0)) / _deviation(features[train])
+        if table.classes is None:
+            shift, scale = float(labels[train].mean()), float(_deviation(labels[train]))
+            labels = (labels - shift) / scale
+    features = features.astype(np.float32)
+    labels = labels.astype(np.float32)[:, None] if table.classes is None else labels.astype(np.int64)
+
+    def pick(at: np.ndarray) -> Examples:
+        return Examples(np.ascontiguousarray(features[at]), np.ascontiguousarray(labels[at]))
+
+    spec = Spec(features.shape[1], table.classes, scale, shift)
+    return Dataset(pick(train), pick(test), spec, table.columns, table.origin, _digest(table))
+
+
+def batch_rows(seed: int, step: int, rows: int, batch_size: int) -> np.ndarray:
+    """The training rows of the batch at `step` (from 0): a pure function, so a resumed run goes on with the
+    next.
+
+    Each epoch has `rows // batch_size` batches cut from its own permutation, drawn from (seed, epoch); the
+    rows left over differ from epoch to epoch.
+    """
+    epoch, position = divmod(step, rows // batch_size)
+    return _epoch_order(seed, epoch, rows)[position * batch_size : (position + 1) * batch_size]
+
+
+@functools.lru_cache(maxsize=2)
+def _epoch_order(seed: int, epoch: int, rows: int) -> np.ndarray:
+    # RandomState's permutations are frozen by NumPy's compatibility policy; Generator's are not
+    return np.random.RandomState(np.random.Philox(key=[seed, epoch])).permutation(rows)
+
+
+def _deviation(values: np.ndarray) -> np.ndarray:
+    """The standard deviation down the rows; 1 where a column is constant, so that it becomes 0 and not nan."""
+    deviation = values.std(axis=0)
+    return np.where(deviation > 0, deviation, 1.0)
+
+
+def _check(table: Table) -> None:
+    """Sources may be anyone's: the table must be what `Table` says before a graph is built on it."""
+    features, labels = np.asarray(table.features), np.asarray(table.labels)
+    if features.ndim != 2 or labels.shape != features.shape[:1] or not features.size:
+        raise ExperimentError(
+            f"{table.origin}: features {list(features.shape)} and labels {list(labels.shape)} must have the "
+            "shapes [rows, columns] and [rows]"
+        )
+    if len(table.columns) != features.shape[1]:
+        raise ExperimentError(f"{table.origin}: {len(table.columns)} column names for {features.shape[1]} columns")
+    bad = np.argwhere(~np.isfinite(features))
+    if len(bad):
+        row, column = bad[0]
+        raise ExperimentError(
+            f"{table.origin}, row {row}, column '{table.columns[column]}': {features[row, column]} is not finite"
+        )
+    if table.classes is None:
+        wrong = np.flatnonzero(~np.isfinite(labels))
+        must = "a finite number"
+    else:
+        wrong = np.flatnonzero((labels < 0) | (labels >= table.classes) | (labels != np.floor(labels)))
+        must = f"one of the {table.classes} classes 0 to {table.classes - 1}"
+    if len(wrong):
+        raise ExperimentError(f"{table.origin}, row {wrong[0]}: the label {labels[wrong[0]]} is not {must}")
+
+
+def _digest(table: Table) -> str:
+    sha = hashlib.sha256(f"{table.columns} {table.classes} {table.features.shape}".encode())
+    sha.update(np.ascontiguousarray(table.features, "<f8").tobytes())
+    sha.update(np.ascontiguousarray(table.labels, "<i8" if table.classes else "<f8").tobytes())
+    return sha.hexdigest()

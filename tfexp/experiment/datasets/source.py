@@ -1,0 +1,56 @@
+"""The interface of the config group `data`: a source is read whole into a table.
+
+A data set of one's own is a frozen dataclass derived from `Source` (its fields are its settings) with `read`:
+
+    @dataclass(frozen=True)
+    class Tides(Source):
+        station: str = "Brest"
+
+        def read(self) -> Table: ...
+
+and `python -m tfexp data=own data.target=mypackage.tides:Tides data.station=Saint-Malo` trains on it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfexp.experiment.schema import Section, bounded
+
+__all__ = ["Source", "Table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers with a label each, as they were read.
+
+    `features`: float64 [rows, columns]. `labels`: [rows], float64 where they are numbers to predict
+    (`classes` None), int64 in [0, classes) where they are classes. `columns` names the features.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+    columns: tuple[str, ...]
+    classes: int | None
+    origin: str
+
+
+@dataclass(frozen=True)
+class Source(Section, ABC):
+    """Where examples come from. `test_fraction` of the rows, drawn by `split_seed`, are kept for testing;
+    `standardize` brings the features, and labels that are numbers, to mean 0 and deviation 1 over the
+    training rows.
+    """
+
+    standardize: bool
+    test_fraction: float = bounded(above=0, below=1)
+    split_seed: int = bounded(least=0, below=2**32)
+
+    @abstractmethod
+    def read(self) -> Table:
+        """Everything there is. The same settings give the same table; raises ExperimentError if it cannot be
+        read.
+        """

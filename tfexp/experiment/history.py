@@ -1,0 +1,65 @@
+"""The evaluations of a run: `metrics.jsonl`, and what follows from them."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.outputs import RunFolder
+from tfexp.experiment.schema import EarlyStop
+
+__all__ = ["History", "Record", "read_records", "should_stop"]
+
+Record = dict[str, Any]
+"""{"step", "epoch", "learning_rate", "train": {"loss", metrics…}, "test": {the same}}"""
+
+
+class History:
+    """Evaluations so far, in memory and in `metrics.jsonl`, where each is there as soon as it is made."""
+
+    def __init__(self, folder: RunFolder, records: list[Record]) -> None:
+        self.records = records
+        folder.write_text(folder.metrics, "".join(json.dumps(record) + "\n" for record in records))
+        self._file = folder.metrics.open("a", encoding="utf-8")
+
+    def add(self, record: Record) -> None:
+        self.records.append(record)
+        self._file.write(json.dumps(record, allow_nan=False) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_records(path: Path) -> list[Record]:
+    """The lines of a `metrics.jsonl`; the last one may be torn, if its process was killed, and is then left
+    out.
+    """
+    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+    records = []
+    for number, line in enumerate(lines[:-1], start=1):
+        try:
+            records.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise ExperimentError(f"{path}, line {number}: {error}") from error
+    return records
+
+
+def should_stop(records: list[Record], rule: EarlyStop) -> bool:
+    """Whether the last `patience` evaluations brought no test loss better than all before, by more than
+    `min_delta`.
+
+    A function of the records alone, so that a resumed run decides as an uninterrupted one.
+    """
+    if rule.patience is None:
+        return False
+    best, waited = math.inf, 0
+    for record in records:
+        if record["test"]["loss"] < best - rule.min_delta:
+            best, waited = record["test"]["loss"], 0
+        else:
+            waited += 1
+    return waited >= rule.patience

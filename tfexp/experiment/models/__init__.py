@@ -1,0 +1,1 @@
+"""The config group `model`: `model.py` is the interface, each choice has its file."""

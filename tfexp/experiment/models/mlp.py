@@ -1,0 +1,59 @@
+"""`model=mlp`: fully connected layers, for numbers and for classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import tfexp as tf
+from tfexp.experiment.datasets.dataset import Spec
+from tfexp.experiment.models.dense import dense
+from tfexp.experiment.models.model import Model
+from tfexp.experiment.models.objectives import (
+    cross_entropy,
+    mean_squared_error,
+    regression_metrics,
+    share_of,
+)
+from tfexp.experiment.schema import bounded
+
+__all__ = ["Activation", "Mlp"]
+
+
+class Activation(Enum):
+    """Each member's value is its function's name in `tf.nn`."""
+
+    relu = "relu"
+    tanh = "tanh"
+    sigmoid = "sigmoid"
+    elu = "elu"
+
+
+@dataclass(frozen=True)
+class Mlp(Model):
+    """`hidden` layers of those widths, then one output, or one for each class."""
+
+    hidden: tuple[int, ...] = bounded(least=1)
+    activation: Activation
+    l2: float = bounded(least=0)
+
+    def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
+        activate = getattr(tf.nn, self.activation.value)
+        # He et al. 2015 for units that are half off, Glorot & Bengio 2010 for the others
+        initializer = (
+            tf.variance_scaling_initializer(scale=2.0)
+            if self.activation is Activation.relu
+            else tf.glorot_uniform_initializer()
+        )
+        layer = features
+        for number, width in enumerate(self.hidden, start=1):
+            layer = activate(dense(layer, width, f"hidden{number}", initializer=initializer, l2=self.l2))
+        return dense(layer, spec.classes or 1, "outputs", l2=self.l2)
+
+    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
+        return mean_squared_error(outputs, labels) if spec.classes is None else cross_entropy(outputs, labels)
+
+    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+        if spec.classes is None:
+            return regression_metrics(outputs, labels, spec)
+        return {"accuracy": share_of(tf.equal(tf.argmax(outputs, 1), labels))}

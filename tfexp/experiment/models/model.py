@@ -1,0 +1,91 @@
+"""The interface of the config group `model`.
+
+A model of one's own is a frozen dataclass derived from `Regression`, `Classification` or `Model` (its fields
+are its settings) that builds its part of the graph:
+
+    @dataclass(frozen=True)
+    class Wide(Regression):
+        width: int = 8
+
+        def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
+            return dense(tf.nn.relu(dense(features, self.width, "wide")), 1, "out")
+
+and `python -m tfexp model=own model.target=mypackage.nets:Wide model.width=64` trains it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import tfexp as tf
+from tfexp.experiment.datasets.dataset import Spec
+from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.models.objectives import (
+    cross_entropy,
+    mean_squared_error,
+    regression_metrics,
+    share_of,
+)
+from tfexp.experiment.schema import Section
+
+__all__ = ["Classification", "Model", "Regression"]
+
+
+@dataclass(frozen=True)
+class Model(Section, ABC):
+    """What is trained. Its graph is made in the variable scope `model`, in the default graph."""
+
+    def check(self, spec: Spec) -> None:
+        """Raise ExperimentError if data of this kind cannot be learned by this model."""
+
+    @abstractmethod
+    def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
+        """The predictions or class scores for `features`, float32 [rows, spec.width]."""
+
+    @abstractmethod
+    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
+        """The scalar to minimize, without the regularization losses that the variables collected.
+
+        `labels` is float32 [rows, 1], or int64 [rows] where the data has classes.
+        """
+
+    @abstractmethod
+    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+        """Named scalars that say how good `outputs` are for all of a part of the data."""
+
+
+@dataclass(frozen=True)
+class Regression(Model):
+    """Predicts a number: `outputs` are [rows, 1]."""
+
+    def check(self, spec: Spec) -> None:
+        if spec.classes is not None:
+            raise ExperimentError(
+                f"{type(self).__name__} predicts numbers and this data has {spec.classes} classes: choose "
+                "model=logreg, softmax or mlp, or data=diabetes, line, or csv without data.classes"
+            )
+
+    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
+        return mean_squared_error(outputs, labels)
+
+    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+        return regression_metrics(outputs, labels, spec)
+
+
+@dataclass(frozen=True)
+class Classification(Model):
+    """Chooses one of the classes: `outputs` are scores (logits), [rows, classes]."""
+
+    def check(self, spec: Spec) -> None:
+        if spec.classes is None:
+            raise ExperimentError(
+                f"{type(self).__name__} needs classes and this data's labels are numbers: choose model=linreg or "
+                "mlp, or data=digits, breast_cancer, or csv with data.classes=<how many>"
+            )
+
+    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
+        return cross_entropy(outputs, labels)
+
+    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+        return {"accuracy": share_of(tf.equal(tf.argmax(outputs, 1), labels))}

@@ -1,0 +1,34 @@
+"""What the models minimize and report, for labels that are numbers and for labels that are classes."""
+
+from __future__ import annotations
+
+import tfexp as tf
+from tfexp.experiment.datasets.dataset import Spec
+
+__all__ = ["cross_entropy", "mean_squared_error", "regression_metrics", "share_of"]
+
+
+def mean_squared_error(outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Outputs and labels are float32 [rows, 1]."""
+    return tf.reduce_mean(tf.square(outputs - labels), name="squared_error")
+
+
+def regression_metrics(outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+    """mse and rmse in the data's own unit, and r2; outputs and labels are float32 [rows, 1]."""
+    error = tf.reduce_mean(tf.square(outputs - labels))
+    variance = tf.reduce_mean(tf.square(labels - tf.reduce_mean(labels)))
+    mse = tf.multiply(error, spec.label_scale**2, name="mse")
+    # the floor keeps r2 a number where all the labels are equal
+    r2 = tf.subtract(1.0, error / tf.maximum(variance, 1e-12), name="r2")
+    return {"mse": mse, "rmse": tf.sqrt(mse, name="rmse"), "r2": r2}
+
+
+def cross_entropy(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """Scores (logits) are float32 [rows, classes], labels int64 [rows]."""
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=scores)
+    return tf.reduce_mean(losses, name="cross_entropy")
+
+
+def share_of(right: tf.Tensor) -> tf.Tensor:
+    """The accuracy: which part of the bool vector `right` is true."""
+    return tf.reduce_mean(tf.cast(right, tf.float32), name="accuracy")

@@ -1,0 +1,113 @@
+"""A run's folder: what stands where, who may write there, and how files get there whole.
+
+config.yaml     the composed configuration: enough to run it again
+overrides.yaml  what the command line said
+manifest.json   versions, git state, seeds, host, threads, data, command
+metrics.jsonl   one line per evaluation; no wall-clock, so equal runs have equal files
+events.*        for TensorBoard
+checkpoints/    `tf.train.Saver`'s files
+graph.pbtxt     the graph
+result.json     the final numbers, and apart from them how long it took
+loss.png        the curves
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from tfexp.experiment.errors import ExperimentError
+
+__all__ = ["RunFolder", "make_unique"]
+
+
+class RunFolder:
+    """One run's folder, locked by this process until `close` (or the process's end).
+
+    Two processes never write in one folder, and a new run never begins in a folder that holds one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.yaml"
+        self.overrides = path / "overrides.yaml"
+        self.manifest = path / "manifest.json"
+        self.metrics = path / "metrics.jsonl"
+        self.checkpoints = path / "checkpoints"
+        self.result = path / "result.json"
+        self.plot = path / "loss.png"
+        self._lock = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._lock)
+            raise ExperimentError(f"{path} is in use by another process") from error
+
+    @classmethod
+    def create(cls, path: Path, *, exactly: bool) -> RunFolder:
+        """A folder for a new run: `path`, or unless it must be `exactly` that, the first free `path-2`,
+        `path-3`…
+
+        Raises ExperimentError if it cannot be written or, when `exactly`, already holds a run.
+        """
+        try:
+            if exactly:
+                path.mkdir(parents=True, exist_ok=True)
+            else:
+                path = make_unique(path)
+            folder = cls(path)
+            try:
+                folder.config.open("x").close()  # of processes that race for the folder, one gets past here
+                folder.checkpoints.mkdir()
+            except BaseException:
+                folder.close()
+                raise
+        except FileExistsError as error:
+            if not path.is_dir():
+                raise ExperimentError(f"{path} is in the way of the run's folder: it is not a folder") from error
+            raise ExperimentError(
+                f"{path} already holds a run ({Path(error.filename).name}): choose another hydra.run.dir, or go on "
+                f"with resume={path}"
+            ) from error
+        except OSError as error:
+            raise ExperimentError(f"cannot make the run's folder {path}: {error.strerror}") from error
+        return folder
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """The folder of an earlier run. Raises ExperimentError if there is none at `path` or it cannot be
+        written.
+        """
+        if not (path / "config.yaml").is_file():
+            raise ExperimentError(f"{path} is not a run's folder: it has no config.yaml")
+        if not os.access(path, os.W_OK):
+            raise ExperimentError(f"{path} cannot be written: {os.strerror(13)}")
+        return cls(path)
+
+    def close(self) -> None:
+        os.close(self._lock)
+
+    def write_text(self, path: Path, text: str) -> None:
+        """Replace the file as a whole: whoever reads it, whenever, sees the old text or the new one."""
+        temporary = path.with_name(f".{path.name}.new")
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+
+    def write_json(self, path: Path, content: Any) -> None:
+        self.write_text(path, json.dumps(content, indent=2, allow_nan=False, default=str) + "\n")
+
+
+def make_unique(path: Path) -> Path:
+    """Make the folder `path`, or the first of `path-2`, `path-3`… that is not there yet; returns its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    number, candidate = 1, path
+    while True:
+        try:
+            candidate.mkdir()
+            return candidate
+        except FileExistsError:
+            number += 1
+            candidate = path.with_name(f"{path.name}-{number}")

@@ -1,0 +1,42 @@
+"""`loss.png`: how the loss and the first metric went, on the training and the test rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tfexp.experiment.history import Record
+
+__all__ = ["draw"]
+
+_TRAIN, _TEST = "#4269d0", "#ff725c"
+
+
+def draw(path: Path, title: str, records: list[Record], metric: str | None) -> None:
+    """Write the picture; `metric` is the one of the second panel, None for no such panel."""
+    # without pyplot: no window system is looked for, and no figure stays registered
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    names = ["loss"] if metric is None else ["loss", metric]
+    figure = Figure(figsize=(4.8 * len(names), 3.6), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(title, fontsize=12, fontweight="bold")
+    steps = [record["step"] for record in records]
+    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        for part, colour in (("train", _TRAIN), ("test", _TEST)):
+            values = [record[part][name] for record in records]
+            axes.plot(steps, values, color=colour, linewidth=1.8, label=f"{part} {values[-1]:.4g}")
+            axes.plot(steps[-1:], values[-1:], "o", color=colour, markersize=4)
+        if name == "loss" and _spans_decades([record[part][name] for record in records for part in ("train", "test")]):
+            axes.set_yscale("log")
+        axes.set_xlabel("step")
+        axes.set_title(name, fontsize=10, loc="left")
+        axes.grid(True, color="#e6e6e6", linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.legend(frameon=False, fontsize=9)
+    figure.savefig(path)
+
+
+def _spans_decades(values: list[float]) -> bool:
+    return min(values) > 0 and max(values) / min(values) > 30

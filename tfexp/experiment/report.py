@@ -1,0 +1,52 @@
+"""What a run says when it ends."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["show_comparison", "show_result"]
+
+
+def show_result(title: str, result: dict[str, Any], folder: Path, values: dict[str, Any]) -> None:
+    """The table of the final numbers, what was learned where it is short, and where to look."""
+    from rich.console import Console
+    from rich.table import Table
+
+    numbers, timing = result["numbers"], result["timing"]
+    table = Table(title=title, title_justify="left")
+    table.add_column("")
+    table.add_column("train", justify="right")
+    table.add_column("test", justify="right")
+    for name in numbers["train"]:
+        table.add_row(name, f"{numbers['train'][name]:.6g}", f"{numbers['test'][name]:.6g}")
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    console.print(table)
+    for name, value in values.items():
+        console.print(f"{name} = {value}", markup=False)
+    console.print(
+        f"{numbers['status']} after step {numbers['step']} (epoch {numbers['epoch']:.4g}), "
+        f"{timing['steps']} steps in {timing['seconds']:.2f} s, {timing['steps_per_second']:,.0f} steps/s"
+    )
+    console.print(f"folder      {folder}", markup=False)
+    console.print(f"curves      {folder / 'loss.png'}", markup=False)
+    console.print(f"tensorboard --logdir {shlex.quote(str(folder))}", markup=False)
+
+
+def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, later: Path) -> None:
+    """Whether a run's numbers are those of the run that it repeats."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    if not differences:
+        console.print(f"the numbers agree with {earlier}, to the bit", markup=False)
+        return
+    table = Table(title=f"the numbers differ from {earlier}", title_justify="left")
+    for head in ("number", str(earlier), str(later)):
+        table.add_column(head, overflow="fold")
+    for name, before, after in differences:
+        table.add_row(name, str(before), str(after))
+    console.print(table)

@@ -1,0 +1,55 @@
+"""The config group `schedule`: how the learning rate goes with the global step."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import tfexp as tf
+from tfexp.experiment.errors import SettingError
+from tfexp.experiment.schema import Section, bounded
+
+__all__ = ["Constant", "Exponential", "Piecewise", "Schedule"]
+
+
+@dataclass(frozen=True)
+class Schedule(Section, ABC):
+    @abstractmethod
+    def rate(self, start: float, global_step: Any) -> Any:
+        """The learning rate at `global_step`: a number, or a scalar float32 tensor made in the current graph."""
+
+
+@dataclass(frozen=True)
+class Constant(Schedule):
+    def rate(self, start: float, global_step: Any) -> Any:
+        return start
+
+
+@dataclass(frozen=True)
+class Exponential(Schedule):
+    decay_steps: int = bounded(least=1)
+    decay_rate: float = bounded(above=0)
+    staircase: bool
+
+    def rate(self, start: float, global_step: Any) -> Any:
+        return tf.train.exponential_decay(start, global_step, self.decay_steps, self.decay_rate, staircase=self.staircase)
+
+
+@dataclass(frozen=True)
+class Piecewise(Schedule):
+    boundaries: tuple[int, ...] = bounded(least=1)
+    factors: tuple[float, ...] = bounded(least=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.boundaries or list(self.boundaries) != sorted(set(self.boundaries)):
+            raise SettingError("boundaries", f"{list(self.boundaries)} must be one or more steps, each later")
+        if len(self.factors) != len(self.boundaries) + 1:
+            raise SettingError(
+                "factors",
+                f"{len(self.boundaries)} boundaries need {len(self.boundaries) + 1} factors, {len(self.factors)} were given",
+            )
+
+    def rate(self, start: float, global_step: Any) -> Any:
+        return tf.train.piecewise_constant(global_step, list(self.boundaries), [start * factor for factor in self.factors])

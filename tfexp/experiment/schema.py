@@ -1,0 +1,150 @@
+"""The settings of a run, as the rest of the package sees them: frozen dataclasses.
+
+`conf/` holds the values, these classes hold the types and ranges. The sections `train` and `device` have one
+schema each; a section of a group whose choices differ (model, data, optimizer, schedule) names its class in
+`target` ("package.module:Class"), and that class's fields are the section's schema. A class of the user's own
+is checked in the same way as ours.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tfexp.experiment.errors import SettingError, no_such
+
+if TYPE_CHECKING:
+    from tfexp.experiment.datasets.source import Source
+    from tfexp.experiment.models.model import Model
+    from tfexp.experiment.optimizers import Optimizer
+    from tfexp.experiment.schedules import Schedule
+
+__all__ = ["Device", "EarlyStop", "Section", "Settings", "Train", "bounded", "resolve"]
+
+
+def bounded(
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+) -> Any:
+    """A field without a default whose number, or each of whose numbers, must lie in the given range."""
+    limits = {
+        "at least": (least, float.__ge__),
+        "at most": (most, float.__le__),
+        "above": (above, float.__gt__),
+        "below": (below, float.__lt__),
+    }
+    return dataclasses.field(
+        metadata={words: (bound, holds) for words, (bound, holds) in limits.items() if bound is not None}
+    )
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the configuration. Raises SettingError for a number that is not finite or out of its
+    range.
+    """
+
+    inside: ClassVar[str] = ""
+    """The name, with a dot, under which this section stands in its parent section."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, list):  # OmegaConf gives lists for tuples
+                value = tuple(value)
+                object.__setattr__(self, field.name, value)
+            for number in value if isinstance(value, tuple) else (value,):
+                if isinstance(number, bool) or not isinstance(number, int | float):
+                    continue
+                if not math.isfinite(number):
+                    raise SettingError(self.inside + field.name, f"{number} is not a finite number")
+                for words, (bound, holds) in field.metadata.items():
+                    if not holds(float(number), float(bound)):
+                        raise SettingError(self.inside + field.name, f"{number} must be {words} {bound}")
+
+
+@dataclass(frozen=True)
+class EarlyStop(Section):
+    """Stop when the test loss has not improved by more than `min_delta` for `patience` evaluations."""
+
+    inside = "early_stop."
+
+    patience: int | None = bounded(least=1)
+    min_delta: float = bounded(least=0)
+
+
+@dataclass(frozen=True)
+class Train(Section):
+    """How long, in what portions, and what to keep. Intervals are in steps; 0 is 'only at the ends'."""
+
+    steps: int | None = bounded(least=1)
+    epochs: int | None = bounded(least=1)
+    batch_size: int | None = bounded(least=1)
+    seed: int = bounded(least=0, below=2**31)
+    eval_every: int = bounded(least=0)
+    checkpoint_every: int = bounded(least=0)
+    summary_every: int = bounded(least=0)
+    keep_checkpoints: int = bounded(least=0)
+    early_stop: EarlyStop
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.steps is None and self.epochs is None:
+            raise SettingError("steps", "give train.steps or train.epochs")
+
+
+@dataclass(frozen=True)
+class Device(Section):
+    """Where the model's ops run (`tf.device`) and the session's ConfigProto."""
+
+    name: str
+    intra_op_threads: int = bounded(least=0)
+    inter_op_threads: int = bounded(least=0)
+    soft_placement: bool
+    log_placement: bool
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides a run's numbers."""
+
+    model: Model
+    data: Source
+    optimizer: Optimizer
+    schedule: Schedule
+    device: Device
+    train: Train
+
+    @property
+    def title(self) -> str:
+        return f"{type(self.model).__name__} on {type(self.data).__name__}"
+
+
+def resolve(target: str, base: type) -> type:
+    """The class that "package.module:Class" names; it must be a dataclass derived from `base`."""
+    module_name, colon, class_name = target.partition(":")
+    if not (module_name and colon and class_name):
+        raise SettingError("target", f"'{target}' is not of the form package.module:Class")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (module_name == error.name or module_name.startswith(error.name + ".")):
+            raise  # the module is there; something that it imports is not
+        raise SettingError("target", f"there is no module '{error.name}' (of '{target}')") from error
+    found = getattr(module, class_name, None)
+    suitable = {name for name, value in vars(module).items() if _is_schema(value, base) and value.__module__ == module_name}
+    if found is None:
+        raise SettingError("target", no_such(f"class in {module_name} called", class_name, suitable))
+    if not _is_schema(found, base):
+        raise SettingError("target", f"'{target}' is not a dataclass derived from {base.__module__}.{base.__name__}")
+    return found
+
+
+def _is_schema(value: Any, base: type) -> bool:
+    return isinstance(value, type) and issubclass(value, base) and dataclasses.is_dataclass(value)

@@ -1,0 +1,1 @@
+"""Bytes that TensorFlow also reads or writes: tensors, records, events, checkpoints, examples."""

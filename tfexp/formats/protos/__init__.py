@@ -1,0 +1,3 @@
+"""TensorFlow's messages that tensorboard does not ship, one module for each of TensorFlow's files; see
+`schema`.
+"""

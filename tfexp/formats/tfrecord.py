@@ -1,0 +1,228 @@
+"""TFRecord files: length, masked CRC of the length, data, masked CRC of the data, again and again.
+
+The whole stream may be compressed (zlib or gzip). Source: `tf.python_io`.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from types import TracebackType
+from typing import BinaryIO, Protocol
+
+from tfexp.core.errors import DataLossError
+from tfexp.formats.crc import masked_crc32c
+from tfexp.formats.file_errors import file_error
+
+_HEADER = struct.Struct("<QI")
+_FOOTER = struct.Struct("<I")
+_READ_SIZE = 1 << 18
+_MAX_PIECE = 64 << 20
+
+
+class TFRecordCompressionType:
+    """The kinds of compression. Source: `tf.python_io.TFRecordCompressionType`."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+_NAMES = {
+    TFRecordCompressionType.NONE: "",
+    TFRecordCompressionType.ZLIB: "ZLIB",
+    TFRecordCompressionType.GZIP: "GZIP",
+}
+
+
+class TFRecordOptions:
+    """How a file is compressed: a TFRecordCompressionType, or `"ZLIB"`, `"GZIP"`, `""`, with zlib's level (0
+    to 9).
+
+    Raises ValueError for anything else. Source: `tf.python_io.TFRecordOptions`.
+    """
+
+    def __init__(self, compression_type: int | str | None = None, compression_level: int | None = None):
+        self.compression_type = self.get_compression_type_string(compression_type)
+        if compression_level is not None and not 0 <= compression_level <= 9:
+            raise ValueError(f"compression_level must be 0 to 9, got {compression_level}")
+        self.compression_level = -1 if compression_level is None else compression_level
+
+    @classmethod
+    def get_compression_type_string(cls, options: TFRecordOptions | int | str | None) -> str:
+        """`"ZLIB"`, `"GZIP"` or `""` of options in any form."""
+        if options is None:
+            return ""
+        if isinstance(options, TFRecordOptions):
+            return options.compression_type
+        name = options if isinstance(options, str) else _NAMES.get(options)
+        if name is None or name not in _NAMES.values():
+            raise ValueError(f'Not a valid compression_type: {options!r}; choose "", "ZLIB" or "GZIP"')
+        return name
+
+
+def _window(kind: str) -> int:
+    """zlib's `wbits`: gzip's format is zlib's in another frame, which 16 more bits ask for."""
+    return zlib.MAX_WBITS + (16 if kind == "GZIP" else 0)
+
+
+def encode_record(record: bytes) -> bytes:
+    """A record as it stands in a file."""
+    length = struct.pack("<Q", len(record))
+    return b"".join((length, _FOOTER.pack(masked_crc32c(length)), record, _FOOTER.pack(masked_crc32c(record))))
+
+
+class TFRecordWriter:
+    """Writes records to a new file (an older one is replaced). Source: `tf.python_io.TFRecordWriter`."""
+
+    def __init__(self, path: str | os.PathLike[str], options: TFRecordOptions | int | str | None = None):
+        self._path = os.fspath(path)
+        kind = TFRecordOptions.get_compression_type_string(options)
+        level = options.compression_level if isinstance(options, TFRecordOptions) else -1
+        try:
+            self._file: BinaryIO = open(self._path, "wb")  # noqa: SIM115 (closed by close)
+        except OSError as error:
+            raise file_error(self._path, error) from error
+        self._deflate = zlib.compressobj(level, zlib.DEFLATED, _window(kind)) if kind else None
+
+    def write(self, record: bytes) -> None:
+        """Appends a record."""
+        if self._file.closed:
+            raise ValueError(f"{self._path}: the writer is closed")
+        self._put(encode_record(record))
+
+    def flush(self) -> None:
+        """Hands to the operating system all that was written, in a form from which it can be read back."""
+        if self._deflate is not None:
+            self._file.write(self._deflate.flush(zlib.Z_SYNC_FLUSH))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Completes the file. Further calls do nothing."""
+        if self._file.closed:
+            return
+        with self._file:
+            if self._deflate is not None:
+                self._file.write(self._deflate.flush())
+
+    def _put(self, data: bytes) -> None:
+        try:
+            self._file.write(data if self._deflate is None else self._deflate.compress(data))
+        except OSError as error:
+            raise file_error(self._path, error) from error
+
+    def __enter__(self) -> TFRecordWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+class _Readable(Protocol):
+    def read(self, size: int) -> bytes: ...
+
+
+class _Inflater:
+    """A compressed stream as a file to read from; gzip members may follow each other.
+
+    A stream without its end mark, as a writer leaves that was killed, ends where its bytes end. Raises
+    zlib.error for bytes that are not such a stream.
+    """
+
+    def __init__(self, file: BinaryIO, window: int):
+        self._file, self._window = file, window
+        self._inflate = zlib.decompressobj(window)
+        self._buffer = bytearray()
+
+    def read(self, size: int) -> bytes:
+        """The next `size` bytes, fewer at the end."""
+        while len(self._buffer) < size:
+            source = self._inflate.unconsumed_tail or self._inflate.unused_data or self._file.read(_READ_SIZE)
+            if not source:
+                break
+            if self._inflate.eof:
+                self._inflate = zlib.decompressobj(self._window)
+            self._buffer += self._inflate.decompress(source, _READ_SIZE)
+        data = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        return data
+
+
+def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | int | str | None = None) -> Iterator[bytes]:
+    """The records of a file. Source: `tf.python_io.tf_record_iterator`.
+
+    Raises NotFoundError where there is no such file, and DataLossError, naming file, record and offset (in
+    the uncompressed stream), where it ends within a record or a CRC does not match.
+    """
+    name = os.fspath(path)
+    kind = TFRecordOptions.get_compression_type_string(options)
+    try:
+        with open(name, "rb", buffering=_READ_SIZE) as file:
+            source: _Readable = file
+            if kind:
+                source = _Inflater(file, _window(kind))
+            yield from read_records(source, name)
+    except OSError as error:
+        raise file_error(name, error) from error
+
+
+def read_records(source: _Readable, name: str) -> Iterator[bytes]:
+    """The records of a stream from where it stands; `name` is the file's, for errors (see
+    `tf_record_iterator`).
+    """
+    offset = 0
+    for number in range(1 << 62):
+        header = _read(source, _HEADER.size, name, number, offset)
+        if not header:
+            return
+        _whole(header, _HEADER.size, name, number, offset)
+        length, stored = _HEADER.unpack(header)
+        _compare(header[:8], stored, "length", name, number, offset)
+        data = _read(source, length, name, number, offset)
+        _whole(data, length, name, number, offset)
+        footer = _read(source, _FOOTER.size, name, number, offset)
+        _whole(footer, _FOOTER.size, name, number, offset)
+        _compare(data, _FOOTER.unpack(footer)[0], "data", name, number, offset)
+        yield data
+        offset += _HEADER.size + length + _FOOTER.size
+
+
+def _read(source: _Readable, size: int, name: str, number: int, offset: int) -> bytes:
+    """`size` bytes, fewer at the end; in pieces, because a length that a damaged file gives may be beyond all
+    memory.
+    """
+    parts: list[bytes] = []
+    try:
+        while size:
+            part = source.read(min(size, _MAX_PIECE))
+            if not part:
+                break
+            parts.append(part)
+            size -= len(part)
+    except zlib.error as error:
+        raise DataLossError(
+            None, None, f"{name}: damaged compression in record {number} at offset {offset}: {error}"
+        ) from None
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _whole(data: bytes, size: int, name: str, number: int, offset: int) -> None:
+    if len(data) < size:
+        raise DataLossError(
+            None,
+            None,
+            f"{name}: truncated record at {offset} (record {number}): {size} bytes were to follow, {len(data)} are there",
+        )
+
+
+def _compare(data: bytes, stored: int, what: str, name: str, number: int, offset: int) -> None:
+    computed = masked_crc32c(data)
+    if stored != computed:
+        raise DataLossError(
+            None,
+            None,
+            f"{name}: corrupted record at {offset} (record {number}): checksum of its {what} does not match: "
+            f"stored {stored:#010x}, calculated {computed:#010x}",
+        )

@@ -1,0 +1,259 @@
+"""How a call of an op becomes a node: inputs are converted, type attributes inferred, everything checked.
+
+This is the builder behind `core.op.Op.__call__`. Messages are those that people search the web for: TensorFlow's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections import namedtuple
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.op import Arg, Op, set_builder
+from tfexp.graph import attrs as attr_codec
+from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import graph_of
+from tfexp.graph.tensor import Tensor
+
+
+def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
+    """Build a node of `op`; returns its output, outputs (a named tuple), or the Operation when it has none."""
+    values = _bind_arguments(op, args, kwargs)
+    graph = graph_of(values.values())
+    with graph.as_default(), graph.name_scope(name or op.name) as scope:
+        call = _CallBuilder(op)
+        for arg in op.inputs:
+            call.add_input(arg, values[arg.name])
+        call.finish_attrs(kwargs)
+        with contextlib.ExitStack() as stack:
+            for tensor in call.ref_inputs:
+                stack.enter_context(graph.colocate_with(tensor.op))
+            node = graph.create_op(op.name, call.tensors, call.attrs, name=scope)
+    return results(node)
+
+
+def results(node: Operation) -> Any:
+    """What a call returns: the Operation, the one output, the list of it, or a named tuple of the outputs."""
+    op = node.op_def
+    if not op.outputs:
+        return node
+    if op.has_single_output:
+        return node.outputs[0]
+    groups: list[Any] = []
+    position = 0
+    for arg in op.outputs:
+        if not arg.is_list:
+            groups.append(node.outputs[position])
+            position += 1
+            continue
+        count = node.attrs[arg.number_attr] if arg.number_attr else len(node.attrs[arg.type_list_attr])  # type: ignore[index]
+        groups.append(node.outputs[position : position + count])
+        position += count
+    return groups[0] if len(groups) == 1 else _result_type(op)(*groups)
+
+
+@functools.cache
+def _result_type(op: Op) -> Any:
+    return namedtuple(op.name, [arg.name for arg in op.outputs])
+
+
+def _bind_arguments(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    names = [arg.name for arg in op.inputs]
+    if len(args) > len(names):
+        raise TypeError(f"{op.name} takes {len(names)} inputs ({', '.join(names)}), got {len(args)}")
+    values = dict(zip(names, args, strict=False))
+    for key, value in kwargs.items():
+        if key in names:
+            if key in values:
+                raise TypeError(f"{op.name} got multiple values for input {key!r}")
+            values[key] = value
+        elif key not in op.attrs:
+            raise TypeError(f"{op.name} got an unexpected keyword argument {key!r}; it has {', '.join([*names, *op.attrs])}")
+    missing = [n for n in names if n not in values]
+    if missing:
+        raise TypeError(f"{op.name} missing required inputs: {', '.join(missing)}")
+    return values
+
+
+class _CallBuilder:
+    """Collects the tensors and attributes of one node."""
+
+    def __init__(self, op: Op):
+        self.op = op
+        self.tensors: list[Tensor] = []
+        self.ref_inputs: list[Tensor] = []
+        self.attrs: dict[str, Any] = {}
+        self._inferred_from: dict[str, str] = {}
+
+    def add_input(self, arg: Arg, value: Any) -> None:
+        if arg.type_list_attr is not None:
+            self._add_type_list(arg, value)
+        elif arg.number_attr is not None:
+            self._add_numbered(arg, value)
+        else:
+            tensor = self._convert(arg, value)
+            self._infer_type(arg, tensor.dtype.base_dtype)
+            self._append(arg, [tensor])
+
+    def _expected(self, arg: Arg) -> DType | None:
+        if arg.dtype is not None:
+            return arg.dtype
+        return self.attrs.get(arg.type_attr)  # type: ignore[arg-type]
+
+    def _default(self, arg: Arg) -> DType | None:
+        attr = self.op.attrs.get(arg.type_attr or "")
+        return attr.default if attr is not None and attr.has_default else None
+
+    def _convert(self, arg: Arg, value: Any) -> Tensor:
+        expected = self._expected(arg)
+        attr = self.op.attrs.get(arg.type_attr or "")
+        try:
+            if expected is None and attr is not None and attr.has_default and attr.allowed is not None:
+                # The value's own type comes before the attr's default as long as the op takes it.
+                tensor = convert_to_tensor(value, name=arg.name, as_ref=arg.is_ref)
+                if tensor.dtype.base_dtype in attr.allowed:
+                    return tensor
+            return convert_to_tensor(
+                value, name=arg.name, dtype=expected, preferred_dtype=self._default(arg), as_ref=arg.is_ref
+            )
+        except TypeError as error:
+            if expected is None:
+                raise
+            raise TypeError(
+                f"Expected {expected.name} passed to parameter {arg.name!r} of op {self.op.name!r}, got {value!r} of type "
+                f"{type(value).__name__!r} instead. Error: {error}"
+            ) from None
+        except ValueError as error:
+            observed = getattr(value, "dtype", None)
+            if expected is None or observed is None:
+                raise ValueError(f"Tried to convert {arg.name!r} to a tensor and failed. Error: {error}") from None
+            raise self._mismatch(arg, dtypes.as_dtype(observed).name, expected) from None
+
+    def _mismatch(self, arg: Arg, observed: str, expected: DType) -> TypeError:
+        prefix = f"Input {arg.name!r} of {self.op.name!r} Op has type {observed} that does not match"
+        if arg.dtype is not None:
+            return TypeError(f"{prefix} expected type of {expected.name}.")
+        source = self._inferred_from.get(arg.type_attr or "", arg.type_attr)
+        return TypeError(f"{prefix} type {expected.name} of argument {source!r}.")
+
+    def _infer_type(self, arg: Arg, base: DType) -> None:
+        if arg.dtype is not None:
+            if base is not arg.dtype:
+                raise self._mismatch(arg, base.name, arg.dtype)
+            return
+        key = arg.type_attr
+        assert key is not None
+        known = self.attrs.get(key)
+        if known is None:
+            attr_codec.check_allowed(self.op.attrs[key], base, self.op.name, arg.name)
+            self.attrs[key] = base
+            self._inferred_from[key] = arg.name
+        elif known is not base:
+            raise self._mismatch(arg, base.name, known)
+
+    def _set_number(self, arg: Arg, count: int) -> None:
+        key = arg.number_attr
+        assert key is not None
+        minimum = self.op.attrs[key].minimum
+        if minimum is not None and count < minimum:
+            raise ValueError(
+                f"List argument {arg.name!r} to {self.op.name!r} Op with length {count} shorter than "
+                f"minimum length {minimum}."
+            )
+        if self.attrs.setdefault(key, count) != count:
+            raise ValueError(
+                f"List argument {arg.name!r} to {self.op.name!r} Op with length {count} must match length "
+                f"{self.attrs[key]} of argument {self._inferred_from.get(key, key)!r}."
+            )
+        self._inferred_from.setdefault(key, arg.name)
+
+    def _add_numbered(self, arg: Arg, value: Any) -> None:
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"Expected list for {arg.name!r} argument to {self.op.name!r} Op, not {value}.")
+        expected = self._expected(arg)
+        if expected is None:
+            # The first element that has a type of its own decides for the Python values among them.
+            typed = (v.dtype for v in value if isinstance(v, Tensor) or hasattr(v, "_as_graph_element"))
+            expected = next((dtypes.as_dtype(t).base_dtype for t in typed), None)
+        try:
+            if not arg.is_ref and expected is None and len(value) > 1:
+                first = convert_to_tensor(value[0], name=f"{arg.name}_0", preferred_dtype=self._default(arg))
+                rest = convert_n_to_tensor_from(value[1:], first.dtype.base_dtype, arg.name)
+                tensors = [first, *rest]
+            else:
+                tensors = convert_n_to_tensor(value, dtype=expected, name=arg.name, as_ref=arg.is_ref)
+        except (TypeError, ValueError) as error:
+            types = [
+                dtypes.as_dtype(v.dtype).base_dtype.name if hasattr(v, "dtype") else "<NOT CONVERTIBLE TO TENSOR>"
+                for v in value
+            ]
+            prefix = f"Tensors in list passed to {arg.name!r} of {self.op.name!r} Op have types [{', '.join(types)}] that"
+            if arg.dtype is not None:
+                raise TypeError(f"{prefix} do not match expected type {arg.dtype.name}. ({error})") from None
+            if arg.type_attr in self.attrs:
+                source = self._inferred_from.get(arg.type_attr or "", arg.type_attr)
+                raise TypeError(
+                    f"{prefix} do not match type {self.attrs[arg.type_attr].name} inferred from earlier argument {source!r}."
+                ) from None
+            raise TypeError(f"{prefix} don't all match. ({error})") from None
+        for tensor in tensors:
+            self._infer_type(arg, tensor.dtype.base_dtype)
+        self._set_number(arg, len(tensors))
+        self._append(arg, tensors)
+
+    def _add_type_list(self, arg: Arg, value: Any) -> None:
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"Expected list for {arg.name!r} argument to {self.op.name!r} Op, not {value}.")
+        key = arg.type_list_attr
+        assert key is not None
+        known = self.attrs.get(key)
+        if known is not None and len(known) != len(value):
+            raise ValueError(
+                f"List argument {arg.name!r} to {self.op.name!r} Op has {len(value)} elements, not {len(known)}"
+            )
+        tensors = [
+            convert_to_tensor(v, dtype=known[i] if known else None, name=f"{arg.name}_{i}", as_ref=arg.is_ref)
+            for i, v in enumerate(value)
+        ]
+        self.attrs[key] = [t.dtype.base_dtype for t in tensors]
+        self._append(arg, tensors)
+
+    def _append(self, arg: Arg, tensors: list[Tensor]) -> None:
+        if arg.is_ref:
+            for tensor in tensors:
+                if not tensor.dtype._is_ref_dtype:
+                    raise TypeError(
+                        f"{self.op.name!r} Op requires that input {arg.name!r} be a mutable tensor (e.g.: a tf.Variable)"
+                    )
+            self.ref_inputs.extend(tensors)
+        self.tensors.extend(tensors)
+
+    def finish_attrs(self, given: dict[str, Any]) -> None:
+        """Attributes that were given, then defaults; what inputs decided must not be contradicted."""
+        for attr in self.op.attrs.values():
+            value = given.get(attr.name) if attr.name in given else None
+            if attr.name in self.attrs:
+                self.attrs[attr.name] = attr_codec.normalize(attr, self.attrs[attr.name], self.op.name)
+                if value is not None and attr_codec.normalize(attr, value, self.op.name) != self.attrs[attr.name]:
+                    raise TypeError(
+                        f"{self.op.name}: attr {attr.name!r} is {self.attrs[attr.name]} by its inputs, not {value!r}"
+                    )
+                continue
+            if value is None:
+                if not attr.has_default:
+                    raise TypeError(f"No argument for attr {attr.name!r} of {self.op.name!r} Op")
+                self.attrs[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
+            else:
+                self.attrs[attr.name] = attr_codec.normalize(attr, value, self.op.name)
+
+
+def convert_n_to_tensor_from(values: Any, dtype: DType, name: str) -> list[Tensor]:
+    """The second and later elements of a list input whose first element decided the dtype."""
+    return [convert_to_tensor(v, dtype=dtype, name=f"{name}_{i}") for i, v in enumerate(values, 1)]
+
+
+set_builder(apply_op)

@@ -1,0 +1,288 @@
+"""`tf.cond` as TF1 graphs have it: Switch into two branches, Merge out of them.
+
+While a branch is built, its `CondContext` is the graph's control-flow context: every new node passes through `add_op`, which
+leads outside values in through a Switch and ties nodes without inputs to the branch's pivot, so that only the taken branch
+runs. Source: `tf.cond`, TF 1.15 (control flow v1).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tfexp.core import nest
+from tfexp.core.op import get_op
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.tensor import Tensor
+
+
+class ControlFlowContext:
+    """What a node belongs to while it is built inside a branch or a loop body."""
+
+    def __init__(self) -> None:
+        self._outer_context: ControlFlowContext | None = get_default_graph()._get_control_flow_context()
+        # Names of the tensors that need no way in any more, and what stands for those that got one.
+        self._values: set[str] = set()
+        self._external_values: dict[str, Tensor] = {}
+
+    @property
+    def outer_context(self) -> ControlFlowContext | None:
+        return self._outer_context
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        graph = get_default_graph()
+        saved = graph._get_control_flow_context()
+        graph._set_control_flow_context(self)
+        try:
+            yield
+        finally:
+            graph._set_control_flow_context(saved)
+
+    def add_op(self, op: Operation) -> None:
+        """Called for every node that is created in this context."""
+        raise NotImplementedError
+
+    def add_value(self, tensor: Tensor) -> Tensor:
+        """The tensor that stands for `tensor` inside this context."""
+        raise NotImplementedError
+
+    def add_inner_op(self, op: Operation) -> None:
+        """Called for nodes of contexts inside this one."""
+        if self._outer_context is not None:
+            self._outer_context.add_inner_op(op)
+
+    def _mark_seen(self, tensors: Sequence[Tensor]) -> None:
+        context: ControlFlowContext | None = self
+        while context is not None:
+            context._values.update(t.name for t in tensors)
+            context = context._outer_context
+
+
+class CondContext(ControlFlowContext):
+    """One branch of a cond: `pred`, the `pivot` that is alive when the branch is taken, and 1 (true) or 0 (false)."""
+
+    def __init__(self, pred: Tensor, pivot: Tensor, branch: int):
+        super().__init__()
+        self._name = get_default_graph().unique_name("cond_text")
+        self._pred, self._pivot, self._branch = pred, pivot, branch
+        for tensor in (pred, pivot):
+            self._values.add(tensor.name)
+            self._external_values[tensor.name] = tensor
+        pivot.op._set_control_flow_context(self)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def pred(self) -> Tensor:
+        return self._pred
+
+    @property
+    def pivot(self) -> Tensor:
+        return self._pivot
+
+    @property
+    def branch(self) -> int:
+        return self._branch
+
+    def add_value(self, tensor: Tensor) -> Tensor:
+        if tensor.name in self._values:
+            return self._external_values.get(tensor.name, tensor)
+        self._values.add(tensor.name)
+        inside = self._from_outer(tensor)
+        graph = tensor.graph
+        with graph.control_dependencies(None):
+            inside = switch_ref_or_tensor(inside, self._pred)[self._branch]
+            if self._outer_context is not None:
+                self._outer_context.add_inner_op(inside.op)
+        inside.op._set_control_flow_context(self)
+        graph.prevent_fetching(inside.op)
+        graph.prevent_feeding(inside)
+        self._mark_seen([inside])
+        self._external_values[tensor.name] = inside
+        return inside
+
+    def _from_outer(self, tensor: Tensor) -> Tensor:
+        if self._outer_context is None:
+            return tensor
+        outside = self._outer_context.add_value(tensor)
+        self._values.add(outside.name)
+        self._external_values[outside.name] = outside
+        return outside
+
+    def add_op(self, op: Operation) -> None:
+        if not op._inputs:
+            if not any(before._control_flow_context is self for before in op._control_inputs):
+                op._add_control_input(self._pivot.op)
+        else:
+            for index, tensor in enumerate(op.inputs):
+                inside = self.add_value(tensor)
+                if inside is not tensor:
+                    op._update_input(index, inside)
+        self._mark_seen(op.outputs)
+        op.graph.prevent_fetching(op)
+        if self._outer_context is not None:
+            self._outer_context.add_inner_op(op)
+
+    def build_branch(self, function: Callable[[], Any]) -> tuple[Any, list[Any]]:
+        """Call a branch function: (what it returned, as tensors; the flat list of tensors to merge)."""
+        original = function()
+        if original is None:
+            return None, []
+        if not isinstance(original, Operation):
+            original = nest.map_structure(
+                lambda v: v if isinstance(v, Operation) else convert_to_tensor_or_indexed_slices(v), original
+            )
+        return original, [self._outgoing(leaf) for leaf in nest.flatten(original)]
+
+    def _outgoing(self, value: Any) -> Any:
+        if isinstance(value, Operation):
+            # An operation has no value: the pivot, after it, stands for it.
+            return _after([value], self._pivot)
+        if isinstance(value, IndexedSlices):
+            shape = value.dense_shape
+            return IndexedSlices(
+                self._outgoing(value.values),
+                self._outgoing(value.indices),
+                None if shape is None else self._outgoing(shape),
+            )
+        if value.name in self._values:
+            return self._external_values.get(value.name, value)
+        self._values.add(value.name)
+        inside = switch_ref_or_tensor(self._from_outer(value), self._pred)[self._branch]
+        self._external_values[value.name] = inside
+        return inside
+
+    def exit_result(self, results: Sequence[Any]) -> None:
+        """What leaves the branch is a value of the context around it."""
+        if self._outer_context is not None:
+            self._outer_context._values.update(t.name for t in results if isinstance(t, Tensor))
+
+
+def _after(dependencies: list[Any], tensor: Tensor) -> Tensor:
+    """`tensor`, once `dependencies` have run."""
+    graph = get_default_graph()
+    with (
+        name_scope(None, "control_dependency", [*dependencies, tensor]) as scope,
+        graph.colocate_with(tensor),
+        graph.control_dependencies(dependencies),
+    ):
+        result: Tensor = get_op("Identity")(tensor, name=scope)
+        return result
+
+
+def switch_ref_or_tensor(data: Tensor, pred: Tensor, name: str = "Switch") -> tuple[Tensor, Tensor]:
+    """(output_false, output_true): Switch, or RefSwitch for a reference; colocated with `data`."""
+    with get_default_graph().colocate_with(data, ignore_existing=True):
+        kind = "RefSwitch" if data.dtype._is_ref_dtype else "Switch"
+        result: tuple[Tensor, Tensor] = get_op(kind)(data, pred, name=name)
+        return result
+
+
+def merge(inputs: Sequence[Any], name: str | None = None) -> Any:
+    """Whichever of `inputs` is alive. IndexedSlices merge part by part. Source: `control_flow_ops.merge`."""
+    if all(isinstance(v, Tensor) for v in inputs):
+        kind = "RefMerge" if all(v.dtype._is_ref_dtype for v in inputs) else "Merge"
+        return get_op(kind)(list(inputs), name=name)[0]
+    values = merge([v.values for v in inputs], name=name)
+    indices = merge([v.indices for v in inputs], name="indices")
+    shapes = [v.dense_shape for v in inputs]
+    return IndexedSlices(values, indices, None if any(s is None for s in shapes) else merge(shapes, name="dense_shape"))
+
+
+def cond(
+    pred: Any,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: Callable[[], Any] | None = None,
+    fn2: Callable[[], Any] | None = None,
+) -> Any:
+    """The result of `true_fn()` if the scalar bool `pred` is true at run time, else of `false_fn()`. `tf.cond`, TF 1.15.
+
+    Both must return the same structure of the same dtypes; a list or tuple of one is unpacked unless `strict`. Raises
+    TypeError or ValueError when they do not.
+    """
+    true_fn, false_fn = true_fn or fn1, false_fn or fn2
+    for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if function is None:
+            raise TypeError(f"cond(): {argument} argument required")
+        if not callable(function):
+            raise TypeError(f"{argument} must be callable.")
+    if isinstance(pred, bool):
+        raise TypeError("pred must not be a Python bool")
+    assert true_fn is not None and false_fn is not None
+    with name_scope(name, "cond", [pred]):
+        when_false, when_true = get_op("Switch")(pred, pred, name="Switch")
+        pivot_true = get_op("Identity")(when_true, name="switch_t")
+        pivot_false = get_op("Identity")(when_false, name="switch_f")
+        pred = get_op("Identity")(pred, name="pred_id")
+        graph = get_default_graph()
+        for tensor in (when_true, when_false, pivot_true, pivot_false, pred):
+            graph.prevent_fetching(tensor.op)
+        original_true, flat_true, context_true = _branch("true_fn", true_fn, pred, pivot_true, 1)
+        original_false, flat_false, context_false = _branch("false_fn", false_fn, pred, pivot_false, 0)
+        if not strict:
+            original_true, original_false = _unpack_single(original_true), _unpack_single(original_false)
+        _check_same_results(original_true, original_false, flat_true, flat_false)
+        merged = [merge([f, t]) for f, t in zip(flat_false, flat_true, strict=True)]
+        if context_true.outer_context is None:
+            graph.add_to_collection(GraphKeys.COND_CONTEXT, context_true)
+            graph.add_to_collection(GraphKeys.COND_CONTEXT, context_false)
+        result = nest.pack_sequence_as(original_true, merged)
+        return result if strict else _unpack_single(result)
+
+
+def _branch(
+    argument: str, function: Callable[[], Any], pred: Tensor, pivot: Tensor, branch: int
+) -> tuple[Any, list[Any], CondContext]:
+    context = CondContext(pred, pivot, branch)
+    with context.entered():
+        original, flat = context.build_branch(function)
+        if original is None:
+            raise ValueError(f"{argument} must have a return value.")
+        context.exit_result(flat)
+    return original, flat, context
+
+
+def _unpack_single(value: Any) -> Any:
+    return value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
+
+
+def _check_same_results(original_true: Any, original_false: Any, flat_true: list[Any], flat_false: list[Any]) -> None:
+    try:
+        nest.assert_same_structure(original_true, original_false)
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
+            f"values.\n\ntrue_fn output:  {original_true}\nfalse_fn output: {original_false}\n\n{error}"
+        ) from None
+    for t, f in zip(flat_true, flat_false, strict=True):
+        if t.dtype.base_dtype is not f.dtype.base_dtype:
+            raise ValueError(
+                "Outputs of true_fn and false_fn must have the same type: "
+                f"{t.dtype.base_dtype.name}, {f.dtype.base_dtype.name}"
+            )
+
+
+def zeros_like_output(op: Operation, index: int) -> Tensor:
+    """Zeros for an output of `op` that got no gradient; for a branch's Switch, zeros that exist when that output does."""
+    value = op.outputs[index]
+    context = op._control_flow_context
+    if op.type not in ("Switch", "RefSwitch") or context is None:
+        zeros: Tensor = get_op("ZerosLike")(value, name="zeros_like")
+        return zeros
+    other_side = get_op("Switch")(op._inputs[0], context.pred, name="Switch")[1 - context.branch]
+    pivot = get_op("Identity")(other_side, name="Identity")
+    shape = get_op("Shape")(other_side, name="Shape")
+    with get_default_graph().control_dependencies([pivot]), name_scope("zeros") as scope:
+        zero = constant(0, dtype=value.dtype.base_dtype, name="Const")
+        filled: Tensor = get_op("Fill")(shape, zero, name=scope)
+        return filled

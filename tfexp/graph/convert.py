@@ -1,0 +1,244 @@
+"""Python values become tensors: constants, `convert_to_tensor` and its registry, `IndexedSlices`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType, as_dtype
+from tfexp.core.shape import Dimension, TensorShape
+from tfexp.formats.tensor import make_tensor_proto
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
+
+Converter = Callable[..., Any]
+
+_CONVERTERS: list[tuple[int, int, type | tuple[type, ...], Converter]] = []
+
+
+def register_tensor_conversion_function(base_type: Any, conversion_func: Converter, priority: int = 100) -> None:
+    """Let `conversion_func(value, dtype, name, as_ref)` convert instances of `base_type` (a type or a tuple of types).
+
+    Functions of lower `priority` are asked first, then those registered earlier; NotImplemented passes on.
+    """
+    if not callable(conversion_func):
+        raise TypeError("conversion_func must be callable.")
+    _CONVERTERS.append((priority, len(_CONVERTERS), base_type, conversion_func))
+    _CONVERTERS.sort(key=lambda entry: entry[:2])
+
+
+def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Tensor:
+    """A `Const` node. With `shape`, a value of fewer elements is repeated (`verify_shape` forbids it). `tf.constant`."""
+    if shape is not None:
+        shape = TensorShape(shape).as_list()
+    proto = make_tensor_proto(value, dtype=dtype, shape=shape, verify_shape=verify_shape)
+    op = get_default_graph().create_op("Const", [], {"value": proto, "dtype": as_dtype(proto.dtype)}, name=name)
+    return op.outputs[0]
+
+
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+    as_ref: bool = False,
+) -> Tensor:
+    """`value` as a Tensor of the default graph. Source: `tf.convert_to_tensor`, TF 1.15.
+
+    `dtype` is what it has to become (TypeError or ValueError if it cannot), `preferred_dtype` / `dtype_hint` what it should
+    become if it can. `as_ref` keeps a variable's reference instead of reading it.
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    if isinstance(value, Tensor):
+        return _checked_dtype(value, wanted)
+    hint = preferred_dtype if preferred_dtype is not None else dtype_hint
+    for _, _, base_type, convert in _CONVERTERS:
+        if not isinstance(value, base_type):
+            continue
+        result: Any = NotImplemented
+        if wanted is None and hint is not None:
+            try:
+                result = convert(value, dtype=as_dtype(hint), name=name, as_ref=as_ref)
+            except (TypeError, ValueError):
+                result = NotImplemented  # a preference only: the value's own type is tried next
+        if result is NotImplemented:
+            result = convert(value, dtype=wanted, name=name, as_ref=as_ref)
+        if result is NotImplemented:
+            continue
+        if not isinstance(result, Tensor):
+            raise RuntimeError(f"Conversion function {convert!r} for type {base_type} returned non-Tensor: {result!r}")
+        if wanted is not None and not wanted.is_compatible_with(result.dtype):
+            raise RuntimeError(
+                f"Conversion function {convert!r} for type {base_type} returned incompatible dtype: requested = "
+                f"{wanted.base_dtype.name}, actual = {result.dtype.name}"
+            )
+        return result
+    raise TypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function registered.")
+
+
+def _checked_dtype(tensor: Tensor, wanted: DType | None) -> Tensor:
+    if wanted is not None and not wanted.is_compatible_with(tensor.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {tensor.dtype.name}: {str(tensor)!r}"
+        )
+    return tensor
+
+
+def convert_n_to_tensor(values: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> list[Tensor]:
+    """Each of `values` as a Tensor, named `name_0`, `name_1`, …"""
+    if not isinstance(values, (list, tuple)):
+        raise TypeError("values must be a sequence.")
+    return [
+        convert_to_tensor(v, dtype=dtype, name=None if name is None else f"{name}_{i}", as_ref=as_ref)
+        for i, v in enumerate(values)
+    ]
+
+
+def _from_python(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+    return constant(value, dtype=dtype, name=name or "Const")
+
+
+def _from_list(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
+    """A list with tensors somewhere inside is packed; one without is a constant."""
+    if not _has_tensor(value):
+        return constant(value, dtype=dtype, name=name or "Const")
+    return _pack(value, dtype or _element_dtype(value), name or "packed")
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_has_tensor(v) for v in value)
+    return isinstance(value, Tensor) or hasattr(value, "_as_graph_element")
+
+
+def _element_dtype(value: Any) -> DType | None:
+    if isinstance(value, (list, tuple)):
+        return next((found for found in map(_element_dtype, value) if found is not None), None)
+    return value.dtype.base_dtype if hasattr(value, "_as_graph_element") or isinstance(value, Tensor) else None
+
+
+def _pack(value: Any, dtype: DType | None, name: str) -> Tensor:
+    graph = get_default_graph()
+    with graph.name_scope(name) as scope:
+        elements: list[Tensor] = []
+        for i, item in enumerate(value):
+            if isinstance(item, (list, tuple)):
+                elements.append(_pack(item, dtype, str(i)) if _has_tensor(item) else constant(item, dtype, name=str(i)))
+            else:
+                elements.append(convert_to_tensor(item, dtype=dtype, name=str(i)))
+        for tensor in elements:
+            if dtype is not None and tensor.dtype.base_dtype is not dtype:
+                raise TypeError(
+                    f"Cannot convert a list containing a tensor of dtype {tensor.dtype} to {dtype} (Tensor is: {tensor!r})"
+                )
+        attrs = {"N": len(elements), "T": elements[0].dtype.base_dtype, "axis": 0}
+        return graph.create_op("Pack", elements, attrs, name=scope).outputs[0]
+
+
+def _from_dimension(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+    if value.value is None:
+        raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
+    return constant(value.value, dtype=dtype or dtypes.int32, name=name or "shape_as_tensor")
+
+
+def _from_shape(value: TensorShape, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+    if not value.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
+    dims = value.as_list()
+    if dtype is None:
+        dtype = dtypes.int64 if any(d is not None and d > np.iinfo(np.int32).max for d in dims) else dtypes.int32
+    elif dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    return constant(dims, dtype=dtype, name=name or "shape_as_tensor")
+
+
+def _from_operation(value: Operation, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+    raise TypeError(f"Can't convert Operation {value.name!r} to Tensor (did you mean one of its outputs?)")
+
+
+register_tensor_conversion_function(Operation, _from_operation)
+register_tensor_conversion_function(TensorShape, _from_shape)
+register_tensor_conversion_function(Dimension, _from_dimension)
+register_tensor_conversion_function((list, tuple), _from_list)
+register_tensor_conversion_function(object, _from_python, priority=200)
+
+
+class IndexedSlices:
+    """A sparse gradient: `values[i]` belongs to row `indices[i]` of a tensor of shape `dense_shape`.
+
+    values: [n, ...], indices: [n] integers, dense_shape: 1-D integers or None. An index may come more than once; its
+    rows add up. Source: `tf.IndexedSlices`.
+    """
+
+    def __init__(self, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None):
+        self._values, self._indices, self._dense_shape = values, indices, dense_shape
+
+    @property
+    def values(self) -> Tensor:
+        return self._values
+
+    @property
+    def indices(self) -> Tensor:
+        return self._indices
+
+    @property
+    def dense_shape(self) -> Tensor | None:
+        return self._dense_shape
+
+    @property
+    def shape(self) -> TensorShape:
+        from tfexp.graph.shape_inference import static_value_as_shape
+
+        return TensorShape(None) if self._dense_shape is None else static_value_as_shape(self._dense_shape)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    @property
+    def name(self) -> str:
+        return self._values.name
+
+    @property
+    def device(self) -> str:
+        return self._values.device
+
+    @property
+    def op(self) -> Operation:
+        return self._values.op
+
+    @property
+    def dtype(self) -> DType:
+        return self._values.dtype
+
+    @property
+    def graph(self) -> Any:
+        return self._values.graph
+
+    def __str__(self) -> str:
+        shape = f", dense_shape={self._dense_shape}" if self._dense_shape is not None else ""
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)  # type: ignore[operator]
+
+
+def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """`value` itself when it is a Tensor or IndexedSlices, else converted."""
+    if isinstance(value, IndexedSlices):
+        if dtype is not None and not as_dtype(dtype).is_compatible_with(value.dtype):
+            raise ValueError(f"Tensor conversion requested dtype {as_dtype(dtype).name} for {value} of {value.dtype.name}")
+        return value
+    return convert_to_tensor(value, dtype=dtype, name=name)
+
+
+def convert_n_to_tensor_or_indexed_slices(values: Sequence[Any], name: str | None = None) -> list[Any]:
+    """As `convert_to_tensor_or_indexed_slices`, for each; None stays None. Names are `name_0`, `name_1`, …"""
+    return [
+        None if v is None else convert_to_tensor_or_indexed_slices(v, name=None if name is None else f"{name}_{i}")
+        for i, v in enumerate(values)
+    ]

@@ -1,0 +1,54 @@
+"""The default graph and the default session: stacks, one of each per thread. Source: `tf.get_default_graph` and friends."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+
+class DefaultStack(threading.local):
+    """A stack of defaults of the current thread. Blocks must close in the order opposite to their opening."""
+
+    def __init__(self) -> None:
+        self._stack: list[Any] = []
+
+    @property
+    def current(self) -> Any:
+        return self._stack[-1] if self._stack else None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._stack
+
+    @contextlib.contextmanager
+    def pushed(self, item: Any) -> Iterator[Any]:
+        self._stack.append(item)
+        try:
+            yield item
+        finally:
+            if self._stack[-1] is not item:
+                raise AssertionError(f"Nesting violated for default stack of {type(item)} objects")
+            self._stack.pop()
+
+    def push(self, item: Any) -> None:
+        """Open without a block (InteractiveSession)."""
+        self._stack.append(item)
+
+    def remove(self, item: Any) -> None:
+        """Close what `push` opened, wherever it lies."""
+        for position in range(len(self._stack) - 1, -1, -1):
+            if self._stack[position] is item:
+                del self._stack[position]
+                return
+
+
+graph_stack = DefaultStack()
+session_stack = DefaultStack()
+_interactive_sessions: list[Any] = []
+
+
+def get_default_session() -> Any:
+    """The innermost default session of this thread, or None."""
+    return session_stack.current

@@ -1,0 +1,386 @@
+"""`tf.gradients`: reverse mode over the graph, making the nodes that TensorFlow makes, in its order. Source: TF 1.15.
+
+The ops between `xs` and `ys` are visited so that an op comes after everything that consumes it; at each one the gradients
+of its outputs are summed and the registered rule gives those of its inputs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.op import get_gradient, get_op
+from tfexp.graph.control_flow import zeros_like_output
+from tfexp.graph.convert import (
+    IndexedSlices,
+    constant,
+    convert_n_to_tensor,
+    convert_n_to_tensor_or_indexed_slices,
+    register_tensor_conversion_function,
+)
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.tensor import Tensor
+
+Gradient = Tensor | IndexedSlices
+
+_TRAINABLE_KINDS = frozenset({"float16", "float32", "float64", "bfloat16", "complex64", "complex128", "resource", "variant"})
+
+
+class AggregationMethod:
+    """How `tf.gradients` sums the gradients that meet at a tensor."""
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class UnconnectedGradients:
+    """What `tf.gradients` gives for an x that no y depends on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def is_trainable(tensor_or_dtype: Any) -> bool:
+    """Whether gradients flow through values of this type."""
+    dtype: DType = tensor_or_dtype.dtype if isinstance(tensor_or_dtype, Tensor) else dtypes.as_dtype(tensor_or_dtype)
+    return dtype.base_dtype.name in _TRAINABLE_KINDS
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: str = UnconnectedGradients.NONE,
+) -> list[Gradient | None]:
+    """d sum(ys) / dx for each x: a Tensor, IndexedSlices, or None where no y depends on it. `tf.gradients`, TF 1.15.
+
+    `grad_ys` weighs the ys (None: ones), `stop_gradients` are taken as constants. Raises LookupError for an op without a
+    gradient, TypeError for types that have none, ValueError for lists whose lengths differ.
+    """
+    ys, xs, stop_gradients = _as_list(ys), _as_list(xs), _as_list(stop_gradients)
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    if unconnected_gradients not in (UnconnectedGradients.NONE, UnconnectedGradients.ZERO):
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
+    with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]):
+        ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
+        xs = convert_n_to_tensor(xs, name="x", as_ref=True)
+        backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
+        backward.colocate = colocate_gradients_with_ops
+        backward.gate = gate_gradients
+        backward.aggregation_method = aggregation_method
+        backward.run(ys, grad_ys)
+        return [backward.gradient_of(x, unconnected_gradients) for x in xs]
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+class _Backward:
+    """One reverse pass."""
+
+    colocate = False
+    gate = False
+    aggregation_method: int | None = None
+
+    def __init__(self, ys: Sequence[Any], xs: Sequence[Tensor], stops: Sequence[Tensor]):
+        self.xs = xs
+        to_ops = [y.op for y in ys]
+        reached = _reached_from([x.op for x in xs])
+        # `between`: on some way from an x to a y, in the order of a breadth-first walk back from the ys.
+        between: dict[Operation, None] = {}
+        queue = deque(to_ops)
+        while queue:
+            op = queue.popleft()
+            if op in reached and op not in between:
+                between[op] = None
+                queue.extend(t.op for t in op._inputs)
+        self.between = between
+        self.pending: dict[Operation, int] = defaultdict(int)
+        for op in between:
+            for tensor in op._inputs:
+                if tensor.op in between:
+                    self.pending[tensor.op] += 1
+        # Gradients of an op's outputs: lists while they come in, the sum once the op's turn has come.
+        self.grads: dict[Operation, list[Any]] = {}
+        self.stop_ops = {x.op for x in xs if not any(self.pending[t.op] > 0 for t in x.op._inputs)}
+        self.stop_ops.update(t.op for t in stops)
+
+    def run(self, ys: Sequence[Any], grad_ys: Sequence[Any]) -> None:
+        if len(grad_ys) != len(ys):
+            raise ValueError(f"Length mismatch. Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+        start = [self._initial(i, y, g) for i, (y, g) in enumerate(zip(ys, grad_ys, strict=True))]
+        for y, grad in zip(ys, start, strict=True):
+            self._add(y.values if isinstance(y, IndexedSlices) else y, grad)
+        ready = [y.op for y in ys if self.pending[y.op] == 0 and y.op in self.between]
+        queue = deque(dict.fromkeys(ready))
+        while queue:
+            op = queue.popleft()
+            self._visit(op)
+            for tensor in op._inputs:
+                before = tensor.op
+                self.pending[before] -= 1
+                if self.pending[before] == 0 and before in self.between:
+                    queue.append(before)
+
+    def _initial(self, index: int, y: Any, grad: Any) -> Gradient:
+        with self._colocated(y.op):
+            if grad is None:
+                if y.dtype.is_complex:
+                    raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+                return _ones_like(y, f"grad_ys_{index}")
+            grad = convert_n_to_tensor_or_indexed_slices([grad], name="grad_y")[0]
+            _check_type(y, grad)
+            if isinstance(grad, IndexedSlices):
+                return IndexedSlices(
+                    get_op("Identity")(grad.values, name=f"grad_ys_{index}_values"),
+                    get_op("Identity")(grad.indices, name=f"grad_ys_{index}_indices"),
+                    grad.dense_shape,
+                )
+            result: Tensor = get_op("Identity")(grad, name=f"grad_ys_{index}")
+            return result
+
+    def _visit(self, op: Operation) -> None:
+        with self._colocated(op):
+            out_grads = self._sum_output_gradients(op)
+            rule = None
+            connected = any(g is not None for g in out_grads)
+            if connected and op not in self.stop_ops:
+                rule = gradient_function(op)
+            if rule is None:
+                return
+            for i, grad in enumerate(out_grads):
+                if grad is None and is_trainable(op.outputs[i]):
+                    out_grads[i] = zeros_like_output(op, i)
+            with name_scope(op.name + "_grad"):
+                in_grads = rule(op, *out_grads)
+                in_grads = list(in_grads) if isinstance(in_grads, (list, tuple)) else [in_grads]
+                if len(in_grads) != len(op._inputs):
+                    raise ValueError(
+                        f"Num gradients {len(in_grads)} generated for op {op.name!r} ({op.type}) do not match num inputs "
+                        f"{len(op._inputs)}"
+                    )
+                if self.gate and sum(g is not None for g in in_grads) > 1:
+                    in_grads = _gated(in_grads)
+            for i, (tensor, grad) in enumerate(zip(op._inputs, in_grads, strict=True)):
+                if grad is None:
+                    continue
+                if isinstance(grad, Tensor) and tensor.dtype is not dtypes.resource:
+                    _refine_shape(op, i, tensor, grad)
+                self._add(tensor, grad)
+
+    def _add(self, tensor: Tensor, grad: Gradient) -> None:
+        slots = self.grads.setdefault(tensor.op, [[] for _ in tensor.op.outputs])
+        slots[tensor.value_index].append(grad)
+
+    def _sum_output_gradients(self, op: Operation) -> list[Gradient | None]:
+        slots = self.grads.setdefault(op, [[] for _ in op.outputs])
+        slots[:] = [self._sum(op, slot) for slot in slots]
+        return list(slots)
+
+    def _sum(self, op: Operation, grads: list[Gradient]) -> Gradient | None:
+        if len(grads) < 2:
+            return grads[0] if grads else None
+        if all(isinstance(g, Tensor) for g in grads):
+            if self.aggregation_method in (
+                AggregationMethod.EXPERIMENTAL_TREE,
+                AggregationMethod.EXPERIMENTAL_ACCUMULATE_N,
+            ):
+                return _add_pairwise(op, grads)
+            return _add_by_device(grads)
+        return _add_slices(grads)
+
+    def gradient_of(self, x: Tensor, unconnected: str) -> Gradient | None:
+        slots = self.grads.get(x.op)
+        grad = slots[x.value_index] if slots is not None else None
+        if grad is None or isinstance(grad, list):
+            if unconnected == UnconnectedGradients.ZERO:
+                zeros: Tensor = get_op("ZerosLike")(x, name="zeros_like")
+                return zeros
+            return None
+        return grad
+
+    @contextlib.contextmanager
+    def _colocated(self, op: Operation) -> Iterator[None]:
+        if self.colocate:
+            with get_default_graph().colocate_with(op):
+                yield
+        else:
+            yield
+
+
+def _reached_from(ops: Sequence[Operation]) -> set[Operation]:
+    reached: set[Operation] = set()
+    queue = deque(ops)
+    while queue:
+        op = queue.popleft()
+        if op not in reached:
+            reached.add(op)
+            for tensor in op.outputs:
+                if is_trainable(tensor):
+                    queue.extend(tensor._consumers)
+    return reached
+
+
+def gradient_function(op: Operation) -> Any:
+    """The rule for `op`, None where gradients stop; LookupError, naming the op, when there is none."""
+    if not op._inputs:
+        return None
+    try:
+        return get_gradient(op.attrs.get("_gradient_op_type", op.type))
+    except LookupError:
+        raise LookupError(
+            f"No gradient defined for operation {op.name!r} (op type: {op.type}), defined at {op.origin}. "
+            "Use tf.stop_gradient or register one with tf.RegisterGradient."
+        ) from None
+
+
+def _ones_like(y: Any, name: str) -> Tensor:
+    if isinstance(y, IndexedSlices):
+        ones: Tensor = _ones_like(y.values, name)
+        return IndexedSlices(ones, y.indices, y.dense_shape)  # type: ignore[return-value]
+    shape = y.get_shape()
+    if shape.is_fully_defined():
+        dims = constant(shape.as_list(), dtype=dtypes.int32, name="Shape")
+    else:
+        dims = get_op("Shape")(y, name="Shape")
+    with name_scope(name) as scope:
+        one = constant(1, dtype=y.dtype.base_dtype, name="Const")
+        result: Tensor = get_op("Fill")(dims, one, name=scope)
+        return result
+
+
+def _check_type(y: Any, grad: Any) -> None:
+    expected = y.dtype.base_dtype
+    given = grad.dtype.base_dtype
+    if expected.is_floating or expected.is_integer:
+        if not (given.is_floating or given.is_integer):
+            raise TypeError(
+                f"Gradient type {given.name} generated for real or integer-valued tensor {y} with type {expected.name} must "
+                "be real or integer"
+            )
+    elif expected.is_complex:
+        if not given.is_complex:
+            raise TypeError(
+                f"Gradient type {given.name} generated for complex-valued tensor {y} with type {expected.name} must be real"
+            )
+    elif expected in (dtypes.variant, dtypes.resource):
+        if given is not expected:
+            raise TypeError(f"Gradient type {given.name} generated for {expected.name} tensor {y} must be {expected.name}")
+    else:
+        raise TypeError(f"Tensor {y} with type {expected.name} must be numeric to obtain a default gradient")
+
+
+def _refine_shape(op: Operation, index: int, tensor: Tensor, grad: Tensor) -> None:
+    try:
+        grad.set_shape(tensor.get_shape())
+    except ValueError:
+        raise ValueError(
+            "Incompatible shapes between op input and calculated input gradient. "
+            f"Forward operation: {op.name}. Input index: {index}. Original input shape: {tensor.get_shape()}. "
+            f"Calculated input gradient shape: {grad.get_shape()}"
+        ) from None
+
+
+def _gated(grads: list[Gradient | None]) -> list[Gradient | None]:
+    """All of them wait for all: identities behind one group, named as `tf.tuple` names them."""
+    graph = get_default_graph()
+    with graph.device(None), graph.colocate_with(None, ignore_existing=True), name_scope("tuple"):
+        with graph.control_dependencies([g for g in grads if g is not None]):
+            gate = get_op("NoOp")(name="group_deps")
+        gated: list[Gradient | None] = []
+        for grad in grads:
+            if grad is None:
+                gated.append(None)
+                continue
+            with graph.control_dependencies([gate]):
+                if isinstance(grad, IndexedSlices):
+                    with graph.colocate_with(grad.values):
+                        values = get_op("Identity")(grad.values, name="control_dependency")
+                    gated.append(IndexedSlices(values, grad.indices, grad.dense_shape))
+                else:
+                    with graph.colocate_with(grad):
+                        gated.append(get_op("Identity")(grad, name="control_dependency"))
+        return gated
+
+
+def _add_by_device(grads: list[Any]) -> Tensor:
+    """AddN per device, then over the devices' sums: fewer transfers."""
+    by_device: dict[str, list[Tensor]] = defaultdict(list)
+    for grad in grads:
+        by_device[grad.device].append(grad)
+    graph = get_default_graph()
+    sums: list[Tensor] = []
+    for device in sorted(by_device):
+        tensors = by_device[device]
+        with graph.colocate_with(tensors[0].op, ignore_existing=True):
+            sums.append(add_n(tensors))
+    return add_n(sums)
+
+
+def add_n(tensors: list[Tensor], name: str | None = None) -> Tensor:
+    """AddN, or the tensor itself when it is alone."""
+    if len(tensors) == 1:
+        return tensors[0]
+    result: Tensor = get_op("AddN")(tensors, name=name)
+    return result
+
+
+def _add_pairwise(op: Operation, grads: list[Any]) -> Tensor:
+    with name_scope(op.name + "_gradient_sum"):
+        total: Tensor = grads[0]
+        for grad in grads[1:]:
+            total = add_n([total, grad])
+        return total
+
+
+def _add_slices(grads: list[Any]) -> Gradient:
+    """Sparse gradients are concatenated; with a dense one among them, all become dense."""
+    if any(isinstance(g, Tensor) for g in grads):
+        result: Tensor = get_op("AddN")(grads)
+        return result
+    indices = [g.indices for g in grads]
+    if len({i.dtype.base_dtype for i in indices}) > 1:
+        indices = [i if i.dtype is dtypes.int64 else get_op("Cast")(i, DstT=dtypes.int64) for i in indices]
+    return IndexedSlices(
+        _concat_rows([g.values for g in grads]),
+        _concat_rows(indices),
+        grads[0].dense_shape,
+    )
+
+
+def _concat_rows(tensors: list[Tensor]) -> Tensor:
+    with name_scope("concat") as scope:
+        axis = constant(0, dtype=dtypes.int32, name="axis")
+        result: Tensor = get_op("ConcatV2")(tensors, axis, name=scope)
+        return result
+
+
+def _dense(value: IndexedSlices, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+    """IndexedSlices as a dense Tensor: the segment sum over its rows."""
+    if dtype is not None and not dtype.is_compatible_with(value.dtype):
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {value.dtype.name}")
+    if value.dense_shape is None:
+        raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {value}")
+    with name_scope("strided_slice") as scope:
+        bounds = constant([0], name="stack"), constant([1], name="stack_1"), constant([1], name="stack_2")
+        rows = get_op("StridedSlice")(value.dense_shape, *bounds, shrink_axis_mask=1, name=scope)
+    result: Tensor = get_op("UnsortedSegmentSum")(value.values, value.indices, rows, name=name)
+    return result
+
+
+register_tensor_conversion_function(IndexedSlices, _dense)

@@ -1,0 +1,207 @@
+"""`Operation`: a node of a graph. Source: `tf.Operation`, TF 1.15."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf import text_format
+from tensorboard.compat.proto import node_def_pb2
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
+from tfexp.core.dtypes import DType
+from tfexp.core.op import Op
+from tfexp.core.shape import TensorShape
+from tfexp.graph import attrs as attr_codec
+from tfexp.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tfexp.graph.graph import Graph
+
+_COLOCATION = "loc:@"
+
+
+class Operation:
+    """A node: op type, name, device, inputs, control inputs and attributes. Made by `Graph.create_op` only."""
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_attrs",
+        "_control_flow_context",
+        "_control_inputs",
+        "_control_outputs",
+        "_device",
+        "_graph",
+        "_id",
+        "_inputs",
+        "_name",
+        "_op_def",
+        "_outputs",
+        "origin",
+    )
+
+    def __init__(
+        self,
+        graph: Graph,
+        op_def: Op,
+        name: str,
+        inputs: Sequence[Tensor],
+        control_inputs: Sequence[Operation],
+        attrs: dict[str, Any],
+        output_dtypes: Sequence[DType],
+        op_id: int,
+    ):
+        self._graph = graph
+        self._op_def = op_def
+        self._name = name
+        self._id = op_id
+        self._inputs: list[Tensor] = list(inputs)
+        self._control_inputs = list(control_inputs)
+        self._control_outputs: list[Operation] = []
+        self._attrs = attrs
+        self._device = ""
+        self._control_flow_context: Any = None
+        self.origin = _caller()
+        unknown = TensorShape(None)
+        self._outputs = [Tensor(self, i, dtype, unknown) for i, dtype in enumerate(output_dtypes)]
+        for tensor in self._inputs:
+            tensor._consumers.append(self)
+        for op in self._control_inputs:
+            op._control_outputs.append(self)
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def type(self) -> str:
+        return self._op_def.name
+
+    @property
+    def op_def(self) -> Op:
+        """The registered `core.op.Op`: the signature, shape rule and kernels of this node's type."""
+        return self._op_def
+
+    @property
+    def device(self) -> str:
+        return self._device
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        return tuple(self._inputs)
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        return self._outputs
+
+    @property
+    def control_inputs(self) -> list[Operation]:
+        return list(self._control_inputs)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The native attributes (see `graph.attrs`). Read only: change them with `_set_attr`."""
+        return self._attrs
+
+    @property
+    def values(self) -> Any:
+        """TF 1.15's method that returns the outputs as a tuple."""
+        return lambda: tuple(self._outputs)
+
+    @property
+    def node_def(self) -> node_def_pb2.NodeDef:
+        node = node_def_pb2.NodeDef(name=self._name, op=self.type, device=self._device)
+        for tensor in self._inputs:
+            index = tensor._value_index
+            node.input.append(tensor._op._name if index == 0 else f"{tensor._op._name}:{index}")
+        node.input.extend(f"^{op._name}" for op in self._control_inputs)
+        declared = self._op_def.attrs
+        for key, value in self._attrs.items():
+            kind = declared[key].kind if key in declared else attr_codec.kind_of(value)
+            node.attr[key].CopyFrom(attr_codec.to_proto(kind, value))
+        return node
+
+    def get_attr(self, name: str) -> Any:
+        """The attribute as TensorFlow's `get_attr` gives it (strings as bytes, shapes as protos); ValueError if absent."""
+        if name not in self._attrs:
+            raise ValueError(f"Operation {self._name!r} has no attr named {name!r}.")
+        return _public(self._attrs[name])
+
+    def _set_attr(self, name: str, value: Any) -> None:
+        """Set a native attribute, or one given as AttrValue."""
+        if isinstance(value, AttrValue):
+            _, value = attr_codec.from_proto(value)
+        self._attrs[name] = value
+        self._graph._nodes_changed()
+
+    def _set_device(self, device: str) -> None:
+        self._device = device
+        self._graph._nodes_changed()
+
+    def colocation_groups(self) -> list[bytes]:
+        """The op's `_class` groups, or the group that it founds itself."""
+        groups = [g for g in self._attrs.get("_class", []) if g.startswith(_COLOCATION)]
+        return [attr_codec.as_bytes(g) for g in groups] or [attr_codec.as_bytes(_COLOCATION + self._name)]
+
+    def _add_control_input(self, op: Operation) -> None:
+        self._add_control_inputs([op])
+
+    def _add_control_inputs(self, ops: Iterable[Operation]) -> None:
+        for op in ops:
+            if op not in self._control_inputs:
+                self._control_inputs.append(op)
+                op._control_outputs.append(self)
+        self._graph._nodes_changed()
+
+    def _update_input(self, index: int, tensor: Tensor) -> None:
+        """Replace one input (loops close their back edge so)."""
+        old = self._inputs[index]
+        old._consumers.remove(self)
+        self._inputs[index] = tensor
+        tensor._consumers.append(self)
+        self._graph._nodes_changed()
+
+    def _get_control_flow_context(self) -> Any:
+        return self._control_flow_context
+
+    def _set_control_flow_context(self, context: Any) -> None:
+        self._control_flow_context = context
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run the operation in `session` (the default session if None)."""
+        self._graph._session_for(session, f"execute operation {self._name!r}", "run").run(self, feed_dict)
+
+    def __str__(self) -> str:
+        return str(text_format.MessageToString(self.node_def))
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation {self._name!r} type={self.type}>"
+
+
+def _public(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_public(v) for v in value]
+    if isinstance(value, str):
+        return attr_codec.as_bytes(value)
+    return value.as_proto() if isinstance(value, TensorShape) else value
+
+
+_PACKAGE = __name__.split(".")[0] + "."
+
+
+def _caller() -> str:
+    """`file:line` of the nearest frame outside this package: where a person wrote the op."""
+    frame = sys._getframe(1)
+    last = frame
+    while frame is not None:
+        last = frame
+        if not frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+            break
+        frame = frame.f_back  # type: ignore[assignment]
+    return f"{last.f_code.co_filename}:{last.f_lineno}"

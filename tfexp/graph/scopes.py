@@ -1,0 +1,149 @@
+"""The default graph and the functions that act on it: `tf.device`, `tf.name_scope`, `tf.control_dependencies`, …"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tfexp.graph import defaults
+from tfexp.graph.graph import Graph
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+
+_global_default: Graph | None = None
+
+
+def get_default_graph() -> Graph:
+    """The innermost `Graph.as_default()` of this thread, or the process's own default graph."""
+    global _global_default
+    current: Graph | None = defaults.graph_stack.current
+    if current is not None:
+        return current
+    if _global_default is None:
+        _global_default = Graph()
+    return _global_default
+
+
+def reset_default_graph() -> None:
+    """Start over with an empty default graph. AssertionError inside a graph context or an open InteractiveSession."""
+    global _global_default
+    if not defaults.graph_stack.is_empty:
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
+            "the nesting and create a new graph."
+        )
+    _global_default = None
+
+
+def has_default_graph() -> bool:
+    return _global_default is not None or not defaults.graph_stack.is_empty
+
+
+def elements_of(values: Iterable[Any]) -> Iterator[Any]:
+    """The tensors and operations among `values`, composite values (IndexedSlices, SparseTensor) by their parts."""
+    for value in values:
+        if isinstance(value, (list, tuple)):
+            yield from elements_of(value)
+        elif isinstance(value, (Tensor, Operation)):
+            yield value
+        elif hasattr(value, "_as_graph_element"):
+            yield value._as_graph_element()
+        elif isinstance(getattr(value, "values", None), Tensor):
+            yield value.values
+
+
+def graph_of(values: Iterable[Any]) -> Graph:
+    """The graph that `values` live in, or the default graph; ValueError when they live in different ones."""
+    found: Any = None
+    for element in elements_of(values):
+        if found is None:
+            found = element
+        elif element.graph is not found.graph:
+            raise ValueError(f"{element} must be from the same graph as {found}.")
+    return get_default_graph() if found is None else found.graph
+
+
+class name_scope:  # noqa: N801 (TensorFlow's name)
+    """`with tf.name_scope(name, default_name, values) as scope:` names new nodes below `scope`.
+
+    `default_name` is used where `name` is None; `values` decide the graph. Without `default_name`, None or `""` goes to the
+    root. Source: `tf.name_scope`, TF 1.15.
+    """
+
+    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
+        if not (name is None or isinstance(name, str)):
+            raise TypeError(f"tf.name_scope: name must be a string or None, got {name!r}")
+        self._name = default_name if name is None else name
+        self._default_name = default_name
+        self._values = values
+        if self._name is None and values is not None:
+            raise ValueError(f"At least one of name ({name}) and default_name ({default_name}) must be provided.")
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    def __enter__(self) -> str:
+        with contextlib.ExitStack() as stack:
+            graph = graph_of(self._values) if self._values is not None else get_default_graph()
+            if self._values is not None:
+                stack.enter_context(graph.as_default())
+            scope = stack.enter_context(graph.name_scope(self._name))
+            self._stack = stack.pop_all()
+        return scope
+
+    def __exit__(self, *exc: Any) -> None:
+        self._stack.close()
+
+
+def device(device_name_or_function: Any) -> Any:
+    """`Graph.device` of the default graph."""
+    return get_default_graph().device(device_name_or_function)
+
+
+def control_dependencies(control_inputs: Any) -> Any:
+    """`Graph.control_dependencies` of the default graph."""
+    return get_default_graph().control_dependencies(control_inputs)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> Any:
+    """`Graph.colocate_with` of the default graph."""
+    return get_default_graph().colocate_with(op, ignore_existing)
+
+
+def container(container_name: str) -> Any:
+    """`Graph.container` of the default graph."""
+    return get_default_graph().container(container_name)
+
+
+def add_to_collection(name: Any, value: Any) -> None:
+    get_default_graph().add_to_collection(name, value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    get_default_graph().add_to_collections(names, value)
+
+
+def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+    return get_default_graph().get_collection(key, scope)
+
+
+def get_collection_ref(key: Any) -> list[Any]:
+    return get_default_graph().get_collection_ref(key)
+
+
+@contextlib.contextmanager
+def op_scope(values: Any, name: str | None, default_name: str | None = None) -> Iterator[str]:
+    """The spelling before `tf.name_scope` took values: `tf.op_scope(values, name, default_name)`."""
+    with name_scope(name, default_name, values) as scope:
+        yield scope
+
+
+@contextlib.contextmanager
+def init_scope() -> Iterator[None]:
+    """Leave control dependencies and control-flow contexts, but not the name scope: where variables and slots are made."""
+    graph = get_default_graph()
+    scope = graph.get_name_scope()
+    with graph.control_dependencies(None), graph.name_scope(scope + "/" if scope else None):
+        yield

@@ -1,0 +1,238 @@
+"""Static shapes of a new node, and the static values they may depend on.
+
+A shape rule may ask for the value of an input (`reshape`'s target, `sum`'s axes). `static_value` finds it where it does
+not depend on a feed or on state, by running the CPU kernels of the constant nodes before it; `static_value_as_shape` also
+reads vectors of which only some elements are known (`[tf.shape(x)[0], 10]`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tfexp.core.op import Op, flatten_args, group_inputs
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.formats.tensor import make_ndarray
+from tfexp.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tfexp.graph.operation import Operation
+
+# Folding at construction is for shapes and axes; larger arrays are not worth computing twice.
+_MAX_ELEMENTS = 1 << 16
+_UNKNOWN = object()
+
+
+def infer(op: Operation) -> None:
+    """Set the shapes of `op`'s outputs; ValueError, with the node and its input shapes, when none can work."""
+    shapes = output_shapes(
+        op.op_def,
+        op.name,
+        op.attrs,
+        [_input_shape(t) for t in op._inputs],
+        len(op._outputs),
+    )
+    for tensor, shape in zip(op._outputs, shapes, strict=True):
+        tensor._shape = shape
+
+
+def output_shapes(
+    op_def: Op, name: str, attrs: dict[str, Any], inputs: Sequence[InputShape], output_count: int
+) -> list[TensorShape]:
+    """Apply an op's shape rule; unknown shapes when it has none."""
+    rule = op_def.shape_rule
+    if rule is None:
+        return [TensorShape(None)] * output_count
+    try:
+        result = rule(*group_inputs(op_def, inputs, attrs), **attrs)
+        shapes = [result] if op_def.has_single_output else flatten_shapes(result)
+        return [TensorShape(shape) for shape in shapes]
+    except ValueError as error:
+        listed = ", ".join(shape_text(s) for s in inputs)
+        raise ValueError(f"{error} for {name!r} (op: {op_def.name!r}) with input shapes: {listed}.") from None
+
+
+def flatten_shapes(result: Any) -> list[Any]:
+    """A rule's sequence of shapes; None stands for 'no outputs'."""
+    return [] if result is None else list(result)
+
+
+def shape_text(shape: TensorShape) -> str:
+    """`[2,?]`, or `?` for unknown rank: how TensorFlow's errors write shapes."""
+    dims = shape.known_dims
+    return "?" if dims is None else "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+
+
+def _input_shape(tensor: Tensor) -> InputShape:
+    return InputShape(tensor._shape, lambda: static_value(tensor), lambda: static_value_as_shape(tensor))
+
+
+def static_value(tensor: Tensor) -> np.ndarray | None:
+    """The array that `tensor` always has, or None. Source: `tf.get_static_value`."""
+    cached: Any = getattr(tensor, "_static_value", _UNKNOWN)
+    if cached is not _UNKNOWN:
+        return cached
+    # Iterative, because constant chains may be longer than Python's stack.
+    pending = [tensor]
+    while pending:
+        current = pending[-1]
+        if hasattr(current, "_static_value"):
+            pending.pop()
+            continue
+        needed = [t for t in _foldable_inputs(current) if not hasattr(t, "_static_value")]
+        if needed:
+            pending.extend(needed)
+            continue
+        current._static_value = _evaluate(current)
+        pending.pop()
+    value: np.ndarray | None = tensor._static_value
+    if value is None:
+        # Shapes get refined later (set_shape, loops), so that "not known" is only true for now.
+        _forget_unknown(tensor)
+    return value
+
+
+def _forget_unknown(tensor: Tensor) -> None:
+    pending = [tensor]
+    while pending:
+        current = pending.pop()
+        if hasattr(current, "_static_value") and current._static_value is None:
+            del current._static_value
+            pending.extend(_foldable_inputs(current))
+
+
+def _foldable_inputs(tensor: Tensor) -> list[Tensor]:
+    """The inputs whose values would give the value of `tensor`; none where it has to come from elsewhere."""
+    op = tensor.op
+    if op.type in ("Shape", "Size", "Rank", "ShapeN") or not _is_pure(op):
+        return []
+    elements = tensor._shape.num_elements()
+    return list(op._inputs) if elements is not None and elements <= _MAX_ELEMENTS else []
+
+
+def _is_pure(op: Operation) -> bool:
+    op_def = op.op_def
+    return not (
+        op_def.is_stateful
+        or "CPU" not in op_def.kernels
+        or op._control_flow_context is not None
+        or any(arg.is_ref for arg in op_def.inputs + op_def.outputs)
+        or any(t.dtype.base_dtype.name in ("resource", "variant") for t in [*op._inputs, *op._outputs])
+    )
+
+
+def _evaluate(tensor: Tensor) -> np.ndarray | None:
+    op = tensor.op
+    if op.type == "Const":
+        return make_ndarray(op.attrs["value"])
+    if op.type in ("Shape", "Size", "Rank"):
+        return _shape_value(op.type, op._inputs[0]._shape, tensor.dtype.as_numpy_dtype)
+    if op.type == "ShapeN":
+        return _shape_value("Shape", op._inputs[tensor.value_index]._shape, tensor.dtype.as_numpy_dtype)
+    if not op._inputs or not _foldable_inputs(tensor):
+        return None
+    values = [t._static_value for t in op._inputs]
+    if any(value is None for value in values):
+        return None
+    try:
+        result = op.op_def.kernels["CPU"].compute(None, *group_inputs(op.op_def, values, op.attrs), **op.attrs)
+    except Exception:
+        # Whatever is wrong with these values is the run's to report, with the node's name.
+        return None
+    outputs = [result] if op.op_def.has_single_output else flatten_args(result)
+    return np.asarray(outputs[tensor.value_index])
+
+
+def _shape_value(kind: str, shape: TensorShape, dtype: Any) -> np.ndarray | None:
+    if kind == "Rank":
+        return None if shape.rank is None else np.asarray(shape.rank, dtype)
+    if not shape.is_fully_defined():
+        return None
+    return np.asarray(shape.known_dims if kind == "Shape" else shape.num_elements(), dtype)
+
+
+PartialShapeRule = Callable[["Operation"], TensorShape]
+
+
+def static_value_as_shape(tensor: Tensor) -> TensorShape:
+    """What is known of the shape that the integer vector `tensor` describes. ValueError for dimensions below -1."""
+    value = static_value(tensor)
+    if value is not None:
+        if value.ndim == 0 and value == -1:
+            return TensorShape(None)
+        if value.ndim != 1:
+            raise ValueError(f"Shape must be rank 1 but is rank {value.ndim}")
+        if (value < -1).any():
+            raise ValueError(f"Dimension {value.min()} must be >= 0")
+        return TensorShape([None if d == -1 else int(d) for d in value])
+    op = tensor.op
+    if op.type == "Shape":
+        return op._inputs[0]._shape
+    rule = _PARTIAL.get(op.type)
+    if rule is not None:
+        return rule(op)
+    length = tensor._shape.known_dims
+    return TensorShape([None] * length[0] if length and length[0] is not None else None)
+
+
+def _partial_pack(op: Operation) -> TensorShape:
+    dims: list[int | None] = []
+    for tensor in op._inputs:
+        value = static_value(tensor)
+        if value is None and tensor.op.type == "StridedSlice" and tensor._shape.rank == 0:
+            dims.append(_partial_element(tensor.op))
+        else:
+            dims.append(None if value is None or value < 0 else int(value))
+    return TensorShape(dims)
+
+
+def _partial_concat(op: Operation) -> TensorShape:
+    result = TensorShape([])
+    for tensor in op._inputs[:-1] if op.type == "ConcatV2" else op._inputs[1:]:
+        result = result.concatenate(static_value_as_shape(tensor))
+    return result
+
+
+def _slice_of(op: Operation) -> tuple[TensorShape, Any] | None:
+    """The vector's partial shape and the Python index of a one-dimensional strided slice; None if it is another kind."""
+    attrs = op.attrs
+    if any(attrs[key] not in (0, 1) for key in ("begin_mask", "end_mask", "shrink_axis_mask")):
+        return None
+    if attrs["new_axis_mask"] or attrs["ellipsis_mask"]:
+        return None
+    begin, end, strides = (static_value(t) for t in op._inputs[1:4])
+    if begin is None or end is None or strides is None or begin.shape != (1,):
+        return None
+    shape = static_value_as_shape(op._inputs[0])
+    if attrs["shrink_axis_mask"]:
+        return shape, int(begin[0])
+    return shape, slice(
+        None if attrs["begin_mask"] else int(begin[0]), None if attrs["end_mask"] else int(end[0]), int(strides[0])
+    )
+
+
+def _partial_element(op: Operation) -> int | None:
+    found = _slice_of(op)
+    if found is None or found[0].known_dims is None or isinstance(found[1], slice):
+        return None
+    dims, index = found[0].known_dims, found[1]
+    return dims[index] if -len(dims) <= index < len(dims) else None
+
+
+def _partial_strided_slice(op: Operation) -> TensorShape:
+    found = _slice_of(op)
+    if found is None or found[0].known_dims is None or not isinstance(found[1], slice):
+        return TensorShape(None)
+    return TensorShape(found[0].known_dims[found[1]])
+
+
+_PARTIAL: dict[str, PartialShapeRule] = {
+    "Pack": _partial_pack,
+    "Concat": _partial_concat,
+    "ConcatV2": _partial_concat,
+    "StridedSlice": _partial_strided_slice,
+    "Cast": lambda op: static_value_as_shape(op._inputs[0]),
+    "Identity": lambda op: static_value_as_shape(op._inputs[0]),
+}

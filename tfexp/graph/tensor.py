@@ -1,0 +1,113 @@
+"""`Tensor`: one output of an `Operation`. Its arithmetic is bound by `ops.overloads`. Source: `tf.Tensor`, TF 1.15."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfexp.core.dtypes import DType
+from tfexp.core.shape import TensorShape, as_shape
+
+if TYPE_CHECKING:
+    from tfexp.graph.graph import Graph
+    from tfexp.graph.operation import Operation
+
+
+class Tensor:
+    """A symbolic handle: no value, but a dtype, a static shape (perhaps partly unknown) and a name `op:index`."""
+
+    __slots__ = ("__dict__", "__weakref__", "_consumers", "_dtype", "_op", "_shape", "_static_value", "_value_index")
+    _static_value: Any  # set by graph.shape_inference once it is known
+    __array_priority__ = 100  # so that `ndarray + tensor` asks the tensor
+
+    def __init__(self, op: Operation, value_index: int, dtype: DType, shape: TensorShape):
+        self._op = op
+        self._value_index = value_index
+        self._dtype = dtype
+        self._shape = shape
+        self._consumers: list[Operation] = []
+
+    @property
+    def op(self) -> Operation:
+        return self._op
+
+    @property
+    def dtype(self) -> DType:
+        return self._dtype
+
+    @property
+    def graph(self) -> Graph:
+        return self._op.graph
+
+    @property
+    def name(self) -> str:
+        return f"{self._op.name}:{self._value_index}"
+
+    @property
+    def device(self) -> str:
+        return self._op.device
+
+    @property
+    def value_index(self) -> int:
+        """Which output of `op` this is."""
+        return self._value_index
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    def get_shape(self) -> TensorShape:
+        return self._shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Merge `shape` into what is known; ValueError when the two contradict each other."""
+        self._shape = self._shape.merge_with(as_shape(shape))
+        self._op.graph._shapes_changed()
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take this tensor as an input, in creation order, each once."""
+        return list(dict.fromkeys(self._consumers))
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """Run the graph for this tensor in `session` (the default session if None); a NumPy value."""
+        return self.graph._session_for(session, f"evaluate tensor {self.name!r}", "eval").run(self, feed_dict)
+
+    def __str__(self) -> str:
+        shape = "" if self._shape.ndims is None else f", shape={self._shape}"
+        device = f", device={self.device}" if self.device else ""
+        shape = shape or ", shape=<unknown>"
+        return f'Tensor("{self.name}"{shape}, dtype={self._dtype.name}{device})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor {self.name!r} shape={self._shape} dtype={self._dtype.name}>"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __iter__(self) -> Any:
+        raise TypeError(
+            f"Tensor objects are only iterable when eager execution is enabled. To iterate over {self.name} use tf.map_fn."
+        )
+
+    def __len__(self) -> int:
+        raise TypeError(f"len is not well defined for symbolic Tensors ({self.name}). Use `x.shape` instead.")
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"Using a `tf.Tensor` as a Python `bool` is not allowed ({self.name}). Use `if t is not None:` instead of "
+            "`if t:` to test if a tensor is defined, and TensorFlow ops such as tf.cond to execute subgraphs that "
+            "depend on the value of a tensor."
+        )
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array: run it in a session first."
+        )

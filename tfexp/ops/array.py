@@ -1,0 +1,575 @@
+"""Values that enter a graph or pass through it, and their shape: constants, placeholders, identities, shape, reshape.
+
+The other array ops are in `array_fill` (zeros, ranges), `array_join` (concat, stack, split, tile), `array_slice` (slices,
+padding), `array_order` (transpose, reverse, unique), `array_gather` and `array_select`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.op import define_op, get_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.formats.tensor import make_ndarray
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+
+Array = np.ndarray
+
+_TYPE_NAMES = {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}
+
+
+def dims_text(dims: Iterable[int | None]) -> str:
+    """`[2,?]`: how TensorFlow's errors write a shape."""
+    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+
+
+def type_text(dtype: DType) -> str:
+    """`float`, `double`, `int32`: how TensorFlow's run-time errors write a dtype."""
+    return _TYPE_NAMES.get(dtype, dtype.name)
+
+
+def same_shape(x: InputShape) -> TensorShape:
+    """The shape rule of ops whose output has the shape of their only input."""
+    return x
+
+
+def _pass_through(node: BindRequest) -> Call:
+    return Call(_first, view=True)
+
+
+def _first(x: Any) -> Any:
+    return x
+
+
+# --- constants and placeholders --------------------------------------------------------------------------------------
+
+const_op = define_op("Const() -> (output: dtype) {value: tensor; dtype: type}")
+
+
+@const_op.shape
+def _(*, value: TensorProto) -> TensorShape:
+    return TensorShape(value.tensor_shape)
+
+
+@const_op.kernel("CPU")
+def _(ctx: Any, *, value: TensorProto) -> Array:
+    return make_ndarray(value)
+
+
+const_op.not_differentiable()
+
+
+placeholder_op = define_op("Placeholder() -> (output: dtype) {dtype: type; shape: shape = unknown}")
+
+
+@placeholder_op.shape
+def _(*, shape: TensorShape) -> TensorShape:
+    return shape
+
+
+@placeholder_op.kernel("CPU")
+def _(ctx: Any, *, dtype: DType, shape: TensorShape) -> Array:
+    name = "" if ctx is None else ctx.node_name
+    known = "" if shape.known_dims is None else f" and shape {dims_text(shape.known_dims)}"
+    raise ValueError(f"You must feed a value for placeholder tensor {name!r} with dtype {type_text(dtype)}{known}")
+
+
+placeholder_op.not_differentiable()
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor that every run has to feed. Running it unfed is an InvalidArgumentError. Source: `tf.placeholder`."""
+    result: Tensor = placeholder_op(dtype=dtype, shape=TensorShape(shape), name=name)
+    return result
+
+
+placeholder_with_default_op = define_op(
+    "PlaceholderWithDefault(input: dtype) -> (output: dtype) {dtype: type; shape: shape}"
+)
+
+
+@placeholder_with_default_op.shape
+def _(input: InputShape, *, shape: TensorShape) -> TensorShape:
+    if not shape.is_compatible_with(input):
+        raise ValueError(f"Shapes must be compatible: the default has {input}, the placeholder {shape}")
+    return shape
+
+
+@placeholder_with_default_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array) -> Array:
+    return input
+
+
+@placeholder_with_default_op.gradient
+def _(op: Operation, grad: Tensor) -> Tensor:
+    return grad
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """A placeholder that has `input`'s value when it is not fed. Source: `tf.placeholder_with_default`."""
+    result: Tensor = placeholder_with_default_op(input, shape=TensorShape(shape), name=name)
+    return result
+
+
+# --- identities -------------------------------------------------------------------------------------------------------
+
+identity_op = define_op("Identity(input: T) -> (output: T) {T: type}")
+identity_op.shape(same_shape)
+identity_op.bind(_pass_through)
+
+
+@identity_op.kernel("CPU", "XLA", view=True)
+def _(ctx: Any, input: Array) -> Array:
+    return input
+
+
+@identity_op.gradient
+def _(op: Operation, grad: Tensor) -> Tensor:
+    return grad
+
+
+def identity(input: Any, name: str | None = None) -> Any:
+    """A new tensor (or IndexedSlices) with the same value. Source: `tf.identity`."""
+    if isinstance(input, IndexedSlices):
+        shape = input.dense_shape
+        return IndexedSlices(
+            identity_op(input.values, name=name),
+            identity_op(input.indices, name=name),
+            None if shape is None else identity_op(shape, name=name),
+        )
+    return identity_op(input, name=name)
+
+
+identity_n_op = define_op("IdentityN(input: T) -> (output: T) {T: list(type) >= 1}")
+
+
+@identity_n_op.shape
+def _(inputs: list[InputShape]) -> list[InputShape]:
+    return inputs
+
+
+@identity_n_op.kernel("CPU", "XLA", view=True)
+def _(ctx: Any, inputs: list[Array]) -> list[Array]:
+    return inputs
+
+
+@identity_n_op.gradient
+def _(op: Operation, *grads: Tensor) -> list[Tensor]:
+    return list(grads)
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+    """New tensors with the same values, of which none is there before all inputs are. Source: `tf.identity_n`."""
+    return list(identity_n_op(input, name=name))
+
+
+stop_gradient_op = define_op("StopGradient(input: T) -> (output: T) {T: type}").not_differentiable()
+stop_gradient_op.shape(same_shape)
+stop_gradient_op.bind(_pass_through)
+
+
+@stop_gradient_op.kernel("CPU", "XLA", view=True)
+def _(ctx: Any, input: Array) -> Array:
+    return input
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+    """`input` as a constant for `tf.gradients`. Source: `tf.stop_gradient`."""
+    result: Tensor = stop_gradient_op(input, name=name)
+    return result
+
+
+prevent_gradient_op = define_op("PreventGradient(input: T) -> (output: T) {T: type; message: string = ''}")
+prevent_gradient_op.shape(same_shape)
+prevent_gradient_op.bind(_pass_through)
+
+
+@prevent_gradient_op.kernel("CPU", "XLA", view=True)
+def _(ctx: Any, input: Array) -> Array:
+    return input
+
+
+@prevent_gradient_op.gradient
+def _(op: Operation, grad: Tensor) -> Tensor:
+    raise LookupError(f"Gradient explicitly disabled. Reason: {op.attrs['message']}")
+
+
+ensure_shape_op = define_op("EnsureShape(input: T) -> (output: T) {shape: shape; T: type}")
+
+
+@ensure_shape_op.shape
+def _(input: InputShape, *, shape: TensorShape) -> TensorShape:
+    return input.merge_with(shape)
+
+
+@ensure_shape_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, *, shape: TensorShape) -> Array:
+    if not shape.is_compatible_with(np.shape(input)):
+        raise ValueError(
+            f"Shape of tensor {dims_text(np.shape(input))} is not compatible with expected shape "
+            f"{dims_text(shape.as_list())}."
+        )
+    return input
+
+
+@ensure_shape_op.gradient
+def _(op: Operation, grad: Tensor) -> Tensor:
+    return grad
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`x`, with its static shape refined and checked again at run time. Source: `tf.ensure_shape`."""
+    result: Tensor = ensure_shape_op(x, shape=TensorShape(shape), name=name)
+    return result
+
+
+# --- shape, size, rank ------------------------------------------------------------------------------------------------
+
+shape_op = define_op(
+    "Shape(input: T) -> (output: out_type) {T: type; out_type: type in [int32,int64] = int32}"
+).not_differentiable()
+
+
+@shape_op.shape
+def _(input: InputShape) -> TensorShape:
+    return TensorShape([input.rank])
+
+
+@shape_op.kernel("CPU")
+def _(ctx: Any, input: Array, *, out_type: DType) -> Array:
+    return np.array(np.shape(input), out_type.as_numpy_dtype)
+
+
+def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32, *, optimize: bool = True) -> Tensor:
+    """The shape as a vector: a constant where it is known, unless `optimize=False`. Source: `tf.shape`."""
+    out_type = dtypes.as_dtype(out_type)
+    with name_scope(name, "Shape", [input]) as scope:
+        if _is_sparse(input):
+            sparse_shape: Tensor = get_op("Cast")(input.dense_shape, DstT=out_type, name=scope)
+            return sparse_shape
+        tensor = convert_to_tensor(input)
+        if optimize and tensor.get_shape().is_fully_defined():
+            return constant(tensor.get_shape().as_list(), dtype=out_type, name=scope)
+        result: Tensor = shape_op(tensor, out_type=out_type, name=scope)
+        return result
+
+
+def _is_sparse(value: Any) -> bool:
+    return not isinstance(value, IndexedSlices) and all(hasattr(value, part) for part in ("indices", "values", "dense_shape"))
+
+
+shape_n_op = define_op(
+    "ShapeN(input: N * T) -> (output: N * out_type) {N: int >= 1; T: type; out_type: type in [int32,int64] = int32}"
+).not_differentiable()
+
+
+@shape_n_op.shape
+def _(input: list[InputShape]) -> list[TensorShape]:
+    return [TensorShape([x.rank]) for x in input]
+
+
+@shape_n_op.kernel("CPU")
+def _(ctx: Any, input: list[Array], *, out_type: DType) -> list[Array]:
+    return [np.array(np.shape(x), out_type.as_numpy_dtype) for x in input]
+
+
+def shape_n(input: Sequence[Any], out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
+    """The shapes of several tensors in one node. Source: `tf.shape_n`."""
+    return list(shape_n_op(list(input), out_type=out_type, name=name))
+
+
+size_op = define_op(
+    "Size(input: T) -> (output: out_type) {T: type; out_type: type in [int32,int64] = int32}"
+).not_differentiable()
+
+
+@size_op.shape
+def _(input: InputShape) -> TensorShape:
+    return TensorShape([])
+
+
+@size_op.kernel("CPU")
+def _(ctx: Any, input: Array, *, out_type: DType) -> Array:
+    return np.array(np.size(input), out_type.as_numpy_dtype)
+
+
+def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32, *, optimize: bool = True) -> Tensor:
+    """The number of elements: a constant where it is known, unless `optimize=False`. Source: `tf.size`."""
+    out_type = dtypes.as_dtype(out_type)
+    with name_scope(name, "Size", [input]) as scope:
+        if _is_sparse(input):
+            dims = get_op("Cast")(input.dense_shape, DstT=out_type, name="Cast")
+            elements: Tensor = get_op("Prod")(dims, constant([0], name="Const"), name=scope)
+            return elements
+        tensor = convert_to_tensor(input)
+        static = tensor.get_shape()
+        if optimize and static.is_fully_defined():
+            return constant(static.num_elements(), dtype=out_type, name=scope)
+        if optimize and 0 in (static.known_dims or ()):
+            return constant(0, dtype=out_type, name=scope)
+        result: Tensor = size_op(tensor, out_type=out_type, name=scope)
+        return result
+
+
+rank_op = define_op("Rank(input: T) -> (output: int32) {T: type}").not_differentiable()
+
+
+@rank_op.shape
+def _(input: InputShape) -> TensorShape:
+    return TensorShape([])
+
+
+@rank_op.kernel("CPU")
+def _(ctx: Any, input: Array) -> Array:
+    return np.array(np.ndim(input), np.int32)
+
+
+def rank(input: Any, name: str | None = None, *, optimize: bool = True) -> Tensor:
+    """The number of dimensions: a constant where it is known, unless `optimize=False`. Source: `tf.rank`."""
+    with name_scope(name, "Rank", [input]) as scope:
+        if _is_sparse(input):
+            dims: Tensor = size(input.dense_shape, name=scope)
+            return dims
+        tensor = convert_to_tensor(input)
+        if optimize and tensor.get_shape().ndims is not None:
+            return constant(tensor.get_shape().ndims, dtype=dtypes.int32, name=scope)
+        result: Tensor = rank_op(tensor, name=scope)
+        return result
+
+
+# --- reshaping --------------------------------------------------------------------------------------------------------
+
+reshape_op = define_op(
+    "Reshape(tensor: T, shape: Tshape) -> (output: T) {T: type; Tshape: type in [int32,int64] = int32}"
+)
+
+
+@reshape_op.shape
+def _(tensor: InputShape, shape: InputShape) -> TensorShape:
+    shape.with_rank_at_most(1)
+    target = shape.value_as_shape
+    dims, elements = target.known_dims, tensor.num_elements()
+    if dims is None or elements is None:
+        return target
+    known = math.prod(d for d in dims if d is not None)
+    if None not in dims:
+        if known != elements:
+            raise ValueError(f"Cannot reshape a tensor with {elements} elements to shape {dims_text(dims)} ({known} elements)")
+        return target
+    if dims.count(None) > 1 or known == 0:
+        return target
+    if elements % known:
+        raise ValueError(f"Dimension size must be evenly divisible by {known} but is {elements}")
+    return TensorShape([elements // known if d is None else d for d in dims])
+
+
+def _reshaped(tensor: Array, shape: Array) -> Array:
+    if np.ndim(shape) != 1:
+        raise ValueError(f"shape must be 1-D but got {dims_text(np.shape(shape))}")
+    dims = shape.tolist()
+    open_dims = [i for i, d in enumerate(dims) if d == -1]
+    if len(open_dims) > 1:
+        raise ValueError(f"Only one input size may be -1, not both {open_dims[0]} and {open_dims[1]}")
+    for i, d in enumerate(dims):
+        if d < -1:
+            raise ValueError(f"Size {i} must be non-negative, not {d}")
+    known = math.prod(d for d in dims if d != -1)
+    elements = np.size(tensor)
+    if open_dims:
+        if known == 0:
+            raise ValueError("reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are non-zero")
+        if elements % known:
+            raise ValueError(
+                f"Input to reshape is a tensor with {elements} values, but the requested shape requires a multiple of {known}"
+            )
+        dims[open_dims[0]] = elements // known
+    elif known != elements:
+        raise ValueError(f"Input to reshape is a tensor with {elements} values, but the requested shape has {known}")
+    return np.reshape(tensor, dims)
+
+
+@reshape_op.kernel("CPU", view=True)
+def _(ctx: Any, tensor: Array, shape: Array) -> Array:
+    return _reshaped(tensor, shape)
+
+
+@reshape_op.bind
+def _(node: BindRequest) -> Call | None:
+    dims = node.output_shapes[0].known_dims
+    if dims is None or None in dims or node.input_shapes[0].num_elements() is None:
+        return None
+    return Call(lambda tensor, shape: tensor.reshape(dims), view=True)
+
+
+@reshape_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [reshape(convert_to_tensor(grad), shape(op.inputs[0])), None]
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`tensor` with another shape of as many elements; one dimension may be -1. Source: `tf.reshape`."""
+    result: Tensor = reshape_op(tensor, shape, name=name)
+    return result
+
+
+expand_dims_op = define_op(
+    "ExpandDims(input: T, dim: Tdim) -> (output: T) {T: type; Tdim: type in [int32,int64] = int32}"
+)
+
+
+@expand_dims_op.shape
+def _(input: InputShape, dim: InputShape) -> TensorShape:
+    dims, axis = input.known_dims, dim.value
+    if dims is None:
+        return TensorShape(None)
+    if axis is None:
+        return TensorShape([None] * (len(dims) + 1))
+    position = int(axis.reshape(()))
+    if not -len(dims) - 1 <= position <= len(dims):
+        raise ValueError(f"dim {position} not in the interval [{-len(dims) - 1}, {len(dims)}].")
+    position %= len(dims) + 1
+    return TensorShape([*dims[:position], 1, *dims[position:]])
+
+
+@expand_dims_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, dim: Array) -> Array:
+    if np.size(dim) != 1:
+        raise ValueError("'dim' must be a tensor with a single value")
+    position, rank_before = int(np.reshape(dim, ())), np.ndim(input)
+    if not -rank_before - 1 <= position <= rank_before:
+        raise ValueError(f"Tried to expand dim index {position} for tensor with {rank_before} dimensions.")
+    return np.expand_dims(input, position)
+
+
+@expand_dims_op.bind
+def _(node: BindRequest) -> Call | None:
+    if not (node.input_shapes[0].is_fully_defined() and node.output_shapes[0].is_fully_defined()):
+        return None
+    dims = tuple(node.output_shapes[0].as_list())
+    return Call(lambda input, dim: input.reshape(dims), view=True)
+
+
+@expand_dims_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [reshape(convert_to_tensor(grad), shape(op.inputs[0])), None]
+
+
+def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """`input` with a dimension of 1 inserted before `axis`. Source: `tf.expand_dims`."""
+    axis = either_argument("axis", axis, "dim", dim)
+    if axis is None:
+        raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    result: Tensor = expand_dims_op(input, axis, name=name)
+    return result
+
+
+def either_argument(name: str, value: Any, deprecated_name: str, deprecated_value: Any) -> Any:
+    """The one of two spellings of an argument that was given; ValueError when both were."""
+    if deprecated_value is None:
+        return value
+    if value is not None:
+        raise ValueError(f"Cannot specify both {name!r} and {deprecated_name!r}")
+    return deprecated_value
+
+
+squeeze_op = define_op("Squeeze(input: T) -> (output: T) {T: type; squeeze_dims: list(int) >= 0 = []}")
+
+
+def _squeezed(dims: Sequence[int | None], squeeze_dims: list[int]) -> list[int | None] | None:
+    """The dimensions that stay; None when that depends on an unknown one."""
+    rank_before = len(dims)
+    for axis in squeeze_dims:
+        if not -rank_before <= axis < rank_before:
+            raise ValueError(f"Tried to squeeze dim index {axis} for tensor with {rank_before} dimensions.")
+    chosen = {axis % rank_before for axis in squeeze_dims}
+    for axis in sorted(chosen):
+        if dims[axis] not in (1, None):
+            raise ValueError(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {dims[axis]}")
+    if not squeeze_dims:
+        return None if None in dims else [d for d in dims if d != 1]
+    return [d for axis, d in enumerate(dims) if axis not in chosen]
+
+
+@squeeze_op.shape
+def _(input: InputShape, *, squeeze_dims: list[int]) -> TensorShape:
+    return TensorShape(None if input.known_dims is None else _squeezed(input.known_dims, squeeze_dims))
+
+
+@squeeze_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, *, squeeze_dims: list[int]) -> Array:
+    dims = _squeezed(np.shape(input), squeeze_dims)
+    assert dims is not None
+    return np.reshape(input, dims)
+
+
+@squeeze_op.bind
+def _(node: BindRequest) -> Call | None:
+    if not (node.input_shapes[0].is_fully_defined() and node.output_shapes[0].is_fully_defined()):
+        return None
+    dims = tuple(node.output_shapes[0].as_list())
+    return Call(lambda input: input.reshape(dims), view=True)
+
+
+@squeeze_op.gradient
+def _(op: Operation, grad: Tensor) -> Tensor:
+    return reshape(grad, shape(op.inputs[0]))
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
+    """`input` without its dimensions of 1, all of them or those in `axis`. Source: `tf.squeeze`."""
+    axis = either_argument("axis", axis, "squeeze_dims", squeeze_dims)
+    if axis is None:
+        axis = []
+    axes = list(axis) if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
+    result: Tensor = squeeze_op(input, squeeze_dims=axes, name=name)
+    return result
+
+
+bitcast_op = define_op(
+    "Bitcast(input: T) -> (output: type) {T: type in [bfloat16,half,float,double,int64,int32,uint8,uint16,uint32,uint64,"
+    "int8,int16,complex64,complex128,qint8,quint8,qint16,quint16,qint32]; type: type in [bfloat16,half,float,double,int64,"
+    "int32,uint8,uint16,uint32,uint64,int8,int16,complex64,complex128,qint8,quint8,qint16,quint16,qint32]}"
+).not_differentiable()
+
+
+@bitcast_op.shape
+def _(input: InputShape, *, T: DType, type: DType) -> TensorShape:
+    dims, factor = input.known_dims, T.size / type.size
+    if dims is None or factor == 1:
+        return input
+    if factor > 1:
+        return TensorShape([*dims, int(factor)])
+    if not dims or dims[-1] not in (None, int(1 / factor)):
+        raise ValueError(f"Cannot bitcast due to shape. {dims[-1] if dims else 'no dimension'} does not match {int(1 / factor)}")
+    return TensorShape(dims[:-1])
+
+
+@bitcast_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, *, T: DType, type: DType) -> Array:
+    data = np.ascontiguousarray(input)
+    if T.size > type.size:
+        return data.reshape(*np.shape(input), 1).view(type.as_numpy_dtype)
+    if T.size == type.size:
+        return data.view(type.as_numpy_dtype).reshape(np.shape(input))
+    if not np.ndim(input) or np.shape(input)[-1] != type.size // T.size:
+        raise ValueError(
+            f"Cannot bitcast from {type_text(T)} to {type_text(type)}: shape {dims_text(np.shape(input))}"
+        )
+    return data.view(type.as_numpy_dtype).reshape(np.shape(input)[:-1])
+
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The bytes of `input` as elements of another type. Source: `tf.bitcast`."""
+    result: Tensor = bitcast_op(input, type=type, name=name)
+    return result

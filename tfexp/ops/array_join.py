@@ -1,0 +1,562 @@
+"""Putting tensors together and taking them apart: concat, stack, unstack, split, tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.op import define_op, get_op
+from tfexp.core.shape import Dimension, InputShape, TensorShape
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text, identity, rank, reshape, shape, shape_n, squeeze
+
+# Beyond this many inputs, the gradient of a concat takes one SplitV instead of a Slice for each.
+_MANY_INPUTS = 16
+
+
+def checked_axis(axis: int, dims: int, what: str) -> int:
+    """`axis` counted from the front; ValueError, in the words of `what`, when it is none of the `dims` axes."""
+    if not -dims <= axis < dims:
+        raise ValueError(f"{what} : Expected axis in the range [{-dims}, {dims}), but got {axis}")
+    return axis % dims
+
+
+# --- concat -----------------------------------------------------------------------------------------------------------
+
+concat_v2_op = define_op(
+    "ConcatV2(values: N * T, axis: Tidx) -> (output: T) {N: int >= 2; T: type; Tidx: type in [int32,int64] = int32}"
+)
+
+
+def _concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape:
+    axis.with_rank(0)
+    ranks = {v.rank for v in values if v.rank is not None}
+    if not ranks:
+        return TensorShape(None)
+    if len(ranks) > 1:
+        ordered = [v.rank for v in values if v.rank is not None]
+        other = next(r for r in ordered if r != ordered[0])
+        raise ValueError(f"Shape must be rank {ordered[0]} but is rank {other}")
+    dims = ranks.pop()
+    if axis.value is None:
+        return TensorShape([None] * dims)
+    position = int(axis.value)
+    if not -dims <= position < dims:
+        raise ValueError(f"ConcatOp : Expected concatenating dimensions in the range [{-dims}, {dims}), but got {position}")
+    position %= dims
+    total: int | None = 0
+    rest = TensorShape([None] * (dims - 1))
+    for value in values:
+        known = value.known_dims or (None,) * dims
+        total = None if total is None or known[position] is None else total + known[position]
+        others = TensorShape([*known[:position], *known[position + 1 :]])
+        try:
+            rest = rest.merge_with(others)
+        except ValueError:
+            mine, theirs = next((a, b) for a, b in zip(rest.as_list(), others.as_list()) if None not in (a, b) and a != b)
+            raise ValueError(
+                f"Dimension {next(i for i, d in enumerate(known) if i != position and d == theirs)} in both shapes must be "
+                f"equal, but are {mine} and {theirs}. Shapes are {dims_text(rest.as_list())} and {dims_text(others.as_list())}."
+            ) from None
+    merged = rest.as_list()
+    return TensorShape([*merged[:position], total, *merged[position:]])
+
+
+@concat_v2_op.shape
+def _(values: list[InputShape], axis: InputShape) -> TensorShape:
+    return _concat_shape(values, axis)
+
+
+def _concatenated(values: list[Array], axis: Array) -> Array:
+    dims = np.ndim(values[0])
+    position = int(axis)
+    if not -dims <= position < dims:
+        raise ValueError(f"ConcatOp : Expected concatenating dimensions in the range [{-dims}, {dims}), but got {position}")
+    position %= dims
+    first = np.shape(values[0])
+    for i, value in enumerate(values):
+        here = np.shape(value)
+        if len(here) != dims:
+            raise ValueError(
+                f"ConcatOp : Ranks of all input tensors should match: shape[0] = {dims_text(first)} vs. shape[{i}] = "
+                f"{dims_text(here)}"
+            )
+        for axis_of, (a, b) in enumerate(zip(first, here, strict=True)):
+            if a != b and axis_of != position:
+                raise ValueError(
+                    f"ConcatOp : Dimension {axis_of} in both shapes must be equal: shape[0] = {dims_text(first)} vs. "
+                    f"shape[{i}] = {dims_text(here)}"
+                )
+    return np.concatenate(values, position)
+
+
+@concat_v2_op.kernel("CPU")
+def _(ctx: Any, values: list[Array], axis: Array) -> Array:
+    return _concatenated(values, axis)
+
+
+@concat_v2_op.bind
+def _(node: BindRequest) -> Call | None:
+    axis = node.input_values[-1]
+    if axis is None or not node.output_shapes[0].is_fully_defined():
+        return None
+    position = int(axis)
+
+    def join(*inputs: Array, out: Array | None = None) -> Array:
+        return np.concatenate(inputs[:-1], position, out=out)
+
+    return Call(join, out=node.output_dtypes[0].as_numpy_dtype is not object)
+
+
+concat_op = define_op("Concat(concat_dim: int32, values: N * T) -> (output: T) {N: int >= 2; T: type}")
+
+
+@concat_op.shape
+def _(concat_dim: InputShape, values: list[InputShape]) -> TensorShape:
+    return _concat_shape(values, concat_dim)
+
+
+@concat_op.kernel("CPU")
+def _(ctx: Any, concat_dim: Array, values: list[Array]) -> Array:
+    return _concatenated(values, concat_dim)
+
+
+def _input_shapes(values: Sequence[Tensor]) -> list[Tensor]:
+    """The shapes of several tensors: constants when all are known, else one ShapeN."""
+    shapes: list[Tensor] = []
+    for value in values:
+        dims = shape(value)
+        if dims.op.type != "Const":
+            return shape_n(values)
+        shapes.append(dims)
+    return shapes
+
+
+def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
+    """The parts of `grad` that belong to each of the concatenated values."""
+    if len(values) == 1:
+        return [grad]
+    position = static_value(axis)
+    if position is not None and axis.op.type == "Const":
+        axis = constant(position, dtype=axis.dtype.base_dtype)
+    if isinstance(grad, IndexedSlices):
+        return _concat_slices_gradient(values, axis, grad)
+    axis = get_op("FloorMod")(axis, rank(values[0]), name="mod")
+    sizes = _input_shapes(values)
+    if len(sizes) > _MANY_INPUTS:
+        rows = get_op("Slice")(stack(sizes, axis=1), stack([axis, 0]), [1, -1])
+        return split(grad, squeeze(rows), axis)
+    offsets = concat_offset_op(axis, sizes)
+    return [get_op("Slice")(grad, begin, dims) for begin, dims in zip(offsets, sizes, strict=True)]
+
+
+def _concat_slices_gradient(values: Sequence[Tensor], axis: Tensor, grad: IndexedSlices) -> list[IndexedSlices]:
+    """A sparse gradient: cut its values when the axis is within a row, its indices when it runs along the rows."""
+    position = static_value(axis)
+    if position is None:
+        raise ValueError("Can only compute IndexedSlices gradient with statically-known concat_dim")
+    dims = values[0].get_shape().ndims
+    if position < 0:
+        if dims is None:
+            raise ValueError("Can only compute IndexedSlices gradient with non-negative concat_dim when the rank is unknown")
+        position = position % dims
+    sizes = shape_n(values) if any(not v.get_shape().is_fully_defined() for v in values) else [shape(v) for v in values]
+    parts: list[IndexedSlices] = []
+    if position > 0:
+        begins = concat_offset_op(axis, sizes)
+        rows = shape(grad.indices)
+        for begin, size in zip(begins, sizes, strict=True):
+            cut = get_op("Slice")(
+                grad.values,
+                concat([[0], get_op("Slice")(begin, [1], [-1])], 0),
+                concat([rows, get_op("Slice")(size, [1], [-1])], 0),
+            )
+            parts.append(IndexedSlices(cut, grad.indices, size))
+        return parts
+    start: Any = constant(0, dtype=grad.indices.dtype.base_dtype)
+    for size in sizes:
+        length = get_op("Cast")(get_op("GatherV2")(size, 0, 0), DstT=grad.indices.dtype.base_dtype)
+        end = get_op("AddV2")(start, length)
+        inside = get_op("LogicalAnd")(get_op("GreaterEqual")(grad.indices, start), get_op("Less")(grad.indices, end))
+        chosen = squeeze(get_op("Where")(inside), axis=[1])
+        indices = get_op("Sub")(get_op("GatherV2")(grad.indices, chosen, 0), start)
+        parts.append(IndexedSlices(get_op("GatherV2")(grad.values, chosen, 0), indices, size))
+        start = end
+    return parts
+
+
+@concat_v2_op.gradient
+def _(op: Operation, grad: Any) -> list[Any]:
+    return [*_concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
+
+
+@concat_op.gradient
+def _(op: Operation, grad: Any) -> list[Any]:
+    return [None, *_concat_gradient(op.inputs[1:], op.inputs[0], grad)]
+
+
+def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+    """`values` one after the other along an axis that they have. Source: `tf.concat`."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name) as scope:
+            convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32).get_shape().assert_has_rank(0)
+            alone: Tensor = identity(values[0], name=scope)
+            return alone
+    result: Tensor = concat_v2_op(list(values), axis, name=name)
+    return result
+
+
+concat_offset_op = define_op(
+    "ConcatOffset(concat_dim: int32, shape: N * shape_type) -> (offset: N * shape_type) {N: int >= 2; "
+    "shape_type: type in [int32,int64] = int32}"
+).not_differentiable()
+
+
+@concat_offset_op.shape
+def _(concat_dim: InputShape, shape: list[InputShape]) -> list[TensorShape]:
+    return [dims.with_rank(1) for dims in shape]
+
+
+@concat_offset_op.kernel("CPU")
+def _(ctx: Any, concat_dim: Array, shape: list[Array]) -> list[Array]:
+    dims = len(shape[0])
+    axis = int(concat_dim)
+    if not -dims <= axis < dims:
+        raise ValueError(f"Concat dim is out of range: {axis} vs. {dims}")
+    axis %= dims
+    offsets: list[Array] = []
+    position = 0
+    for i, size in enumerate(shape):
+        if len(size) != dims:
+            raise ValueError(f"input {i} should contain {dims} elements, but got {len(size)}")
+        for j, (a, b) in enumerate(zip(shape[0], size, strict=True)):
+            if a != b and j != axis:
+                raise ValueError(
+                    f"All dimensions except {axis} must match. Input {i} has shape {dims_text(size.tolist())} and doesn't match "
+                    f"input 0 with shape {dims_text(shape[0].tolist())}."
+                )
+        offset = np.zeros(dims, size.dtype)
+        offset[axis] = position
+        offsets.append(offset)
+        position += int(size[axis])
+    return offsets
+
+
+# --- stack and unstack ------------------------------------------------------------------------------------------------
+
+pack_op = define_op("Pack(values: N * T) -> (output: T) {N: int >= 1; T: type; axis: int = 0}")
+
+
+@pack_op.shape
+def _(values: list[InputShape], *, axis: int) -> TensorShape:
+    merged = TensorShape(None)
+    for i, value in enumerate(values):
+        try:
+            merged = merged.merge_with(TensorShape(value.known_dims))
+        except ValueError:
+            raise ValueError(
+                f"Shapes must be equal rank, but are {merged.rank} and {value.rank}\n\tFrom merging shape {i - 1} with other shapes."
+                if merged.rank != value.rank
+                else f"Dimension values must be equal, but are {merged} and {value}\n\tFrom merging shape {i} with other shapes."
+            ) from None
+    if merged.known_dims is None:
+        return merged
+    dims = merged.known_dims
+    if not -len(dims) - 1 <= axis <= len(dims):
+        raise ValueError(f"Invalid axis: {axis}; must be in [{-len(dims) - 1},{len(dims) + 1})")
+    position = axis % (len(dims) + 1)
+    return TensorShape([*dims[:position], len(values), *dims[position:]])
+
+
+@pack_op.kernel("CPU")
+def _(ctx: Any, values: list[Array], *, axis: int) -> Array:
+    first = np.shape(values[0])
+    for i, value in enumerate(values):
+        if np.shape(value) != first:
+            raise ValueError(
+                f"Shapes of all inputs must match: values[0].shape = {dims_text(first)} != values[{i}].shape = "
+                f"{dims_text(np.shape(value))}"
+            )
+    if not first and isinstance(values[0], bytes):
+        packed = np.empty(len(values), object)
+        packed[:] = values
+        return packed
+    return np.stack(values, axis)
+
+
+@pack_op.bind
+def _(node: BindRequest) -> Call | None:
+    if not node.output_shapes[0].is_fully_defined() or node.output_dtypes[0].as_numpy_dtype is object:
+        return None
+    dims = node.output_shapes[0].as_list()
+    axis = node.attrs["axis"] % len(dims)
+    if len(dims) == 1:
+        dtype = node.output_dtypes[0].as_numpy_dtype
+        return Call(lambda *values: np.array(values, dtype))
+    return Call(lambda *values, out=None: np.stack(values, axis, out=out), out=True)
+
+
+@pack_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor]:
+    return unstack(grad, num=op.attrs["N"], axis=op.attrs["axis"])
+
+
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """`values`, of one shape, along a new axis. Source: `tf.stack`."""
+    if axis == 0:
+        try:
+            return convert_to_tensor(values, name=name)
+        except (TypeError, ValueError):
+            pass  # not a list that packs as a whole (say, of arrays and tensors): stacked one by one below
+    first = convert_to_tensor(values[0], name=name).get_shape()
+    if first.ndims is not None and not -first.ndims - 1 <= axis <= first.ndims:
+        raise ValueError(
+            f"Argument `axis` = {axis} not in range [{-first.ndims - 1}, {first.ndims + 1})"
+        )
+    result: Tensor = pack_op(list(values), axis=axis, name=name)
+    return result
+
+
+unpack_op = define_op("Unpack(value: T) -> (output: num * T) {num: int >= 0; T: type; axis: int = 0}")
+
+
+@unpack_op.shape
+def _(value: InputShape, *, num: int, axis: int) -> list[TensorShape]:
+    dims = value.known_dims
+    if dims is None:
+        return [TensorShape(None)] * num
+    if not -len(dims) <= axis < len(dims):
+        raise ValueError(f"Invalid axis: {axis}; must be in [{-len(dims)},{len(dims)})")
+    position = axis % len(dims)
+    if dims[position] not in (None, num):
+        raise ValueError(f"Dimension must be {num} but is {dims[position]}")
+    return [TensorShape([*dims[:position], *dims[position + 1 :]])] * num
+
+
+@unpack_op.kernel("CPU", view=True)
+def _(ctx: Any, value: Array, *, num: int, axis: int) -> list[Array]:
+    here = np.shape(value)
+    if not -len(here) <= axis < len(here):
+        raise ValueError(f"axis = {axis} not in [{-len(here)}, {len(here)})")
+    if here[axis] != num:
+        raise ValueError(f"Input shape axis {axis % len(here)} must equal {num}, got shape {dims_text(here)}")
+    return [_element(part) for part in np.moveaxis(value, axis, 0)]
+
+
+def _element(part: Any) -> Array:
+    if isinstance(part, bytes):
+        scalar = np.empty((), object)
+        scalar[()] = part
+        return scalar
+    return part
+
+
+@unpack_op.gradient
+def _(op: Operation, *grads: Tensor) -> Tensor:
+    return stack(list(grads), axis=op.attrs["axis"])
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+    """The slices of `value` along an axis, without that axis. ValueError when their number is not known. `tf.unstack`."""
+    if num is None:
+        value = convert_to_tensor(value)
+        dims = value.get_shape().known_dims
+        if dims is not None:
+            if not -len(dims) <= axis < len(dims):
+                raise ValueError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
+            num = dims[axis]
+        if num is None:
+            raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
+    return list(unpack_op(value, num=num, axis=axis, name=name))
+
+
+# --- split ------------------------------------------------------------------------------------------------------------
+
+split_op = define_op("Split(split_dim: int32, value: T) -> (output: num_split * T) {num_split: int >= 1; T: type}")
+
+
+@split_op.shape
+def _(split_dim: InputShape, value: InputShape, *, num_split: int) -> list[TensorShape]:
+    split_dim.with_rank(0)
+    dims = value.known_dims
+    if dims is None:
+        return [TensorShape(None)] * num_split
+    if split_dim.value is None:
+        return [TensorShape([None] * len(dims))] * num_split
+    axis = int(split_dim.value)
+    if not -len(dims) <= axis < len(dims):
+        raise ValueError(f"Dimension size, given by scalar input {axis}, must be in range [{-len(dims)}, {len(dims)})")
+    axis %= len(dims)
+    size = dims[axis]
+    if size is not None and size % num_split:
+        raise ValueError(f"Dimension size must be evenly divisible by {num_split} but is {size}")
+    part = None if size is None else size // num_split
+    return [TensorShape([*dims[:axis], part, *dims[axis + 1 :]])] * num_split
+
+
+@split_op.kernel("CPU", view=True)
+def _(ctx: Any, split_dim: Array, value: Array, *, num_split: int) -> list[Array]:
+    dims, axis = np.shape(value), int(split_dim)
+    if not -len(dims) <= axis < len(dims):
+        raise ValueError(f"-input rank(-{len(dims)}) <= split_dim < input rank ({len(dims)}), but got {axis}")
+    if dims[axis] % num_split:
+        raise ValueError(
+            f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis % len(dims)} "
+            f"(size = {dims[axis]}) and num_split {num_split}"
+        )
+    return np.split(value, num_split, axis)
+
+
+@split_op.gradient
+def _(op: Operation, *grads: Tensor) -> list[Tensor | None]:
+    return [None, concat(list(grads), op.inputs[0])]
+
+
+split_v_op = define_op(
+    "SplitV(value: T, size_splits: Tlen, split_dim: int32) -> (output: num_split * T) {num_split: int >= 1; T: type; "
+    "Tlen: type in [int32,int64] = int64}"
+)
+
+
+def _split_sizes(sizes: list[int], axis: int, size: int, split_count: int) -> list[int]:
+    """The sizes with a -1 among them replaced by what is left; ValueError when they do not add up."""
+    if len(sizes) != split_count:
+        raise ValueError(f"Length of size_splits should be equal to num_outputs, got {len(sizes)} and {split_count}")
+    if sizes.count(-1) > 1:
+        raise ValueError("There can only be one -1 in the input.")
+    if any(s < -1 for s in sizes):
+        raise ValueError(f"Split size at index {next(i for i, s in enumerate(sizes) if s < -1)} must be >= 0 or -1")
+    given = sum(s for s in sizes if s != -1)
+    if (given > size) if -1 in sizes else (given != size):
+        compared = f"less than or equal to {size}" if -1 in sizes else f"{size}"
+        raise ValueError(
+            f"Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
+            f"size of the input along split_dim if not fully specified.  Got: {given}, expected {compared} on axis {axis}"
+        )
+    return [size - given if s == -1 else s for s in sizes]
+
+
+@split_v_op.shape
+def _(value: InputShape, size_splits: InputShape, split_dim: InputShape, *, num_split: int) -> list[TensorShape]:
+    split_dim.with_rank(0)
+    dims = value.known_dims
+    if dims is None:
+        return [TensorShape(None)] * num_split
+    if split_dim.value is None:
+        return [TensorShape([None] * len(dims))] * num_split
+    axis = int(split_dim.value)
+    if not -len(dims) <= axis < len(dims):
+        raise ValueError(f"Dimension size, given by scalar input {axis}, must be in range [{-len(dims)}, {len(dims)})")
+    axis %= len(dims)
+    parts: list[int | None] = [None] * num_split
+    if size_splits.value is not None:
+        sizes, size = size_splits.value.tolist(), dims[axis]
+        if size is not None:
+            parts = list(_split_sizes(sizes, axis, size, num_split))
+        else:
+            parts = [None if s == -1 else s for s in sizes]
+    return [TensorShape([*dims[:axis], part, *dims[axis + 1 :]]) for part in parts]
+
+
+@split_v_op.kernel("CPU", view=True)
+def _(ctx: Any, value: Array, size_splits: Array, split_dim: Array, *, num_split: int) -> list[Array]:
+    dims, axis = np.shape(value), int(split_dim)
+    if not -len(dims) <= axis < len(dims):
+        raise ValueError(f"-input rank(-{len(dims)}) <= split_dim < input rank ({len(dims)}), but got {axis}")
+    sizes = _split_sizes(size_splits.tolist(), axis % len(dims), dims[axis], num_split)
+    return np.split(value, np.cumsum(sizes)[:-1], axis)
+
+
+@split_v_op.gradient
+def _(op: Operation, *grads: Tensor) -> list[Tensor | None]:
+    return [concat(list(grads), op.inputs[2]), None, None]
+
+
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
+) -> list[Tensor]:
+    """`value` in so many equal parts, or in parts of these sizes, along an axis. Source: `tf.split`."""
+    if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
+        return list(split_op(axis, value, num_split=int(num_or_size_splits), name=name))
+    sizes = convert_to_tensor(num_or_size_splits)
+    if sizes.get_shape().rank == 0:
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: "
+            f"{num_or_size_splits}"
+        )
+    if num is None:
+        known = sizes.get_shape().known_dims
+        num = known[0] if known else None
+        if num is None:
+            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+    return list(split_v_op(value, sizes, axis, num_split=num, name=name))
+
+
+# --- tile -------------------------------------------------------------------------------------------------------------
+
+tile_op = define_op(
+    "Tile(input: T, multiples: Tmultiples) -> (output: T) {T: type; Tmultiples: type in [int32,int64] = int32}"
+)
+
+
+@tile_op.shape
+def _(input: InputShape, multiples: InputShape) -> TensorShape:
+    multiples.with_rank(1)
+    factors = multiples.value_as_shape.known_dims
+    dims = input.known_dims
+    if factors is None and dims is None:
+        return TensorShape(None)
+    count = len(factors) if factors is not None else len(dims)  # type: ignore[arg-type]
+    dims = dims if dims is not None else (None,) * count
+    factors = factors if factors is not None else (None,) * count
+    if len(dims) != len(factors):
+        raise ValueError(f"Shape must be rank {len(factors)} but is rank {len(dims)}")
+    return TensorShape([None if d is None or f is None else d * f for d, f in zip(dims, factors, strict=True)])
+
+
+@tile_op.kernel("CPU")
+def _(ctx: Any, input: Array, multiples: Array) -> Array:
+    factors = multiples.tolist()
+    if len(factors) != np.ndim(input):
+        raise ValueError(f"Expected multiples argument to be a vector of length {np.ndim(input)} but got length {len(factors)}")
+    for i, factor in enumerate(factors):
+        if factor < 0:
+            raise ValueError(f"Expected multiples[{i}] >= 0, but got {factor}")
+    return np.tile(input, factors)
+
+
+@tile_op.gradient
+def _(op: Operation, grad: Any) -> list[Tensor | None]:
+    before = shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype)
+    if isinstance(grad, IndexedSlices):
+        first = get_op("GatherV2")(before, 0, 0)
+        folded = get_op("FloorMod")(grad.indices, get_op("Cast")(first, DstT=grad.indices.dtype.base_dtype))
+        grad = get_op("UnsortedSegmentSum")(grad.values, folded, first)
+        op_multiples = concat([[1], get_op("Slice")(op.inputs[1], [1], [-1])], axis=0)
+    else:
+        op_multiples = op.inputs[1]
+    # [m0, d0, m1, d1, …]: summing over the even axes folds the copies onto each other.
+    interleaved = reshape(get_op("Transpose")(stack([op_multiples, before]), _perm_1_0()), [-1])
+    axes = get_op("Range")(0, get_op("Size")(interleaved) if _unknown_length(interleaved) else _length(interleaved), 2)
+    result = get_op("Sum")(reshape(grad, interleaved), axes)
+    result.set_shape(op.inputs[0].get_shape())
+    return [result, None]
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """`input` repeated `multiples[i]` times along each axis i. Source: `tf.tile`."""
+    result: Tensor = tile_op(input, multiples, name=name)
+    return result
+
+
+# --- parallel stack ---------------------------------------------------------------------------------------------------

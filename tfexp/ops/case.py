@@ -1,0 +1,92 @@
+"""`tf.case`: conds nested in each other's false branches. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.graph.control_flow import cond
+from tfexp.graph.convert import constant
+from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array_join import stack
+from tfexp.ops.cast import cast
+from tfexp.ops.check import Assert
+from tfexp.ops.comparison import less_equal
+from tfexp.ops.reduce import reduce_any, reduce_sum
+
+Pair = tuple[Tensor, Callable[[], Any]]
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The result of the first function whose predicate is true, else of `default`.
+
+    `pred_fn_pairs`: a list of (scalar bool tensor, callable), or a dict of them. `exclusive` checks at run time that at most
+    one predicate holds; without `default`, at least one must. Raises TypeError for anything else.
+    """
+    pairs = _checked_pairs(pred_fn_pairs)
+    with name_scope(name, "case", [pred for pred, _ in pairs]):
+        if default is None:
+            default, pairs = _last_as_default(pairs)
+        if not pairs:
+            return default()
+        # A dict has an order of its own only in so far as its predicates have names.
+        dependencies = [_assert_at_most_one([pred for pred, _ in pairs])] if exclusive else []
+        function = default
+        for pred, branch in reversed(pairs):
+            function = _nested(pred, branch, function, strict)
+        with control_dependencies(dependencies):
+            return function()
+
+
+def _nested(pred: Tensor, branch: Callable[[], Any], otherwise: Callable[[], Any], strict: bool) -> Callable[[], Any]:
+    return lambda: cond(pred, true_fn=branch, false_fn=otherwise, strict=strict, name="cond")
+
+
+def _checked_pairs(pred_fn_pairs: Any) -> list[Pair]:
+    if isinstance(pred_fn_pairs, dict):
+        pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
+    elif isinstance(pred_fn_pairs, (list, tuple)):
+        pairs = list(pred_fn_pairs)
+    else:
+        raise TypeError("pred_fn_pairs must be a list, tuple, or dict")
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, function = pair
+        if not isinstance(pred, Tensor) or pred.dtype.base_dtype is not dtypes.bool:
+            raise TypeError(f"pred must be Tensor of type bool: {pred!r}")
+        if not callable(function):
+            raise TypeError(f"fn for pred {pred.name} must be callable.")
+    return pairs
+
+
+def _last_as_default(pairs: list[Pair]) -> tuple[Callable[[], Any], list[Pair]]:
+    """Without a default, the last function runs, behind a check that some predicate holds."""
+    preds = [pred for pred, _ in pairs]
+    *rest, (_, last) = pairs
+
+    def default() -> Any:
+        names = ", ".join(pred.name for pred in preds)
+        message = f"None of conditions evaluated as True. Conditions: ({names}), Values:"
+        some = reduce_any(stack(preds, name="preds_c"), name="some_pred") if len(preds) > 1 else preds[0]
+        with control_dependencies([Assert(some, [message, stack(preds, name="preds_c")], summarize=len(preds))]):
+            return last()
+
+    return default, rest
+
+
+def _assert_at_most_one(preds: list[Tensor]) -> Any:
+    packed = stack(preds, name="preds_c")
+    count = reduce_sum(cast(packed, dtypes.int32), name="num_true_conds")
+    one = constant(1, name="n_true_conds")
+    names = ", ".join(pred.name for pred in preds)
+    message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
+    return Assert(less_equal(count, one), [message, packed], summarize=len(preds))

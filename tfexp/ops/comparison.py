@@ -1,0 +1,90 @@
+"""Comparisons, element by element. Their results are bool and carry no gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import TensorShape, broadcast_shapes
+from tfexp.ops.shape_rules import broadcasting, same_shapes
+
+less = define_op(
+    "Less(x: T, y: T) -> (z: bool) {T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,"
+    "uint32,uint64]}"
+)
+less_equal = define_op(
+    "LessEqual(x: T, y: T) -> (z: bool) {T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,"
+    "uint32,uint64]}"
+)
+greater = define_op(
+    "Greater(x: T, y: T) -> (z: bool) {T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,"
+    "uint32,uint64]}"
+)
+greater_equal = define_op(
+    "GreaterEqual(x: T, y: T) -> (z: bool) {T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,"
+    "half,uint32,uint64]}"
+)
+for _op, _function in (
+    (less, np.less),
+    (less_equal, np.less_equal),
+    (greater, np.greater),
+    (greater_equal, np.greater_equal),
+):
+    broadcasting(_op).not_differentiable().ufunc(_function)
+
+equal = define_op("Equal(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_error: bool = true} #commutative")
+not_equal = define_op("NotEqual(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_error: bool = true} #commutative")
+
+
+def _define_equality(op: Op, function: Any, when_incompatible: bool) -> None:
+    """With `incompatible_shape_error=false`, shapes that cannot broadcast give one scalar instead of an error."""
+
+    @op.shape
+    def _(x: TensorShape, y: TensorShape, *, incompatible_shape_error: bool) -> TensorShape:
+        try:
+            return broadcast_shapes(x, y)
+        except ValueError:
+            if incompatible_shape_error:
+                raise
+            return TensorShape([])
+
+    @op.kernel("CPU")
+    def _(ctx: Any, x: np.ndarray, y: np.ndarray, *, incompatible_shape_error: bool) -> np.ndarray:
+        try:
+            np.broadcast_shapes(np.shape(x), np.shape(y))
+        except ValueError:
+            if not incompatible_shape_error:
+                return np.asarray(when_incompatible)
+            raise InvalidArgumentError(
+                None, None, f"Incompatible shapes: {list(np.shape(x))} vs. {list(np.shape(y))}"
+            ) from None
+        result: np.ndarray = function(x, y)
+        return result
+
+    @op.bind
+    def _(node: BindRequest) -> Call | None:
+        if node.attrs["incompatible_shape_error"] or all(s.is_fully_defined() for s in node.input_shapes):
+            return Call(function, out=node.input_dtypes[0].name != "string", elementwise=True)
+        return None
+
+    op.not_differentiable()
+
+
+_define_equality(equal, np.equal, False)
+_define_equality(not_equal, np.not_equal, True)
+
+approximate_equal = define_op(
+    "ApproximateEqual(x: T, y: T) -> (z: bool) {T: type in [float,double,int32,uint8,int16,int8,complex64,int64,"
+    "qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,uint32,uint64]; tolerance: float = "
+    "9.999999747378752e-06} #commutative"
+)
+same_shapes(approximate_equal).not_differentiable()
+
+
+@approximate_equal.kernel("CPU")
+def _(ctx: Any, x: np.ndarray, y: np.ndarray, *, tolerance: float) -> np.ndarray:
+    return np.less(np.absolute(np.subtract(x, y)), x.dtype.type(tolerance))

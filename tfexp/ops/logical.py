@@ -1,0 +1,72 @@
+"""Logic on bool tensors and bit operations on integers. No gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.op import define_op
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.shape_rules import broadcasting, shape_preserving
+
+logical_and = define_op("LogicalAnd(x: bool, y: bool) -> (z: bool) #commutative")
+logical_or = define_op("LogicalOr(x: bool, y: bool) -> (z: bool) #commutative")
+logical_not = define_op("LogicalNot(x: bool) -> (y: bool)")
+broadcasting(logical_and).not_differentiable().ufunc(np.logical_and)
+broadcasting(logical_or).not_differentiable().ufunc(np.logical_or)
+shape_preserving(logical_not).not_differentiable().ufunc(np.logical_not)
+
+
+def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
+    """(x or y) and not (x and y). `tf.logical_xor`."""
+    with name_scope(name, "LogicalXor", [x, y]) as scope:
+        return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=scope)
+
+
+bitwise_and = define_op(
+    "BitwiseAnd(x: T, y: T) -> (z: T) {T: type in [int8,int16,int32,int64,uint8,uint16,uint32,uint64]} #commutative"
+)
+bitwise_or = define_op(
+    "BitwiseOr(x: T, y: T) -> (z: T) {T: type in [int8,int16,int32,int64,uint8,uint16,uint32,uint64]} #commutative"
+)
+bitwise_xor = define_op(
+    "BitwiseXor(x: T, y: T) -> (z: T) {T: type in [int8,int16,int32,int64,uint8,uint16,uint32,uint64]} #commutative"
+)
+invert = define_op("Invert(x: T) -> (y: T) {T: type in [int8,int16,int32,int64,uint8,uint16,uint32,uint64]}")
+left_shift = define_op("LeftShift(x: T, y: T) -> (z: T) {T: type in [int8,int16,int32,int64,uint8,uint16,uint32,uint64]}")
+right_shift = define_op("RightShift(x: T, y: T) -> (z: T) {T: type in [int8,int16,int32,int64,uint8,uint16,uint32,uint64]}")
+population_count = define_op(
+    "PopulationCount(x: T) -> (y: uint8) {T: type in [int8,int16,int32,int64,uint8,uint16,uint32,uint64]}"
+)
+broadcasting(bitwise_and).not_differentiable().ufunc(np.bitwise_and)
+broadcasting(bitwise_or).not_differentiable().ufunc(np.bitwise_or)
+broadcasting(bitwise_xor).not_differentiable().ufunc(np.bitwise_xor)
+shape_preserving(invert).not_differentiable().ufunc(np.invert)
+broadcasting(left_shift).not_differentiable()
+broadcasting(right_shift).not_differentiable()
+
+
+def _clamped(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    # Shifting by the width or more is undefined in C; TensorFlow clamps the distance.
+    return np.clip(y, 0, x.dtype.itemsize * 8 - 1)
+
+
+@left_shift.kernel("CPU")
+def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.left_shift(x, _clamped(x, y))
+
+
+@right_shift.kernel("CPU")
+def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.right_shift(x, _clamped(x, y))
+
+
+shape_preserving(population_count).not_differentiable()
+
+
+@population_count.kernel("CPU")
+def _(ctx: Any, x: np.ndarray) -> np.ndarray:
+    unsigned = np.asarray(x).view(f"u{x.dtype.itemsize}")
+    return np.bitwise_count(unsigned).astype(np.uint8)

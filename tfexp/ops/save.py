@@ -1,0 +1,137 @@
+"""Checkpoints in the graph: SaveV2, RestoreV2, MergeV2Checkpoints, shards' names. `formats.bundle` does the bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.formats.bundle import BundleReader, BundleWriter, merge_bundles
+from tfexp.formats.tensor_slice import parse_shape_and_slice
+
+save_v2 = define_op(
+    "SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes) -> () "
+    "{dtypes: list(type) >= 1} #stateful"
+)
+
+
+@save_v2.shape
+def _(prefix: TensorShape, tensor_names: TensorShape, shape_and_slices: TensorShape, tensors: list[TensorShape]) -> None:
+    prefix.with_rank(0)
+    for vector in (tensor_names, shape_and_slices):
+        vector.merge_with(TensorShape([len(tensors)]))
+
+
+@save_v2.kernel("CPU")
+def _(ctx: Any, prefix: Any, tensor_names: Any, shape_and_slices: Any, tensors: list[Any], *, dtypes: list[Any]) -> None:
+    with BundleWriter(_text(prefix)) as writer:
+        for name, spec, value, dtype in zip(tensor_names, shape_and_slices, tensors, dtypes, strict=True):
+            array = np.asarray(value)
+            if spec:
+                shape, part = parse_shape_and_slice(spec.decode())
+                writer.add_slice(name.decode(), shape, part, array, dtype)
+            else:
+                writer.add(name.decode(), array, dtype)
+
+
+save_v2.not_differentiable()
+
+restore_v2 = define_op(
+    "RestoreV2(prefix: string, tensor_names: string, shape_and_slices: string) -> (tensors: dtypes) "
+    "{dtypes: list(type) >= 1} #stateful"
+)
+
+
+@restore_v2.shape
+def _(
+    prefix: TensorShape, tensor_names: TensorShape, shape_and_slices: InputShape, *, dtypes: list[Any]
+) -> list[TensorShape]:
+    prefix.with_rank(0)
+    for vector in (tensor_names, shape_and_slices):
+        vector.merge_with(TensorShape([len(dtypes)]))
+    specs = shape_and_slices.value
+    if specs is None:
+        return [TensorShape(None)] * len(dtypes)
+    return [_slice_shape(spec) for spec in specs]
+
+
+def _slice_shape(spec: bytes) -> TensorShape:
+    if not spec:
+        return TensorShape(None)
+    shape, part = parse_shape_and_slice(spec.decode())
+    return TensorShape([box.stop - box.start for box in part.boxes(shape)])
+
+
+@restore_v2.kernel("CPU")
+def _(ctx: Any, prefix: Any, tensor_names: Any, shape_and_slices: Any, *, dtypes: list[Any]) -> list[Any]:
+    with BundleReader(_text(prefix)) as reader:
+        return [
+            _restore(reader, name.decode(), spec.decode(), dtype)
+            for name, spec, dtype in zip(tensor_names, shape_and_slices, dtypes, strict=True)
+        ]
+
+
+def _restore(reader: BundleReader, name: str, spec: str, dtype: Any) -> Any:
+    stored = reader.dtype(name)
+    if stored is not dtype.base_dtype:
+        raise InvalidArgumentError(
+            None, None, f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype {stored.name}"
+        )
+    if not spec:
+        return reader.get_tensor(name)
+    shape, part = parse_shape_and_slice(spec)
+    if tuple(shape) != tuple(reader.shape(name)):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"tensor_name = {name}; shape in shape_and_slice spec {list(shape)} does not match the shape stored in "
+            f"checkpoint: {list(reader.shape(name))}",
+        )
+    return reader.get_slice(name, part)
+
+
+restore_v2.not_differentiable()
+
+merge_v2_checkpoints = define_op(
+    "MergeV2Checkpoints(checkpoint_prefixes: string, destination_prefix: string) -> () "
+    "{delete_old_dirs: bool = true} #stateful"
+)
+
+
+@merge_v2_checkpoints.shape
+def _(checkpoint_prefixes: TensorShape, destination_prefix: TensorShape) -> None:
+    checkpoint_prefixes.with_rank(1)
+    destination_prefix.with_rank(0)
+
+
+@merge_v2_checkpoints.kernel("CPU")
+def _(ctx: Any, checkpoint_prefixes: Any, destination_prefix: Any, *, delete_old_dirs: bool) -> None:
+    merge_bundles([p.decode() for p in checkpoint_prefixes], _text(destination_prefix), delete_old_dirs)
+
+
+merge_v2_checkpoints.not_differentiable()
+
+sharded_filename = define_op("ShardedFilename(basename: string, shard: int32, num_shards: int32) -> (filename: string)")
+
+
+@sharded_filename.shape
+def _(basename: TensorShape, shard: TensorShape, num_shards: TensorShape) -> TensorShape:
+    for scalar in (basename, shard, num_shards):
+        scalar.with_rank(0)
+    return TensorShape(())
+
+
+@sharded_filename.kernel("CPU")
+def _(ctx: Any, basename: Any, shard: Any, num_shards: Any) -> Any:
+    return np.array(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode(), dtype=object)
+
+
+sharded_filename.not_differentiable()
+
+
+def _text(scalar: Any) -> str:
+    value = scalar.item() if isinstance(scalar, np.ndarray) else scalar
+    return value.decode() if isinstance(value, bytes) else str(value)

@@ -1,0 +1,286 @@
+"""Updates of some rows (`Scatter…`) or elements and slices (`ScatterNd…`) of a variable, in place.
+
+An index that is out of range is an InvalidArgumentError that names it, and then nothing has been updated. Where an index
+comes more than once, the updates are applied one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.kernel import Ref
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import TensorShape
+from tfexp.ops.state import NUMBERS, buffer_of, merge_shapes, shape_text, static_text
+
+Update = Callable[[np.ndarray, Any, Any], None]
+
+
+# --- how the rows change: update(buffer, index, updates) --------------------------------------------------------------
+
+
+def _replace(buffer: np.ndarray, index: Any, updates: Any) -> None:
+    buffer[index] = updates
+
+
+def _apply(ufunc: Any) -> Update:
+    """`buffer[index] = ufunc(buffer[index], updates)`, repeated indices in turn."""
+
+    def update(buffer: np.ndarray, index: Any, updates: Any) -> None:
+        if _has_duplicates(index):
+            ufunc.at(buffer, index, updates)
+        else:
+            # Several times faster than `.at` for rows, and the same numbers.
+            buffer[index] = ufunc(buffer[index], updates)
+
+    return update
+
+
+def _has_duplicates(index: tuple[np.ndarray, ...]) -> bool:
+    flat = np.stack([i.ravel() for i in index], axis=1) if len(index) > 1 else index[0].ravel()
+    return flat.shape[0] > 1 and len(np.unique(flat, axis=0)) < flat.shape[0]
+
+
+def _divide(buffer: np.ndarray, index: Any, updates: Any) -> None:
+    if buffer.dtype.kind not in "iu":
+        _DIVIDE(buffer, index, updates)
+        return
+    # Integers are divided as C does: the quotient is cut towards zero.
+    if np.any(np.asarray(updates) == 0):
+        raise InvalidArgumentError(None, None, "Integer division by zero in scatter_div")
+    shape = buffer[index].shape
+    updates = np.broadcast_to(updates, shape)
+    rows = index[0].ndim
+    for position in np.ndindex(shape[:rows]):
+        place = tuple(i[position] for i in index)
+        dividend, divisor = buffer[place], updates[position]
+        quotient = np.abs(dividend) // np.abs(divisor)
+        buffer[place] = np.where((dividend < 0) != (divisor < 0), -quotient, quotient)
+
+
+_DIVIDE = _apply(np.divide)
+
+
+# --- rows: ref[indices, ...] -------------------------------------------------------------------------------------------
+
+
+def _row_shape(ref: TensorShape, indices: TensorShape, updates: TensorShape) -> TensorShape:
+    """`updates` is a scalar, or has one row for each index."""
+    if ref.rank == 0:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    if updates.rank != 0 and ref.rank is not None:
+        merge_shapes(updates, indices.concatenate(ref[1:]))
+    return ref
+
+
+def _check_rows(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: Any) -> None:
+    shape = np.shape(updates)
+    if shape != () and shape != indices.shape + buffer.shape[1:]:
+        raise InvalidArgumentError(
+            None,
+            None,
+            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
+            f"{shape_text(shape)}, indices.shape {shape_text(indices.shape)}, params.shape {shape_text(buffer.shape)} "
+            f"(variable {ref.name})",
+        )
+    bad = (indices < 0) | (indices >= buffer.shape[0])
+    if bad.any():
+        where = np.argwhere(bad)[0]
+        place = shape_text(where) if where.size else ""
+        raise InvalidArgumentError(
+            None, None, f"indices{place} = {indices[tuple(where)]} is not in [0, {buffer.shape[0]}) (variable {ref.name})"
+        )
+
+
+# `stops_gradients=False`: TensorFlow has nothing registered for the op, so that differentiating through it is an error.
+def _define_rows(name: str, types: str | None, use_locking: str, update: Update, stops_gradients: bool = True) -> Op:
+    t = f"type in [{types}]" if types else "type"
+    op = define_op(
+        f"{name}(ref: ref T, indices: Tindices, updates: T) -> (output_ref: ref T) "
+        f"{{T: {t}; Tindices: type in [int32,int64]; use_locking: bool = {use_locking}}}"
+    )
+    op.shape(_row_shape)
+
+    @op.kernel("CPU")
+    def _(ctx: Any, ref: Ref, indices: Any, updates: Any) -> Ref:
+        buffer = buffer_of(ref)
+        indices = np.asarray(indices)
+        if buffer.ndim == 0:
+            raise InvalidArgumentError(None, None, f"params must be at least 1-D, got a scalar (variable {ref.name})")
+        _check_rows(ref, buffer, indices, updates)
+        if indices.size:
+            update(buffer, (indices,), _own(updates, buffer))
+        return ref
+
+    if stops_gradients:
+        op.not_differentiable()
+    return op
+
+
+def _own(updates: Any, buffer: np.ndarray) -> Any:
+    """`updates`, copied when they are read from the very variable that is about to change."""
+    return updates.copy() if np.may_share_memory(updates, buffer) else updates
+
+
+_ORDERED = "half,bfloat16,float,double,int32,int64"
+
+scatter_update_op = _define_rows("ScatterUpdate", None, "true", _replace, stops_gradients=False)
+scatter_add_op = _define_rows("ScatterAdd", NUMBERS, "false", _apply(np.add))
+scatter_sub_op = _define_rows("ScatterSub", NUMBERS, "false", _apply(np.subtract))
+scatter_mul_op = _define_rows("ScatterMul", NUMBERS, "false", _apply(np.multiply))
+scatter_div_op = _define_rows("ScatterDiv", NUMBERS, "false", _divide)
+scatter_min_op = _define_rows("ScatterMin", _ORDERED, "false", _apply(np.minimum), stops_gradients=False)
+scatter_max_op = _define_rows("ScatterMax", _ORDERED, "false", _apply(np.maximum), stops_gradients=False)
+
+
+# --- elements and slices: ref[indices[..., 0], indices[..., 1], …] ------------------------------------------------------
+
+
+def _nd_shape(ref: TensorShape, indices: TensorShape, updates: TensorShape) -> TensorShape:
+    """`updates` has a slice `ref[index]` for each of the indices, which are the rows of `indices`' last dimension."""
+    if indices.rank is None or updates.rank is None or ref.rank is None:
+        return ref
+    if indices.rank == 0:
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    batch = indices.rank - 1
+    _merge_part("indices", indices, 0, batch, updates, 0, batch)
+    depth = indices.known_dims[-1]  # type: ignore[index]
+    if depth is not None:
+        _merge_part("input", ref, depth, ref.rank, updates, batch, updates.rank)
+    return ref
+
+
+def _merge_part(what: str, x: TensorShape, begin: int, end: int, updates: TensorShape, u_begin: int, u_end: int) -> None:
+    left, right = x[begin:end], updates[u_begin:u_end]
+    try:
+        merge_shapes(left, right)
+    except ValueError as error:
+        whole, part, u_whole, u_part = (static_text(s.known_dims or ()) for s in (x, left, updates, right))
+        raise ValueError(
+            f"Dimensions [{begin},{end}) of {what}[shape={whole}] = {part} must match dimensions [{u_begin},{u_end}) of "
+            f"updates[shape={u_whole}] = {u_part}: {error}"
+        ) from None
+
+
+def _check_elements(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: Any) -> None:
+    depth = indices.shape[-1]
+    if depth > buffer.ndim:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"The inner dimension of indices (shape {shape_text(indices.shape)}) must be at most the rank of variable "
+            f"{ref.name}, of shape {shape_text(buffer.shape)}",
+        )
+    wanted = indices.shape[:-1] + buffer.shape[depth:]
+    if np.shape(updates) != wanted:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"updates must have shape {shape_text(wanted)} for indices of shape {shape_text(indices.shape)} into variable "
+            f"{ref.name} of shape {shape_text(buffer.shape)}, got {shape_text(np.shape(updates))}",
+        )
+    bad = ((indices < 0) | (indices >= np.array(buffer.shape[:depth], np.int64))).any(axis=-1)
+    if bad.any():
+        where = np.argwhere(bad)[0]
+        place = shape_text(where) if where.size else ""
+        index = ", ".join(map(str, indices[tuple(where)]))
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"indices{place} = [{index}] does not index into shape {shape_text(buffer.shape)} (variable {ref.name})",
+        )
+
+
+def _define_elements(name: str, types: str | None, use_locking: str, update: Update, stops_gradients: bool = True) -> Op:
+    t = f"type in [{types}]" if types else "type"
+    op = define_op(
+        f"{name}(ref: ref T, indices: Tindices, updates: T) -> (output_ref: ref T) "
+        f"{{T: {t}; Tindices: type in [int32,int64]; use_locking: bool = {use_locking}}}"
+    )
+    op.shape(_nd_shape)
+
+    @op.kernel("CPU")
+    def _(ctx: Any, ref: Ref, indices: Any, updates: Any) -> Ref:
+        buffer = buffer_of(ref)
+        indices = np.asarray(indices)
+        if indices.ndim == 0:
+            raise InvalidArgumentError(None, None, f"indices must be at least 1-D, got a scalar (variable {ref.name})")
+        _check_elements(ref, buffer, indices, updates)
+        if indices.shape[-1] == 0:
+            # An empty index is the whole variable: row 0 of a view with one more dimension.
+            buffer, indices = buffer[np.newaxis], np.zeros((*indices.shape[:-1], 1), np.int64)
+        if indices.size:
+            update(buffer, tuple(np.moveaxis(indices, -1, 0)), _own(updates, buffer))
+        return ref
+
+    if stops_gradients:
+        op.not_differentiable()
+    return op
+
+
+scatter_nd_update_op = _define_elements("ScatterNdUpdate", None, "true", _replace)
+scatter_nd_add_op = _define_elements("ScatterNdAdd", NUMBERS, "false", _apply(np.add))
+scatter_nd_sub_op = _define_elements("ScatterNdSub", NUMBERS, "false", _apply(np.subtract))
+
+
+# --- the public functions ----------------------------------------------------------------------------------------------
+
+
+def scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+    """`ref[indices] = updates`: rows of a variable, the reference afterwards. Source: `tf.scatter_update`.
+
+    `updates` has shape `indices.shape + ref.shape[1:]`, or is a scalar; so for all of the `scatter_` functions.
+    """
+    return scatter_update_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices] += updates`; rows whose index comes more than once add up. Source: `tf.scatter_add`."""
+    return scatter_add_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices] -= updates`. Source: `tf.scatter_sub`."""
+    return scatter_sub_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_mul(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices] *= updates`. Source: `tf.scatter_mul`."""
+    return scatter_mul_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_div(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices] /= updates`. Source: `tf.scatter_div`."""
+    return scatter_div_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_min(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices] = min(ref[indices], updates)`. Source: `tf.scatter_min`."""
+    return scatter_min_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_max(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[indices] = max(ref[indices], updates)`. Source: `tf.scatter_max`."""
+    return scatter_max_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_nd_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+    """`ref[index] = update` for each index, a vector in `indices`' last dimension. Source: `tf.scatter_nd_update`.
+
+    `updates` has shape `indices.shape[:-1] + ref.shape[indices.shape[-1]:]`; so for all of the `scatter_nd_` functions.
+    """
+    return scatter_nd_update_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_nd_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[index] += update` for each index. Source: `tf.scatter_nd_add`."""
+    return scatter_nd_add_op(ref, indices, updates, use_locking=use_locking, name=name)
+
+
+def scatter_nd_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    """`ref[index] -= update` for each index. Source: `tf.scatter_nd_sub`."""
+    return scatter_nd_sub_op(ref, indices, updates, use_locking=use_locking, name=name)

@@ -1,0 +1,75 @@
+"""Shape rules that several op families share, with the wording of TensorFlow's errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfexp.core.op import Op
+from tfexp.core.shape import TensorShape, broadcast_shapes
+from tfexp.graph.shape_inference import shape_text
+
+
+def with_rank(shape: TensorShape, rank: int) -> TensorShape:
+    """`shape` with that rank; ValueError `Shape must be rank …` when it has another."""
+    if shape.rank not in (None, rank):
+        raise ValueError(f"Shape must be rank {rank} but is rank {shape.rank}")
+    return TensorShape([None] * rank) if shape.rank is None else shape
+
+
+def with_rank_at_least(shape: TensorShape, rank: int) -> TensorShape:
+    """`shape`; ValueError `Shape must be at least rank …` when its rank is known and lower."""
+    if shape.rank is not None and shape.rank < rank:
+        raise ValueError(f"Shape must be at least rank {rank} but is rank {shape.rank}")
+    return shape
+
+
+def merged_dims(d: int | None, e: int | None) -> int | None:
+    """The dimension that both are; ValueError `Dimensions must be equal, …`."""
+    if d is not None and e is not None and d != e:
+        raise ValueError(f"Dimensions must be equal, but are {d} and {e}")
+    return e if d is None else d
+
+
+def merged(a: TensorShape, b: TensorShape) -> TensorShape:
+    """The shape that both allow; ValueError with the first dimension in which they differ."""
+    x, y = a.known_dims, b.known_dims
+    if x is None or y is None:
+        return a if y is None else b
+    if len(x) != len(y):
+        raise ValueError(f"Shapes must be equal rank, but are {len(x)} and {len(y)}")
+    for i, (d, e) in enumerate(zip(x, y, strict=True)):
+        if d is not None and e is not None and d != e:
+            raise ValueError(
+                f"Dimension {i} in both shapes must be equal, but are {d} and {e}. "
+                f"Shapes are {shape_text(a)} and {shape_text(b)}."
+            )
+    return TensorShape([e if d is None else d for d, e in zip(x, y, strict=True)])
+
+
+def all_merged(shapes: Sequence[TensorShape]) -> TensorShape:
+    """The shape that all allow, for ops whose inputs are alike (AddN)."""
+    result = shapes[-1]
+    for i in range(len(shapes) - 2, -1, -1):
+        try:
+            result = merged(shapes[i], result)
+        except ValueError as error:
+            raise ValueError(f"{error}\n\tFrom merging shape {i} with other shapes.") from None
+    return result
+
+
+def broadcasting(op: Op) -> Op:
+    """Give a binary op the shape rule of broadcasting."""
+    op.shape(lambda x, y: broadcast_shapes(x, y))
+    return op
+
+
+def shape_preserving(op: Op) -> Op:
+    """Give an op the rule of the element-wise unary ops: the output is shaped like the first input."""
+    op.shape(lambda x, *others: x)
+    return op
+
+
+def same_shapes(op: Op) -> Op:
+    """Give an op of two inputs the rule of the `…Grad` ops: both have one shape, and so has the output."""
+    op.shape(lambda x, y: merged(x, y))
+    return op

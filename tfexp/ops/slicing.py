@@ -1,0 +1,118 @@
+"""Python's indexing of tensors, `x[1:, tf.newaxis, ..., -1]`, as one `StridedSlice` node. Source: `tf.Tensor.__getitem__`."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.op import get_op
+from tfexp.core.shape import Dimension
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import cast
+
+newaxis = None
+
+
+def slice_of(tensor: Any, key: Any) -> Tensor:
+    """`tensor[key]`: integers, slices, `...`, `tf.newaxis` and scalar integer tensors, or one bool mask.
+
+    Raises TypeError for other indices; ValueError where they cannot fit the static shape.
+    """
+    tensor = convert_to_tensor(tensor)
+    if _is_mask(key):
+        return _boolean_mask(tensor, key)
+    spec = _Spec()
+    for item in key if isinstance(key, (list, tuple)) else [key]:
+        spec.add(item)
+    return spec.apply(tensor)
+
+
+def _is_mask(key: Any) -> bool:
+    if isinstance(key, bool):
+        return True
+    if isinstance(key, Tensor):
+        return key.dtype.base_dtype is dtypes.bool
+    return isinstance(key, np.ndarray) and key.dtype == np.bool_
+
+
+class _Spec:
+    """The three index vectors and five masks of a `StridedSlice`, one index after another."""
+
+    def __init__(self) -> None:
+        self.begin: list[Any] = []
+        self.end: list[Any] = []
+        self.strides: list[Any] = []
+        self.masks = dict.fromkeys(("begin_mask", "end_mask", "shrink_axis_mask", "new_axis_mask", "ellipsis_mask"), 0)
+
+    def add(self, item: Any) -> None:
+        if isinstance(item, slice):
+            self._add_slice(item)
+        elif item is Ellipsis:
+            self._add(0, 0, 1, "ellipsis_mask")
+        elif item is newaxis:
+            self._add(0, 0, 1, "new_axis_mask")
+        else:
+            index = _checked(item)
+            wide = isinstance(index, Tensor) and index.dtype.base_dtype is dtypes.int64
+            end = index + 1
+            self._add(index, end, constant(1, dtype=dtypes.int64) if wide else 1, "shrink_axis_mask")
+
+    def _add(self, begin: Any, end: Any, stride: Any, *masks: str) -> None:
+        for mask in masks:
+            self.masks[mask] |= 1 << len(self.begin)
+        self.begin.append(begin)
+        self.end.append(end)
+        self.strides.append(stride)
+
+    def _add_slice(self, item: slice) -> None:
+        given = [None if _is_open(part) else _checked(part) for part in (item.start, item.stop, item.step)]
+        # What is left open beside a tensor becomes a constant of the tensor's type.
+        dtype = next((part.dtype.base_dtype for part in given if isinstance(part, Tensor)), None)
+        start, stop, step = (
+            part if part is not None else default if dtype is None else constant(default, dtype=dtype)
+            for part, default in zip(given, (0, 0, 1), strict=True)
+        )
+        open_ends = [mask for mask, part in zip(("begin_mask", "end_mask"), given, strict=False) if part is None]
+        self._add(start, stop, step, *open_ends)
+
+    def apply(self, tensor: Tensor) -> Tensor:
+        with name_scope(None, "strided_slice", [tensor, *self.begin, *self.end, *self.strides]) as scope:
+            if self.begin:
+                vectors = [_packed(part) for part in (self.begin, self.end, self.strides)]
+                if any(v.dtype.base_dtype is dtypes.int64 for v in vectors):
+                    vectors = [cast.cast(v, dtypes.int64) for v in vectors]
+            else:
+                vectors = [constant([], dtype=dtypes.int32)] * 3
+            return get_op("StridedSlice")(tensor, *vectors, name=scope, **self.masks)
+
+
+def _packed(values: list[Any]) -> Tensor:
+    return convert_to_tensor(values, name="stack")
+
+
+def _is_open(part: Any) -> bool:
+    return part is None or (isinstance(part, Dimension) and part.value is None)
+
+
+def _checked(index: Any) -> Any:
+    """An int or a scalar integer tensor; TypeError for anything else."""
+    if isinstance(index, numbers.Integral):
+        return int(index)
+    if isinstance(index, Dimension):
+        return index.value
+    if hasattr(index, "_as_graph_element"):
+        index = convert_to_tensor(index)
+    if isinstance(index, Tensor) and index.dtype.base_dtype in (dtypes.int32, dtypes.int64, dtypes.int16):
+        if index.shape.ndims in (None, 0):
+            return index
+    elif isinstance(index, np.ndarray) and index.ndim == 0 and index.dtype.kind in "iu":
+        return int(index)
+    raise TypeError(
+        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
+        f"indices, got {index!r}"
+    )

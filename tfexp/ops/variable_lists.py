@@ -1,0 +1,51 @@
+"""The variables of the default graph, by purpose, and the operations that initialize them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_collection
+from tfexp.ops import control
+
+
+def global_variables(scope: str | None = None) -> list[Any]:
+    """The variables that a distributed job shares; `scope` filters names, as `tf.get_collection` does. TF 1.15."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope: str | None = None) -> list[Any]:
+    """The variables of one process: counters, metrics; not in checkpoints."""
+    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """The variables that optimizers change."""
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def model_variables(scope: str | None = None) -> list[Any]:
+    """The variables that inference needs, as far as the program has marked them."""
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def moving_average_variables(scope: str | None = None) -> list[Any]:
+    """The variables that have moving averages."""
+    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
+    """An operation that initializes all of `var_list`; one that does nothing for an empty list. Source: TF 1.15."""
+    return control.group(*[v.initializer for v in var_list], name=name)
+
+
+def global_variables_initializer() -> Operation:
+    """An operation that initializes the global variables that exist now."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer() -> Operation:
+    """An operation that initializes the local variables that exist now."""
+    return variables_initializer(local_variables())

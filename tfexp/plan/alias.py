@@ -1,0 +1,46 @@
+"""Which values may live in whose memory.
+
+Every value has roots: the things that own the memory it may be in. A root is a variable (the key of its resource), or a
+Value: a feed, a constant, or what a kernel made afresh. Kernels marked `view` hand the roots of their inputs on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from tfexp.plan.ir import Draft, Node, Value, ref_flags
+
+Roots = frozenset[Hashable]
+
+
+def variable_key(node: Node) -> tuple[str, ...]:
+    """What makes two nodes stand for one variable: its container and its shared name, or its own."""
+    name = node.attrs.get("shared_name") or node.name
+    return ("variable", node.attrs.get("container", ""), name)
+
+
+def find_roots(draft: Draft) -> dict[Value, Roots]:
+    """The roots of every value. `draft.nodes` must be ordered (inputs first)."""
+    roots: dict[Value, Roots] = {feed: frozenset([feed]) for feed in draft.feeds}
+    for node in draft.nodes:
+        flags = ref_flags(node)
+        through_refs = frozenset().union(*(roots[v] for v, f in zip(node.inputs, flags, strict=True) if f))
+        shares = (node.kernel is not None and node.kernel.view) or (node.call is not None and node.call.view)
+        through_views: Roots | None = None
+        for value in node.outputs:
+            if value.dtype._is_ref_dtype:
+                roots[value] = through_refs or frozenset([variable_key(node)])
+            elif shares and value.constant is None:
+                if through_views is None:
+                    through_views = frozenset().union(*(roots[v] for v in node.inputs))
+                roots[value] = through_views or frozenset([value])
+            else:
+                roots[value] = frozenset([value])
+    return roots
+
+
+def writes(node: Node, roots: dict[Value, Roots]) -> Roots:
+    """The variables that the node may update in place."""
+    if not node.op.writes_refs:
+        return frozenset()
+    return frozenset().union(*(roots[v] for v in node.ref_inputs()))

@@ -1,0 +1,151 @@
+"""Straight-line Python for a plan. Names are letters and numbers of slots and steps: no text of the graph gets in.
+
+    x<slot>  a feed (parameter)            f<step>  the step's callable      D  DEAD
+    c<slot>  a constant                    s<step>_<n>  its scratch arrays   U  raises 'uninitialized'
+    h<slot>  a handle (Ref, queue)         b<slot>  a buffer of that shape   G  hands a fetch out, whatever it is
+    v<slot>  a computed value (local)      t<slot>  a Ref's array (local)    d<step>  whether a step is dead (local)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tfexp.core.op import group_inputs
+from tfexp.plan.plan import Fetch, Keep, Plan, Step
+
+# Values that are let go of early, rather than at the end of the step, when they are (or may be) larger than this.
+_LARGE = 1 << 14
+
+
+@dataclass(frozen=True)
+class Source:
+    """Generated text, and which step each of its lines (counted from 1) belongs to; -1 where none."""
+
+    text: str
+    step_of_line: tuple[int, ...]
+
+
+def generate(plan: Plan) -> Source:
+    """The source of `run(x…)`, which returns the tuple of fetched values."""
+    return _Writer(plan).write()
+
+
+def is_handle(step: Step) -> bool:
+    """Whether the step is run once when the plan is bound, and its outputs are names from then on."""
+    return step.kernel.handle and not step.may_be_dead
+
+
+class _Writer:
+    def __init__(self, plan: Plan):
+        self.plan = plan
+        self.lines: list[str] = []
+        self.owners: list[int] = []
+        self.names = self._names()
+        self.arrays: dict[int, str] = {}  # slot of a Ref -> the local that holds its array now
+        self.last_use = self._last_uses()
+
+    def _names(self) -> list[str]:
+        names = [f"v{i}" if slot.constant is None else f"c{i}" for i, slot in enumerate(self.plan.slots)]
+        for i in self.plan.feeds:
+            names[i] = f"x{i}"
+        for step in self.plan.steps:
+            if is_handle(step):
+                for i in step.outputs:
+                    names[i] = f"h{i}"
+        return names
+
+    def _last_uses(self) -> dict[int, int]:
+        last: dict[int, int] = {}
+        for position, step in enumerate(self.plan.steps):
+            for i in step.inputs:
+                last[i] = position
+        for fetch in self.plan.fetches:
+            last[fetch.slot] = len(self.plan.steps)
+        return last
+
+    def write(self) -> Source:
+        self._line(f"def run({', '.join(self.names[i] for i in self.plan.feeds)}):", -1, indent=0)
+        for position, step in enumerate(self.plan.steps):
+            if not is_handle(step):
+                self._step(position, step)
+        values = "".join(f"{self._fetched(number, fetch)}, " for number, fetch in enumerate(self.plan.fetches))
+        self._line(f"return ({values})", -1)
+        return Source("\n".join(self.lines) + "\n", tuple(self.owners))
+
+    def _line(self, text: str, owner: int, indent: int = 1) -> None:
+        self.lines.append("    " * indent + text)
+        self.owners.append(owner)
+
+    def _step(self, position: int, step: Step) -> None:
+        if not step.may_be_dead:
+            self._computation(position, step, 1)
+        else:
+            self._line(f"if {self._death(step)}:", position)
+            outputs = "".join(f"{self.names[i]} = " for i in step.outputs)
+            self._line(f"d{position} = True", position, 2)
+            if outputs:
+                self._line(f"{outputs}D", position, 2)
+            self._line("else:", position)
+            self._line(f"d{position} = False", position, 2)
+            # What is read in a branch is not there outside of it.
+            outside = self.arrays
+            self.arrays = dict(outside)
+            self._computation(position, step, 2)
+            self.arrays = {k: v for k, v in outside.items() if k in self.arrays}
+        for i in dict.fromkeys(step.inputs):
+            if self.last_use[i] == position and self.names[i].startswith("v") and self._is_large(i):
+                self._line(f"{self.names[i]} = None", position)
+
+    def _death(self, step: Step) -> str:
+        inputs = [f"{self.names[i]} is D" for i in step.inputs if self.plan.slots[i].may_be_dead]
+        if step.kernel.takes_dead:
+            return " and ".join(inputs)
+        return " or ".join(inputs + [f"d{k}" for k in step.waits_for_dead])
+
+    def _computation(self, position: int, step: Step, indent: int) -> None:
+        arguments = [
+            self._array_of(i, position, indent) if through else self.names[i]
+            for i, through in zip(step.inputs, step.reads_through, strict=True)
+        ]
+        outputs = step.outputs
+        if step.call is None:
+            grouped = group_inputs(step.op, arguments, step.attrs)
+            arguments = [f"[{', '.join(a)}]" if isinstance(a, list) else a for a in grouped]
+        else:
+            arguments += [f"s{position}_{n}" for n in range(len(step.call.scratch))]
+            if len(outputs) == 1 and self.plan.slots[outputs[0]].buffer is not None:
+                keyword = "" if isinstance(step.call.function, np.ufunc) else "out="
+                arguments.append(f"{keyword}b{outputs[0]}")
+        text = f"f{position}({', '.join(arguments)})"
+        if any(i in self.last_use for i in outputs):
+            single = step.op.has_single_output
+            text = "".join(f"{self.names[i]}{'' if single else ', '}" for i in outputs) + f" = {text}"
+        self._line(text, position, indent)
+        if step.writes:
+            # An update may put another array in place of the one that was read.
+            self.arrays.clear()
+
+    def _array_of(self, slot: int, position: int, indent: int) -> str:
+        if slot not in self.arrays:
+            name = self.names[slot]
+            self._line(f"t{slot} = {name}.value", position, indent)
+            self._line(f"if t{slot} is None: U({name})", position, indent)
+            self.arrays[slot] = f"t{slot}"
+        return self.arrays[slot]
+
+    def _is_large(self, slot: int) -> bool:
+        info = self.plan.slots[slot]
+        if info.buffer is not None or info.dtype._is_ref_dtype:
+            return False
+        elements = info.shape.num_elements()
+        return elements is None or elements * info.dtype.size > _LARGE
+
+    def _fetched(self, number: int, fetch: Fetch) -> str:
+        slot, name = self.plan.slots[fetch.slot], self.names[fetch.slot]
+        if slot.dtype._is_ref_dtype or slot.may_be_dead or not slot.shape.is_fully_defined():
+            return f"G({name}, {number})"
+        if slot.shape.rank == 0:
+            return f"{name}[()]"
+        return f"{name}.copy()" if fetch.keep is Keep.COPY else name

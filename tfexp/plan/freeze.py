@@ -1,0 +1,85 @@
+"""The last pass: a Draft becomes a Plan."""
+
+from __future__ import annotations
+
+from tfexp.core.shape import TensorShape
+from tfexp.plan.alias import Roots, find_roots, writes
+from tfexp.plan.ir import SWITCHES, Draft, Node, Value, ref_flags
+from tfexp.plan.mortal import find_mortal, may_be_dead
+from tfexp.plan.plan import Fetch, Keep, PassRecord, Plan, Slot, Step
+
+
+def freeze(draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[PassRecord, ...]) -> Plan:
+    """Number the values, decide how fetches are handed out, and freeze everything."""
+    mortal = find_mortal(draft.nodes)
+    # A constant inside a branch still has to die with it.
+    nodes = [node for node in draft.nodes if node in mortal or not _is_constant(node)]
+    computed = {v for node in nodes for v in node.outputs}
+    values = list(dict.fromkeys([*draft.feeds, *(v for n in nodes for v in (*n.inputs, *n.outputs)), *draft.fetches]))
+    number = {value: i for i, value in enumerate(values)}
+    roots = find_roots(draft)
+    positions = {node: i for i, node in enumerate(nodes)}
+    steps = []
+    for node in nodes:
+        assert node.kernel is not None
+        flags = ref_flags(node)
+        updated = writes(node, roots)
+        steps.append(
+            Step(
+                node.name,
+                node.op,
+                node.attrs,
+                node.device,
+                node.origin,
+                node.kernel,
+                node.call,
+                tuple(number[v] for v in node.inputs),
+                tuple(number[v] for v in node.outputs),
+                tuple(v.dtype._is_ref_dtype and not flag for v, flag in zip(node.inputs, flags, strict=True)),
+                () if node.op.allows_uninitialized_input else tuple(i for i, flag in enumerate(flags) if flag),
+                tuple(positions[c] for c in node.controls if c in mortal),
+                node in mortal,
+                tuple(number[v] for v in node.ref_inputs()) if updated else (),
+                tuple(c.name for c in node.controls),
+            )
+        )
+    slots = tuple(
+        Slot(
+            v.name,
+            v.dtype,
+            v.shape,
+            None if v in computed else v.constant,
+            draft.buffer_of.get(v),
+            may_be_dead(v, mortal),
+        )
+        for v in values
+    )
+    return Plan(
+        slots=slots,
+        feeds=tuple(number[v] for v in draft.feeds),
+        steps=tuple(steps),
+        fetches=_fetches(draft, number, roots),
+        passes=passes,
+        buffers=tuple(draft.buffer_sizes),
+        has_switches=bool(mortal) or any(node.type in SWITCHES for node in nodes),
+        fed_shapes=fed_shapes,
+    )
+
+
+def _is_constant(node: Node) -> bool:
+    return len(node.outputs) > 0 and all(v.constant is not None for v in node.outputs)
+
+
+def _fetches(draft: Draft, number: dict[Value, int], roots: dict[Value, Roots]) -> tuple[Fetch, ...]:
+    """A fetched value is handed out as it is only if it owns its memory and nobody else was given that."""
+    given: set[object] = set()
+    fetches = []
+    for value in draft.fetches:
+        owners = roots[value]
+        fresh = all(
+            isinstance(owner, Value) and owner.node is not None and owner.constant is None and owner not in given
+            for owner in owners
+        )
+        given.update(owners)
+        fetches.append(Fetch(number[value], Keep.AS_IT_IS if fresh else Keep.COPY))
+    return tuple(fetches)

@@ -1,0 +1,106 @@
+"""What the passes work on: a `Draft` of `Node`s and `Value`s, made from a graph for one set of fetches and feeds.
+
+A Draft is private to the planner and is changed from pass to pass; the frozen outcome is `plan.Plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.dtypes import DType
+from tfexp.core.kernel import Call, Kernel
+from tfexp.core.op import Op
+from tfexp.core.shape import TensorShape
+
+# The primitives that decide at run time which of their outputs live.
+SWITCHES = frozenset({"Switch", "RefSwitch"})
+
+
+class Value:
+    """One value of a step: an output of a node, or a feed (`node` is None).
+
+    `constant` is the array, where it is the same in every run of the plan.
+    """
+
+    __slots__ = ("node", "index", "name", "dtype", "shape", "constant")
+
+    def __init__(self, node: Node | None, index: int, name: str, dtype: DType, shape: TensorShape):
+        self.node = node
+        self.index = index
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.constant: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.dtype.name} {self.shape}>"
+
+
+class Node:
+    """One node of a step. `origin` is the graph's Operation (None for nodes that a pass made)."""
+
+    __slots__ = ("name", "op", "attrs", "inputs", "controls", "outputs", "device", "origin", "serial", "call", "kernel")
+
+    def __init__(self, name: str, op: Op, attrs: dict[str, Any], device: str, origin: Any, serial: int):
+        self.name = name
+        self.op = op
+        self.attrs = attrs
+        self.inputs: list[Value] = []
+        self.controls: list[Node] = []
+        self.outputs: list[Value] = []
+        self.device = device
+        self.origin = origin
+        self.serial = serial
+        self.call: Call | None = None
+        self.kernel: Kernel | None = None
+
+    @property
+    def type(self) -> str:
+        return self.op.name
+
+    def ref_inputs(self) -> Iterator[Value]:
+        """The inputs that the op takes as references."""
+        return (v for v, is_ref in zip(self.inputs, ref_flags(self), strict=True) if is_ref)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} = {self.type}>"
+
+
+class Draft:
+    """The working state of the planner. After the `order` pass, `nodes` are in the order in which they run."""
+
+    __slots__ = ("nodes", "feeds", "fetches", "targets", "buffer_of", "buffer_sizes")
+
+    def __init__(self, nodes: list[Node], feeds: list[Value], fetches: list[Value], targets: list[Node]):
+        self.nodes = nodes
+        self.feeds = feeds
+        self.fetches = fetches
+        self.targets = targets
+        self.buffer_of: dict[Value, int] = {}
+        self.buffer_sizes: list[int] = []
+
+
+def ref_flags(node: Node) -> list[bool]:
+    """For each flat input, whether the op takes it as a reference."""
+    flags: list[bool] = []
+    for arg in node.op.inputs:
+        if arg.number_attr:
+            flags.extend([arg.is_ref] * node.attrs[arg.number_attr])
+        elif arg.type_list_attr:
+            flags.extend([arg.is_ref] * len(node.attrs[arg.type_list_attr]))
+        else:
+            flags.append(arg.is_ref)
+    return flags
+
+
+def is_pure(node: Node) -> bool:
+    """Whether equal inputs always give equal outputs, with nothing else happening: such a node may be folded or shared."""
+    op = node.op
+    if op.is_stateful or op.name in SWITCHES or (node.kernel is not None and (node.kernel.takes_dead or node.kernel.handle)):
+        return False
+    if any(arg.is_ref for arg in op.inputs) or any(arg.is_ref for arg in op.outputs):
+        return False
+    return not any(v.dtype.base_dtype.name in ("resource", "variant") for v in [*node.inputs, *node.outputs])

@@ -1,0 +1,142 @@
+"""The order in which nodes run: inputs and control inputs first, and every update after the reads that it must not disturb.
+
+A node that updates a variable in place runs only when no other node can; so whatever reads the variable without waiting
+for the update (by data or control edges) sees the old value. Among several updates that could run, one goes first whose
+variable nobody is still going to read, unless the readers wait for that very update. Otherwise: order of creation.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Hashable
+
+from tfexp.core.errors import UnimplementedError
+from tfexp.plan.alias import Roots, find_roots, writes
+from tfexp.plan.ir import Draft, Node
+
+
+def order(draft: Draft) -> None:
+    """Sort `draft.nodes`; UnimplementedError when they form a cycle (a loop that this executor does not run)."""
+    draft.nodes = _topological(draft.nodes)
+    roots = find_roots(draft)
+    updates = {node: keys for node in draft.nodes if (keys := _variables(writes(node, roots)))}
+    if updates:
+        draft.nodes = _with_updates_last(draft, updates, roots)
+
+
+def _variables(keys: Roots) -> Roots:
+    return frozenset(key for key in keys if isinstance(key, tuple))
+
+
+class _Dependencies:
+    """Who waits for whom, by data and control edges."""
+
+    def __init__(self, nodes: list[Node]):
+        self.waiting: dict[Node, int] = {}
+        self.successors: dict[Node, list[Node]] = defaultdict(list)
+        for node in nodes:
+            before = {v.node for v in node.inputs if v.node is not None}
+            before.update(node.controls)
+            self.waiting[node] = len(before)
+            for other in before:
+                self.successors[other].append(node)  # type: ignore[index]
+
+    def finished(self, node: Node) -> list[Node]:
+        """Take note that `node` has run; returns those that became ready."""
+        ready = []
+        for after in self.successors[node]:
+            self.waiting[after] -= 1
+            if self.waiting[after] == 0:
+                ready.append(after)
+        return ready
+
+    def reached_from(self, node: Node) -> set[Node]:
+        seen: set[Node] = set()
+        pending = [node]
+        while pending:
+            for after in self.successors[pending.pop()]:
+                if after not in seen:
+                    seen.add(after)
+                    pending.append(after)
+        return seen
+
+
+def _topological(nodes: list[Node]) -> list[Node]:
+    edges = _Dependencies(nodes)
+    by_serial = {node.serial: node for node in nodes}
+    ready = [node.serial for node in nodes if edges.waiting[node] == 0]
+    heapq.heapify(ready)
+    ordered: list[Node] = []
+    while ready:
+        node = by_serial[heapq.heappop(ready)]
+        ordered.append(node)
+        for after in edges.finished(node):
+            heapq.heappush(ready, after.serial)
+    if len(ordered) < len(nodes):
+        stuck = next(node for node in nodes if edges.waiting[node] > 0)
+        raise UnimplementedError(
+            None, stuck.origin, f"The graph has a cycle through node {stuck.name} ({stuck.type}): loops cannot be run yet"
+        )
+    return ordered
+
+
+def _with_updates_last(draft: Draft, updates: dict[Node, Roots], roots: dict) -> list[Node]:
+    edges = _Dependencies(draft.nodes)
+    pending_readers: dict[Hashable, set[Node]] = defaultdict(set)
+    watched = frozenset().union(*updates.values())
+    reads: dict[Node, Roots] = {}
+    for node in draft.nodes:
+        # Several updates of one variable are not each other's readers: nothing but edges orders them.
+        keys = (frozenset().union(*(roots[v] for v in node.inputs)) & watched) - updates.get(node, frozenset())
+        if keys:
+            reads[node] = keys
+            for key in keys:
+                pending_readers[key].add(node)
+    by_serial = {node.serial: node for node in draft.nodes}
+    ready: list[int] = []
+    ready_updates: dict[int, Node] = {}
+
+    def push(node: Node) -> None:
+        if node in updates:
+            ready_updates[node.serial] = node
+        else:
+            heapq.heappush(ready, node.serial)
+
+    for node in draft.nodes:
+        if edges.waiting[node] == 0:
+            push(node)
+    ordered: list[Node] = []
+    while ready or ready_updates:
+        if ready:
+            node = by_serial[heapq.heappop(ready)]
+        else:
+            node = _choose(ready_updates, updates, pending_readers, edges)
+            del ready_updates[node.serial]
+        ordered.append(node)
+        for key in reads.get(node, ()):
+            pending_readers[key].discard(node)
+        for after in edges.finished(node):
+            push(after)
+    return ordered
+
+
+def _choose(
+    candidates: dict[int, Node],
+    updates: dict[Node, Roots],
+    pending_readers: dict[Hashable, set[Node]],
+    edges: _Dependencies,
+) -> Node:
+    """The update to run next (see the module's docstring)."""
+    serials = sorted(candidates)
+    if len(serials) == 1:
+        return candidates[serials[0]]
+    for serial in serials:
+        if not any(pending_readers[key] for key in updates[candidates[serial]]):
+            return candidates[serial]
+    for serial in serials:
+        node = candidates[serial]
+        readers = set().union(*(pending_readers[key] for key in updates[node]))
+        if readers <= edges.reached_from(node):
+            return node
+    return candidates[serials[0]]

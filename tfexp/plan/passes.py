@@ -1,0 +1,57 @@
+"""From a graph to a plan: the passes, in the order in which they run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from tfexp.core.shape import TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+from tfexp.plan.bind import bind
+from tfexp.plan.buffers import assign_buffers
+from tfexp.plan.freeze import freeze
+from tfexp.plan.ir import Draft
+from tfexp.plan.order import order
+from tfexp.plan.place import Devices, place
+from tfexp.plan.plan import PassRecord, Plan
+from tfexp.plan.prune import prune
+from tfexp.plan.simplify import simplify
+from tfexp.plan.specialise import specialise
+
+# After prune, place and order, which every plan goes through: what is worth its time for a step that comes again. The order
+# matters: shapes before what follows from them, fewer nodes before they are bound, callables before their buffers.
+OPTIMISING: tuple[tuple[str, Callable[[Draft], None]], ...] = (
+    ("specialise", specialise),
+    ("simplify", simplify),
+    ("bind", bind),
+    ("buffers", assign_buffers),
+)
+
+
+def make_plan(
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    feed_shapes: Sequence[TensorShape],
+    devices: Devices,
+    optimise: bool,
+) -> Plan:
+    """The plan of the step that computes `fetches` and runs `targets`, given `feeds` of these (perhaps partial) shapes.
+
+    Without `optimise` every node of the pruned graph is a step, which is quick to make and independent of the shapes.
+    """
+    began = time.perf_counter()
+    draft = prune(fetches, targets, feeds, feed_shapes)
+    graph = next((element.graph for element in (*fetches, *targets)), None)
+    records = [
+        PassRecord("prune", 0 if graph is None else len(graph._operations), len(draft.nodes), time.perf_counter() - began)
+    ]
+    passes: list[tuple[str, Callable[[Draft], None]]] = [("place", lambda d: place(d, devices)), ("order", order)]
+    if optimise:
+        passes.extend(OPTIMISING)
+    for name, run in passes:
+        before, began = len(draft.nodes), time.perf_counter()
+        run(draft)
+        records.append(PassRecord(name, before, len(draft.nodes), time.perf_counter() - began))
+    return freeze(draft, tuple(feed_shapes), tuple(records))

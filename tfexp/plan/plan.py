@@ -1,0 +1,122 @@
+"""The frozen outcome of planning. Values live in numbered slots; nothing here belongs to one session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.dtypes import DType
+from tfexp.core.kernel import Call, Kernel
+from tfexp.core.op import Op
+from tfexp.core.shape import TensorShape
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What is known of one value: its tensor's name, dtype and shape, and how it is stored."""
+
+    name: str
+    dtype: DType
+    shape: TensorShape
+    constant: np.ndarray | None = None
+    buffer: int | None = None  # the number of the buffer that the value is written to, if any
+    may_be_dead: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node: reads slots, runs, writes slots.
+
+    `reads_through`: which inputs are Refs whose buffer is wanted. `needs_value`: the positions of the inputs that are taken
+    as Refs and must be initialized.
+    """
+
+    name: str
+    op: Op
+    attrs: dict[str, Any]
+    device: str
+    origin: Any
+    kernel: Kernel
+    call: Call | None
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    reads_through: tuple[bool, ...]
+    needs_value: tuple[int, ...] = ()
+    waits_for_dead: tuple[int, ...] = ()  # steps whose death kills this one, because of a control edge
+    may_be_dead: bool = False
+    writes: tuple[int, ...] = ()  # slots of the variables' Refs that it may update
+    controls: tuple[str, ...] = ()  # names of the control inputs, to show
+
+    @property
+    def signature(self) -> str:
+        return f"{self.name} = {self.op.name}"
+
+
+class Keep(Enum):
+    """What has to happen to a fetched value so that it is the caller's alone."""
+
+    AS_IT_IS = "as it is"
+    COPY = "copied"  # it lives in a variable, a feed, a constant, a buffer, or in another fetch
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    slot: int
+    keep: Keep
+
+
+@dataclass(frozen=True, slots=True)
+class PassRecord:
+    """What a pass left over, for people to look at."""
+
+    name: str
+    nodes_before: int
+    nodes_after: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One step, ready to be bound to a session and run."""
+
+    slots: tuple[Slot, ...]
+    feeds: tuple[int, ...]
+    steps: tuple[Step, ...]
+    fetches: tuple[Fetch, ...]
+    passes: tuple[PassRecord, ...] = ()
+    buffers: tuple[int, ...] = ()  # bytes of each
+    has_switches: bool = False
+    fed_shapes: tuple[TensorShape, ...] = field(default=())
+
+    def describe(self) -> str:
+        """The plan in words: feeds, passes, steps with shapes and buffers, fetches."""
+        lines = [
+            f"plan: {len(self.steps)} steps, {len(self.slots)} values, {len(self.buffers)} buffers ({sum(self.buffers)} bytes)"
+        ]
+        for slot, shape in zip(self.feeds, self.fed_shapes, strict=True):
+            lines.append(f"  feed {self.slots[slot].name} {self.slots[slot].dtype.name} {shape}")
+        for record in self.passes:
+            lines.append(
+                f"  pass {record.name:<12} {record.nodes_before:>6} -> {record.nodes_after:>6} nodes"
+                f"  {record.seconds * 1e3:8.2f} ms"
+            )
+        lines.extend(f"  {self._step_line(step)}" for step in self.steps)
+        lines.extend(f"  fetch {self.slots[f.slot].name} ({f.keep.value})" for f in self.fetches)
+        return "\n".join(lines)
+
+    def _step_line(self, step: Step) -> str:
+        inputs = ", ".join(self.slots[i].name for i in step.inputs)
+        outputs = ", ".join(self._value_text(i) for i in step.outputs)
+        how = "" if step.call is None else f"  [direct: {getattr(step.call.function, '__name__', 'callable')}]"
+        return f"step {step.name} = {step.op.name}({inputs}) -> ({outputs}){how}"
+
+    def _value_text(self, index: int) -> str:
+        slot = self.slots[index]
+        where = "" if slot.buffer is None else f" in buffer {slot.buffer}"
+        return f"{slot.dtype.name}{slot.shape}{where}"
+
+    def __repr__(self) -> str:
+        return self.describe()

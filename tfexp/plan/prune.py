@@ -1,0 +1,55 @@
+"""Keep what the fetches need: the graph walked backwards from fetches and targets, up to the feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tfexp.core.shape import TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.plan.ir import Draft, Node, Value
+
+
+def prune(
+    fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor], feed_shapes: Sequence[TensorShape]
+) -> Draft:
+    """The Draft of the nodes that `fetches` and `targets` need when `feeds` are given."""
+    fed: dict[Tensor, Value] = {}
+    for i, (tensor, shape) in enumerate(zip(feeds, feed_shapes, strict=True)):
+        fed[tensor] = Value(None, i, tensor.name, tensor.dtype.base_dtype, shape)
+    nodes = {
+        op: Node(op.name, op.op_def, op.attrs, op.device, op, op._id) for op in _needed(fetches, targets, fed)
+    }
+    for op, node in nodes.items():
+        node.outputs = [Value(node, t._value_index, t.name, t.dtype, t._shape) for t in op._outputs]
+        if op.type == "Const":
+            node.outputs[0].constant = static_value(op._outputs[0])
+    for op, node in nodes.items():
+        node.inputs = [fed[t] if t in fed else nodes[t.op].outputs[t._value_index] for t in op._inputs]
+        node.controls = [nodes[c] for c in op._control_inputs if c in nodes]
+    return Draft(
+        nodes=sorted(nodes.values(), key=lambda n: n.serial),
+        feeds=list(fed.values()),
+        fetches=[fed[t] if t in fed else nodes[t.op].outputs[t._value_index] for t in fetches],
+        targets=[nodes[op] for op in targets],
+    )
+
+
+def _needed(
+    fetches: Sequence[Tensor], targets: Sequence[Operation], fed: dict[Tensor, Value]
+) -> dict[Operation, None]:
+    # A placeholder that is fed has nothing left to wait for; any other op with a fed output still runs where a control
+    # edge asks for it.
+    fed_placeholders = {t.op for t in fed if t.op.type in ("Placeholder", "PlaceholderV2")}
+    found: dict[Operation, None] = {}
+    pending: list[Operation] = [t.op for t in fetches if t not in fed]
+    pending.extend(targets)
+    while pending:
+        op = pending.pop()
+        if op in found:
+            continue
+        found[op] = None
+        pending.extend(t.op for t in op._inputs if t not in fed)
+        pending.extend(c for c in op._control_inputs if c not in fed_placeholders)
+    return found

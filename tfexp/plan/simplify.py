@@ -1,0 +1,211 @@
+"""Fewer nodes for the same values: no-ops are bypassed, equal computations shared, what nobody needs is dropped.
+
+Runs after `order`, which this pass keeps: a node that goes away can no longer order others, and need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.dtypes import DType
+from tfexp.core.shape import TensorShape
+from tfexp.plan.alias import Roots, find_roots, writes
+from tfexp.plan.ir import Draft, Node, Value, is_pure
+from tfexp.plan.mortal import find_mortal
+
+# Ops that are there for the error that they may raise.
+_CHECKS = frozenset({"CheckNumerics", "EnsureShape", "Assert", "Placeholder", "PlaceholderV2"})
+
+
+# --- values that a node only passes on ---------------------------------------------------------------------------
+
+SameAs = Callable[[Node], Value | None]
+
+
+def _first(node: Node) -> Value | None:
+    return node.inputs[0]
+
+
+def _if_shape_stays(node: Node) -> Value | None:
+    source, result = node.inputs[0].shape, node.outputs[0].shape
+    return node.inputs[0] if source.is_fully_defined() and source.known_dims == result.known_dims else None
+
+
+def _if_type_stays(node: Node) -> Value | None:
+    return node.inputs[0] if node.attrs["SrcT"] == node.attrs["DstT"] else None
+
+
+def _if_no_axes(node: Node) -> Value | None:
+    axes = node.inputs[1].constant
+    return node.inputs[0] if axes is not None and axes.size == 0 else None
+
+
+def _if_alone(node: Node) -> Value | None:
+    return node.inputs[0] if node.attrs["N"] == 1 else None
+
+
+def _if_in_order(node: Node) -> Value | None:
+    permutation = node.inputs[1].constant
+    return node.inputs[0] if permutation is not None and (permutation == np.arange(permutation.size)).all() else None
+
+
+def _keeps_shape(node: Node, operand: Value) -> bool:
+    shape = operand.shape
+    return shape.is_fully_defined() and shape.known_dims == node.outputs[0].shape.known_dims
+
+
+def _is_all(value: Value, number: int) -> bool:
+    return value.constant is not None and value.constant.dtype != object and bool((value.constant == number).all())
+
+
+def _if_factor_is_one(node: Node) -> Value | None:
+    a, b = node.inputs
+    if _is_all(a, 1) and _keeps_shape(node, b):
+        return b
+    return a if _is_all(b, 1) and _keeps_shape(node, a) else None
+
+
+def _if_divisor_is_one(node: Node) -> Value | None:
+    a, b = node.inputs
+    return a if _is_all(b, 1) and _keeps_shape(node, a) else None
+
+
+def _if_subtrahend_is_zero(node: Node) -> Value | None:
+    # x - 0 is x for every x; x + 0 is not (-0 + 0 is +0).
+    a, b = node.inputs
+    positive = _is_all(b, 0) and b.constant is not None and not np.signbit(b.constant).any()
+    return a if positive and _keeps_shape(node, a) else None
+
+
+SAME_AS: dict[str, SameAs] = {
+    **dict.fromkeys(["Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "Snapshot"], _first),
+    **dict.fromkeys(["Reshape", "BroadcastTo", "Tile", "Slice", "Squeeze", "ExpandDims"], _if_shape_stays),
+    **dict.fromkeys(["Sum", "Mean", "Prod", "Max", "Min", "All", "Any"], _if_no_axes),
+    **dict.fromkeys(["AddN", "ConcatV2", "Concat"], _if_alone),
+    "Cast": _if_type_stays,
+    "Transpose": _if_in_order,
+    "Mul": _if_factor_is_one,
+    "RealDiv": _if_divisor_is_one,
+    "Sub": _if_subtrahend_is_zero,
+}
+
+
+# --- the pass ----------------------------------------------------------------------------------------------------
+
+
+def simplify(draft: Draft) -> None:
+    """Bypass no-ops and share equal computations; the nodes that lost their purpose go in `sweep`."""
+    mortal = find_mortal(draft.nodes)
+    roots = find_roots(draft)
+    fetched = set(draft.fetches)
+    kept = set(draft.targets)
+    instead: dict[Value, Value] = {}
+    known: dict[Hashable, Node] = {}
+    constants: dict[Hashable, Value] = {}
+    versions: dict[Hashable, int] = {}
+    for node in draft.nodes:
+        node.inputs = [_canonical(instead.get(v, v), constants) for v in node.inputs]
+        for key in writes(node, roots):
+            versions[key] = versions.get(key, 0) + 1
+        if node in mortal or node in kept or not is_pure(node) or node.type in _CHECKS or not node.outputs:
+            continue
+        if all(v.constant is not None for v in node.outputs):
+            continue
+        same = _same_value(node, fetched)
+        if same is not None:
+            instead[node.outputs[0]] = same
+            continue
+        key = _computation(node, roots, versions)
+        if key is not None:
+            first = known.setdefault(key, node)
+            if first is not node:
+                instead.update(zip(node.outputs, first.outputs, strict=True))
+    draft.fetches = [instead.get(v, v) for v in draft.fetches]
+    sweep(draft)
+
+
+def _same_value(node: Node, fetched: set[Value]) -> Value | None:
+    rule = SAME_AS.get(node.type)
+    if rule is None or len(node.outputs) != 1:
+        return None
+    source = rule(node)
+    if source is None:
+        return None
+    if source.dtype._is_ref_dtype and node.outputs[0] in fetched:
+        # Fetching the reference instead would see the buffer that an update of another shape puts in its place.
+        return None
+    return source
+
+
+def _computation(node: Node, roots: dict[Value, Roots], versions: dict[Hashable, int]) -> Hashable | None:
+    """What makes two nodes compute the same: op, attributes, inputs, and the state of the variables that they read."""
+    attributes = []
+    for name in node.op.attrs:
+        frozen = _frozen(node.attrs.get(name))
+        if frozen is None:
+            return None
+        attributes.append(frozen)
+    state = tuple(sorted((repr(k), versions[k]) for v in node.inputs for k in roots[v] if k in versions))
+    return (node.type, node.device, tuple(attributes), tuple(id(v) for v in node.inputs), state)
+
+
+def _frozen(attribute: Any) -> Hashable | None:
+    """A hashable stand-in for an attribute's value; None for messages, whose equality costs too much."""
+    if isinstance(attribute, (bool, int, float, str, bytes, DType)):
+        return (type(attribute), attribute)
+    if isinstance(attribute, TensorShape):
+        return ("shape", attribute.known_dims)
+    if isinstance(attribute, list):
+        parts = tuple(_frozen(a) for a in attribute)
+        return None if None in parts else ("list", parts)
+    return None
+
+
+def _canonical(value: Value, constants: dict[Hashable, Value]) -> Value:
+    """One Value for all equal small constants, so that the computations on them are seen to be equal."""
+    array = value.constant
+    if array is None or array.size > 16 or array.dtype == object or value.node is None:
+        return value
+    return constants.setdefault((value.dtype, array.shape, array.tobytes()), value)
+
+
+def sweep(draft: Draft) -> None:
+    """Drop the nodes that nothing needs: no fetch, no effect, no check.
+
+    A pure node on which others only wait is dropped too: the order is fixed by now, and its value goes nowhere.
+    """
+    mortal = find_mortal(draft.nodes)
+    targets = set(draft.targets)
+    live: set[Node] = set()
+    fetched = {v.node for v in draft.fetches}
+    for node in reversed(draft.nodes):
+        if not (node in live or node in fetched or node in targets or has_effect(node)):
+            continue
+        if node.type == "NoOp" and node not in mortal:
+            continue
+        live.add(node)
+        live.update(v.node for v in node.inputs if v.node is not None)
+        live.update(c for c in node.controls if c in mortal)
+    # A constant is read from its slot; the node behind it has nothing to do unless it may die.
+    draft.nodes = [
+        n for n in draft.nodes if n in live and (n in mortal or not n.outputs or any(v.constant is None for v in n.outputs))
+    ]
+    present = set(draft.nodes)
+    for node in draft.nodes:
+        node.controls = [c for c in node.controls if c in present]
+    draft.targets = [t for t in draft.targets if t in present]
+
+
+def has_effect(node: Node) -> bool:
+    """Whether running the node does more than give its outputs."""
+    if node.kernel is not None and node.kernel.handle:
+        return False
+    op = node.op
+    if op.is_stateful or node.type in _CHECKS:
+        return True
+    if any(arg.is_ref for arg in op.inputs) and op.writes_refs:
+        return True
+    return any(v.dtype.base_dtype.name in ("resource", "variant") for v in node.inputs)

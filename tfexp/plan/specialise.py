@@ -1,0 +1,128 @@
+"""Concrete shapes, from the fed ones through the ops' shape rules, and the constants that follow from them.
+
+Under known shapes whole subgraphs are the same in every run: `Shape -> BroadcastGradientArgs` becomes a constant, and so does
+everything that is computed from constants alone. Nodes that may turn out dead (`freeze.find_mortal`) are left alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.op import Op, flatten_args, group_inputs
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.shape_inference import output_shapes
+from tfexp.plan.ir import Draft, Node, Value, is_pure
+from tfexp.plan.mortal import find_mortal
+
+# What is computed once and kept for as long as the plan; TensorFlow's own constant folding stops at 10 MB.
+_MAX_CONSTANT_BYTES = 10 << 20
+
+
+def specialise(draft: Draft) -> None:
+    """Refine the shapes of all values and set `constant` where a value is the same in every run. Nodes stay."""
+    mortal = find_mortal(draft.nodes)
+    for node in draft.nodes:
+        if all(value.constant is not None for value in node.outputs) and node.outputs:
+            continue
+        if _may_change_shape(node):
+            node.outputs[0].shape = TensorShape(None)
+            continue
+        _infer(node)
+        if node in mortal or not is_pure(node):
+            continue
+        if not _from_shapes(node) and node.inputs and all(v.constant is not None for v in node.inputs):
+            _fold(node)
+
+
+def _may_change_shape(node: Node) -> bool:
+    """Whether the node is a variable that somewhere in the graph an Assign may give another shape."""
+    if node.inputs or node.origin is None or not any(v.dtype._is_ref_dtype for v in node.outputs):
+        return False
+    shape = node.origin._outputs[0]._shape
+    return any(
+        op.type == "Assign" and not op.attrs["validate_shape"] and op._inputs[1]._shape.known_dims != shape.known_dims
+        for op in node.origin._outputs[0]._consumers
+    )
+
+
+def _infer(node: Node) -> None:
+    if all(v.shape.is_fully_defined() for v in node.outputs):
+        return
+    inputs = [_input_shape(v) for v in node.inputs]
+    try:
+        shapes = output_shapes(node.op, node.name, node.attrs, inputs, len(node.outputs))
+    except ValueError:
+        # These shapes cannot work: the kernel says so at run time, in the words that belong there.
+        return
+    for value, shape in zip(node.outputs, shapes, strict=True):
+        if value.shape.is_compatible_with(shape):
+            shape = value.shape.merge_with(shape)
+        value.shape = shape
+
+
+def _input_shape(value: Value) -> InputShape:
+    return InputShape(value.shape, lambda: value.constant, lambda: _as_shape(value))
+
+
+def _as_shape(value: Value) -> TensorShape:
+    """The shape that an integer vector describes, as far as it is known."""
+    vector = value.constant
+    if vector is None:
+        dims = value.shape.known_dims
+        return TensorShape([None] * dims[0] if dims and dims[0] is not None else None)
+    if vector.ndim == 0 and vector == -1:
+        return TensorShape(None)
+    if vector.ndim != 1:
+        raise ValueError(f"Shape must be rank 1 but is rank {vector.ndim}")
+    return TensorShape([None if d < 0 else int(d) for d in vector])
+
+
+def _from_shapes(node: Node) -> bool:
+    """Constants that need no more than the shapes of the inputs."""
+    for source, value in zip(node.inputs, node.outputs, strict=False):
+        shape = source.shape
+        dtype = value.dtype.as_numpy_dtype
+        if node.type in ("Shape", "ShapeN") and shape.is_fully_defined():
+            value.constant = np.asarray(shape.known_dims, dtype)
+        elif node.type == "Size" and shape.is_fully_defined():
+            value.constant = np.asarray(shape.num_elements(), dtype)
+        elif node.type == "Rank" and shape.rank is not None:
+            value.constant = np.asarray(shape.rank, dtype)
+        elif node.type in ("ZerosLike", "OnesLike") and dtype is not object and _affordable(shape, dtype):
+            fill = np.zeros if node.type == "ZerosLike" else np.ones
+            value.constant = fill(shape.known_dims, dtype)  # type: ignore[arg-type]
+    return bool(node.outputs) and all(v.constant is not None for v in node.outputs)
+
+
+def _affordable(shape: TensorShape, dtype: Any) -> bool:
+    elements = shape.num_elements()
+    return elements is not None and elements * np.dtype(dtype).itemsize <= _MAX_CONSTANT_BYTES
+
+
+def _fold(node: Node) -> None:
+    assert node.kernel is not None
+    if not all(_affordable(v.shape, v.dtype.as_numpy_dtype) for v in node.outputs):
+        return
+    arrays = [v.constant for v in node.inputs]
+    try:
+        with np.errstate(all="ignore"):
+            result = node.kernel.compute(_FoldingContext(node.name), *group_inputs(node.op, arrays, node.attrs), **node.attrs)
+    except Exception:
+        # Whatever is wrong with these values is the run's to report, with the node's name.
+        return
+    for value, array in zip(node.outputs, _flat(node.op, result), strict=True):
+        value.constant = np.asarray(array)
+        value.shape = TensorShape(value.constant.shape)
+
+
+def _flat(op: Op, result: Any) -> list[Any]:
+    return [result] if op.has_single_output else flatten_args(result)
+
+
+class _FoldingContext:
+    """What a pure kernel may ask for while the planner runs it: its name, and nothing of any session."""
+
+    def __init__(self, node_name: str):
+        self.node_name = node_name

@@ -1,0 +1,117 @@
+"""Generated code, bound to a session: what runs from a step's third time on.
+
+The code is compiled once for a plan; each of the runs that go on at the same time has a frame of its own: globals with its
+own buffers, and a context in which NumPy keeps quiet about inf and nan.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.kernel import DEAD, Ref
+from tfexp.plan.codegen import Source, generate, is_handle
+from tfexp.plan.plan import Plan, Step
+from tfexp.runtime.executor import bind_kernel, hand_out, make_scratch
+from tfexp.runtime.failures import as_op_error, uninitialized
+from tfexp.runtime.resources import Resources
+
+
+class Compiled:
+    """A plan's generated code in one session. Call it with the list of fed arrays, by several threads at once if you like."""
+
+    def __init__(self, plan: Plan, resources: Resources):
+        self.plan = plan
+        self.source: Source = generate(plan)
+        namespace: dict[str, Any] = {}
+        exec(compile(self.source.text, "<tfexp plan>", "exec"), namespace)
+        self._code: types.CodeType = namespace["run"].__code__
+        self._resources = resources
+        self._generation = -1
+        self._shared: dict[str, Any] = {}
+        self._frames: list[Callable[..., Any]] = []
+
+    def __call__(self, values: Sequence[np.ndarray]) -> Sequence[Any]:
+        if self._generation != self._resources.generation:
+            self._bind()
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = self._make_frame()
+        try:
+            return frame(*values)
+        except Exception as error:
+            raise self._failure(error) from error
+        finally:
+            self._frames.append(frame)
+
+    def _bind(self) -> None:
+        """Whatever all frames share: constants, handles, callables of the nodes that have no memory of their own."""
+        shared: dict[str, Any] = {"D": DEAD, "U": _raise_uninitialized, "G": self._hand_out}
+        for i, slot in enumerate(self.plan.slots):
+            if slot.constant is not None:
+                shared[f"c{i}"] = slot.constant
+        for position, step in enumerate(self.plan.steps):
+            function = bind_kernel(step, self._resources) if step.call is None else step.call.function
+            if is_handle(step):
+                result = function()
+                shared.update((f"h{i}", r) for i, r in zip(step.outputs, [result] if step.op.has_single_output else result))
+            else:
+                shared[f"f{position}"] = function
+        generation = self._resources.generation
+        self._shared, self._frames, self._generation = shared, [], generation
+
+    def _make_frame(self) -> Callable[..., Any]:
+        names = dict(self._shared)
+        arenas = [np.empty(size + 64, np.uint8) for size in self.plan.buffers]
+        for i, slot in enumerate(self.plan.slots):
+            if slot.buffer is not None:
+                dtype = np.dtype(slot.dtype.as_numpy_dtype)
+                names[f"b{i}"] = _view(arenas[slot.buffer], slot.shape.known_dims or (), dtype)
+        for position, step in enumerate(self.plan.steps):
+            for n, array in enumerate(make_scratch(step)):
+                names[f"s{position}_{n}"] = array
+        function = types.FunctionType(self._code, names)
+        context = contextvars.copy_context()
+        context.run(np.seterr, all="ignore")
+        return functools.partial(context.run, function)
+
+    def _hand_out(self, value: Any, number: int) -> Any:
+        return hand_out(self.plan, number, value)
+
+    def _failure(self, error: Exception) -> Exception:
+        """The error with the node that raised it, which the traceback's line tells."""
+        position, trace = -1, error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code is self._code:
+                position = self.source.step_of_line[trace.tb_lineno - 1]
+                local = trace.tb_frame
+            trace = trace.tb_next
+        if position < 0:
+            return error
+        step = self.plan.steps[position]
+        for i in step.needs_value:
+            ref = self._ref(step, i, local)
+            if isinstance(ref, Ref) and ref.value is None:
+                return as_op_error(uninitialized(ref), step.name, step.origin)
+        return as_op_error(error, step.name, step.origin)
+
+    def _ref(self, step: Step, position: int, frame: types.FrameType) -> Any:
+        slot = step.inputs[position]
+        return frame.f_locals.get(f"v{slot}", frame.f_globals.get(f"h{slot}"))
+
+
+def _view(arena: np.ndarray, shape: tuple[int | None, ...], dtype: np.dtype) -> np.ndarray:
+    """An array of that shape at the first address in the arena that is a multiple of 64."""
+    start = -arena.ctypes.data % 64
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize  # type: ignore[arg-type]
+    return arena[start : start + size].view(dtype).reshape(shape)  # type: ignore[arg-type]
+
+
+def _raise_uninitialized(ref: Ref) -> None:
+    raise uninitialized(ref)

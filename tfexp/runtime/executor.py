@@ -1,0 +1,155 @@
+"""The interpreter: a plan run node by node, with checks. Slow, but it sees everything; traces come from here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.kernel import DEAD, Ref
+from tfexp.core.op import group_inputs
+from tfexp.plan.plan import Keep, Plan, Step
+from tfexp.runtime.contract import check_outputs
+from tfexp.runtime.failures import as_op_error, uninitialized
+from tfexp.runtime.resources import Resources
+from tfexp.runtime.step import NodeContext, StepState
+
+
+class Trace(Protocol):
+    """Who wants to know what ran."""
+
+    def node(self, step: Step, began: float, ended: float, inputs: Sequence[Any], outputs: Sequence[Any]) -> None: ...
+
+
+def bind_kernel(step: Step, resources: Resources) -> Callable[..., Any]:
+    """The step's kernel with its context and attributes: `f(*grouped inputs)`."""
+    context = NodeContext(step.name, step.device, resources)
+    function = step.kernel.function
+    attrs = step.kernel.declared(step.attrs)
+    if not attrs:
+        return lambda *inputs: function(context, *inputs)
+    return lambda *inputs: function(context, *inputs, **attrs)
+
+
+def make_scratch(step: Step) -> list[np.ndarray]:
+    """New work arrays for the step's call."""
+    return [np.empty(shape, dtype) for shape, dtype in step.call.scratch] if step.call is not None else []
+
+
+class BoundStep:
+    """A plan's step made callable: `call(flat inputs) -> flat outputs`."""
+
+    __slots__ = ("step", "call", "checked")
+
+    def __init__(self, step: Step, resources: Resources):
+        self.step = step
+        self.call = _bind(step, resources)
+        self.checked = False
+
+
+def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[Any]]:
+    op = step.op
+    if step.call is not None:
+        function = step.call.function
+        compute = lambda inputs: function(*inputs, *make_scratch(step))  # noqa: E731
+    else:
+        kernel = bind_kernel(step, resources)
+        compute = lambda inputs: kernel(*group_inputs(op, inputs, step.attrs))  # noqa: E731
+    if op.has_single_output:
+        return lambda inputs: (compute(inputs),)
+    if op.outputs:
+        return compute
+
+    def for_effect(inputs: list[Any]) -> Sequence[Any]:
+        compute(inputs)
+        return ()
+
+    return for_effect
+
+
+class Interpreter:
+    """A plan in one session. `run` may be called by several threads at once."""
+
+    def __init__(self, plan: Plan, resources: Resources):
+        self.plan = plan
+        self._steps = [BoundStep(step, resources) for step in plan.steps]
+        self._initial = [slot.constant for slot in plan.slots]
+
+    def run(self, fed: Sequence[np.ndarray], state: StepState | None = None, trace: Trace | None = None) -> list[Any]:
+        """The fetched values. Raises OpErrors that name the node; every kernel's first result is held to its contract."""
+        values = list(self._initial)
+        for slot, array in zip(self.plan.feeds, fed, strict=True):
+            values[slot] = array
+        dead: set[int] = set()
+        step: Step | None = None
+        try:
+            with np.errstate(all="ignore"):
+                for position, bound in enumerate(self._steps):
+                    step = bound.step
+                    if state is not None:
+                        state.check()
+                    inputs = [values[i] for i in step.inputs]
+                    if step.may_be_dead and _is_dead(step, inputs, dead):
+                        dead.add(position)
+                        for i in step.outputs:
+                            values[i] = DEAD
+                        continue
+                    _dereference(step, inputs)
+                    began = time.perf_counter()
+                    outputs = bound.call(inputs)
+                    if trace is not None:
+                        trace.node(step, began, time.perf_counter(), inputs, outputs)
+                    if not bound.checked:
+                        check_outputs(self.plan, step, inputs, outputs)
+                        bound.checked = True
+                    for i, value in zip(step.outputs, outputs, strict=True):
+                        values[i] = value
+        except Exception as error:
+            assert step is not None
+            raise as_op_error(error, step.name, step.origin) from error
+        return [hand_out(self.plan, number, values[fetch.slot]) for number, fetch in enumerate(self.plan.fetches)]
+
+
+def _is_dead(step: Step, inputs: list[Any], dead: set[int]) -> bool:
+    if step.kernel.takes_dead:
+        return all(value is DEAD for value in inputs)
+    return any(value is DEAD for value in inputs) or not dead.isdisjoint(step.waits_for_dead)
+
+
+def _dereference(step: Step, inputs: list[Any]) -> None:
+    """Put a Ref's array in its place where the op does not take references; FailedPreconditionError if there is none."""
+    for i, through in enumerate(step.reads_through):
+        if through and inputs[i] is not DEAD:
+            inputs[i] = _array_of(inputs[i])
+    for i in step.needs_value:
+        if inputs[i] is not DEAD:
+            _array_of(inputs[i])
+
+
+def _array_of(ref: Any) -> Any:
+    """A Ref's array; other things that travel as references (queue handles) are themselves."""
+    if not isinstance(ref, Ref):
+        return ref
+    if ref.value is None:
+        raise uninitialized(ref)
+    return ref.value
+
+
+def hand_out(plan: Plan, number: int, value: Any) -> Any:
+    """A fetched value as the caller gets it: its own array, or a scalar."""
+    fetch = plan.fetches[number]
+    slot = plan.slots[fetch.slot]
+    if value is DEAD:
+        raise InvalidArgumentError(None, None, f"Retval[{number}] does not have value (tensor {slot.name} was not computed)")
+    if isinstance(value, Ref):
+        if value.value is None:
+            raise as_op_error(uninitialized(value), slot.name.rpartition(":")[0], None)
+        value = value.value
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return value  # a resource handle
+    if value.shape == ():
+        return value[()]
+    return value.copy() if fetch.keep is Keep.COPY else value

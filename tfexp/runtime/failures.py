@@ -1,0 +1,47 @@
+"""What a kernel raised becomes a `tf.errors` class that says which node failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.core import errors
+from tfexp.core.kernel import Ref
+
+_CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
+    (MemoryError, errors.ResourceExhaustedError),
+    (NotImplementedError, errors.UnimplementedError),
+    (FileNotFoundError, errors.NotFoundError),
+    (FileExistsError, errors.AlreadyExistsError),
+    (PermissionError, errors.PermissionDeniedError),
+    (ValueError, errors.InvalidArgumentError),
+    (TypeError, errors.InvalidArgumentError),
+    (LookupError, errors.InvalidArgumentError),
+    (ArithmeticError, errors.InvalidArgumentError),
+    (OSError, errors.UnknownError),
+)
+
+
+def uninitialized(ref: Ref) -> errors.OpError:
+    return errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
+
+
+def as_op_error(error: Exception, node_name: str, origin: Any) -> errors.OpError:
+    """`error` as an OpError of that node; the message ends with `[[{{node NAME}}]]`."""
+    where = f"\n\t [[{{{{node {node_name}}}}}]]"
+    if isinstance(error, errors.OpError):
+        if error.op is not None or error.message.endswith("]]"):
+            return error
+        return _make(type(error), origin, error.message + where, error.error_code)
+    for kind, cls in _CLASSES:
+        if isinstance(error, kind):
+            return _make(cls, origin, f"{error}{where}", 0)
+    return errors.InternalError(
+        None if origin is None else origin.node_def, origin, f"{type(error).__name__}: {error}{where}"
+    )
+
+
+def _make(cls: type[errors.OpError], origin: Any, message: str, code: int) -> errors.OpError:
+    node_def = None if origin is None else origin.node_def
+    if cls is errors.OpError:
+        return errors.OpError(node_def, origin, message, code)
+    return cls(node_def, origin, message)

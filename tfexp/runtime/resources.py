@@ -1,0 +1,54 @@
+"""The state that outlives a step: resources by container and name, and what each node's kernel remembers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+DEFAULT_CONTAINER = "localhost"
+
+
+class Resources:
+    """Named resources in containers. One belongs to each local session (or task): two never share a variable."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._containers: dict[str, dict[tuple[str, str], Any]] = {}
+        self._node_states: dict[str, dict[str, Any]] = {}
+        # Bound plans hold on to handles; a cleared container makes them stale.
+        self.generation = 0
+
+    def get(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
+        """The resource; made by `create`, once, if there is none."""
+        with self._lock:
+            resources = self._containers.setdefault(container or DEFAULT_CONTAINER, {})
+            key = (kind, name)
+            if key not in resources:
+                resources[key] = create()
+            return resources[key]
+
+    def find(self, container: str, name: str, kind: str = "") -> Any:
+        """The resource, or None."""
+        with self._lock:
+            return self._containers.get(container or DEFAULT_CONTAINER, {}).get((kind, name))
+
+    def remove(self, container: str, name: str, kind: str = "") -> Any:
+        """Forget the resource and return it; None when there was none."""
+        with self._lock:
+            found = self._containers.get(container or DEFAULT_CONTAINER, {}).pop((kind, name), None)
+            self.generation += found is not None
+            return found
+
+    def node_state(self, node_name: str) -> dict[str, Any]:
+        with self._lock:
+            return self._node_states.setdefault(node_name, {})
+
+    def clear(self, containers: Iterable[str] | None = None) -> None:
+        """Drop the resources of these containers (all if None)."""
+        with self._lock:
+            for container in list(self._containers) if containers is None else [c or DEFAULT_CONTAINER for c in containers]:
+                self._containers.pop(container, None)
+            if containers is None:
+                self._node_states.clear()
+            self.generation += 1

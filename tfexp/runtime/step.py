@@ -1,0 +1,132 @@
+"""One run in progress: its cancellation and deadline, and the context that kernels see."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tfexp.core.errors import CancelledError, DeadlineExceededError, OpError
+from tfexp.runtime.resources import Resources
+
+
+class StepState:
+    """Whether a step still goes on. Cancelled once, for one reason, by a deadline or by closing the session."""
+
+    def __init__(self, timeout_in_ms: int = 0):
+        self._lock = threading.Lock()
+        self._callbacks: dict[int, Callable[[], None]] = {}
+        self._next = 0
+        self.reason: OpError | None = None
+        self._timer: threading.Timer | None = None
+        if timeout_in_ms > 0:
+            self._timer = threading.Timer(timeout_in_ms / 1e3, self._expire, [timeout_in_ms])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _expire(self, timeout_in_ms: int) -> None:
+        self.cancel(DeadlineExceededError(None, None, f"Timed out waiting for notification: the step took over {timeout_in_ms} ms"))
+
+    def cancel(self, reason: OpError) -> None:
+        with self._lock:
+            if self.reason is not None:
+                return
+            self.reason = reason
+            callbacks = list(self._callbacks.values())
+            self._callbacks.clear()
+        for callback in callbacks:
+            callback()
+
+    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+        with self._lock:
+            if self.reason is None:
+                key, self._next = self._next, self._next + 1
+                self._callbacks[key] = callback
+                return lambda: self._forget(key)
+        callback()
+        return _nothing
+
+    def _forget(self, key: int) -> None:
+        with self._lock:
+            self._callbacks.pop(key, None)
+
+    def check(self) -> None:
+        """Raise why the step was cancelled, if it was."""
+        if self.reason is not None:
+            raise self.reason
+
+    def finish(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _nothing() -> None:
+    return None
+
+
+class ActiveSteps:
+    """The steps that a session has under way, so that closing it can cancel them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._steps: set[StepState] = set()
+        self._closed = False
+
+    def begin(self, timeout_in_ms: int) -> StepState:
+        step = StepState(timeout_in_ms)
+        with self._lock:
+            if self._closed:
+                raise CancelledError(None, None, "Session has been closed.")
+            self._steps.add(step)
+        return step
+
+    def end(self, step: StepState) -> None:
+        step.finish()
+        with self._lock:
+            self._steps.discard(step)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            steps = list(self._steps)
+        for step in steps:
+            step.cancel(CancelledError(None, None, "Session was closed while the step was running."))
+
+
+class _Current(threading.local):
+    step: StepState | None = None
+
+
+current = _Current()
+
+
+class NodeContext:
+    """What the kernel of one node in one session may ask for (`core.kernel.KernelContext`).
+
+    Bound once and used in every run; which step is running is a matter of the thread.
+    """
+
+    __slots__ = ("node_name", "device", "_resources", "_state")
+
+    def __init__(self, node_name: str, device: str, resources: Resources):
+        self.node_name = node_name
+        self.device = device
+        self._resources = resources
+        self._state: dict[str, Any] | None = None
+
+    @property
+    def node_state(self) -> dict[str, Any]:
+        if self._state is None:
+            self._state = self._resources.node_state(self.node_name)
+        return self._state
+
+    def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
+        return self._resources.get(container, name, create)
+
+    def cancelled(self) -> bool:
+        step = current.step
+        return step is not None and step.reason is not None
+
+    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+        step = current.step
+        return _nothing if step is None else step.on_cancel(callback)

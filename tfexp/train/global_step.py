@@ -1,0 +1,72 @@
+"""The global step: the variable that counts training steps. Source: `tf.train.get_or_create_global_step`, TF 1.15."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.initializers import zeros_initializer
+from tfexp.ops.variable_scope import get_variable
+
+_log = logging.getLogger("tensorflow")
+
+
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """The value of the step in `sess`."""
+    return int(sess.run(global_step_tensor))
+
+
+def get_global_step(graph: Any = None) -> Any:
+    """The graph's global step, or None; a tensor or variable called `global_step` counts too."""
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) > 1:
+        _log.error("Multiple tensors in global_step collection.")
+        return None
+    if found:
+        step = found[0]
+    else:
+        try:
+            step = graph.get_tensor_by_name("global_step:0")
+        except KeyError:
+            return None
+    assert_global_step(step)
+    return step
+
+
+def create_global_step(graph: Any = None) -> Any:
+    """A new int64 variable `global_step` at zero. ValueError if the graph has one."""
+    graph = graph or get_default_graph()
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    with graph.as_default(), graph.name_scope(None):
+        return get_variable(
+            GraphKeys.GLOBAL_STEP,
+            shape=[],
+            dtype=dtypes.int64,
+            initializer=zeros_initializer(),
+            trainable=False,
+            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+        )
+
+
+def get_or_create_global_step(graph: Any = None) -> Any:
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    return create_global_step(graph) if step is None else step
+
+
+def assert_global_step(global_step_tensor: Any) -> None:
+    """TypeError unless it is a scalar integer variable or tensor."""
+    if not (isinstance(global_step_tensor, Tensor) or hasattr(global_step_tensor, "_as_graph_element")):
+        raise TypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
+    if not global_step_tensor.dtype.base_dtype.is_integer:
+        raise TypeError(f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}')
+    shape = global_step_tensor.get_shape()
+    if shape.ndims not in (0, None) or not shape.is_compatible_with(TensorShape(())):
+        raise TypeError(f'Existing "global_step" is not scalar: {shape}')

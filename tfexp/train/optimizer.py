@@ -1,0 +1,267 @@
+"""`Optimizer`: compute gradients, then apply them to variables through slots and one update op each. Source: TF 1.15.
+
+A subclass says which slots it keeps (`_create_slots`), makes tensors of its hyperparameters (`_prepare`), and updates a
+variable from a dense (`_apply_dense`) or a sparse gradient (`_apply_sparse`, whose indices are unique).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tfexp.core import dtypes, nest
+from tfexp.core.shape import TensorShape
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor_or_indexed_slices
+from tfexp.graph.gradients import gradients
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import colocate_with, control_dependencies, get_default_graph, init_scope, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import array, state
+from tfexp.ops.array_unique import unique
+from tfexp.ops.control import group, tuple_
+from tfexp.ops.segment import unsorted_segment_sum
+from tfexp.ops.variables import Variable, trainable_variables
+from tfexp.train import slot_creator
+
+GradientsAndVariables = list[tuple[Any, Any]]
+
+
+def call_if_callable(value: Any) -> Any:
+    """Hyperparameters may be given as functions that are called when the update is built."""
+    return value() if callable(value) else value
+
+
+class Optimizer:
+    """Base class. `name` scopes the update ops and names the slots."""
+
+    GATE_NONE = 0
+    GATE_OP = 1
+    GATE_GRAPH = 2
+
+    def __init__(self, use_locking: bool, name: str):
+        if not name:
+            raise ValueError("Must specify the optimizer name")
+        self._use_locking = use_locking
+        self._name = name
+        self._slots: dict[str, dict[Any, Any]] = {}
+        self._non_slots: dict[tuple[str, Any], Any] = {}
+
+    def get_name(self) -> str:
+        return self._name
+
+    # --- the two halves of minimize ------------------------------------------------------------------------------
+
+    def minimize(
+        self,
+        loss: Any,
+        global_step: Any = None,
+        var_list: Any = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        name: str | None = None,
+        grad_loss: Any = None,
+    ) -> Operation:
+        """The op that takes one step against the gradient of `loss`, and then increments `global_step`.
+
+        ValueError when no variable gets a gradient.
+        """
+        grads_and_vars = self.compute_gradients(
+            loss,
+            var_list=var_list,
+            gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+            grad_loss=grad_loss,
+        )
+        if not any(g is not None for g, _ in grads_and_vars):
+            raise ValueError(
+                "No gradients provided for any variable, check your graph for ops that do not support gradients, between "
+                f"variables {[str(v) for _, v in grads_and_vars]} and loss {loss}."
+            )
+        return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
+
+    def compute_gradients(
+        self,
+        loss: Any,
+        var_list: Any = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        grad_loss: Any = None,
+    ) -> GradientsAndVariables:
+        """[(gradient or None, variable), …] of `loss` for `var_list` (the trainable variables if None)."""
+        if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
+            raise ValueError(
+                "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH. "
+                f"Not {gate_gradients}"
+            )
+        loss = call_if_callable(loss)
+        self._assert_valid_dtypes([loss] if grad_loss is None else [loss, grad_loss])
+        variables = trainable_variables() if var_list is None else nest.flatten(var_list)
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        grads: Sequence[Any] = gradients(
+            loss,
+            [_target(v) for v in variables],
+            grad_ys=grad_loss,
+            gate_gradients=gate_gradients == self.GATE_OP,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+        )
+        if gate_gradients == self.GATE_GRAPH:
+            grads = tuple_(grads)
+        pairs = list(zip(grads, variables, strict=True))
+        self._assert_valid_dtypes([v for g, v in pairs if g is not None and v.dtype is not dtypes.resource])
+        return pairs
+
+    def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Operation:
+        """The op that applies [(gradient or None, variable), …] and then increments `global_step`."""
+        pairs = [(_checked_gradient(g), v) for g, v in grads_and_vars]
+        if not pairs:
+            raise ValueError("No variables provided.")
+        variables = [v for g, v in pairs if g is not None]
+        if not variables:
+            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
+        with init_scope():
+            self._create_slots(variables)
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            updates = []
+            for grad, variable in pairs:
+                if grad is not None:
+                    with name_scope("update_" + variable.op.name), colocate_with(variable):
+                        updates.append(self._update(grad, variable))
+            if global_step is None:
+                train_op = self._finish(updates, scope)
+            else:
+                with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
+                    train_op = state.assign_add(global_step, 1, name=scope)
+            train_op = train_op.op if isinstance(train_op, Tensor) else train_op
+            collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
+            if train_op not in collection:
+                collection.append(train_op)
+            return train_op
+
+    def _update(self, grad: Any, variable: Any) -> Any:
+        if not isinstance(variable, Variable):
+            raise NotImplementedError(f"Trying to update a Tensor {variable}")
+        constraint = getattr(variable, "constraint", None)
+        if isinstance(grad, IndexedSlices):
+            if constraint is not None:
+                raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+            return self._apply_sparse_duplicate_indices(grad, variable)
+        update = self._apply_dense(grad, variable)
+        if constraint is None:
+            return update
+        with control_dependencies([update]):
+            return variable.assign(constraint(variable))
+
+    # --- slots ---------------------------------------------------------------------------------------------------
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """The slot variable `name` of `var`, or None."""
+        return self._slots.get(name, {}).get(_key(var))
+
+    def get_slot_names(self) -> list[str]:
+        """The names of all slots, sorted."""
+        return sorted(self._slots)
+
+    def variables(self) -> list[Any]:
+        """The slots and other variables that the optimizer made in the current graph, by name."""
+        current = get_default_graph()
+        made = [v for (_, graph), v in self._non_slots.items() if graph is current]
+        for slots in self._slots.values():
+            made.extend(v for v in slots.values() if v.op.graph is current)
+        return sorted(made, key=lambda v: v.name)
+
+    def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
+        return self._slots.setdefault(slot_name, {})
+
+    def _get_or_make_slot(self, var: Any, val: Tensor, slot_name: str, op_name: str) -> Any:
+        slots = self._slot_dict(slot_name)
+        if _key(var) not in slots:
+            slots[_key(var)] = slot_creator.create_slot(var, val, op_name)
+        return slots[_key(var)]
+
+    def _get_or_make_slot_with_initializer(
+        self, var: Any, initializer: Callable[..., Any], shape: TensorShape, dtype: Any, slot_name: str, op_name: str
+    ) -> Any:
+        slots = self._slot_dict(slot_name)
+        if _key(var) not in slots:
+            slots[_key(var)] = slot_creator.create_slot_with_initializer(var, initializer, shape, dtype, op_name)
+        return slots[_key(var)]
+
+    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
+        slots = self._slot_dict(slot_name)
+        if _key(var) not in slots:
+            slots[_key(var)] = slot_creator.create_zeros_slot(var, op_name)
+        return slots[_key(var)]
+
+    def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
+        """A variable of the optimizer's own, one per graph."""
+        graph = colocate_with.graph
+        key = (name, graph)
+        if key not in self._non_slots:
+            with graph.colocate_with(colocate_with):
+                self._non_slots[key] = Variable(initial_value, name=name, trainable=False)
+        return self._non_slots[key]
+
+    def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
+        return self._non_slots.get((name, graph))
+
+    # --- what a subclass says ------------------------------------------------------------------------------------
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        """Create the slots for these variables; none by default."""
+
+    def _prepare(self) -> None:
+        """Make tensors of the hyperparameters, inside the optimizer's name scope."""
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+        """The op that updates `var` from a dense gradient."""
+        raise NotImplementedError
+
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+        """As `_apply_sparse`, for indices that may repeat: their rows are summed first."""
+        indices, positions = unique(grad.indices)
+        values = unsorted_segment_sum(grad.values, positions, array.shape(indices)[0])
+        return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        """The op that updates the rows `grad.indices` (unique) of `var`."""
+        raise NotImplementedError
+
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+        """One op for all the updates."""
+        return group(*update_ops, name=name_scope)
+
+    def _valid_dtypes(self) -> set[dtypes.DType]:
+        return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128}
+
+    def _assert_valid_dtypes(self, tensors: Iterable[Any]) -> None:
+        valid = self._valid_dtypes()
+        for tensor in tensors:
+            dtype = tensor.dtype.base_dtype
+            if dtype not in valid:
+                names = sorted(v.name for v in valid)
+                raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {names}.")
+
+
+def _key(var: Any) -> tuple[Any, str]:
+    return (var.op.graph, var.op.name)
+
+
+def _target(var: Any) -> Any:
+    """What gradients are taken for: a variable's reference, so that every read of it counts."""
+    return var._ref() if isinstance(var, Variable) else var
+
+
+def _checked_gradient(grad: Any) -> Any:
+    if grad is None:
+        return None
+    try:
+        return convert_to_tensor_or_indexed_slices(grad)
+    except TypeError:
+        raise TypeError(f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {grad}") from None

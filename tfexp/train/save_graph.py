@@ -1,0 +1,190 @@
+"""The nodes of a Saver: which variables under which keys, and the ops that write and read them. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tensorboard.compat.proto import saver_pb2
+
+from tfexp.core import dtypes
+from tfexp.core.device import DeviceName
+from tfexp.core.op import get_op
+from tfexp.graph.convert import constant
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import control_dependencies, device, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import array, save, state
+from tfexp.ops.control import group, with_dependencies
+from tfexp.ops.partitioned_variables import PartitionedVariable
+from tfexp.ops.variables import Variable
+
+
+@dataclass(frozen=True)
+class Saveable:
+    """One key of a checkpoint: the tensor to save, its place in a larger tensor (`slice_spec`), where to restore it."""
+
+    key: str
+    tensor: Tensor  # what is written
+    slice_spec: str
+    target: Tensor  # the reference that is assigned
+    device: str
+
+    def restore(self, value: Tensor, reshape: bool) -> Any:
+        if reshape:
+            value = array.reshape(value, self.target.get_shape().as_list())
+        # The target's own shape is checked; a partly known one is what the checkpoint says.
+        return state.assign(self.target, value, validate_shape=self.target.get_shape().is_fully_defined())
+
+
+def saveables_from(var_list: Any) -> list[Saveable]:
+    """The saveables of a list of variables or a dict from key to variable, by key. TypeError, ValueError as TF's."""
+    by_key: dict[str, Any] = {}
+    if isinstance(var_list, dict):
+        for key, value in var_list.items():
+            by_key[key] = value
+    else:
+        for value in var_list:
+            _collect(by_key, value)
+    saveables: list[Saveable] = []
+    seen: dict[Any, str] = {}
+    for key in sorted(by_key):
+        for saveable in _saveables(key, by_key[key]):
+            if saveable.target.op in seen:
+                raise ValueError(f"The same saveable will be restored with two names: {seen[saveable.target.op]}, {key}")
+            seen[saveable.target.op] = key
+            saveables.append(saveable)
+    return saveables
+
+
+def _collect(by_key: dict[str, Any], value: Any) -> None:
+    if isinstance(value, PartitionedVariable):
+        key: str = value.name
+    elif isinstance(value, Variable) and value._save_slice_info is not None:
+        # Parts of one variable share its key.
+        name = value._save_slice_info.full_name
+        parts = by_key.setdefault(name, [])
+        if not isinstance(parts, list):
+            raise ValueError(f"At least two variables have the same name: {name}")
+        parts.append(value)
+        return
+    elif isinstance(value, Variable):
+        key = value.op.name
+    else:
+        raise TypeError(f"Variable to save is not a Variable: {value}")
+    if key in by_key:
+        raise ValueError(f"At least two variables have the same name: {key}")
+    by_key[key] = value
+
+
+def _saveables(key: str, value: Any) -> list[Saveable]:
+    if not isinstance(key, str):
+        raise TypeError(f"names_to_saveables must be a dict mapping string names to variables: {key!r}")
+    if isinstance(value, (list, tuple, PartitionedVariable)):
+        parts = list(value)
+        if any(getattr(part, "_save_slice_info", None) is None for part in parts):
+            raise ValueError(f"Slices must all be from the same variable: {key}: {parts}")
+        # The slices' own name is the key in the checkpoint, unless a dict says otherwise.
+        return [_saveable(key, part, part._save_slice_info.spec) for part in parts]
+    if isinstance(value, Variable):
+        info = value._save_slice_info
+        return [_saveable(key, value, "" if info is None else info.spec)]
+    raise TypeError(f"Variable to save is not a Variable: {value}")
+
+
+def _saveable(key: str, variable: Variable, spec: str) -> Saveable:
+    reference = variable._ref()
+    # A slice is read before it is written, a whole variable is written as it is.
+    return Saveable(key, variable.value() if spec else reference, spec, reference, variable.device)
+
+
+class SaveGraphBuilder:
+    """Adds the save and restore nodes to the default graph and describes them in a SaverDef."""
+
+    def __init__(self, reshape: bool, sharded: bool, restore_sequentially: bool, filename: str | None):
+        self.reshape, self.sharded, self.sequential = reshape, sharded, restore_sequentially
+        self.filename = filename or "model"
+
+    def build(self, saveables: list[Saveable], name: str | None) -> saver_pb2.SaverDef:
+        with name_scope(name, "save", [s.tensor for s in saveables]):
+            default = array.placeholder_with_default(self.filename, shape=(), name="filename")
+            # The name that a session feeds.
+            prefix = array.placeholder_with_default(default, shape=(), name="Const")
+            if self.sharded:
+                saved, restore = self._sharded(prefix, saveables)
+            else:
+                saved = self._save(prefix, saveables)
+                restore = self._restore(prefix, saveables, "restore_all", None)
+        return saver_pb2.SaverDef(
+            filename_tensor_name=prefix.name,
+            save_tensor_name=saved.name,
+            restore_op_name=restore.name,
+            sharded=self.sharded,
+            version=saver_pb2.SaverDef.V2,
+        )
+
+    def _save(self, prefix: Tensor, saveables: list[Saveable]) -> Tensor:
+        """SaveV2 of these, and the file name once it has run."""
+        with name_scope("SaveV2") as scope:
+            names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
+            specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
+            written = save.save_v2(prefix, names, specs, [s.tensor for s in saveables], name=scope)
+        saved: Tensor = with_dependencies([written], prefix)
+        return saved
+
+    def _restore(self, prefix: Tensor, saveables: list[Saveable], name: str, on: str | None) -> Operation:
+        """RestoreV2 of these and the assignments, in one op called `name`."""
+        with device(_cpu(on or "")), name_scope("RestoreV2") as scope:
+            names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
+            specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
+            types = [s.target.dtype.base_dtype for s in saveables]
+            values = save.restore_v2(prefix, names, specs, dtypes=types, name=scope)
+        assigned: list[Any] = []
+        for saveable, value in zip(saveables, values, strict=True):
+            before = [assigned[-1]] if self.sequential and assigned else []
+            with control_dependencies(before):
+                assigned.append(saveable.restore(value, self.reshape))
+        restored: Operation = group(*assigned, name=name)
+        return restored
+
+    def _sharded(self, prefix: Tensor, saveables: list[Saveable]) -> tuple[Tensor, Operation]:
+        by_device: dict[str, list[Saveable]] = {}
+        for saveable in saveables:
+            by_device.setdefault(saveable.device, []).append(saveable)
+        groups = sorted(by_device.items())
+        with device("CPU"):
+            suffixed = self._temporary_prefix(prefix)
+        count = constant(len(groups), name="num_shards")
+        files: list[Tensor] = []
+        saved: list[Tensor] = []
+        last_cpu = ""
+        for shard, (on, members) in enumerate(groups):
+            last_cpu = _cpu(on)
+            with device(last_cpu):
+                file = save.sharded_filename(suffixed, shard, count, name="ShardedFilename")
+                files.append(file)
+                saved.append(self._save(file, members))
+        with control_dependencies(saved), device(last_cpu):
+            merged = save.merge_v2_checkpoints(files, prefix, delete_old_dirs=True)
+            with control_dependencies([merged]):
+                done: Tensor = get_op("Identity")(prefix, name="Identity")
+        restores = []
+        for on, members in groups:
+            with device(on or None):
+                restores.append(self._restore(prefix, members, "restore_shard", on))
+        restored: Operation = group(*restores, name="restore_all")
+        return done, restored
+
+    def _temporary_prefix(self, prefix: Tensor) -> Tensor:
+        """Shards go to a folder beside the checkpoint until MergeV2Checkpoints puts them in its place."""
+        is_s3 = get_op("StaticRegexFullMatch")(prefix, pattern="^s3://.*")
+        plain = constant(".part"), constant("_temp/part")
+        chosen = get_op("Select")(is_s3, *plain)
+        joined: Tensor = get_op("StringJoin")([prefix, chosen], separator="")
+        return joined
+
+
+def _cpu(on: str) -> str:
+    """The CPU of the task that a device belongs to."""
+    name = DeviceName.parse(on)
+    return str(DeviceName(name.job, name.replica, name.task, "CPU", 0))

@@ -1,0 +1,290 @@
+"""`Saver`: variables to checkpoints and back, and which checkpoints to keep. Source: `tf.train.Saver`, TF 1.15."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from tensorboard.compat.proto import saver_pb2
+
+from tfexp.core import errors
+from tfexp.formats import checkpoint_state
+from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
+from tfexp.graph.scopes import get_default_graph
+from tfexp.ops import variables as variable_lists
+from tfexp.train import meta_graph
+from tfexp.train.save_graph import SaveGraphBuilder, saveables_from
+
+__all__ = ["Saver", "checkpoint_exists", "latest_checkpoint"]
+
+
+class Saver:
+    """Adds the ops that save and restore `var_list` (all saveable variables if None) and runs them in a session.
+
+    `var_list`: a list of variables (saved under their op names) or a dict from key to variable. `max_to_keep` checkpoints
+    are kept (None or 0: all), besides one every `keep_checkpoint_every_n_hours`. `sharded` writes a file per device;
+    `reshape` restores into variables of another shape with the same number of elements. Raises ValueError for duplicate
+    keys and when there is nothing to save, TypeError for what is not a variable.
+    """
+
+    def __init__(
+        self,
+        var_list: Any = None,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        saver_def: saver_pb2.SaverDef | None = None,
+        builder: Any = None,
+        defer_build: bool = False,
+        allow_empty: bool = False,
+        write_version: int = saver_pb2.SaverDef.V2,
+        pad_step_number: bool = False,
+        save_relative_paths: bool = False,
+        filename: str | None = None,
+    ):
+        if defer_build and var_list:
+            raise ValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
+            )
+        if saver_def is None and write_version != saver_pb2.SaverDef.V2:
+            raise ValueError("tfexp writes V2 checkpoints only: leave write_version as it is")
+        self._var_list = var_list
+        self._reshape, self._sharded = reshape, sharded
+        self._max_to_keep, self._keep_hours = max_to_keep, keep_checkpoint_every_n_hours
+        self._name, self._sequential = name, restore_sequentially
+        self._allow_empty, self._pad_step_number = allow_empty, pad_step_number
+        self._relative, self._filename = save_relative_paths, filename
+        self._is_empty = False
+        # (path, seconds) of the checkpoints that may be deleted one day, oldest first.
+        self._last_checkpoints: list[tuple[str, float]] = []
+        self._to_be_deleted: list[tuple[str, float]] = []
+        self.saver_def = saver_def
+        if saver_def is not None:
+            self._sharded = saver_def.sharded
+            self._max_to_keep = saver_def.max_to_keep
+            self._keep_hours = saver_def.keep_checkpoint_every_n_hours
+        elif not defer_build:
+            self.build()
+        self._next_kept_time = time.time() + self._keep_hours * 3600
+
+    def build(self) -> None:
+        """Add the ops to the default graph; done by the constructor unless `defer_build`."""
+        if self.saver_def is not None:
+            return
+        source = variable_lists._all_saveable_objects() if self._var_list is None else self._var_list
+        if not source:
+            if not self._allow_empty:
+                raise ValueError("No variables to save")
+            self._is_empty = True
+            return
+        builder = SaveGraphBuilder(self._reshape, self._sharded, self._sequential, self._filename)
+        self.saver_def = builder.build(saveables_from(source), self._name)
+        self.saver_def.max_to_keep = self._max_to_keep or 0
+        self.saver_def.keep_checkpoint_every_n_hours = self._keep_hours
+
+    def _built(self) -> saver_pb2.SaverDef:
+        if self.saver_def is None:
+            raise RuntimeError("Saver was created with defer_build=True: call build() before saving or restoring")
+        return self.saver_def
+
+    # --- which checkpoints there are -----------------------------------------------------------------------------
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The paths of the kept checkpoints, oldest first."""
+        return [path for path, _ in self._last_checkpoints]
+
+    def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
+        """As `set_last_checkpoints_with_time`, with times that make them old."""
+        self._last_checkpoints = [(path, float("inf")) for path in last_checkpoints]
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time: list[tuple[str, float]]) -> None:
+        """Set the [(path, seconds), …] of older checkpoints, oldest first, so that they count towards `max_to_keep`."""
+        self._last_checkpoints = list(last_checkpoints_with_time)
+
+    def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
+        """Take over existing checkpoints after a restart; those that are gone are left out."""
+        times = checkpoint_state.get_checkpoint_mtimes(checkpoint_paths)
+        existing = [path for path in checkpoint_paths if checkpoint_exists(path)]
+        self.set_last_checkpoints_with_time(list(zip(existing, times, strict=False)))
+
+    def _record(self, path: str) -> None:
+        """Note that `path` was written, and choose what is no longer kept."""
+        if not self._max_to_keep:
+            return
+        self._last_checkpoints = [(p, t) for p, t in self._last_checkpoints if p != path]
+        self._last_checkpoints.append((path, time.time()))
+        if len(self._last_checkpoints) > self._max_to_keep:
+            self._to_be_deleted.append(self._last_checkpoints.pop(0))
+
+    def _delete_old(self, meta_graph_suffix: str) -> None:
+        """Delete what was chosen, unless one is due to be kept for good."""
+        for path, written in self._to_be_deleted:
+            if written > self._next_kept_time:
+                self._next_kept_time += self._keep_hours * 3600
+            else:
+                checkpoint_state.remove_checkpoint(path, meta_graph_suffix)
+        self._to_be_deleted.clear()
+
+    # --- saving and restoring ------------------------------------------------------------------------------------
+
+    def save(
+        self,
+        sess: Any,
+        save_path: str,
+        global_step: Any = None,
+        latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta",
+        write_meta_graph: bool = True,
+        write_state: bool = True,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> str | None:
+        """Write a checkpoint `save_path[-global_step]` and its MetaGraph; returns its path (None if empty).
+
+        Raises ValueError where `save_path` cannot be one, and the runtime's errors.
+        """
+        latest = latest_filename or "checkpoint"
+        folder, base = os.path.split(save_path)
+        if not save_path:
+            raise ValueError("no path specified")
+        if not base:
+            raise ValueError(f"save_path {save_path!r} names a folder: a checkpoint needs a name, e.g. {save_path}model")
+        if latest == base:
+            raise ValueError(f"'latest_filename' collides with 'save_path': {latest!r} and {save_path!r}")
+        if os.path.split(latest)[0]:
+            raise ValueError("'latest_filename' must not contain path components")
+        path = save_path if global_step is None else f"{save_path}-{self._step_text(sess, global_step)}"
+        if not self._is_empty:
+            try:
+                path = _as_text(sess.run(self._built().save_tensor_name, {self._built().filename_tensor_name: path}))
+            except (errors.FailedPreconditionError, errors.NotFoundError):
+                if folder and not os.path.isdir(folder):
+                    raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from None
+                raise
+            if write_state:
+                self._record(path)
+                checkpoint_state.update_checkpoint_state(
+                    folder or ".",
+                    path,
+                    self.last_checkpoints,
+                    latest,
+                    save_relative_paths=self._relative,
+                )
+                self._delete_old(meta_graph_suffix)
+        if write_meta_graph:
+            with sess.graph.as_default():
+                self.export_meta_graph(f"{path}.{meta_graph_suffix}", strip_default_attrs=strip_default_attrs)
+        return None if self._is_empty else path
+
+    def _step_text(self, sess: Any, global_step: Any) -> str:
+        step = global_step
+        if not isinstance(step, int):
+            from tfexp.train.global_step import global_step as step_of
+
+            step = step_of(sess, step) if hasattr(step, "op") or hasattr(step, "_as_graph_element") else int(step)
+        return f"{step:08d}" if self._pad_step_number else str(step)
+
+    def restore(self, sess: Any, save_path: str) -> None:
+        """Assign the variables from the checkpoint `save_path`; they need no initialization.
+
+        Raises ValueError where there is no checkpoint, NotFoundError for a key it does not have, InvalidArgumentError for
+        another dtype or shape, DataLossError for damage.
+        """
+        if self._is_empty:
+            return
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        path = str(save_path)
+        if not checkpoint_exists(path):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
+        try:
+            sess.run(self._built().restore_op_name, {self._built().filename_tensor_name: path})
+        except errors.NotFoundError as error:
+            raise _explained(error, "a Variable name or other graph key that is missing from the checkpoint") from error
+        except errors.InvalidArgumentError as error:
+            raise _explained(error, "a mismatch between the current graph and the graph from the checkpoint") from error
+
+    # --- MetaGraph -----------------------------------------------------------------------------------------------
+
+    def as_saver_def(self) -> saver_pb2.SaverDef:
+        return self._built()
+
+    def to_proto(self, export_scope: str | None = None) -> saver_pb2.SaverDef | None:
+        """The SaverDef, its names relative to `export_scope`; None when it lies outside."""
+        definition = self._built()
+        if export_scope is None:
+            return definition
+        if not definition.filename_tensor_name.startswith(export_scope):
+            return None
+        relative = saver_pb2.SaverDef()
+        relative.CopyFrom(definition)
+        for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+            setattr(relative, field, getattr(definition, field)[len(export_scope) + 1 :])
+        return relative
+
+    @staticmethod
+    def from_proto(saver_def: saver_pb2.SaverDef, import_scope: str | None = None) -> Saver:
+        copy = saver_pb2.SaverDef()
+        copy.CopyFrom(saver_def)
+        if import_scope:
+            for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+                setattr(copy, field, f"{import_scope}/{getattr(saver_def, field)}")
+        return Saver(saver_def=copy)
+
+    def export_meta_graph(
+        self,
+        filename: str | None = None,
+        collection_list: list[str] | None = None,
+        as_text: bool = False,
+        export_scope: str | None = None,
+        clear_devices: bool = False,
+        clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> Any:
+        """The default graph with this saver as a MetaGraphDef; written to `filename` where given."""
+        return meta_graph.export_meta_graph(
+            filename=filename,
+            graph_def=get_default_graph().as_graph_def(add_shapes=True),
+            saver_def=self.saver_def,
+            collection_list=collection_list,
+            as_text=as_text,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+        )
+
+
+def _as_text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _explained(error: errors.OpError, cause: str) -> errors.OpError:
+    message = (
+        f"Restoring from checkpoint failed. This is most likely due to {cause}. Please ensure that you have not altered the "
+        f"graph expected based on the checkpoint. Original error:\n\n{error.message}"
+    )
+    return type(error)(error.node_def, error.op, message)
+
+
+def import_meta_graph(
+    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+) -> Saver | None:
+    """Recreate the graph of a MetaGraph (a proto or a `.meta` file) in the default graph; returns its Saver, if it has one.
+
+    `kwargs` go to `import_graph_def` (`input_map`, …).
+    """
+    definition = meta_graph.read_meta_graph(meta_graph_or_file)
+    meta_graph.import_scoped_meta_graph(definition, clear_devices=clear_devices, import_scope=import_scope, **kwargs)
+    if definition.HasField("saver_def"):
+        return Saver.from_proto(definition.saver_def, import_scope=import_scope)
+    if variable_lists._all_saveable_objects(scope=import_scope):
+        return Saver()
+    return None
