@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import subprocess
@@ -136,40 +137,38 @@ def test_a_merge_that_is_killed(tmp_path: Path, calls: int, expected: float) -> 
     assert not list(tmp_path.glob("*tempstate*"))
 
 
-class FullDisk:
+class FullDisk(io.FileIO):
     """A file on which no write succeeds after the first `calls`."""
 
-    def __init__(self, real: Any, calls: int):
-        self.real, self.calls = real, calls
+    def __init__(self, path: str, calls: int):
+        super().__init__(path, "xb")
+        self.calls = calls
 
     def write(self, data: Any) -> int:
         if self.calls == 0:
             raise OSError(errno.ENOSPC, "No space left on device")
         self.calls -= 1
-        return self.real.write(data)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-    def __enter__(self) -> FullDisk:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.real.close()
+        return super().write(data)
 
 
 @pytest.mark.parametrize(("suffix", "calls"), [("data", 0), ("data", 3), ("index", 0)])
-def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, calls: int) -> None:
+@pytest.mark.parametrize("size", [SIZE, 3])  # 3: the bytes wait in a buffer until the end
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, calls: int, size: int) -> None:
     prefix = tmp_path / "m"
     save(prefix, 1.0)
 
-    def opened(path: str, *args: Any, **kwargs: Any) -> Any:
-        real = open(path, *args, **kwargs)  # noqa: SIM115
-        return FullDisk(real, calls) if f".{suffix}" in path else real
+    def opened(path: str, mode: str, buffering: int = 1 << 16) -> Any:
+        assert mode == "xb"
+        return io.BufferedWriter(FullDisk(path, calls if f".{suffix}" in path else -1), buffering)
+
+    def save_many() -> None:
+        with BundleWriter(prefix) as bundle:
+            for i in range(10 if size == SIZE else 10_007):
+                bundle.add(str(i), np.full(size, 2.0))
 
     monkeypatch.setattr("tfexp.formats.bundle_writer.open", opened, raising=False)
     with pytest.raises(errors.ResourceExhaustedError, match="No space left on device"):
-        save(prefix, 2.0)
+        save_many()
     monkeypatch.undo()
     assert values(prefix) == {1.0}
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.data-00000-of-00001", "m.index"]

@@ -31,17 +31,22 @@ TINY_UNIFORM_SEEDS = (5, 3083515)
 
 @dataclass(frozen=True)
 class Case:
-    """One node. `inputs` and `attrs` by name, dtypes by name; `exact` where every bit has to agree."""
+    """One node. `inputs` and `attrs` by name, dtypes by name; `exact` where every bit has to agree.
+
+    Ops without state have no `seeds`, but an input `seed`.
+    """
 
     op: str
-    seeds: tuple[int, int]
+    seeds: tuple[int, int] | None
     inputs: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     attrs: dict[str, str] = field(default_factory=dict)
     exact: bool = True
 
     @property
     def key(self) -> str:
-        parts = [self.op, *(f"{k}={v}" for k, v in self.attrs.items()), f"seeds={self.seeds[0]},{self.seeds[1]}"]
+        parts = [self.op, *(f"{k}={v}" for k, v in self.attrs.items())]
+        if self.seeds:
+            parts.append(f"seeds={self.seeds[0]},{self.seeds[1]}")
         for name, value in self.inputs.items():
             text = ",".join(map(str, value.ravel().tolist())) if value.size <= 7 else f"{zlib.crc32(value.tobytes()):x}"
             parts.append(f"{name}:{value.dtype}{list(value.shape)}={text}")
@@ -66,6 +71,7 @@ def cases() -> Iterator[Case]:
     yield from _shuffles()
     yield from _multinomials()
     yield from _gammas_and_poissons()
+    yield from _stateless()
 
 
 def _integers() -> Iterator[Case]:
@@ -109,6 +115,23 @@ def _gammas_and_poissons() -> Iterator[Case]:
         for size in (0, 1, 5, 127):
             inputs = {"shape": np.array([size], np.int32), "rate": rate}
             yield Case("RandomPoissonV2", SEEDS[0], inputs, {"dtype": dtype})
+
+
+def _stateless() -> Iterator[Case]:
+    """TensorFlow 1.15's ops; those of TensorFlow 2 are in the golden program `random_stateless`."""
+    size = np.array([13], np.int32)
+    for seeds in ((0, 0), (1, -2), SEEDS[1]):
+        inputs = {"shape": size, "seed": np.array(seeds, np.int64)}
+        for dtype in FLOATS:
+            yield Case("StatelessRandomUniform", None, inputs, {"dtype": dtype})
+        for dtype in ("float32", "float64"):
+            yield Case("StatelessRandomNormal", None, inputs, {"dtype": dtype}, exact=False)
+            yield Case("StatelessTruncatedNormal", None, inputs, {"dtype": dtype}, exact=False)
+        for dtype in ("int32", "int64", "uint32", "uint64"):
+            yield Case("StatelessRandomUniformFullInt", None, inputs, {"dtype": dtype})
+        for dtype in ("int32", "int64"):
+            bounds = {"minval": np.array(-5, dtype), "maxval": np.array(123, dtype)}
+            yield Case("StatelessRandomUniformInt", None, {**inputs, **bounds}, {})
 
 
 def kept(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -21,9 +21,9 @@ def draw(tf: Any, case: Case) -> list[Any]:
     with tf.Graph().as_default() as graph, tf.Session(config=config) as session:
         inputs = [tf.constant(value, name=name) for name, value in case.inputs.items()]
         attrs = {name: tf.as_dtype(value) for name, value in case.attrs.items()}
-        seed, seed2 = case.seeds
+        seeds = dict(zip(("seed", "seed2"), case.seeds, strict=True)) if case.seeds else {}
         node = tf.raw_ops.__dict__[case.op]
-        result = node(**dict(zip(case.inputs, inputs, strict=True)), **attrs, seed=seed, seed2=seed2)
+        result = node(**dict(zip(case.inputs, inputs, strict=True)), **attrs, **seeds)
         assert graph.get_operations()[-1].type == case.op
         return [session.run(result) for _ in range(RUNS)]
 

@@ -13,7 +13,7 @@ import tfexp as tf
 from tests.golden.random_cases import LARGE, RUNS, VALUES, Case, cases, checksum, kept
 from tfexp.core.op import get_op
 from tfexp.graph import random_seed
-from tfexp.ops import random
+from tfexp.ops import random, random_gamma, random_stateless
 
 CASES = {case.key: case for case in cases()}
 
@@ -40,8 +40,11 @@ def run_case(case: Case) -> list[Any]:
         attrs["T"] = tf.as_dtype(case.inputs["alpha"].dtype)
     if case.op == "RandomUniformInt":
         attrs["Tout"] = tf.as_dtype(case.inputs["minval"].dtype)
-    seed, seed2 = case.seeds
-    return [compute(case.op, ctx, list(case.inputs.values()), **attrs, seed=seed, seed2=seed2) for _ in range(RUNS)]
+    if case.op == "StatelessRandomUniformInt":
+        attrs["dtype"] = tf.as_dtype(case.inputs["minval"].dtype)
+    if case.seeds:
+        attrs["seed"], attrs["seed2"] = case.seeds
+    return [compute(case.op, ctx, list(case.inputs.values()), **attrs) for _ in range(RUNS)]
 
 
 @pytest.fixture(scope="module")

@@ -51,16 +51,13 @@ class DeviceName:
         return name
 
     def merged_over(self, base: DeviceName) -> DeviceName:
-        """This name, its open fields filled from `base`. A type given here without index opens `base`'s index."""
-        index = self.device_index
-        if index is None and (self.device_type is None or self.device_type == base.device_type):
-            index = base.device_index
+        """This name, its open fields filled from `base` (an open index too, whatever the types)."""
         return DeviceName(
             base.job if self.job is None else self.job,
             base.replica if self.replica is None else self.replica,
             base.task if self.task is None else self.task,
             base.device_type if self.device_type is None else self.device_type,
-            index,
+            base.device_index if self.device_index is None else self.device_index,
         )
 
     def matches(self, full: DeviceName) -> bool:

@@ -239,11 +239,11 @@ def _split(text: str, separator: str) -> list[str]:
 
 def _parse_arg(text: str, attrs: dict[str, Attr]) -> Arg:
     name, _, kind = (part.strip() for part in text.partition(":"))
+    is_ref = kind.startswith("ref ")
+    kind = kind.removeprefix("ref ")
     number, star, kind_of_many = (part.strip() for part in kind.partition("*"))
     if star:
         kind = kind_of_many
-    is_ref = kind.startswith("ref ")
-    kind = kind.removeprefix("ref ")
     number_attr = number if star else None
     if kind not in attrs:
         return Arg(name, dtype=dtypes.as_dtype(kind), number_attr=number_attr, is_ref=is_ref)

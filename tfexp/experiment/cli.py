@@ -387,8 +387,9 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
         return OmegaConf.to_object(OmegaConf.merge(schema, given))
     except ConfigKeyError as error:
         key = str(error.full_key)
-        last = key.rpartition(".")[2]
-        problem = no_such("setting", last, [field.name for field in dataclasses.fields(error.object_type)])
+        parent, _, last = key.rpartition(".")
+        fields = dataclasses.fields(_hint(kind, parent) if parent else kind)
+        problem = no_such("setting", last, [field.name for field in fields])
         others = [other for other in _SECTIONS if other != name and isinstance(config[other], DictConfig)]
         owner = next((other for other in others if last in config[other]), None)
         raise SettingError(key, f"{problem}. There is {owner}.{last}" if owner else problem) from error

@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Optimizer(Section, ABC):
     """Makes a `tf.train.Optimizer`. `learning_rate` is where the schedule starts from."""
 
@@ -34,13 +34,13 @@ class Optimizer(Section, ABC):
         """The optimizer, at the rate (a number or a scalar tensor) that the schedule gives."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sgd(Optimizer):
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.GradientDescentOptimizer(learning_rate)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Momentum(Optimizer):
     momentum: float = bounded(least=0, below=1)
     use_nesterov: bool
@@ -49,7 +49,7 @@ class Momentum(Optimizer):
         return tf.train.MomentumOptimizer(learning_rate, self.momentum, use_nesterov=self.use_nesterov)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Adagrad(Optimizer):
     initial_accumulator_value: float = bounded(above=0)
 
@@ -57,7 +57,7 @@ class Adagrad(Optimizer):
         return tf.train.AdagradOptimizer(learning_rate, self.initial_accumulator_value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Adadelta(Optimizer):
     rho: float = bounded(least=0, below=1)
     epsilon: float = bounded(above=0)
@@ -66,7 +66,7 @@ class Adadelta(Optimizer):
         return tf.train.AdadeltaOptimizer(learning_rate, self.rho, self.epsilon)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Adam(Optimizer):
     beta1: float = bounded(least=0, below=1)
     beta2: float = bounded(least=0, below=1)
@@ -76,7 +76,7 @@ class Adam(Optimizer):
         return tf.train.AdamOptimizer(learning_rate, self.beta1, self.beta2, self.epsilon)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rmsprop(Optimizer):
     decay: float = bounded(least=0, below=1)
     momentum: float = bounded(least=0, below=1)
@@ -87,7 +87,7 @@ class Rmsprop(Optimizer):
         return tf.train.RMSPropOptimizer(learning_rate, self.decay, self.momentum, self.epsilon, centered=self.centered)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ftrl(Optimizer):
     learning_rate_power: float = bounded(most=0)
     initial_accumulator_value: float = bounded(least=0)
@@ -104,7 +104,7 @@ class Ftrl(Optimizer):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProximalSgd(Optimizer):
     l1: float = bounded(least=0)
     l2: float = bounded(least=0)
@@ -115,7 +115,7 @@ class ProximalSgd(Optimizer):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ProximalAdagrad(Optimizer):
     initial_accumulator_value: float = bounded(above=0)
     l1: float = bounded(least=0)

@@ -13,20 +13,20 @@ from tfexp.experiment.schema import Section, bounded
 __all__ = ["Constant", "Exponential", "Piecewise", "Schedule"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Schedule(Section, ABC):
     @abstractmethod
     def rate(self, start: float, global_step: Any) -> Any:
         """The learning rate at `global_step`: a number, or a scalar float32 tensor made in the current graph."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Constant(Schedule):
     def rate(self, start: float, global_step: Any) -> Any:
         return start
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Exponential(Schedule):
     decay_steps: int = bounded(least=1)
     decay_rate: float = bounded(above=0)
@@ -36,7 +36,7 @@ class Exponential(Schedule):
         return tf.train.exponential_decay(start, global_step, self.decay_steps, self.decay_rate, staircase=self.staircase)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Piecewise(Schedule):
     boundaries: tuple[int, ...] = bounded(least=1)
     factors: tuple[float, ...] = bounded(least=0)

@@ -12,7 +12,7 @@ import dataclasses
 import importlib
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 from tfexp.experiment.errors import SettingError, no_such
 
@@ -44,7 +44,7 @@ def bounded(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Section:
     """A section of the configuration. Raises SettingError for a number that is not finite or out of its
     range.
@@ -69,7 +69,7 @@ class Section:
                         raise SettingError(self.inside + field.name, f"{number} must be {words} {bound}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class EarlyStop(Section):
     """Stop when the test loss has not improved by more than `min_delta` for `patience` evaluations."""
 
@@ -79,7 +79,7 @@ class EarlyStop(Section):
     min_delta: float = bounded(least=0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Train(Section):
     """How long, in what portions, and what to keep. Intervals are in steps; 0 is 'only at the ends'."""
 
@@ -99,7 +99,7 @@ class Train(Section):
             raise SettingError("steps", "give train.steps or train.epochs")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Device(Section):
     """Where the model's ops run (`tf.device`) and the session's ConfigProto."""
 
@@ -146,5 +146,5 @@ def resolve(target: str, base: type) -> type:
     return found
 
 
-def _is_schema(value: Any, base: type) -> bool:
+def _is_schema(value: Any, base: type) -> TypeGuard[type]:
     return isinstance(value, type) and issubclass(value, base) and dataclasses.is_dataclass(value)

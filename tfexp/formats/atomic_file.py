@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import uuid
 
 from tfexp.formats.file_errors import file_error
 
 
 def replace_file(path: str, data: bytes) -> None:
     """Put `data` in the place of the file `path`; readers see the old content or the new. Raises as `file_errors` says."""
-    temporary = f"{path}.tmp-{uuid.uuid4().hex}"
+    temporary = f"{path}.tmp-{os.urandom(8).hex()}"
     try:
         try:
             with open(temporary, "wb") as file:

@@ -5,10 +5,10 @@ in one step, so a writer first completes all of them under temporary names that 
 (`<file>.tempstate<token>`) and then renames them, data first and the index last. The temporary names are the
 journal of that commit:
 
-- temporary data and perhaps an index: the writer died before the commit. The older checkpoint stands. - a
-complete temporary index and at least one of its data files already renamed: the writer died within the
-commit. All bytes of the new checkpoint are there, so readers take the files that are still under temporary
-names, and the next writer finishes the renames.
+- Temporary data, perhaps a temporary index: the writer died before the commit. The older checkpoint stands.
+- A complete temporary index, and at least one of its data files already renamed: the writer died within the
+  commit. All bytes of the new checkpoint are there, so readers take the files that are still under temporary
+  names, and the next writer finishes the renames.
 
 A process may die at any point. A whole machine may, too, only if the writer was asked to `sync`: then data
 and index are on the disk before the first rename, and the renames before the writer returns. Without it (as

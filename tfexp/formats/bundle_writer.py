@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from types import TracebackType
@@ -113,7 +114,8 @@ class BundleWriter:
 
     def discard(self) -> None:
         """Gives up what was written so far; an older checkpoint stays as it is."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # what the buffer still holds may be what could not be written
+            self._file.close()
         if files.interrupted_commit(self._prefix) is None:
             files.discard(self._prefix, self._token)
 

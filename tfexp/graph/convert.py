@@ -212,6 +212,11 @@ class IndexedSlices:
         return self._values.op
 
     @property
+    def _control_input(self) -> Operation:
+        """What `tf.control_dependencies` waits for."""
+        return self._values.op
+
+    @property
     def dtype(self) -> DType:
         return self._values.dtype
 

@@ -85,6 +85,8 @@ class Graph(Collections):
             attrs = dict(attrs or {})
             node_name = self._node_name(name or op_type)
             self._apply_attr_scopes(op_type, attrs)
+            if self._container and op_def.is_stateful and attrs.get("container") == "":
+                attrs["container"] = self._container
             op = Operation(
                 self,
                 op_def,
@@ -134,6 +136,14 @@ class Graph(Collections):
         for before in op._control_inputs:
             before._control_outputs.remove(op)
 
+    def _discard_from(self, position: int) -> None:
+        """Take back the newest nodes: what failed as a whole leaves nothing behind."""
+        for op in reversed(self._operations[position:]):
+            self._forget(op)
+            del self._by_name[op.name]
+        del self._operations[position:]
+        self._nodes_changed()
+
     def _apply_attr_scopes(self, op_type: str, attrs: dict[str, Any]) -> None:
         for key, value in self._attr_scopes.items():
             attrs.setdefault(key, value)
@@ -147,7 +157,7 @@ class Graph(Collections):
             if entry is None:
                 break
             if callable(entry):
-                op._device = canonical_name(entry(op))
+                op._device = str(entry(op) or "")  # a function's answer stands as it is written
             else:
                 op._device = str(DeviceName.parse(op._device).merged_over(DeviceName.parse(entry)))
 
@@ -376,7 +386,9 @@ class Graph(Collections):
         else:
             ops: dict[Operation, None] = {}
             for item in control_inputs:
-                element = self.as_graph_element(getattr(item, "_control_input", item))
+                # Composite values (IndexedSlices) wait as their `op` does.
+                op = getattr(item, "op", None)
+                element = self.as_graph_element(op if isinstance(op, Operation) else item)
                 ops[element.op if isinstance(element, Tensor) else element] = None
             self._control_stack = [*saved, _ControlDependencies(list(ops))]
         try:

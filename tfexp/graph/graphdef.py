@@ -47,17 +47,19 @@ def import_graph_def(
         raise TypeError("return_elements must be a list of strings.")
     graph = get_default_graph()
     with name_scope(name, "import", list(input_map.values())) as scope:
-        with name_scope("_inputs"):
-            mapped = {key: _mapped(value) for key, value in input_map.items()}
-        importer = _Importer(graph, graph_def, scope, mapped)
+        importer = _Importer(graph, graph_def, scope, _mapped(name, input_map))
         importer.check(return_elements or [])
-        # The imported nodes keep their own devices and dependencies; the scope's name is already in their names.
         importer.add_all()
         return None if return_elements is None else [importer.element(e) for e in return_elements]
 
 
-def _mapped(value: Any) -> Any:
-    return value if isinstance(value, Operation) else convert_to_tensor(value)
+def _mapped(name: str | None, input_map: dict[str, Any]) -> dict[str, Any]:
+    if all(isinstance(value, (Tensor, Operation)) for value in input_map.values()):
+        return input_map
+    if name == "":
+        raise ValueError("tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values.")
+    with name_scope("_inputs"):
+        return {key: v if isinstance(v, Operation) else convert_to_tensor(v) for key, v in input_map.items()}
 
 
 def _parse_input(text: str) -> tuple[str, int]:
@@ -149,8 +151,13 @@ class _Importer:
         for node in order:
             self.names[node.name] = self._unique(prefix + node.name)
         back_edges: list[tuple[Operation, int, tuple[str, int]]] = []
-        for node in order:
-            self._add(node, natives[node.name], back_edges)
+        before_all = len(self.graph._operations)
+        try:
+            for node in order:
+                self._add(node, natives[node.name], back_edges)
+        except ValueError as error:
+            self.graph._discard_from(before_all)
+            raise ValueError(f"graph_def is invalid: {error}") from None
         for op, position, (before, index) in back_edges:
             op._update_input(position, self.ops[before].outputs[index])
 

@@ -108,8 +108,10 @@ def _foldable_inputs(tensor: Tensor) -> list[Tensor]:
     op = tensor.op
     if op.type in ("Shape", "Size", "Rank", "ShapeN") or not _is_pure(op):
         return []
-    elements = tensor._shape.num_elements()
-    return list(op._inputs) if elements is not None and elements <= _MAX_ELEMENTS else []
+    # An output whose size follows from values (BroadcastGradientArgs) is judged by the inputs.
+    judged = [tensor] if tensor._shape.is_fully_defined() else op._inputs
+    sizes = [t._shape.num_elements() for t in judged]
+    return list(op._inputs) if all(s is not None and s <= _MAX_ELEMENTS for s in sizes) else []
 
 
 def _is_pure(op: Operation) -> bool:

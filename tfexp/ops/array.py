@@ -39,6 +39,15 @@ def type_text(dtype: DType) -> str:
     return _TYPE_NAMES.get(dtype, dtype.name)
 
 
+def element_array(value: Any) -> Any:
+    """What indexing gave, with a lone string as the 0-d array that kernels hand on."""
+    if isinstance(value, bytes):
+        scalar = np.empty((), object)
+        scalar[()] = value
+        return scalar
+    return value
+
+
 def same_shape(x: InputShape) -> TensorShape:
     """The shape rule of ops whose output has the shape of their only input."""
     return x
@@ -266,7 +275,9 @@ def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32, *, 
 
 
 def _is_sparse(value: Any) -> bool:
-    return not isinstance(value, IndexedSlices) and all(hasattr(value, part) for part in ("indices", "values", "dense_shape"))
+    return not isinstance(value, IndexedSlices) and all(
+        hasattr(value, part) for part in ("indices", "values", "dense_shape")
+    )
 
 
 shape_n_op = define_op(
@@ -350,9 +361,7 @@ def rank(input: Any, name: str | None = None, *, optimize: bool = True) -> Tenso
 
 # --- reshaping --------------------------------------------------------------------------------------------------------
 
-reshape_op = define_op(
-    "Reshape(tensor: T, shape: Tshape) -> (output: T) {T: type; Tshape: type in [int32,int64] = int32}"
-)
+reshape_op = define_op("Reshape(tensor: T, shape: Tshape) -> (output: T) {T: type; Tshape: type in [int32,int64] = int32}")
 
 
 @reshape_op.shape
@@ -365,7 +374,9 @@ def _(tensor: InputShape, shape: InputShape) -> TensorShape:
     known = math.prod(d for d in dims if d is not None)
     if None not in dims:
         if known != elements:
-            raise ValueError(f"Cannot reshape a tensor with {elements} elements to shape {dims_text(dims)} ({known} elements)")
+            raise ValueError(
+                f"Cannot reshape a tensor with {elements} elements to shape {dims_text(dims)} ({known} elements)"
+            )
         return target
     if dims.count(None) > 1 or known == 0:
         return target
@@ -388,10 +399,14 @@ def _reshaped(tensor: Array, shape: Array) -> Array:
     elements = np.size(tensor)
     if open_dims:
         if known == 0:
-            raise ValueError("reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are non-zero")
+            raise ValueError(
+                "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "
+                "non-zero"
+            )
         if elements % known:
             raise ValueError(
-                f"Input to reshape is a tensor with {elements} values, but the requested shape requires a multiple of {known}"
+                f"Input to reshape is a tensor with {elements} values, but the requested shape requires a multiple of "
+                f"{known}"
             )
         dims[open_dims[0]] = elements // known
     elif known != elements:
@@ -414,7 +429,12 @@ def _(node: BindRequest) -> Call | None:
 
 @reshape_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [reshape(convert_to_tensor(grad), shape(op.inputs[0])), None]
+    grad = convert_to_tensor(grad)
+    dims = op.inputs[0].get_shape().known_dims
+    if dims is not None and dims.count(None) == 1:
+        # The one unknown dimension follows from the others.
+        return [reshape(grad, [-1 if d is None else d for d in dims]), None]
+    return [reshape(grad, shape(op.inputs[0])), None]
 
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
@@ -423,9 +443,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     return result
 
 
-expand_dims_op = define_op(
-    "ExpandDims(input: T, dim: Tdim) -> (output: T) {T: type; Tdim: type in [int32,int64] = int32}"
-)
+expand_dims_op = define_op("ExpandDims(input: T, dim: Tdim) -> (output: T) {T: type; Tdim: type in [int32,int64] = int32}")
 
 
 @expand_dims_op.shape
@@ -551,7 +569,9 @@ def _(input: InputShape, *, T: DType, type: DType) -> TensorShape:
     if factor > 1:
         return TensorShape([*dims, int(factor)])
     if not dims or dims[-1] not in (None, int(1 / factor)):
-        raise ValueError(f"Cannot bitcast due to shape. {dims[-1] if dims else 'no dimension'} does not match {int(1 / factor)}")
+        raise ValueError(
+            f"Cannot bitcast due to shape. {dims[-1] if dims else 'no dimension'} does not match {int(1 / factor)}"
+        )
     return TensorShape(dims[:-1])
 
 
@@ -563,9 +583,7 @@ def _(ctx: Any, input: Array, *, T: DType, type: DType) -> Array:
     if T.size == type.size:
         return data.view(type.as_numpy_dtype).reshape(np.shape(input))
     if not np.ndim(input) or np.shape(input)[-1] != type.size // T.size:
-        raise ValueError(
-            f"Cannot bitcast from {type_text(T)} to {type_text(type)}: shape {dims_text(np.shape(input))}"
-        )
+        raise ValueError(f"Cannot bitcast from {type_text(T)} to {type_text(type)}: shape {dims_text(np.shape(input))}")
     return data.view(type.as_numpy_dtype).reshape(np.shape(input)[:-1])
 
 

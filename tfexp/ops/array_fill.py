@@ -9,21 +9,19 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, reshape, same_shape, shape
+from tfexp.ops.array import Array, dims_text, rank, reshape, same_shape, shape
 
 # Constants of fewer elements than this are written into the graph, larger ones are filled at run time.
 _SMALL = 1000
 
-fill_op = define_op(
-    "Fill(dims: index_type, value: T) -> (output: T) {T: type; index_type: type in [int32,int64] = int32}"
-)
+fill_op = define_op("Fill(dims: index_type, value: T) -> (output: T) {T: type; index_type: type in [int32,int64] = int32}")
 
 
 @fill_op.shape
@@ -49,7 +47,8 @@ def _(ctx: Any, dims: Array, value: Array) -> Array:
 
 @fill_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    axes = range(0, get_op("Rank")(grad))
+    dims = grad.get_shape().ndims
+    axes = range(0, rank(grad)) if dims is None else constant(np.arange(dims, dtype=np.int32))
     return [None, get_op("Sum")(grad, axes)]
 
 
@@ -66,12 +65,12 @@ def _filled(value: Any, dims: Any, dtype: DType, scope: str) -> Tensor:
     """`value` in a Const where `dims` is known and small, else behind a Fill."""
     if not isinstance(dims, Tensor):
         static = _static_dims(dims)
-        if static is not None:
-            if static.num_elements() < _SMALL:  # type: ignore[operator]  # fully defined
-                return constant(value, shape=static.as_list(), dtype=dtype, name=scope)
-            dims = convert_to_tensor(static)
-        else:
+        if static is None:
             dims = convert_to_tensor(dims, dtype=dtypes.int32)
+        elif static.num_elements() < _SMALL and not isinstance(dims, int):  # type: ignore[operator]  # fully defined
+            return constant(value, shape=static.as_list(), dtype=dtype, name=scope)
+        else:
+            dims = convert_to_tensor(static)
     if dims.get_shape().known_dims in (None, ()):
         dims = reshape(dims, [-1])  # a scalar stands for a vector's length
     result: Tensor = fill_op(dims, constant(value, dtype=dtype), name=scope)
@@ -79,6 +78,8 @@ def _filled(value: Any, dims: Any, dtype: DType, scope: str) -> Tensor:
 
 
 def _static_dims(dims: Any) -> TensorShape | None:
+    if not isinstance(dims, (int, list, tuple, TensorShape, np.ndarray)):
+        return None
     try:
         static = TensorShape(dims)
     except (TypeError, ValueError):
@@ -313,7 +314,9 @@ def one_hot(
             if wanted is not None and its_dtype is not wanted:
                 raise TypeError(f"dtype {wanted.name} of {argument} does not match dtype parameter {its_dtype.name}")
         if len(set(given.values())) > 1:
-            raise TypeError(f"dtype {given['on_value'].name} of on_value does not match dtype {given['off_value'].name} of off_value")
+            raise TypeError(
+                f"dtype {given['on_value'].name} of on_value does not match dtype {given['off_value'].name} of off_value"
+            )
         element = next(iter(given.values()), wanted or dtypes.float32)
         on = convert_to_tensor(1, dtype=element, name="on_value") if on is None else on
         off = convert_to_tensor(0, dtype=element, name="off_value") if off is None else off
@@ -335,7 +338,9 @@ def _(input: InputShape, shape: InputShape) -> TensorShape:
     if input.known_dims is not None and target.known_dims is not None:
         if len(input.known_dims) > len(target.known_dims):
             raise ValueError(f"Shape must be at most rank {len(target)} but is rank {len(input)}")
-        broadcast_shapes(input, target)
+        # A dimension of the input that is not 1 is the output's too, even where the target is not known.
+        both = broadcast_shapes(input, target).known_dims or ()
+        return TensorShape([d if wanted is None else wanted for wanted, d in zip(target.known_dims, both, strict=True)])
     return target
 
 
@@ -345,16 +350,18 @@ def _(ctx: Any, input: Array, shape: Array) -> Array:
     try:
         return np.broadcast_to(input, dims).copy()
     except ValueError:
-        raise ValueError(
-            f"Incompatible shapes: {dims_text(np.shape(input))} vs. {dims_text(dims)}"
-        ) from None
+        raise ValueError(f"Incompatible shapes: {dims_text(np.shape(input))} vs. {dims_text(dims)}") from None
 
 
 @broadcast_to_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     source, target = op.inputs
-    axes = get_op("BroadcastGradientArgs")(target, shape(source, out_type=target.dtype.base_dtype))[1]
-    return [reshape(get_op("Sum")(grad, axes, keep_dims=True), shape(source, out_type=target.dtype.base_dtype)), None]
+    before = shape(source, out_type=target.dtype.base_dtype)
+    known = static_value(target)
+    if known is not None:
+        target = constant(known, dtype=target.dtype.base_dtype)
+    axes = get_op("BroadcastGradientArgs")(target, before)[1]
+    return [reshape(get_op("Sum")(grad, axes, keep_dims=True), before), None]
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:

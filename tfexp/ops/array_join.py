@@ -16,7 +16,9 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, identity, rank, reshape, shape, shape_n, squeeze
+from tfexp.ops.array import Array, dims_text, element_array, identity, rank, reshape, shape, shape_n, size, squeeze
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_order import transpose
 
 # Beyond this many inputs, the gradient of a concat takes one SplitV instead of a Slice for each.
 _MANY_INPUTS = 16
@@ -64,7 +66,8 @@ def _concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape
             mine, theirs = next((a, b) for a, b in zip(rest.as_list(), others.as_list()) if None not in (a, b) and a != b)
             raise ValueError(
                 f"Dimension {next(i for i, d in enumerate(known) if i != position and d == theirs)} in both shapes must be "
-                f"equal, but are {mine} and {theirs}. Shapes are {dims_text(rest.as_list())} and {dims_text(others.as_list())}."
+                f"equal, but are {mine} and {theirs}. Shapes are {dims_text(rest.as_list())} and "
+                f"{dims_text(others.as_list())}."
             ) from None
     merged = rest.as_list()
     return TensorShape([*merged[:position], total, *merged[position:]])
@@ -144,15 +147,12 @@ def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[
     """The parts of `grad` that belong to each of the concatenated values."""
     if len(values) == 1:
         return [grad]
-    position = static_value(axis)
-    if position is not None and axis.op.type == "Const":
-        axis = constant(position, dtype=axis.dtype.base_dtype)
     if isinstance(grad, IndexedSlices):
         return _concat_slices_gradient(values, axis, grad)
     axis = get_op("FloorMod")(axis, rank(values[0]), name="mod")
     sizes = _input_shapes(values)
     if len(sizes) > _MANY_INPUTS:
-        rows = get_op("Slice")(stack(sizes, axis=1), stack([axis, 0]), [1, -1])
+        rows = get_op("Slice")(stack(sizes, axis=1), [axis, 0], [1, -1])
         return split(grad, squeeze(rows), axis)
     offsets = concat_offset_op(axis, sizes)
     return [get_op("Slice")(grad, begin, dims) for begin, dims in zip(offsets, sizes, strict=True)]
@@ -208,9 +208,9 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
-        with name_scope(name) as scope:
+        with name_scope(name):
             convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32).get_shape().assert_has_rank(0)
-            alone: Tensor = identity(values[0], name=scope)
+            alone: Tensor = identity(values[0], name=name)
             return alone
     result: Tensor = concat_v2_op(list(values), axis, name=name)
     return result
@@ -236,19 +236,19 @@ def _(ctx: Any, concat_dim: Array, shape: list[Array]) -> list[Array]:
     axis %= dims
     offsets: list[Array] = []
     position = 0
-    for i, size in enumerate(shape):
-        if len(size) != dims:
-            raise ValueError(f"input {i} should contain {dims} elements, but got {len(size)}")
-        for j, (a, b) in enumerate(zip(shape[0], size, strict=True)):
+    for i, here in enumerate(shape):
+        if len(here) != dims:
+            raise ValueError(f"input {i} should contain {dims} elements, but got {len(here)}")
+        for j, (a, b) in enumerate(zip(shape[0], here, strict=True)):
             if a != b and j != axis:
                 raise ValueError(
-                    f"All dimensions except {axis} must match. Input {i} has shape {dims_text(size.tolist())} and doesn't match "
-                    f"input 0 with shape {dims_text(shape[0].tolist())}."
+                    f"All dimensions except {axis} must match. Input {i} has shape {dims_text(here.tolist())} and doesn't "
+                    f"match input 0 with shape {dims_text(shape[0].tolist())}."
                 )
-        offset = np.zeros(dims, size.dtype)
+        offset = np.zeros(dims, here.dtype)
         offset[axis] = position
         offsets.append(offset)
-        position += int(size[axis])
+        position += int(here[axis])
     return offsets
 
 
@@ -264,11 +264,12 @@ def _(values: list[InputShape], *, axis: int) -> TensorShape:
         try:
             merged = merged.merge_with(TensorShape(value.known_dims))
         except ValueError:
-            raise ValueError(
-                f"Shapes must be equal rank, but are {merged.rank} and {value.rank}\n\tFrom merging shape {i - 1} with other shapes."
-                if merged.rank != value.rank
-                else f"Dimension values must be equal, but are {merged} and {value}\n\tFrom merging shape {i} with other shapes."
-            ) from None
+            what = (
+                f"Dimension values must be equal, but are {merged} and {value}"
+                if merged.rank == value.rank
+                else f"Shapes must be equal rank, but are {merged.rank} and {value.rank}"
+            )
+            raise ValueError(f"{what}\n\tFrom merging shape {i} with other shapes.") from None
     if merged.known_dims is None:
         return merged
     dims = merged.known_dims
@@ -320,9 +321,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
             pass  # not a list that packs as a whole (say, of arrays and tensors): stacked one by one below
     first = convert_to_tensor(values[0], name=name).get_shape()
     if first.ndims is not None and not -first.ndims - 1 <= axis <= first.ndims:
-        raise ValueError(
-            f"Argument `axis` = {axis} not in range [{-first.ndims - 1}, {first.ndims + 1})"
-        )
+        raise ValueError(f"Argument `axis` = {axis} not in range [{-first.ndims - 1}, {first.ndims + 1})")
     result: Tensor = pack_op(list(values), axis=axis, name=name)
     return result
 
@@ -350,15 +349,7 @@ def _(ctx: Any, value: Array, *, num: int, axis: int) -> list[Array]:
         raise ValueError(f"axis = {axis} not in [{-len(here)}, {len(here)})")
     if here[axis] != num:
         raise ValueError(f"Input shape axis {axis % len(here)} must equal {num}, got shape {dims_text(here)}")
-    return [_element(part) for part in np.moveaxis(value, axis, 0)]
-
-
-def _element(part: Any) -> Array:
-    if isinstance(part, bytes):
-        scalar = np.empty((), object)
-        scalar[()] = part
-        return scalar
-    return part
+    return [element_array(part) for part in np.moveaxis(value, axis, 0)]
 
 
 @unpack_op.gradient
@@ -440,8 +431,8 @@ def _split_sizes(sizes: list[int], axis: int, size: int, split_count: int) -> li
     if (given > size) if -1 in sizes else (given != size):
         compared = f"less than or equal to {size}" if -1 in sizes else f"{size}"
         raise ValueError(
-            f"Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
-            f"size of the input along split_dim if not fully specified.  Got: {given}, expected {compared} on axis {axis}"
+            "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
+            f"size of the input along split_dim if not fully specified.  Got: {given}, expected {compared} (axis {axis})"
         )
     return [size - given if s == -1 else s for s in sizes]
 
@@ -482,9 +473,7 @@ def _(op: Operation, *grads: Tensor) -> list[Tensor | None]:
     return [concat(list(grads), op.inputs[2]), None, None]
 
 
-def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
-) -> list[Tensor]:
+def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> list[Tensor]:
     """`value` in so many equal parts, or in parts of these sizes, along an axis. Source: `tf.split`."""
     if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
         return list(split_op(axis, value, num_split=int(num_or_size_splits), name=name))
@@ -528,7 +517,9 @@ def _(input: InputShape, multiples: InputShape) -> TensorShape:
 def _(ctx: Any, input: Array, multiples: Array) -> Array:
     factors = multiples.tolist()
     if len(factors) != np.ndim(input):
-        raise ValueError(f"Expected multiples argument to be a vector of length {np.ndim(input)} but got length {len(factors)}")
+        raise ValueError(
+            f"Expected multiples argument to be a vector of length {np.ndim(input)} but got length {len(factors)}"
+        )
     for i, factor in enumerate(factors):
         if factor < 0:
             raise ValueError(f"Expected multiples[{i}] >= 0, but got {factor}")
@@ -537,17 +528,16 @@ def _(ctx: Any, input: Array, multiples: Array) -> Array:
 
 @tile_op.gradient
 def _(op: Operation, grad: Any) -> list[Tensor | None]:
-    before = shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype)
+    multiples = op.inputs[1]
+    before = shape(op.inputs[0], out_type=multiples.dtype.base_dtype)
     if isinstance(grad, IndexedSlices):
         first = get_op("GatherV2")(before, 0, 0)
         folded = get_op("FloorMod")(grad.indices, get_op("Cast")(first, DstT=grad.indices.dtype.base_dtype))
         grad = get_op("UnsortedSegmentSum")(grad.values, folded, first)
-        op_multiples = concat([[1], get_op("Slice")(op.inputs[1], [1], [-1])], axis=0)
-    else:
-        op_multiples = op.inputs[1]
+        multiples = concat([[1], get_op("Slice")(multiples, [1], [-1])], axis=0)
     # [m0, d0, m1, d1, …]: summing over the even axes folds the copies onto each other.
-    interleaved = reshape(get_op("Transpose")(stack([op_multiples, before]), _perm_1_0()), [-1])
-    axes = get_op("Range")(0, get_op("Size")(interleaved) if _unknown_length(interleaved) else _length(interleaved), 2)
+    interleaved = reshape(transpose(stack([multiples, before]), [1, 0]), [-1])
+    axes = range_(0, size(interleaved), 2)
     result = get_op("Sum")(reshape(grad, interleaved), axes)
     result.set_shape(op.inputs[0].get_shape())
     return [result, None]
@@ -557,6 +547,3 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """`input` repeated `multiples[i]` times along each axis i. Source: `tf.tile`."""
     result: Tensor = tile_op(input, multiples, name=name)
     return result
-
-
-# --- parallel stack ---------------------------------------------------------------------------------------------------

@@ -317,5 +317,4 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The remainder of floored division: it has the divisor's sign. `tf.floormod`, `tf.mod`."""
-    with name_scope(name, "mod", [x, y]) as scope:
-        return floor_mod(x, y, name=scope)
+    return floor_mod(x, y, name=name)

@@ -242,15 +242,17 @@ def lecun_uniform(seed: int | None = None) -> VarianceScaling:
 
 def floating_dtype(dtype: Any) -> DType:
     """`dtype` as a DType; ValueError unless it is floating."""
-    dtype = dtypes.as_dtype(dtype)
-    if not dtype.is_floating:
-        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {dtype!r}.")
-    return dtype
+    known: DType = dtypes.as_dtype(dtype)
+    if not known.is_floating:
+        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {known!r}.")
+    return known
 
 
 def known_dims(shape: Any) -> list[int]:
     """The dimensions as integers; ValueError where one is unknown."""
-    return [int(dim) for dim in TensorShape(shape).as_list()]
+    dims = TensorShape(shape)
+    dims.assert_is_fully_defined()
+    return [dim for dim in dims.as_list() if dim is not None]
 
 
 def _fans(dims: list[int]) -> tuple[float, float]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import define_op
-from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import broadcasting, shape_preserving
 
@@ -21,8 +20,7 @@ shape_preserving(logical_not).not_differentiable().ufunc(np.logical_not)
 
 def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
     """(x or y) and not (x and y). `tf.logical_xor`."""
-    with name_scope(name, "LogicalXor", [x, y]) as scope:
-        return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=scope)
+    return logical_and(logical_or(x, y), logical_not(logical_and(x, y)), name=name)
 
 
 bitwise_and = define_op(

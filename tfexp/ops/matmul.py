@@ -8,7 +8,7 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
-from tfexp.core.op import Op, define_op, get_op
+from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
@@ -145,7 +145,13 @@ for _op in (batch_mat_mul_v2, batch_mat_mul):
         )
 
 
-def _product_gradients(op: Operation, grad: Tensor, product: Op) -> tuple[Tensor, Tensor]:
+def _product_gradients(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients of x @ y before sums over broadcast batches, as `tf.matmul` would make (and name) them."""
+
+    def product(a: Tensor, b: Tensor, adj_x: bool, adj_y: bool) -> Tensor:
+        result: Tensor = batch_mat_mul_v2(a, b, adj_x=adj_x, adj_y=adj_y, name="MatMul")
+        return result
+
     x, y = op.inputs
     adj = op.get_attr("adj_x"), op.get_attr("adj_y")
     if adj == (False, False):
@@ -159,13 +165,13 @@ def _product_gradients(op: Operation, grad: Tensor, product: Op) -> tuple[Tensor
 
 @batch_mat_mul.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    return list(_product_gradients(op, grad, batch_mat_mul))
+    return list(_product_gradients(op, grad))
 
 
 @batch_mat_mul_v2.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor]:
     x, y = op.inputs
-    grad_x, grad_y = _product_gradients(op, grad, batch_mat_mul_v2)
+    grad_x, grad_y = _product_gradients(op, grad)
     dims_x, dims_y = x.shape.known_dims, y.shape.known_dims
     if dims_x is not None and dims_y is not None and None not in dims_x[:-2] and dims_x[:-2] == dims_y[:-2]:
         return [grad_x, grad_y]

@@ -10,8 +10,10 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape
 from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.array_slice import slice
+from tfexp.ops.diagonal import diag_part, eye
+from tfexp.ops.elementwise_unary import sign
 from tfexp.ops.initializers import Initializer, floating_dtype, known_dims
-from tfexp.ops.linalg import diag_part, eye, qr
+from tfexp.ops.linalg import qr
 from tfexp.ops.random import random_normal
 
 

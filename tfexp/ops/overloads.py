@@ -68,11 +68,15 @@ _COMPARISONS = {
 }
 
 
+# These leave the second operand to the op that they turn out to be: `and/BitwiseAnd/y`.
+_LATE = ("and", "or", "xor")
+
+
 def _left(scope_name: str, function: Binary) -> Callable[[Any, Any], Any]:
     def operate(x: Any, y: Any) -> Any:
         with name_scope(None, scope_name, [x, y]) as scope:
             x = convert_to_tensor(x, name="x")
-            if not isinstance(y, IndexedSlices):
+            if not (scope_name in _LATE or isinstance(y, IndexedSlices)):
                 y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
             return function(x, y, name=scope)
 

@@ -11,7 +11,8 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array
+from tfexp.ops.array import identity
+from tfexp.ops.array_join import concat, split
 
 
 def call_partitioner(partitioner: Callable[..., Any], shape: TensorShape, dtype: DType) -> list[int]:
@@ -64,9 +65,7 @@ class PartitionedVariable:
     a checkpoint stores the parts as slices of one tensor `name`.
     """
 
-    def __init__(
-        self, name: str, shape: TensorShape, dtype: DType, variable_list: Sequence[Any], partitions: Sequence[int]
-    ):
+    def __init__(self, name: str, shape: TensorShape, dtype: DType, variable_list: Sequence[Any], partitions: Sequence[int]):
         if not isinstance(variable_list, (list, tuple)):
             raise TypeError(f"variable_list is not a list or tuple: {variable_list}")
         if not isinstance(partitions, (list, tuple)):
@@ -128,31 +127,36 @@ class PartitionedVariable:
         parts = self._variable_list
         if len(parts) == 1:
             with name_scope(None):
-                return array.identity(parts[0], name=self._name)
+                return identity(parts[0], name=self._name)
         with name_scope(self._name + "/ConcatPartitions/"):
-            whole = array.concat(parts, partitioned_axis(self._partitions))
+            whole = concat(parts, partitioned_axis(self._partitions))
         with name_scope(None):
-            return array.identity(whole, name=self._name)
+            return identity(whole, name=self._name)
 
     def _each(self, method: str, value: Any, name: str | None, read_value: bool) -> list[Any]:
         value = convert_to_tensor(value, dtype=self._dtype)
         axis = partitioned_axis(self._partitions)
         sizes = [v.get_shape().as_list()[axis] for v in self._variable_list]
-        pieces = array.split(value, sizes, axis=axis)
-        changes = [
+        pieces = split(value, sizes, axis=axis)
+        return [
             getattr(v, method)(piece, name=name, read_value=read_value)
             for v, piece in zip(self._variable_list, pieces, strict=True)
         ]
-        return changes
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list[Any]:
         """Set the whole from a tensor of its shape: one assignment for each part."""
         return self._each("assign", value, name, read_value)
 
-    def assign_add(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list[Any]:
+    def assign_add(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> list[Any]:
+        """Add a tensor of the whole's shape."""
         return self._each("assign_add", value, name, read_value)
 
-    def assign_sub(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list[Any]:
+    def assign_sub(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> list[Any]:
+        """Subtract a tensor of the whole's shape."""
         return self._each("assign_sub", value, name, read_value)
 
     def __matmul__(self, other: Any) -> Any:
@@ -162,7 +166,8 @@ class PartitionedVariable:
 def _to_tensor(value: PartitionedVariable, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Tensor:
     if dtype is not None and not as_dtype(dtype).is_compatible_with(value.dtype):
         raise ValueError(
-            f"Incompatible type conversion requested to type {as_dtype(dtype).name!r} for variable of type {value.dtype.name!r}"
+            f"Incompatible type conversion requested to type {as_dtype(dtype).name!r} for variable of type "
+            f"{value.dtype.name!r}"
         )
     if as_ref:
         raise NotImplementedError(f"PartitionedVariable {value.name} has no single reference: update its parts")

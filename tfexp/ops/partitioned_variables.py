@@ -106,15 +106,14 @@ def create_partitioned_variables(
     name: str | None = None,
     reuse: Any = None,
 ) -> list[Any]:
-    """The parts of a variable of `shape`, cut into `slicing[i]` along dimension i. Source: `tf.create_partitioned_variables`.
+    """The parts of a variable of `shape`, cut into `slicing[i]` along dimension i. `tf.create_partitioned_variables`.
 
     initializer: a tensor of the whole, or a function `(shape, dtype, partition_info)` of a part. At most one element of
     `slicing` may be larger than 1. ValueError when shape and slicing do not fit.
     """
     if len(shape) != len(slicing):
         raise ValueError(
-            "The 'shape' and 'slicing' of a partitioned Variable must have the length: "
-            f"shape: {shape}, slicing: {slicing}"
+            f"The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: {shape}, slicing: {slicing}"
         )
     if len(shape) < 1:
         raise ValueError(f"A partitioned Variable must have rank at least 1: shape: {shape}")

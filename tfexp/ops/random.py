@@ -1,7 +1,8 @@
 """Random ops and the functions that build them: the same numbers as TensorFlow's for the same seeds.
 
 A stateful op draws from one Philox stream for each node and session; the stream moves on from run to run. Which seeds
-an op gets is decided in `graph.random_seed`, which numbers it makes of them in `philox`, `distributions`, `rejection`.
+an op gets is decided in `graph.random_seed`, which numbers it makes of them in `philox` and `distributions`.
+Gamma and Poisson are in `random_gamma`, ops without state in `random_stateless`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,9 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.random_seed import get_seed
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, distributions, philox, rejection
+from tfexp.ops import distributions, philox
 from tfexp.ops.array import dims_text
-from tfexp.ops.array_fill import broadcast_to
-from tfexp.ops.broadcast import broadcast_args
-from tfexp.ops.elementwise_binary import add_v2, maximum, mul, sub
-from tfexp.ops.elementwise_division import real_div
+from tfexp.ops.elementwise_binary import add_v2, mul, sub
 from tfexp.ops.philox import Array, Philox, PhiloxState
 from tfexp.ops.shape_rules import with_rank
 
@@ -40,11 +38,12 @@ def _stream_state(ctx: KernelContext, seed: int, seed2: int) -> PhiloxState:
     return state
 
 
-def _draw(ctx: KernelContext, seed: int, seed2: int, values: int) -> Philox:
+def draw(ctx: KernelContext, seed: int, seed2: int, values: int) -> Philox:
+    """The stream from which a kernel of this node fills a tensor of so many values."""
     return _stream_state(ctx, seed, seed2).take_for(values)
 
 
-def _checked_shape(shape: Array) -> tuple[tuple[int, ...], int]:
+def checked_shape(shape: Array) -> tuple[tuple[int, ...], int]:
     """The dimensions that a shape input asks for, and their product. ValueError when they cannot be."""
     if shape.ndim != 1:
         raise ValueError(f"shape must be a vector of {{int32,int64}}, got shape {dims_text(shape.shape)}")
@@ -60,10 +59,43 @@ def _checked_shape(shape: Array) -> tuple[tuple[int, ...], int]:
     return dims, size
 
 
-def _described(shape: InputShape) -> TensorShape:
+def described_shape(shape: InputShape) -> TensorShape:
     """What is known at construction of the shape that a shape input asks for."""
     with_rank(shape, 1)
     return shape.value_as_shape
+
+
+def scalar_bounds(minval: InputShape, maxval: InputShape) -> None:
+    """ValueError at construction for a bound of integers that is not a scalar."""
+    for name, bound in (("minval", minval), ("maxval", maxval)):
+        if bound.rank not in (None, 0):
+            raise ValueError(f"{name} must be a scalar; got a tensor of shape {dims_text(bound.as_list())}")
+
+
+def checked_bounds(minval: Array, maxval: Array) -> tuple[int, int]:
+    """Bounds of integers; ValueError unless they are scalars with something between them."""
+    for name, bound in (("minval", minval), ("maxval", maxval)):
+        if np.ndim(bound):
+            raise ValueError(f"{name} must be 0-D, got shape {dims_text(bound.shape)}")
+    low, high = int(minval), int(maxval)
+    if low >= high:
+        raise ValueError(f"Need minval < maxval, got {low} >= {high}")
+    return low, high
+
+
+def checked_logits(logits: Array, num_samples: Array) -> int:
+    """How many categories to draw from each row of logits; ValueError when that cannot be."""
+    if np.ndim(logits) != 2:
+        raise ValueError(f"logits should be a matrix, got shape {dims_text(np.shape(logits))}")
+    if np.ndim(num_samples):
+        raise ValueError(f"num_samples should be a scalar, got shape {dims_text(num_samples.shape)}")
+    rows, classes = logits.shape
+    samples = int(num_samples)
+    if samples < 0:
+        raise ValueError(f"num_samples should be non-negative, got {samples}")
+    if classes == 0 and rows:
+        raise ValueError(f"num_classes should be positive, got {classes}")
+    return samples
 
 
 # --- ops -----------------------------------------------------------------------------------------------------------
@@ -76,13 +108,13 @@ random_uniform_op = define_op(
 
 @random_uniform_op.shape
 def _(shape: InputShape) -> TensorShape:
-    return _described(shape)
+    return described_shape(shape)
 
 
 @random_uniform_op.kernel("CPU")
 def _(ctx: KernelContext, shape: Array, *, seed: int, seed2: int, dtype: DType) -> Array:
-    dims, size = _checked_shape(shape)
-    return philox.uniform(_draw(ctx, seed, seed2, size), size, dtype.as_numpy_dtype).reshape(dims)
+    dims, size = checked_shape(shape)
+    return philox.uniform(draw(ctx, seed, seed2, size), size, dtype.as_numpy_dtype).reshape(dims)
 
 
 random_uniform_op.not_differentiable()
@@ -96,25 +128,17 @@ random_uniform_int_op = define_op(
 
 @random_uniform_int_op.shape
 def _(shape: InputShape, minval: InputShape, maxval: InputShape) -> TensorShape:
-    output = _described(shape)
-    for name, bound in (("minval", minval), ("maxval", maxval)):
-        if bound.rank not in (None, 0):
-            raise ValueError(f"{name} must be a scalar; got a tensor of shape {dims_text(bound.as_list())}")
-    return output
+    scalar_bounds(minval, maxval)
+    return described_shape(shape)
 
 
 @random_uniform_int_op.kernel("CPU")
 def _(ctx: KernelContext, shape: Array, minval: Array, maxval: Array, *, seed: int, seed2: int, Tout: DType) -> Array:
-    dims, size = _checked_shape(shape)
-    for name, bound in (("minval", minval), ("maxval", maxval)):
-        if np.ndim(bound):
-            raise ValueError(f"{name} must be 0-D, got shape {dims_text(bound.shape)}")
-    low, high = int(minval), int(maxval)
+    dims, size = checked_shape(shape)
     if size == 0:
         return np.empty(dims, Tout.as_numpy_dtype)
-    if low >= high:
-        raise ValueError(f"Need minval < maxval, got {low} >= {high}")
-    return philox.uniform_int(_draw(ctx, seed, seed2, size), size, low, high, Tout.as_numpy_dtype).reshape(dims)
+    low, high = checked_bounds(minval, maxval)
+    return philox.uniform_int(draw(ctx, seed, seed2, size), size, low, high, Tout.as_numpy_dtype).reshape(dims)
 
 
 random_standard_normal_op = define_op(
@@ -125,13 +149,13 @@ random_standard_normal_op = define_op(
 
 @random_standard_normal_op.shape
 def _(shape: InputShape) -> TensorShape:
-    return _described(shape)
+    return described_shape(shape)
 
 
 @random_standard_normal_op.kernel("CPU")
 def _(ctx: KernelContext, shape: Array, *, seed: int, seed2: int, dtype: DType) -> Array:
-    dims, size = _checked_shape(shape)
-    return distributions.standard_normal(_draw(ctx, seed, seed2, size), size, dtype.as_numpy_dtype).reshape(dims)
+    dims, size = checked_shape(shape)
+    return distributions.standard_normal(draw(ctx, seed, seed2, size), size, dtype.as_numpy_dtype).reshape(dims)
 
 
 random_standard_normal_op.not_differentiable()
@@ -145,13 +169,13 @@ truncated_normal_op = define_op(
 
 @truncated_normal_op.shape
 def _(shape: InputShape) -> TensorShape:
-    return _described(shape)
+    return described_shape(shape)
 
 
 @truncated_normal_op.kernel("CPU")
 def _(ctx: KernelContext, shape: Array, *, seed: int, seed2: int, dtype: DType) -> Array:
-    dims, size = _checked_shape(shape)
-    return distributions.truncated_normal(_draw(ctx, seed, seed2, size), size, dtype.as_numpy_dtype).reshape(dims)
+    dims, size = checked_shape(shape)
+    return distributions.truncated_normal(draw(ctx, seed, seed2, size), size, dtype.as_numpy_dtype).reshape(dims)
 
 
 truncated_normal_op.not_differentiable()
@@ -195,66 +219,12 @@ def _(logits: InputShape, num_samples: InputShape) -> TensorShape:
 
 @multinomial_op.kernel("CPU")
 def _(ctx: KernelContext, logits: Array, num_samples: Array, *, seed: int, seed2: int, output_dtype: DType) -> Array:
-    if np.ndim(logits) != 2:
-        raise ValueError(f"logits should be a matrix, got shape {dims_text(np.shape(logits))}")
-    if np.ndim(num_samples):
-        raise ValueError(f"num_samples should be a scalar, got shape {dims_text(num_samples.shape)}")
-    rows, classes = logits.shape
-    samples = int(num_samples)
-    if samples < 0:
-        raise ValueError(f"num_samples should be non-negative, got {samples}")
-    if classes == 0 and rows:
-        raise ValueError(f"num_classes should be positive, got {classes}")
-    stream = _stream_state(ctx, seed, seed2).take(distributions.multinomial_blocks(rows, samples))
+    samples = checked_logits(logits, num_samples)
+    stream = _stream_state(ctx, seed, seed2).take(distributions.multinomial_blocks(len(logits), samples))
     return distributions.multinomial(stream, logits, samples, output_dtype.as_numpy_dtype)
 
 
 multinomial_op.not_differentiable()
-
-
-random_gamma_op = define_op(
-    "RandomGamma(shape: S, alpha: T) -> (output: T) {seed: int = 0; seed2: int = 0; S: type in [int32,int64]; "
-    "T: type in [half,float,double]} #stateful"
-)
-
-
-@random_gamma_op.shape
-def _(shape: InputShape, alpha: InputShape) -> TensorShape:
-    return _described(shape).concatenate(alpha)
-
-
-@random_gamma_op.kernel("CPU")
-def _(ctx: KernelContext, shape: Array, alpha: Array, *, seed: int, seed2: int, T: DType) -> Array:
-    dims, samples = _checked_shape(shape)
-    stream = _draw(ctx, seed, seed2, samples * np.size(alpha))
-    values = rejection.gamma(stream, samples, np.ravel(alpha))
-    return _rounded_to(values, T).reshape(dims + np.shape(alpha))
-
-
-random_poisson_op = define_op(
-    "RandomPoissonV2(shape: S, rate: R) -> (output: dtype) {seed: int = 0; seed2: int = 0; S: type in [int32,int64]; "
-    "R: type in [half,float,double,int32,int64] = double; dtype: type in [half,float,double,int32,int64] = int64} "
-    "#stateful"
-)
-
-
-@random_poisson_op.shape
-def _(shape: InputShape, rate: InputShape) -> TensorShape:
-    return _described(shape).concatenate(rate)
-
-
-@random_poisson_op.kernel("CPU")
-def _(ctx: KernelContext, shape: Array, rate: Array, *, seed: int, seed2: int, dtype: DType) -> Array:
-    dims, samples = _checked_shape(shape)
-    stream = _draw(ctx, seed, seed2, samples * np.size(rate))
-    values = rejection.poisson(stream, samples, np.ravel(rate))
-    return _rounded_to(values, dtype).reshape(dims + np.shape(rate))
-
-
-def _rounded_to(values: rejection.Doubles, dtype: DType) -> Array:
-    """Values as the output's type; what a small type cannot hold overflows as it does in C."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values.astype(dtype.as_numpy_dtype)
 
 
 # --- functions -----------------------------------------------------------------------------------------------------
@@ -276,7 +246,7 @@ def random_uniform(
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
         maxval = 1
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as scope:
-        shape = _shape_tensor(shape)
+        shape = shape_tensor(shape)
         starts_at_zero = isinstance(minval, int) and minval == 0
         ends_at_one = isinstance(maxval, int) and maxval == 1
         if dtype.is_integer or not (starts_at_zero and ends_at_one):
@@ -322,7 +292,7 @@ def truncated_normal(
 
 
 def _scaled_normal(op: Any, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None, scope: str) -> Tensor:
-    shape = _shape_tensor(shape)
+    shape = shape_tensor(shape)
     mean = convert_to_tensor(mean, dtype=dtype, name="mean")
     stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
     seed1, seed2 = get_seed(seed)
@@ -362,40 +332,7 @@ def _categories(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> 
     return result
 
 
-def random_gamma(
-    shape: Any, alpha: Any, beta: Any = None, dtype: Any = dtypes.float32, seed: int | None = None, name: Any = None
-) -> Tensor:
-    """`shape` draws from each Gamma(alpha) with inverse scale beta: shape + broadcast(alpha, beta).shape.
-
-    Source: `tf.random_gamma`.
-    """
-    with name_scope(name, "random_gamma", [shape, alpha, beta]):
-        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
-        beta = convert_to_tensor(1 if beta is None else beta, name="beta", dtype=dtype)
-        common = broadcast_args(array.shape(alpha), array.shape(beta))
-        alpha = broadcast_to(alpha, common)
-        seed1, seed2 = get_seed(seed)
-        unit = random_gamma_op(shape, alpha, seed=seed1, seed2=seed2)
-        # A tiny alpha underflows; a sample of zero would have no logarithm.
-        tiny = np.finfo(alpha.dtype.as_numpy_dtype).tiny
-        result: Tensor = maximum(tiny, real_div(unit, beta, name="truediv"))
-        return result
-
-
-def random_poisson(lam: Any, shape: Any, dtype: Any = dtypes.float32, seed: int | None = None, name: Any = None) -> Tensor:
-    """`shape` draws from each Poisson(lam): shape + lam.shape. Source: `tf.random_poisson`."""
-    with name_scope(name, "random_poisson", [lam, shape]):
-        shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        seed1, seed2 = get_seed(seed)
-        with name_scope(None, "RandomPoissonV2") as scope:
-            # A Python number keeps its own type here (the op's default would make it a double).
-            rate = convert_to_tensor(lam, name="rate")
-            result: Tensor = random_poisson_op(shape, rate, dtype=dtype, seed=seed1, seed2=seed2, name=scope)
-            return result
-
-
-def _shape_tensor(shape: Any) -> Tensor:
+def shape_tensor(shape: Any) -> Tensor:
     """The shape input of an op; Dimensions count as their values, and an empty list as int32."""
     if not isinstance(shape, (list, tuple)):
         return convert_to_tensor(shape, name="shape")

@@ -224,7 +224,7 @@ def axes_or_all(x: Any, axis: Any) -> Any:
     return array_fill.range(0, array.rank(x))
 
 
-def _old_spelling(name: str, value: Any, old_name: str, old_value: Any) -> Any:
+def old_spelling(name: str, value: Any, old_name: str, old_value: Any) -> Any:
     if old_value is not None:
         if value is not None:
             raise ValueError(f"Cannot specify both {old_name!r} and {name!r}.")
@@ -235,15 +235,15 @@ def _old_spelling(name: str, value: Any, old_name: str, old_value: Any) -> Any:
 def _reduce(
     op: Op, input_tensor: Any, axis: Any, keepdims: Any, name: str | None, reduction_indices: Any, keep_dims: Any
 ) -> Tensor:
-    axis = _old_spelling("axis", axis, "reduction_indices", reduction_indices)
-    keepdims = bool(_old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
+    axis = old_spelling("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
     if not isinstance(input_tensor, Tensor) and hasattr(input_tensor, "_as_graph_element"):
         input_tensor = convert_to_tensor(input_tensor)
     result = op(input_tensor, axes_or_all(input_tensor, axis), keep_dims=keepdims, name=name)
-    return _known_scalar(result, axis, keepdims)
+    return known_scalar(result, axis, keepdims)
 
 
-def _known_scalar(result: Tensor, axis: Any, keepdims: bool) -> Tensor:
+def known_scalar(result: Tensor, axis: Any, keepdims: bool) -> Tensor:
     """Over all axes without keeping them, the result is a scalar even where the rank is unknown."""
     if axis is None and not keepdims and not result.shape.is_fully_defined():
         result.set_shape(())

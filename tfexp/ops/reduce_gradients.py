@@ -13,10 +13,10 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.op import get_op
+from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import constant
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, device, get_default_graph
-from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import (
     array,
@@ -37,7 +37,7 @@ _SPREADS: weakref.WeakKeyDictionary[Any, _Known] = weakref.WeakKeyDictionary()
 
 def kept_shape(input_shape: Any, axes: Any) -> Any:
     """The shape of a reduction that keeps its axes: an array where both arguments are constant, else a tensor."""
-    shape_value, axes_value = static_value(input_shape), static_value(axes)
+    shape_value, axes_value = constant_value(input_shape), constant_value(axes)
     if shape_value is not None and axes_value is not None:
         kept = np.array(shape_value)
         kept[np.ravel(axes_value)] = 1
@@ -53,7 +53,7 @@ def kept_shape(input_shape: Any, axes: Any) -> Any:
 def spread(op: Operation, grad: Tensor) -> Tensor:
     """The gradient of a sum: `grad` repeated along the axes that the reduction `op` removed."""
     x, axes = op.inputs
-    dims, axes_value = x.shape.known_dims, static_value(axes)
+    dims, axes_value = x.shape.known_dims, constant_value(axes)
     if dims is not None and axes_value is not None:
         if np.array_equal(axes_value, np.arange(len(dims))):
             grad = array.reshape(grad, [1] * len(dims))
@@ -75,8 +75,9 @@ def _static_spread(dims: Any, axes: tuple[int, ...]) -> tuple[list[int], list[in
     if (dims, axes) not in known:
         kept = np.array(dims, np.int32)
         kept[list(axes)] = 1
-        times = static_value(np.array(dims, np.int32) // elementwise_binary.maximum(kept, 1))
-        known[dims, axes] = kept.tolist(), np.asarray(times).tolist()
+        # TensorFlow divides in the graph and reads the quotient back; the nodes stay, though nothing uses them.
+        _ = np.array(dims, np.int32) // elementwise_binary.maximum(kept, 1)
+        known[dims, axes] = kept.tolist(), (np.array(dims) // np.maximum(kept, 1)).tolist()
     return known[dims, axes]
 
 

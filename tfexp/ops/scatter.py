@@ -15,7 +15,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
-from tfexp.ops.state import NUMBERS, buffer_of, merge_shapes, shape_text, static_text
+from tfexp.ops.state import NUMBERS, buffer_of, is_reference, merge_shapes, shape_text, static_text
 
 Update = Callable[[np.ndarray, Any, Any], None]
 
@@ -230,42 +230,49 @@ scatter_nd_sub_op = _define_elements("ScatterNdSub", NUMBERS, "false", _apply(np
 # --- the public functions ----------------------------------------------------------------------------------------------
 
 
+def _variable(ref: Any) -> Any:
+    """`ref` itself; AttributeError, as TensorFlow has it, when it is not a variable."""
+    if not is_reference(ref):
+        raise AttributeError(f"{ref!r} is not a variable: only variables have rows that can be updated")
+    return ref
+
+
 def scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
     """`ref[indices] = updates`: rows of a variable, the reference afterwards. Source: `tf.scatter_update`.
 
     `updates` has shape `indices.shape + ref.shape[1:]`, or is a scalar; so for all of the `scatter_` functions.
     """
-    return scatter_update_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_update_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] += updates`; rows whose index comes more than once add up. Source: `tf.scatter_add`."""
-    return scatter_add_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_add_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] -= updates`. Source: `tf.scatter_sub`."""
-    return scatter_sub_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_sub_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_mul(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] *= updates`. Source: `tf.scatter_mul`."""
-    return scatter_mul_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_mul_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_div(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] /= updates`. Source: `tf.scatter_div`."""
-    return scatter_div_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_div_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_min(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] = min(ref[indices], updates)`. Source: `tf.scatter_min`."""
-    return scatter_min_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_min_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_max(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] = max(ref[indices], updates)`. Source: `tf.scatter_max`."""
-    return scatter_max_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_max_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_nd_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
@@ -273,14 +280,14 @@ def scatter_nd_update(ref: Any, indices: Any, updates: Any, use_locking: bool = 
 
     `updates` has shape `indices.shape[:-1] + ref.shape[indices.shape[-1]:]`; so for all of the `scatter_nd_` functions.
     """
-    return scatter_nd_update_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_nd_update_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_nd_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[index] += update` for each index. Source: `tf.scatter_nd_add`."""
-    return scatter_nd_add_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_nd_add_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
 
 
 def scatter_nd_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[index] -= update` for each index. Source: `tf.scatter_nd_sub`."""
-    return scatter_nd_sub_op(ref, indices, updates, use_locking=use_locking, name=name)
+    return scatter_nd_sub_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)

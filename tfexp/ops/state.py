@@ -246,7 +246,7 @@ def _(ctx: Any, ref: Ref, *, limit: int) -> Any:
 # --- the public functions ----------------------------------------------------------------------------------------------
 
 
-def _is_reference(ref: Any) -> bool:
+def is_reference(ref: Any) -> bool:
     """Whether `ref` is a reference variable (or the reference itself), which an op can take as its `ref` input."""
     return dtypes.as_dtype(ref.dtype)._is_ref_dtype
 
@@ -258,28 +258,28 @@ def assign(
 
     With `validate_shape=False` the variable may change its shape. AttributeError where `ref` is not a variable.
     """
-    if _is_reference(ref):
+    if is_reference(ref):
         return assign_op(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
     return ref.assign(value, name=name)
 
 
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Add `value`, of the same shape, to the variable. Source: `tf.assign_add`."""
-    if _is_reference(ref):
+    if is_reference(ref):
         return assign_add_op(ref, value, use_locking=use_locking, name=name)
     return ref.assign_add(value, name=name)
 
 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtract `value`, of the same shape, from the variable. Source: `tf.assign_sub`."""
-    if _is_reference(ref):
+    if is_reference(ref):
         return assign_sub_op(ref, value, use_locking=use_locking, name=name)
     return ref.assign_sub(value, name=name)
 
 
 def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
     """A bool scalar: whether the variable has a value. Source: `tf.is_variable_initialized`."""
-    if _is_reference(ref):
+    if is_reference(ref):
         return is_variable_initialized_op(ref, name=name)
     return ref.is_initialized(name=name)
 

@@ -10,9 +10,9 @@ from tfexp.graph.convert import constant
 from tfexp.graph.scopes import colocate_with, device, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, state
-from tfexp.ops.elementwise import logical_not
-from tfexp.ops.mask import boolean_mask
-from tfexp.ops.stack import stack
+from tfexp.ops.array_join import stack
+from tfexp.ops.array_mask import boolean_mask
+from tfexp.ops.logical import logical_not
 from tfexp.ops.variable_lists import global_variables, local_variables
 
 

@@ -49,3 +49,8 @@ def global_variables_initializer() -> Operation:
 def local_variables_initializer() -> Operation:
     """An operation that initializes the local variables that exist now."""
     return variables_initializer(local_variables())
+
+
+def tables_initializer(name: str = "init_all_tables") -> Operation:
+    """An operation that initializes all lookup tables of the graph; one that does nothing without any. Source: TF 1.15."""
+    return control.group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)

@@ -17,14 +17,14 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
-from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
-from tfexp.graph.scopes import add_to_collection, colocate_with, get_default_graph, name_scope
+from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array
+from tfexp.ops import array_slice
 from tfexp.ops.initializers import glorot_uniform_initializer, zeros_initializer
 from tfexp.ops.partitioned_variable import PartitionedVariable, call_partitioner, slices
+from tfexp.ops.regularization import add_regularization_loss
 from tfexp.ops.save_slice import SaveSliceInfo
 from tfexp.ops.variables import Variable, VariableAggregation, VariableSynchronization
 
@@ -86,7 +86,7 @@ class VariableStore:
         if custom_getter is None:
             return self._get(request)
         arguments = {key: getattr(request, key) for key in Request.__dataclass_fields__}
-        return custom_getter(lambda name, **changed: self._get(Request(name=name, **changed)), **arguments)
+        return custom_getter(lambda *args, **changed: self._get(Request(*args, **changed)), **arguments)
 
     def _get(self, request: Request) -> Any:
         is_scalar = request.shape is not None and isinstance(request.shape, (list, tuple)) and not request.shape
@@ -137,10 +137,11 @@ class VariableStore:
                 use_resource=request.use_resource,
                 synchronization=request.synchronization,
                 aggregation=request.aggregation,
+                shape=None if shape.rank is None else shape,
             )
         self._variables[request.name] = variable  # type: ignore[index]
         if request.regularizer:
-            _add_regularization_loss(request.name, variable, request.regularizer)
+            add_regularization_loss(str(request.name), variable, request.regularizer)
         return variable
 
     def _shared(self, request: Request, shape: TensorShape, dtype: DType) -> Any:
@@ -203,7 +204,7 @@ class VariableStore:
                 initializer = _default_initializer(request.name, full_shape, dtype)
             elif not callable(initializer):
                 whole = convert_to_tensor(initializer, dtype=None if isinstance(initializer, Tensor) else dtype)
-                initializer = array.slice(whole, offset, part_shape)
+                initializer = array_slice.slice(whole, offset, part_shape)
         shape, dtype = (part_shape, dtype) if callable(initializer) else (None, initializer.dtype.base_dtype)
         with name_scope(None):
             part = replace(request, shape=shape, dtype=dtype, initializer=initializer, partitioner=None)
@@ -276,11 +277,3 @@ def _from_function(
             "provided or an instance of `tf.keras.initializers.*' and `shape` should be fully defined."
         )
     return initializer, None
-
-
-def _add_regularization_loss(name: str | None, variable: Any, regularizer: Callable[[Any], Any]) -> None:
-    """Add what the regularizer makes of the variable, beside it and below `<name>/Regularizer/`, to REGULARIZATION_LOSSES."""
-    with colocate_with(variable.op), name_scope(f"{name}/Regularizer/"), get_default_graph().control_dependencies(None):
-        loss = regularizer(variable)
-    if loss is not None:
-        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)

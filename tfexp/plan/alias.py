@@ -19,9 +19,17 @@ def variable_key(node: Node) -> tuple[str, ...]:
     return ("variable", node.attrs.get("container", ""), name)
 
 
-def find_roots(draft: Draft) -> dict[Value, Roots]:
+class RootMap(dict[Value, Roots]):
+    """Roots by value. What no node of the draft makes (feeds, constants) owns its memory."""
+
+    def __missing__(self, value: Value) -> Roots:
+        self[value] = roots = frozenset([value])
+        return roots
+
+
+def find_roots(draft: Draft) -> RootMap:
     """The roots of every value. `draft.nodes` must be ordered (inputs first)."""
-    roots: dict[Value, Roots] = {feed: frozenset([feed]) for feed in draft.feeds}
+    roots = RootMap()
     for node in draft.nodes:
         flags = ref_flags(node)
         through_refs = frozenset().union(*(roots[v] for v, f in zip(node.inputs, flags, strict=True) if f))
@@ -39,7 +47,7 @@ def find_roots(draft: Draft) -> dict[Value, Roots]:
     return roots
 
 
-def writes(node: Node, roots: dict[Value, Roots]) -> Roots:
+def writes(node: Node, roots: RootMap) -> Roots:
     """The variables that the node may update in place."""
     if not node.op.writes_refs:
         return frozenset()

@@ -11,7 +11,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from tfexp.plan.alias import Roots, find_roots
+from tfexp.plan.alias import RootMap, find_roots
 from tfexp.plan.ir import Draft, Node, Value
 from tfexp.plan.mortal import find_mortal
 
@@ -64,7 +64,7 @@ def _size_of(value: Value) -> int:
     return (value.shape.num_elements() or 0) * np.dtype(value.dtype.as_numpy_dtype).itemsize
 
 
-def _bufferable(node: Node, roots: dict[Value, Roots]) -> Value | None:
+def _bufferable(node: Node, roots: RootMap) -> Value | None:
     if node.call is None or not node.call.out or len(node.outputs) != 1:
         return None
     value = node.outputs[0]
@@ -73,7 +73,7 @@ def _bufferable(node: Node, roots: dict[Value, Roots]) -> Value | None:
     return value if roots[value] == {value} and _size_of(value) > 0 else None
 
 
-def _last_uses(draft: Draft, roots: dict[Value, Roots]) -> dict[object, int]:
+def _last_uses(draft: Draft, roots: RootMap) -> dict[object, int]:
     last: dict[object, int] = {}
     for position, node in enumerate(draft.nodes):
         for value in (*node.inputs, *node.outputs):
@@ -82,7 +82,7 @@ def _last_uses(draft: Draft, roots: dict[Value, Roots]) -> dict[object, int]:
     return last
 
 
-def _escaping(draft: Draft, roots: dict[Value, Roots]) -> set[object]:
+def _escaping(draft: Draft, roots: RootMap) -> set[object]:
     """The owners of memory that outlives the step: fetched values, and what a kernel with state might keep."""
     escaping: set[object] = set()
     for value in draft.fetches:
@@ -97,7 +97,7 @@ def _escaping(draft: Draft, roots: dict[Value, Roots]) -> set[object]:
 def _overwritable(
     node: Node,
     value: Value,
-    roots: dict[Value, Roots],
+    roots: RootMap,
     last_use: dict[object, int],
     position: int,
     buffer_of: dict[Value, int],

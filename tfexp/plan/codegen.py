@@ -1,14 +1,15 @@
 """Straight-line Python for a plan. Names are letters and numbers of slots and steps: no text of the graph gets in.
 
-    x<slot>  a feed (parameter)            f<step>  the step's callable      D  DEAD
-    c<slot>  a constant                    s<step>_<n>  its scratch arrays   U  raises 'uninitialized'
-    h<slot>  a handle (Ref, queue)         b<slot>  a buffer of that shape   G  hands a fetch out, whatever it is
-    v<slot>  a computed value (local)      t<slot>  a Ref's array (local)    d<step>  whether a step is dead (local)
+x<slot>  a feed (parameter)            f<step>  the step's callable      D  DEAD
+c<slot>  a constant                    s<step>_<n>  its scratch arrays   U  raises 'uninitialized'
+h<slot>  a handle (Ref, queue)         b<slot>  a buffer of that shape   G  hands a fetch out, whatever it is
+v<slot>  a computed value (local)      t<slot>  a Ref's array (local)    d<step>  whether a step is dead (local)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,9 @@ class Source:
     text: str
     step_of_line: tuple[int, ...]
 
+    def __repr__(self) -> str:
+        return self.text
+
 
 def generate(plan: Plan) -> Source:
     """The source of `run(x…)`, which returns the tuple of fetched values."""
@@ -35,6 +39,11 @@ def generate(plan: Plan) -> Source:
 def is_handle(step: Step) -> bool:
     """Whether the step is run once when the plan is bound, and its outputs are names from then on."""
     return step.kernel.handle and not step.may_be_dead
+
+
+def _takes_out_by_position(function: Any) -> bool:
+    """A ufunc's output as positional argument is quicker than by name; NumPy wants these two called by name."""
+    return isinstance(function, np.ufunc) and function not in (np.maximum, np.minimum)
 
 
 class _Writer:
@@ -116,7 +125,7 @@ class _Writer:
         else:
             arguments += [f"s{position}_{n}" for n in range(len(step.call.scratch))]
             if len(outputs) == 1 and self.plan.slots[outputs[0]].buffer is not None:
-                keyword = "" if isinstance(step.call.function, np.ufunc) else "out="
+                keyword = "" if _takes_out_by_position(step.call.function) else "out="
                 arguments.append(f"{keyword}b{outputs[0]}")
         text = f"f{position}({', '.join(arguments)})"
         if any(i in self.last_use for i in outputs):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
-from tfexp.plan.alias import Roots, find_roots, writes
-from tfexp.plan.ir import SWITCHES, Draft, Node, Value, ref_flags
+from tfexp.plan.alias import RootMap, find_roots, writes
+from tfexp.plan.ir import Draft, Node, Value, ref_flags
 from tfexp.plan.mortal import find_mortal, may_be_dead
 from tfexp.plan.plan import Fetch, Keep, PassRecord, Plan, Slot, Step
 
@@ -40,6 +41,7 @@ def freeze(draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[Pass
                 tuple(positions[c] for c in node.controls if c in mortal),
                 node in mortal,
                 tuple(number[v] for v in node.ref_inputs()) if updated else (),
+                tuple(v.name for v in node.inputs),
                 tuple(c.name for c in node.controls),
             )
         )
@@ -61,8 +63,16 @@ def freeze(draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[Pass
         fetches=_fetches(draft, number, roots),
         passes=passes,
         buffers=tuple(draft.buffer_sizes),
-        has_switches=bool(mortal) or any(node.type in SWITCHES for node in nodes),
+        may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
+    )
+
+
+def _may_wait(node: Node) -> bool:
+    """Kernels wait on what they share with others: queues, barriers, tables, reached through handles."""
+    kinds = (dtypes.resource, dtypes.variant)
+    return node.op.is_stateful and any(
+        v.dtype.base_dtype in kinds or (v.dtype._is_ref_dtype and v.dtype.base_dtype is dtypes.string) for v in node.inputs
     )
 
 
@@ -70,7 +80,7 @@ def _is_constant(node: Node) -> bool:
     return len(node.outputs) > 0 and all(v.constant is not None for v in node.outputs)
 
 
-def _fetches(draft: Draft, number: dict[Value, int], roots: dict[Value, Roots]) -> tuple[Fetch, ...]:
+def _fetches(draft: Draft, number: dict[Value, int], roots: RootMap) -> tuple[Fetch, ...]:
     """A fetched value is handed out as it is only if it owns its memory and nobody else was given that."""
     given: set[object] = set()
     fetches = []

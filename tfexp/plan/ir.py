@@ -25,7 +25,7 @@ class Value:
     `constant` is the array, where it is the same in every run of the plan.
     """
 
-    __slots__ = ("node", "index", "name", "dtype", "shape", "constant")
+    __slots__ = ("constant", "dtype", "index", "name", "node", "shape")
 
     def __init__(self, node: Node | None, index: int, name: str, dtype: DType, shape: TensorShape):
         self.node = node
@@ -42,7 +42,7 @@ class Value:
 class Node:
     """One node of a step. `origin` is the graph's Operation (None for nodes that a pass made)."""
 
-    __slots__ = ("name", "op", "attrs", "inputs", "controls", "outputs", "device", "origin", "serial", "call", "kernel")
+    __slots__ = ("attrs", "call", "controls", "device", "inputs", "kernel", "name", "op", "origin", "outputs", "serial")
 
     def __init__(self, name: str, op: Op, attrs: dict[str, Any], device: str, origin: Any, serial: int):
         self.name = name
@@ -72,7 +72,7 @@ class Node:
 class Draft:
     """The working state of the planner. After the `order` pass, `nodes` are in the order in which they run."""
 
-    __slots__ = ("nodes", "feeds", "fetches", "targets", "buffer_of", "buffer_sizes")
+    __slots__ = ("buffer_of", "buffer_sizes", "feeds", "fetches", "nodes", "targets")
 
     def __init__(self, nodes: list[Node], feeds: list[Value], fetches: list[Value], targets: list[Node]):
         self.nodes = nodes

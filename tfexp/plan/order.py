@@ -40,7 +40,7 @@ class _Dependencies:
             before.update(node.controls)
             self.waiting[node] = len(before)
             for other in before:
-                self.successors[other].append(node)  # type: ignore[index]
+                self.successors[other].append(node)
 
     def finished(self, node: Node) -> list[Node]:
         """Take note that `node` has run; returns those that became ready."""

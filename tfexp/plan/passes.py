@@ -43,7 +43,8 @@ def make_plan(
     """
     began = time.perf_counter()
     draft = prune(fetches, targets, feeds, feed_shapes)
-    graph = next((element.graph for element in (*fetches, *targets)), None)
+    elements: list[Tensor | Operation] = [*fetches, *targets]
+    graph = elements[0].graph if elements else None
     records = [
         PassRecord("prune", 0 if graph is None else len(graph._operations), len(draft.nodes), time.perf_counter() - began)
     ]

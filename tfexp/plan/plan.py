@@ -48,11 +48,8 @@ class Step:
     waits_for_dead: tuple[int, ...] = ()  # steps whose death kills this one, because of a control edge
     may_be_dead: bool = False
     writes: tuple[int, ...] = ()  # slots of the variables' Refs that it may update
-    controls: tuple[str, ...] = ()  # names of the control inputs, to show
-
-    @property
-    def signature(self) -> str:
-        return f"{self.name} = {self.op.name}"
+    input_names: tuple[str, ...] = ()  # to show, as the next
+    controls: tuple[str, ...] = ()
 
 
 class Keep(Enum):
@@ -88,13 +85,14 @@ class Plan:
     fetches: tuple[Fetch, ...]
     passes: tuple[PassRecord, ...] = ()
     buffers: tuple[int, ...] = ()  # bytes of each
-    has_switches: bool = False
+    may_wait: bool = False  # whether a kernel may wait for other steps (queues), so that cancelling must reach it
     fed_shapes: tuple[TensorShape, ...] = field(default=())
 
     def describe(self) -> str:
         """The plan in words: feeds, passes, steps with shapes and buffers, fetches."""
         lines = [
-            f"plan: {len(self.steps)} steps, {len(self.slots)} values, {len(self.buffers)} buffers ({sum(self.buffers)} bytes)"
+            f"plan: {len(self.steps)} steps, {len(self.slots)} values, "
+            f"{len(self.buffers)} buffers of {sum(self.buffers)} bytes"
         ]
         for slot, shape in zip(self.feeds, self.fed_shapes, strict=True):
             lines.append(f"  feed {self.slots[slot].name} {self.slots[slot].dtype.name} {shape}")

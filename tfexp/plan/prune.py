@@ -18,9 +18,7 @@ def prune(
     fed: dict[Tensor, Value] = {}
     for i, (tensor, shape) in enumerate(zip(feeds, feed_shapes, strict=True)):
         fed[tensor] = Value(None, i, tensor.name, tensor.dtype.base_dtype, shape)
-    nodes = {
-        op: Node(op.name, op.op_def, op.attrs, op.device, op, op._id) for op in _needed(fetches, targets, fed)
-    }
+    nodes = {op: Node(op.name, op.op_def, op.attrs, op.device, op, op._id) for op in _needed(fetches, targets, fed)}
     for op, node in nodes.items():
         node.outputs = [Value(node, t._value_index, t.name, t.dtype, t._shape) for t in op._outputs]
         if op.type == "Const":
@@ -36,9 +34,7 @@ def prune(
     )
 
 
-def _needed(
-    fetches: Sequence[Tensor], targets: Sequence[Operation], fed: dict[Tensor, Value]
-) -> dict[Operation, None]:
+def _needed(fetches: Sequence[Tensor], targets: Sequence[Operation], fed: dict[Tensor, Value]) -> dict[Operation, None]:
     # A placeholder that is fed has nothing left to wait for; any other op with a fed output still runs where a control
     # edge asks for it.
     fed_placeholders = {t.op for t in fed if t.op.type in ("Placeholder", "PlaceholderV2")}

@@ -12,7 +12,7 @@ import numpy as np
 
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
-from tfexp.plan.alias import Roots, find_roots, writes
+from tfexp.plan.alias import RootMap, find_roots, writes
 from tfexp.plan.ir import Draft, Node, Value, is_pure
 from tfexp.plan.mortal import find_mortal
 
@@ -140,7 +140,7 @@ def _same_value(node: Node, fetched: set[Value]) -> Value | None:
     return source
 
 
-def _computation(node: Node, roots: dict[Value, Roots], versions: dict[Hashable, int]) -> Hashable | None:
+def _computation(node: Node, roots: RootMap, versions: dict[Hashable, int]) -> Hashable | None:
     """What makes two nodes compute the same: op, attributes, inputs, and the state of the variables that they read."""
     attributes = []
     for name in node.op.attrs:
@@ -187,9 +187,9 @@ def sweep(draft: Draft) -> None:
         if node.type == "NoOp" and node not in mortal:
             continue
         live.add(node)
-        live.update(v.node for v in node.inputs if v.node is not None)
+        # A constant is there without the node that made it.
+        live.update(v.node for v in node.inputs if v.node is not None and (v.constant is None or v.node in mortal))
         live.update(c for c in node.controls if c in mortal)
-    # A constant is read from its slot; the node behind it has nothing to do unless it may die.
     draft.nodes = [
         n for n in draft.nodes if n in live and (n in mortal or not n.outputs or any(v.constant is None for v in n.outputs))
     ]

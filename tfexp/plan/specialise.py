@@ -1,7 +1,7 @@
 """Concrete shapes, from the fed ones through the ops' shape rules, and the constants that follow from them.
 
-Under known shapes whole subgraphs are the same in every run: `Shape -> BroadcastGradientArgs` becomes a constant, and so does
-everything that is computed from constants alone. Nodes that may turn out dead (`freeze.find_mortal`) are left alone.
+Under known shapes whole subgraphs are the same in every run: `Shape -> BroadcastGradientArgs` becomes a constant, and so
+does everything that is computed from constants alone. Nodes that may turn out dead (`mortal.find_mortal`) stay as they are.
 """
 
 from __future__ import annotations
@@ -103,26 +103,22 @@ def _affordable(shape: TensorShape, dtype: Any) -> bool:
 
 def _fold(node: Node) -> None:
     assert node.kernel is not None
-    if not all(_affordable(v.shape, v.dtype.as_numpy_dtype) for v in node.outputs):
+    if any(v.shape.is_fully_defined() and not _affordable(v.shape, v.dtype.as_numpy_dtype) for v in node.outputs):
         return
     arrays = [v.constant for v in node.inputs]
     try:
         with np.errstate(all="ignore"):
-            result = node.kernel.compute(_FoldingContext(node.name), *group_inputs(node.op, arrays, node.attrs), **node.attrs)
+            # A pure kernel has nothing to ask of a session.
+            result = node.kernel.compute(None, *group_inputs(node.op, arrays, node.attrs), **node.attrs)
     except Exception:
         # Whatever is wrong with these values is the run's to report, with the node's name.
         return
-    for value, array in zip(node.outputs, _flat(node.op, result), strict=True):
-        value.constant = np.asarray(array)
-        value.shape = TensorShape(value.constant.shape)
+    results = [np.asarray(array) for array in _flat(node.op, result)]
+    if sum(array.nbytes for array in results) <= _MAX_CONSTANT_BYTES:
+        for value, array in zip(node.outputs, results, strict=True):
+            value.constant = array
+            value.shape = TensorShape(array.shape)
 
 
 def _flat(op: Op, result: Any) -> list[Any]:
     return [result] if op.has_single_output else flatten_args(result)
-
-
-class _FoldingContext:
-    """What a pure kernel may ask for while the planner runs it: its name, and nothing of any session."""
-
-    def __init__(self, node_name: str):
-        self.node_name = node_name

@@ -11,15 +11,40 @@ from tfexp.graph.tensor import Tensor
 
 
 class PreparedStep(Protocol):
-    """One combination of fetches, targets and feeds, which is run many times, perhaps by several threads at once."""
+    """One combination of fetches, targets and feeds, which is run many times, perhaps by several threads at once.
 
-    def run(self, values: list[Any], shapes: tuple[tuple[int, ...], ...], options: Any, run_metadata: Any) -> Sequence[Any]:
+    `ready` holds, by fed shapes, what runs fed arrays of these shapes with nothing left to check or decide; the backend
+    fills it when it likes.
+    """
+
+    ready: dict[tuple[tuple[int, ...], ...], Callable[[Sequence[Any]], Sequence[Any]]]
+
+    def run(
+        self, values: Sequence[Any], shapes: tuple[tuple[int, ...], ...], options: Any, run_metadata: Any
+    ) -> Sequence[Any]:
         """Run with fed arrays of these shapes; the fetched arrays (0-d ones as NumPy scalars), the caller's to keep."""
         ...
+
+    def explain(self, shapes: tuple[tuple[int, ...], ...]) -> Any:
+        """What running feeds of these shapes comes to, as an object whose `repr` is meant for people."""
+        ...
+
+
+class PartialRun(Protocol):
+    """A step under way, of which parts have run."""
+
+    @property
+    def finished(self) -> bool: ...
+
+    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> list[Any]: ...
 
 
 class Backend(Protocol):
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PreparedStep: ...
+
+    def begin_partial(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PartialRun:
+        """Begin a step whose feeds and fetches come bit by bit; UnimplementedError where that is not offered."""
+        ...
 
     def list_devices(self) -> list[Any]: ...
 

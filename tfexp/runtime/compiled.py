@@ -23,7 +23,7 @@ from tfexp.runtime.resources import Resources
 
 
 class Compiled:
-    """A plan's generated code in one session. Call it with the list of fed arrays, by several threads at once if you like."""
+    """A plan's generated code in one session. `run` may be called by several threads at once."""
 
     def __init__(self, plan: Plan, resources: Resources):
         self.plan = plan
@@ -35,8 +35,11 @@ class Compiled:
         self._generation = -1
         self._shared: dict[str, Any] = {}
         self._frames: list[Callable[..., Any]] = []
+        self.used = False  # see PlanCache
 
-    def __call__(self, values: Sequence[np.ndarray]) -> Sequence[Any]:
+    def run(self, values: Sequence[np.ndarray]) -> Sequence[Any]:
+        """The fetched values for these fed arrays."""
+        self.used = True
         if self._generation != self._resources.generation:
             self._bind()
         try:
@@ -44,7 +47,8 @@ class Compiled:
         except IndexError:
             frame = self._make_frame()
         try:
-            return frame(*values)
+            fetched: Sequence[Any] = frame(*values)
+            return fetched
         except Exception as error:
             raise self._failure(error) from error
         finally:

@@ -1,4 +1,4 @@
-"""What a kernel promises (`core.kernel`), checked on its first result in a session: a breach would go wrong silently later."""
+"""What a kernel promises (`core.kernel`), checked on its first result: a breach would go wrong silently later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.errors import InternalError
+from tfexp.core.errors import InternalError, OpError
 from tfexp.core.kernel import DEAD, Ref
 from tfexp.plan.plan import Plan, Slot, Step
 
@@ -26,7 +26,7 @@ def check_outputs(plan: Plan, step: Step, inputs: Sequence[Any], outputs: Sequen
             raise _breach(step, f"gave a view of an input for output {position} but does not say view=True")
 
 
-def _breach(step: Step, what: str) -> InternalError:
+def _breach(step: Step, what: str) -> OpError:
     return InternalError(None, None, f"The kernel of {step.op.name} {what}")
 
 

@@ -6,7 +6,7 @@ from tfexp.core.device import DeviceName
 
 
 class DeviceAttributes:
-    """A device of a session: its full name, type, memory limit in bytes, incarnation. Source: `_DeviceAttributes`, TF 1.15."""
+    """A device of a session: full name, type, memory limit in bytes, incarnation. Source: `_DeviceAttributes`, TF 1.15."""
 
     def __init__(self, name: str, memory_limit_bytes: int = 268435456, incarnation: int = 0):
         self._name = name

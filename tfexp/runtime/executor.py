@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,7 +42,7 @@ def make_scratch(step: Step) -> list[np.ndarray]:
 class BoundStep:
     """A plan's step made callable: `call(flat inputs) -> flat outputs`."""
 
-    __slots__ = ("step", "call", "checked")
+    __slots__ = ("call", "checked", "step")
 
     def __init__(self, step: Step, resources: Resources):
         self.step = step
@@ -52,12 +52,7 @@ class BoundStep:
 
 def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[Any]]:
     op = step.op
-    if step.call is not None:
-        function = step.call.function
-        compute = lambda inputs: function(*inputs, *make_scratch(step))  # noqa: E731
-    else:
-        kernel = bind_kernel(step, resources)
-        compute = lambda inputs: kernel(*group_inputs(op, inputs, step.attrs))  # noqa: E731
+    compute = _with_flat_inputs(step, resources)
     if op.has_single_output:
         return lambda inputs: (compute(inputs),)
     if op.outputs:
@@ -70,6 +65,25 @@ def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[An
     return for_effect
 
 
+def _with_flat_inputs(step: Step, resources: Resources) -> Callable[[list[Any]], Any]:
+    if step.call is not None:
+        function = step.call.function
+        return lambda inputs: function(*inputs, *make_scratch(step))
+    kernel = bind_kernel(step, resources)
+    return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
+
+
+class Progress:
+    """How far a step has come: the values so far, which steps have run, which turned out dead."""
+
+    __slots__ = ("dead", "done", "values")
+
+    def __init__(self, values: list[Any]):
+        self.values = values
+        self.done: set[int] = set()
+        self.dead: set[int] = set()
+
+
 class Interpreter:
     """A plan in one session. `run` may be called by several threads at once."""
 
@@ -80,37 +94,56 @@ class Interpreter:
 
     def run(self, fed: Sequence[np.ndarray], state: StepState | None = None, trace: Trace | None = None) -> list[Any]:
         """The fetched values. Raises OpErrors that name the node; every kernel's first result is held to its contract."""
-        values = list(self._initial)
+        progress = self.begin()
         for slot, array in zip(self.plan.feeds, fed, strict=True):
-            values[slot] = array
-        dead: set[int] = set()
+            progress.values[slot] = array
+        self.advance(progress, range(len(self._steps)), state, trace)
+        return [self.fetched(progress, number) for number in range(len(self.plan.fetches))]
+
+    def begin(self) -> Progress:
+        """A step of which nothing has run."""
+        return Progress(list(self._initial))
+
+    def advance(
+        self, progress: Progress, positions: Iterable[int], state: StepState | None, trace: Trace | None = None
+    ) -> None:
+        """Run these steps, in order."""
         step: Step | None = None
         try:
             with np.errstate(all="ignore"):
-                for position, bound in enumerate(self._steps):
-                    step = bound.step
+                for position in positions:
+                    step = self._steps[position].step
                     if state is not None:
                         state.check()
-                    inputs = [values[i] for i in step.inputs]
-                    if step.may_be_dead and _is_dead(step, inputs, dead):
-                        dead.add(position)
-                        for i in step.outputs:
-                            values[i] = DEAD
-                        continue
-                    _dereference(step, inputs)
-                    began = time.perf_counter()
-                    outputs = bound.call(inputs)
-                    if trace is not None:
-                        trace.node(step, began, time.perf_counter(), inputs, outputs)
-                    if not bound.checked:
-                        check_outputs(self.plan, step, inputs, outputs)
-                        bound.checked = True
-                    for i, value in zip(step.outputs, outputs, strict=True):
-                        values[i] = value
+                    self._run_one(position, progress, trace)
+                    progress.done.add(position)
         except Exception as error:
             assert step is not None
             raise as_op_error(error, step.name, step.origin) from error
-        return [hand_out(self.plan, number, values[fetch.slot]) for number, fetch in enumerate(self.plan.fetches)]
+
+    def _run_one(self, position: int, progress: Progress, trace: Trace | None) -> None:
+        bound, values = self._steps[position], progress.values
+        step = bound.step
+        inputs = [values[i] for i in step.inputs]
+        if step.may_be_dead and _is_dead(step, inputs, progress.dead):
+            progress.dead.add(position)
+            for i in step.outputs:
+                values[i] = DEAD
+            return
+        _dereference(step, inputs)
+        began = time.perf_counter()
+        outputs = bound.call(inputs)
+        if trace is not None:
+            trace.node(step, began, time.perf_counter(), inputs, outputs)
+        if not bound.checked:
+            check_outputs(self.plan, step, inputs, outputs)
+            bound.checked = True
+        for i, value in zip(step.outputs, outputs, strict=True):
+            values[i] = value
+
+    def fetched(self, progress: Progress, number: int) -> Any:
+        """The value of a fetch, as the caller gets it."""
+        return hand_out(self.plan, number, progress.values[self.plan.fetches[number].slot])
 
 
 def _is_dead(step: Step, inputs: list[Any], dead: set[int]) -> bool:
@@ -148,8 +181,8 @@ def hand_out(plan: Plan, number: int, value: Any) -> Any:
         if value.value is None:
             raise as_op_error(uninitialized(value), slot.name.rpartition(":")[0], None)
         value = value.value
-    if not isinstance(value, (np.ndarray, np.generic)):
-        return value  # a resource handle
+    if isinstance(value, np.generic) or not isinstance(value, np.ndarray):
+        return value  # a scalar, or a resource handle
     if value.shape == ():
         return value[()]
     return value.copy() if fetch.keep is Keep.COPY else value

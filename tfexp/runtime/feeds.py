@@ -16,7 +16,7 @@ from tfexp.runtime.fetches import composite_feeds
 class FeedSpec:
     """One fed tensor: what an array for it has to be."""
 
-    __slots__ = ("tensor", "numpy_dtype", "is_string")
+    __slots__ = ("is_string", "numpy_dtype", "tensor")
 
     def __init__(self, graph: Graph, tensor: Tensor):
         if not graph.is_feedable(tensor):
@@ -104,5 +104,3 @@ def _flatten(graph: Graph, key: Any, value: Any, pairs: list[tuple[Tensor, Any]]
             text = error.args[0] if isinstance(error, KeyError) else str(error)
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {text}") from None
         pairs.append((tensor, part_value))
-
-

@@ -61,9 +61,9 @@ class FetchMapper:
         self._graph = graph
         self.elements: list[Tensor | Operation] = []
         self._number: dict[Tensor | Operation, int] = {}
-        self.build: Callable[[list[Any]], Any] = self._mapper(fetches)
+        self.build: Callable[[Sequence[Any]], Any] = self._mapper(fetches)
 
-    def _mapper(self, fetch: Any) -> Callable[[list[Any]], Any]:
+    def _mapper(self, fetch: Any) -> Callable[[Sequence[Any]], Any]:
         if fetch is None:
             raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}")
         if isinstance(fetch, (list, tuple)):
@@ -99,20 +99,20 @@ class FetchMapper:
             self.elements.append(found)
         return self._number[found]
 
-    def _sequence(self, fetches: Sequence[Any]) -> Callable[[list[Any]], Any]:
+    def _sequence(self, fetches: Sequence[Any]) -> Callable[[Sequence[Any]], Any]:
         parts = [self._mapper(fetch) for fetch in fetches]
-        kind = type(fetches)
+        kind: Any = type(fetches)
         if isinstance(fetches, list):
             return lambda values: [part(values) for part in parts]
         if hasattr(fetches, "_fields"):
             return lambda values: kind(*[part(values) for part in parts])
         return lambda values: kind([part(values) for part in parts])
 
-    def _mapping(self, fetches: Mapping[Any, Any]) -> Callable[[list[Any]], Any]:
+    def _mapping(self, fetches: Mapping[Any, Any]) -> Callable[[Sequence[Any]], Any]:
         parts = {key: self._mapper(fetch) for key, fetch in fetches.items()}
         kind: Any = type(fetches)
 
-        def build(values: list[Any]) -> Any:
+        def build(values: Sequence[Any]) -> Any:
             try:
                 result = kind()
             except TypeError:

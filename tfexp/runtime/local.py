@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -18,6 +19,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.codegen import Source, generate
 from tfexp.plan.passes import make_plan
 from tfexp.plan.place import Devices
 from tfexp.plan.plan import Plan
@@ -25,17 +27,18 @@ from tfexp.runtime.backend import register_backend
 from tfexp.runtime.compiled import Compiled
 from tfexp.runtime.device_list import DeviceAttributes
 from tfexp.runtime.executor import Interpreter
+from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.plan_cache import PlanCache
 from tfexp.runtime.resources import Resources
-from tfexp.runtime.step import ActiveSteps, StepState, current
+from tfexp.runtime.step import ActiveSteps, current
 from tfexp.runtime.trace import Tracer, record_graphs
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 # Shapes of one signature that get a plan of their own; with more, a plan for all shapes serves the rest.
-_MAX_SPECIALISED = 16
-# Compiled plans of one session (each holds buffers).
-_MAX_PLANS = 256
+MAX_SPECIALISED = 16
+# Compiled plans of one session: each holds buffers.
+MAX_PLANS = 256
 # Shapes of one signature that are remembered at all.
 _MAX_SHAPES = 4096
 
@@ -43,6 +46,17 @@ Shapes = tuple[tuple[int, ...], ...]
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 _open: weakref.WeakSet[LocalBackend] = weakref.WeakSet()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How feeds of certain shapes are run: the plan with its passes, and the generated source."""
+
+    plan: Plan
+    source: Source
+
+    def __repr__(self) -> str:
+        return f"{self.plan}\n{self.source.text}"
 
 
 class LocalBackend:
@@ -54,11 +68,15 @@ class LocalBackend:
         self.resources = Resources()
         self.active = ActiveSteps()
         self.devices = Devices((CPU,), soft=self.config.allow_soft_placement)
-        self.plans = PlanCache(_MAX_PLANS)
+        self.plans = PlanCache(MAX_PLANS)
         _open.add(self)
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> LocalStep:
         return LocalStep(self, fetches, targets, feeds)
+
+    def begin_partial(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PartialStep:
+        step = LocalStep(self, fetches, targets, feeds)
+        return PartialStep(Interpreter(step.plan(None, optimise=False), self.resources), fetches, targets, feeds)
 
     def list_devices(self) -> list[DeviceAttributes]:
         return [DeviceAttributes(name) for name in self.devices.names]
@@ -67,6 +85,26 @@ class LocalBackend:
         self.active.close()
         self.plans.clear()
         self.resources.clear()
+
+    def guarded(self, runner: Callable[..., Sequence[Any]], timeout_in_ms: int = 0) -> Runner:
+        """`runner` as a step that can be cancelled: by its deadline, and by closing the session."""
+
+        def run(values: Sequence[Any]) -> Sequence[Any]:
+            state = self.active.begin(timeout_in_ms or self.config.operation_timeout_in_ms)
+            outer, current.step = current.step, state
+            try:
+                result = runner(values)
+                state.check()
+                return result
+            except Exception:
+                # A kernel that was woken by the cancellation reports what it saw; the reason is the better answer.
+                state.check()
+                raise
+            finally:
+                current.step = outer
+                self.active.end(state)
+
+        return run
 
 
 class LocalStep:
@@ -86,63 +124,105 @@ class LocalStep:
         self._backend = backend
         self._fetches, self._targets, self._feeds = tuple(fetches), tuple(targets), tuple(feeds)
         self._lock = threading.Lock()
-        self._first: Interpreter | None = None
         self._seen: dict[Shapes, int] = {}
         self._specialised = 0
+        self._first: Interpreter | None = None
         self._generic: Runner | None = None
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """Run with these values, whose shapes are known to be allowed."""
         if options is not None or run_metadata is not None:
-            return self._run_watched(values, shapes, options, run_metadata)
+            return self._run_watched(values, options, run_metadata)
         runner = self.ready.get(shapes)
-        return self._next_runner(shapes)(values) if runner is None else runner(values)
+        if runner is None:
+            with self._lock:
+                runner = self.ready.get(shapes) or self._choose(shapes)
+        return runner(values)
 
-    def _next_runner(self, shapes: Shapes) -> Runner:
-        with self._lock:
-            runner = self.ready.get(shapes)
-            if runner is not None:
-                return runner
-            count = self._seen.pop(shapes, 0)
-            if len(self._seen) >= _MAX_SHAPES:
-                self._seen.pop(next(iter(self._seen)))
-            self._seen[shapes] = count + 1
-            if count == 0 and self._generic is None:
-                return self._guarded(self._interpreter().run)
-            if self._specialised >= _MAX_SPECIALISED or (count == 0 and self._generic is not None):
-                return self._for_all_shapes(shapes)
-            if count > 0:
-                return self._for_these_shapes(shapes)
-            return self._guarded(self._interpreter().run)
+    def _choose(self, shapes: Shapes) -> Runner:
+        """What runs these shapes this time, and perhaps from now on."""
+        count = self._seen.pop(shapes, 0)
+        self._seen[shapes] = count + 1
+        if len(self._seen) > _MAX_SHAPES:
+            self._seen.pop(next(iter(self._seen)))
+        if self._backend.config.operation_timeout_in_ms:
+            return self._watchable(self._interpreter())
+        if count == 0 and len(self._seen) <= MAX_SPECIALISED:
+            return self._watchable(self._interpreter())
+        if count == 0 or self._specialised >= MAX_SPECIALISED:
+            return self._for_all_shapes(shapes)
+        return self._for_these_shapes(shapes)
 
     def _interpreter(self) -> Interpreter:
         if self._first is None:
             self._first = Interpreter(self.plan(None, optimise=False), self._backend.resources)
         return self._first
 
+    def _watchable(self, interpreter: Interpreter, timeout_in_ms: int = 0) -> Runner:
+        return self._backend.guarded(lambda values: interpreter.run(values, current.step), timeout_in_ms)
+
     def _for_these_shapes(self, shapes: Shapes) -> Runner:
+        """Generated code takes over the next time; this time the optimised plan is interpreted."""
         plan = self.plan(shapes, optimise=True)
+        compiled = Compiled(plan, self._backend.resources)
         self._specialised += 1
-        return self._install(plan, shapes)
+        self.ready[shapes] = self._runner(compiled)
+        self._backend.plans.add(compiled, lambda: self._evict(shapes))
+        return self._watchable(Interpreter(plan, self._backend.resources))
 
     def _for_all_shapes(self, shapes: Shapes) -> Runner:
         if self._generic is None:
-            self._generic = self._guarded(Compiled(self.plan(None, optimise=True), self._backend.resources))
+            self._generic = self._runner(Compiled(self.plan(None, optimise=True), self._backend.resources))
         if len(self.ready) >= _MAX_SHAPES:
-            self.ready = {s: r for s, r in self.ready.items() if r is not self._generic}
+            self.ready = {known: runner for known, runner in self.ready.items() if runner is not self._generic}
         self.ready[shapes] = self._generic
         return self._generic
 
-    def _install(self, plan: Plan, shapes: Shapes) -> Runner:
-        """Let generated code run these shapes from the next time on; this time the plan is interpreted."""
-        runner = self._guarded(Compiled(plan, self._backend.resources))
-        self.ready[shapes] = runner
-        self._backend.plans.add(lambda: self._evict(shapes), runner)
-        return self._guarded(Interpreter(plan, self._backend.resources).run)
+    def _runner(self, compiled: Compiled) -> Runner:
+        # Only kernels that may wait for others need to hear that the step is cancelled.
+        return self._backend.guarded(compiled.run) if compiled.plan.may_wait else compiled.run
 
     def _evict(self, shapes: Shapes) -> None:
+        if self.ready.pop(shapes, None) is not None:
+            self._specialised -= 1
+
+    def plan(self, shapes: Shapes | None, optimise: bool) -> Plan:
+        """The plan for feeds of these shapes, or for all that the fed tensors allow."""
+        if shapes is None:
+            fed = [tensor.get_shape() for tensor in self._feeds]
+        else:
+            fed = [TensorShape(shape) for shape in shapes]
+        return make_plan(self._fetches, self._targets, self._feeds, fed, self._backend.devices, optimise)
+
+    def explain(self, shapes: Shapes) -> Explanation:
+        plan = self.plan(shapes, optimise=True)
+        return Explanation(plan, generate(plan))
+
+    def _run_watched(self, values: Sequence[Any], options: Any, run_metadata: Any) -> Sequence[Any]:
+        """A run with options: interpreted, so that every node can be timed, and stopped at its deadline."""
+        options = options or config_pb2.RunOptions()
         with self._lock:
-            if self.ready.pop(shapes, None) is not None:
-                self._specialised -= 1
-                self._seen.pop(shapes, None)
-'''
+            interpreter = self._interpreter()
+        wanted = run_metadata is not None and options.trace_level != config_pb2.RunOptions.NO_TRACE
+        tracer = Tracer() if wanted else None
+        run = self._backend.guarded(lambda v: interpreter.run(v, current.step, tracer), options.timeout_in_ms)
+        try:
+            return run(values)
+        finally:
+            if run_metadata is not None:
+                run_metadata.Clear()
+                if tracer is not None:
+                    tracer.write(run_metadata.step_stats)
+                if options.output_partition_graphs:
+                    shapes = tuple(value.shape for value in values)
+                    record_graphs(run_metadata, interpreter.plan, self.plan(shapes, optimise=True))
+
+
+def reset(target: str, containers: Sequence[str] | None, config: Any) -> None:
+    """Close all local sessions and drop what their containers hold."""
+    for backend in list(_open):
+        backend.resources.clear(containers)
+        backend.close()
+
+
+register_backend("", LocalBackend, reset)

@@ -3,73 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.graph import defaults
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime import local  # noqa: F401  (registers the backend of sessions without target)
-from tfexp.runtime.backend import PreparedStep, find_backend
+from tfexp.runtime.backend import PartialRun, find_backend
 from tfexp.runtime.feeds import FeedSpec, flatten_feeds
 from tfexp.runtime.fetches import FetchMapper
+from tfexp.runtime.invocation import Invocation
+
+_handle_numbers = itertools.count()
 
 # Distinct (fetches, feed keys) that a session remembers; more than a program has, unless it makes them up in a loop.
 _MAX_INVOCATIONS = 512
-
-
-class _Invocation:
-    """One combination of fetches and feed keys: everything that does not depend on the fed values, done once."""
-
-    __slots__ = ("_mapper", "_feeds", "_prepared", "_from_feeds", "_positions", "_checked", "plain", "retain")
-
-    def __init__(self, session: BaseSession, fetches: Any, feed_tensors: Sequence[Tensor]):
-        graph = session.graph
-        self._mapper = FetchMapper(graph, fetches)
-        self._feeds = tuple(FeedSpec(graph, tensor) for tensor in feed_tensors)
-        fed = {tensor: i for i, tensor in enumerate(feed_tensors)}
-        elements = self._mapper.elements
-        # A fetched feed is handed back as it was fed; the backend never sees it.
-        self._from_feeds = [(i, fed[e]) for i, e in enumerate(elements) if e in fed]
-        tensors = [(i, e) for i, e in enumerate(elements) if isinstance(e, Tensor) and e not in fed]
-        self._positions = [i for i, _ in tensors]
-        self._prepared: PreparedStep = session._backend.prepare(
-            [tensor for _, tensor in tensors],
-            [e for e in elements if isinstance(e, Operation)],
-            [spec.tensor for spec in self._feeds],
-        )
-        self._checked: set[tuple[tuple[int, ...], ...]] = set()
-
-    def run(self, fed_values: Iterable[Any], options: Any = None, run_metadata: Any = None) -> Any:
-        """Run with these values for the feeds, in order."""
-        values = []
-        for spec, value in zip(self._feeds, fed_values, strict=True):
-            if type(value) is not np.ndarray or value.dtype is not spec.numpy_dtype or spec.is_string:
-                value = spec.convert(value)
-            values.append(value)
-        shapes = tuple([value.shape for value in values])
-        if shapes not in self._checked:
-            self._check(shapes)
-        fetched = self._prepared.run(values, shapes, options, run_metadata)
-        results: list[Any] = [None] * len(self._mapper.elements)
-        for position, value in zip(self._positions, fetched, strict=True):
-            results[position] = value
-        for position, feed in self._from_feeds:
-            results[position] = values[feed]
-        return self._mapper.build(results)
-
-    def _check(self, shapes: tuple[tuple[int, ...], ...]) -> None:
-        for spec, shape in zip(self._feeds, shapes, strict=True):
-            spec.check_shape(shape)
-        if len(self._checked) > _MAX_INVOCATIONS:
-            self._checked.clear()
-        self._checked.add(shapes)
 
 
 class BaseSession:
@@ -94,7 +50,10 @@ class BaseSession:
         self._config = config
         factory, _ = find_backend(target)
         self._backend = factory(target, graph, config)
-        self._invocations: dict[Any, _Invocation] = {}
+        # By structure, and by what `run` is called with as it is where that says it all.
+        self._invocations: dict[Any, Invocation] = {}
+        self._known: dict[Any, Invocation] = {}
+        self._partial_runs: dict[str, PartialRun] = {}
         self._mutations = graph._mutations
         self._closed = False
 
@@ -127,6 +86,7 @@ class BaseSession:
         if not self._closed:
             self._closed = True
             self._invocations.clear()
+            self._known.clear()
             self._backend.close()
 
     def __del__(self) -> None:
@@ -150,6 +110,15 @@ class BaseSession:
             raise TypeError(f"options must be a tf.RunOptions, but got {type(options)}")
         if run_metadata is not None and not isinstance(run_metadata, config_pb2.RunMetadata):
             raise TypeError(f"run_metadata must be a tf.RunMetadata, but got {type(run_metadata)}")
+        if not self._closed and self._mutations == self._graph._mutations:
+            # The same call as before: fetches and feed keys find what was prepared for them.
+            key = tuple(fetches) if type(fetches) is list else fetches
+            try:
+                known = self._known.get((key, tuple(feed_dict) if feed_dict else ()))
+            except TypeError:  # something in there cannot be hashed
+                known = None
+            if known is not None and type(fetches) in _REMEMBERED:
+                return known.run(feed_dict.values() if feed_dict else (), options, run_metadata)
         invocation, values = self._invocation(fetches, feed_dict)
         return invocation.run(values, options, run_metadata)
 
@@ -164,33 +133,33 @@ class BaseSession:
         if self._mutations != self._graph._mutations:
             # Existing nodes changed: what was prepared for them is stale.
             self._invocations.clear()
+            self._known.clear()
             self._mutations = self._graph._mutations
 
-    def _invocation(self, fetches: Any, feed_dict: Any) -> tuple[_Invocation, Iterable[Any]]:
+    def _invocation(self, fetches: Any, feed_dict: Any) -> tuple[Invocation, Iterable[Any]]:
         """The prepared invocation for these fetches and feed keys, and the values in its order."""
         self._check_runnable()
-        key = _structure(fetches)
-        if key is not None and not feed_dict:
-            found = self._invocations.get((key, ()))
-            if found is None:
-                found = self._remember((key, ()), _Invocation(self, fetches, ()))
-            return found, ()
         pairs = flatten_feeds(self._graph, feed_dict) if feed_dict else []
-        tensors = tuple(dict.fromkeys(tensor for tensor, _ in pairs))
-        by_tensor = dict(pairs)
-        values = [by_tensor[tensor] for tensor in tensors]
-        if key is None:
-            return _Invocation(self, fetches, tensors), values
-        found = self._invocations.get((key, tensors))
+        values = dict(pairs)
+        tensors = tuple(values)
+        structure = _structure(fetches)
+        if structure is None:
+            return Invocation(self._graph, self._backend, fetches, tensors), values.values()
+        key = (structure, tensors)
+        found = self._invocations.get(key)
         if found is None:
-            found = self._remember((key, tensors), _Invocation(self, fetches, tensors))
-        return found, values
+            found = _remember(self._invocations, key, Invocation(self._graph, self._backend, fetches, tensors))
+        plain = _plain_key(fetches)
+        if plain is not None and len(tensors) == len(feed_dict or ()) and all(type(k) in _LEAVES for k in feed_dict or ()):
+            _remember(self._known, (plain, tuple(feed_dict or ())), found)
+        return found, values.values()
 
-    def _remember(self, key: Any, invocation: _Invocation) -> _Invocation:
-        if len(self._invocations) >= _MAX_INVOCATIONS:
-            self._invocations.pop(next(iter(self._invocations)), None)
-        self._invocations[key] = invocation
-        return invocation
+    def explain(self, fetches: Any, feed_dict: Any = None) -> Any:
+        """How `run` with these arguments runs, without running it: `plan` (its `repr`: nodes before and after each pass,
+        every step, buffers) and `source`, the generated code. Print it. tfexp's own; TensorFlow has nothing like it.
+        """
+        invocation, values = self._invocation(fetches, feed_dict)
+        return invocation.explain(values)
 
     def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
         """A function that runs `fetches`, its arguments being the values for `feed_list`, in order.
@@ -201,21 +170,81 @@ class BaseSession:
             raise TypeError("`feed_list` must be a list or tuple.")
         self._check_runnable()
         tensors = [self._graph.as_graph_element(feed, allow_operation=False) for feed in feed_list or ()]
-        invocation = _Invocation(self, fetches, tensors)
+        invocation = Invocation(self._graph, self._backend, fetches, tensors)
         mutations = self._mutations
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
             nonlocal invocation, mutations
+            if not accept_options and (options is not None or run_metadata is not None):
+                raise TypeError("make_callable was not asked for a callable that accepts options")
             self._check_runnable()
             if mutations != self._mutations:
-                invocation, mutations = _Invocation(self, fetches, tensors), self._mutations
+                invocation, mutations = Invocation(self._graph, self._backend, fetches, tensors), self._mutations
             if len(values) != len(tensors):
                 raise TypeError(f"The callable takes {len(tensors)} values, one for each of feed_list, got {len(values)}")
             return invocation.run(values, options, run_metadata)
 
-        if accept_options:
-            return call
-        return lambda *values: call(*values)
+        return call
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+        """Begin a step whose `feeds` (tensors or names) come, and whose `fetches` are computed, in several `partial_run`s.
+
+        Returns the handle that these take. Source: `tf.Session.partial_run_setup`.
+        """
+        self._check_runnable()
+        elements = FetchMapper(self._graph, fetches).elements
+        fed: list[Tensor] = []
+        for feed in feeds or ():
+            try:
+                tensor = self._graph.as_graph_element(feed, allow_operation=False)
+            except (TypeError, ValueError, KeyError) as error:
+                raise TypeError(f"Cannot interpret {feed!r} as a fed Tensor: {error}") from None
+            FeedSpec(self._graph, tensor)
+            fed.append(tensor)
+        tensors = [e for e in elements if isinstance(e, Tensor)]
+        targets = [e for e in elements if isinstance(e, Operation)]
+        handle = f"partial_run_{next(_handle_numbers)}"
+        self._partial_runs[handle] = self._backend.begin_partial(tensors, targets, fed)
+        return handle
+
+    def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
+        """Go on with a partial run: take these feeds and compute these fetches, each at most once.
+
+        InvalidArgumentError for a handle that is not (or no longer) open, and for fetches whose feeds have not come.
+        """
+        self._check_runnable()
+        partial = self._partial_runs.get(handle)
+        if partial is None:
+            raise InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
+        mapper = FetchMapper(self._graph, fetches)
+        fed = {}
+        for tensor, value in flatten_feeds(self._graph, feed_dict or {}):
+            spec = FeedSpec(self._graph, tensor)
+            fed[tensor] = spec.convert(value)
+            spec.check_shape(fed[tensor].shape)
+        values = partial.run(mapper.elements, fed)
+        if partial.finished:
+            del self._partial_runs[handle]
+        return mapper.build(values)
+
+
+# Leaves whose equality is identity or that of names, and the kinds of fetches that are looked up without taking them apart.
+_LEAVES = (Tensor, Operation, str)
+_REMEMBERED = (*_LEAVES, list)
+
+
+def _plain_key(fetches: Any) -> Any:
+    """What `run` looks fetches up by, for a leaf and for a list of leaves; None for anything else."""
+    if type(fetches) is list:
+        return tuple(fetches) if all(type(fetch) in _LEAVES for fetch in fetches) else None
+    return fetches if type(fetches) in _LEAVES else None
+
+
+def _remember(memory: dict[Any, Invocation], key: Any, invocation: Invocation) -> Invocation:
+    if len(memory) >= _MAX_INVOCATIONS:
+        memory.pop(next(iter(memory)), None)
+    memory[key] = invocation
+    return invocation
 
 
 def _structure(fetches: Any) -> Any:

@@ -25,7 +25,9 @@ class StepState:
             self._timer.start()
 
     def _expire(self, timeout_in_ms: int) -> None:
-        self.cancel(DeadlineExceededError(None, None, f"Timed out waiting for notification: the step took over {timeout_in_ms} ms"))
+        self.cancel(
+            DeadlineExceededError(None, None, f"Timed out waiting for notification: the step took over {timeout_in_ms} ms")
+        )
 
     def cancel(self, reason: OpError) -> None:
         with self._lock:
@@ -106,7 +108,7 @@ class NodeContext:
     Bound once and used in every run; which step is running is a matter of the thread.
     """
 
-    __slots__ = ("node_name", "device", "_resources", "_state")
+    __slots__ = ("_resources", "_state", "device", "node_name")
 
     def __init__(self, node_name: str, device: str, resources: Resources):
         self.node_name = node_name

@@ -11,7 +11,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import state, training
 from tfexp.ops.cast import cast
 from tfexp.ops.control import group
-from tfexp.ops.elementwise import sqrt
+from tfexp.ops.elementwise_unary import sqrt
 from tfexp.train.optimizer import Optimizer, call_if_callable
 
 

@@ -8,7 +8,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import training
 from tfexp.ops.cast import cast
-from tfexp.ops.elementwise import maximum
+from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.initializers import Initializer
 from tfexp.ops.initializers import ones_initializer as ones
 from tfexp.train.optimizer import Optimizer, call_if_callable

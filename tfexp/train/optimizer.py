@@ -18,8 +18,9 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, control_dependencies, get_default_graph, init_scope, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, state
-from tfexp.ops.array_unique import unique
-from tfexp.ops.control import group, tuple_
+from tfexp.ops.array_order import unique
+from tfexp.ops.control import group
+from tfexp.ops.control import tuple as tuple_
 from tfexp.ops.segment import unsorted_segment_sum
 from tfexp.ops.variables import Variable, trainable_variables
 from tfexp.train import slot_creator

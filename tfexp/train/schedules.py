@@ -10,8 +10,9 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.case import case
 from tfexp.ops.cast import cast
-from tfexp.ops.elementwise import floor, multiply
-from tfexp.ops.elementwise import pow as power
+from tfexp.ops.elementwise_binary import mul
+from tfexp.ops.elementwise_binary import pow as power
+from tfexp.ops.elementwise_rounding import floor
 
 
 def exponential_decay(
@@ -31,7 +32,7 @@ def exponential_decay(
         exponent: Any = cast(global_step, dtype) / decay_steps  # type: ignore[operator]
         if staircase:
             exponent = floor(exponent)
-        return multiply(learning_rate, power(decay_rate, exponent), name=scope)
+        return mul(learning_rate, power(decay_rate, exponent), name=scope)
 
 
 def piecewise_constant(x: Any, boundaries: list[Any], values: list[Any], name: str | None = None) -> Tensor:

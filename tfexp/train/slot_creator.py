@@ -9,6 +9,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.scopes import colocate_with
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array
+from tfexp.ops.array_fill import zeros
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 from tfexp.ops.variables import Variable
@@ -48,7 +49,7 @@ def create_zeros_slot(primary: Any, name: str, dtype: Any = None, colocate_with_
     if shape.is_fully_defined():
         return create_slot_with_initializer(primary, zeros_initializer(), shape, dtype, name, colocate_with_primary)
     source = primary.initialized_value() if isinstance(primary, Variable) else primary
-    return create_slot(primary, array.zeros(array.shape(source), dtype=dtype), name, colocate_with_primary)
+    return create_slot(primary, zeros(array.shape(source), dtype=dtype), name, colocate_with_primary)
 
 
 def _slot_variable(primary: Any, val: Tensor | Any, scope: str, validate_shape: bool, shape: Any, dtype: Any) -> Any:

@@ -97,6 +97,15 @@ def media_summaries(tf: Any) -> Outcome:
     return runs(names=[op.name for op in (image, audio, text)])
 
 
+def _import_errors(tf: Any, definition: Any, fed: Any) -> list[str]:
+    return [
+        raised(lambda: tf.import_graph_def(definition, {"nobody:0": fed})),
+        raised(lambda: tf.import_graph_def(definition, return_elements=["nobody:0"])),
+        raised(lambda: tf.import_graph_def("text")),
+        raised(lambda: tf.import_graph_def(definition, name="")),
+    ]
+
+
 @program("G9: import_graph_def")
 def imported_graph(tf: Any) -> Outcome:
     source = tf.Graph()
@@ -115,12 +124,9 @@ def imported_graph(tf: Any) -> Outcome:
     plain = tf.import_graph_def(definition, name="", return_elements=["y:0", "v/Assign"])
     again = tf.import_graph_def(definition, {"x": fed, "w:0": tf.zeros([3, 2])}, ["y:0"], name="import")
     names = [element.name for element in [*first, *mapped, *plain, *again]]
-    errors = [
-        raised(lambda: tf.import_graph_def(definition, {"nobody:0": fed})),
-        raised(lambda: tf.import_graph_def(definition, return_elements=["nobody:0"])),
-        raised(lambda: tf.import_graph_def("text")),
-        raised(lambda: tf.import_graph_def(definition, name="")),
-    ]
+    with tf.Graph().as_default():
+        fed_there = tf.zeros([5, 3])
+        errors = _import_errors(tf, definition, fed_there)
     return runs(Run([mapped[0], again[0]]), names=names, errors=errors)
 
 

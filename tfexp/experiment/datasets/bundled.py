@@ -46,7 +46,7 @@ def _numbers(name: str, delimiter: str | None, skip_lines: int = 0) -> np.ndarra
     return np.loadtxt(text.splitlines()[skip_lines:], delimiter=delimiter, ndmin=2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Diabetes(Source):
     """442 patients; the label is a measure of the disease's progression a year later (25 to 346)."""
 
@@ -60,7 +60,7 @@ class Diabetes(Source):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BreastCancer(Source):
     """569 tumours, measured on images; the label is 0 for malignant and 1 for benign."""
 
@@ -70,7 +70,7 @@ class BreastCancer(Source):
         return Table(rows[:, :-1], rows[:, -1].astype(np.int64), columns, 2, "scikit-learn's breast_cancer")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Digits(Source):
     """1797 handwritten digits, 8x8 pixels with 17 levels of grey; the label is the digit."""
 

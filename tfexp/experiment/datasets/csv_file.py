@@ -17,7 +17,7 @@ from tfexp.experiment.schema import bounded
 __all__ = ["CsvFile"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CsvFile(Source):
     path: str
     label: str

@@ -12,7 +12,7 @@ from tfexp.experiment.schema import bounded
 __all__ = ["Line"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Line(Source):
     """`points` values of x, evenly spaced over [-1, 1]; `noise` is the standard deviation of the normal
     noise.

@@ -38,7 +38,7 @@ class Table:
     origin: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Source(Section, ABC):
     """Where examples come from. `test_fraction` of the rows, drawn by `split_seed`, are kept for testing;
     `standardize` brings the features, and labels that are numbers, to mean 0 and deviation 1 over the

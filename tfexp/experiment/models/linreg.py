@@ -13,7 +13,7 @@ from tfexp.experiment.schema import bounded
 __all__ = ["Linreg"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Linreg(Regression):
     l2: float = bounded(least=0)
 

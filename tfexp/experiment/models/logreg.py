@@ -15,7 +15,7 @@ from tfexp.experiment.schema import bounded
 __all__ = ["Logreg"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Logreg(Classification):
     """The outputs are log-odds of class 1, [rows, 1]."""
 

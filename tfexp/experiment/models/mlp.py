@@ -29,7 +29,7 @@ class Activation(Enum):
     elu = "elu"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Mlp(Model):
     """`hidden` layers of those widths, then one output, or one for each class."""
 

@@ -32,7 +32,7 @@ from tfexp.experiment.schema import Section
 __all__ = ["Classification", "Model", "Regression"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Model(Section, ABC):
     """What is trained. Its graph is made in the variable scope `model`, in the default graph."""
 
@@ -55,7 +55,7 @@ class Model(Section, ABC):
         """Named scalars that say how good `outputs` are for all of a part of the data."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Regression(Model):
     """Predicts a number: `outputs` are [rows, 1]."""
 
@@ -73,7 +73,7 @@ class Regression(Model):
         return regression_metrics(outputs, labels, spec)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Classification(Model):
     """Chooses one of the classes: `outputs` are scores (logits), [rows, classes]."""
 

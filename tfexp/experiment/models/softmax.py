@@ -13,7 +13,7 @@ from tfexp.experiment.schema import bounded
 __all__ = ["Softmax"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Softmax(Classification):
     l2: float = bounded(least=0)
 

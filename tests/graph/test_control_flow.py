@@ -1,0 +1,125 @@
+"""tf.cond and tf.case: the taken branch alone runs, and results have one structure."""
+
+import pytest
+
+import tfexp as tf
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def run(fetches, feeds=None):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feeds)
+
+
+def test_only_the_taken_branch_has_side_effects():
+    flag = tf.placeholder(tf.bool, [])
+    counter = tf.Variable(0)
+    result = tf.cond(flag, lambda: tf.assign_add(counter, 10), lambda: tf.constant(-1))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(result, {flag: False}) == -1
+        assert session.run(counter) == 0
+        assert session.run(result, {flag: True}) == 10
+        assert session.run(counter) == 10
+
+
+def test_an_untaken_branch_may_be_one_that_would_fail():
+    flag, x = tf.placeholder(tf.bool, []), tf.placeholder(tf.int32, [])
+    y = tf.cond(flag, lambda: 7 // x, lambda: tf.constant(0))
+    assert run(y, {flag: False, x: 0}) == 0
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(y, {flag: True, x: 0})
+
+
+def test_structures_operations_and_outside_values():
+    flag, x = tf.placeholder(tf.bool, []), tf.constant(3.0)
+    pair = tf.cond(flag, lambda: (x, [x * 2.0]), lambda: (x + 1.0, [x]))
+    assert run(pair, {flag: True}) == (3.0, [6.0])
+    assert run(pair, {flag: False}) == (4.0, [3.0])
+    done = tf.cond(flag, lambda: tf.no_op(), lambda: tf.no_op())
+    assert run(done, {flag: True}) is not None
+
+
+def test_conds_nest():
+    a, b = tf.placeholder(tf.bool, []), tf.placeholder(tf.bool, [])
+    x = tf.constant(1.0)
+    y = tf.cond(a, lambda: tf.cond(b, lambda: x + 1.0, lambda: x + 2.0), lambda: x + 3.0)
+    assert [run(y, {a: i, b: j}) for i in (True, False) for j in (True, False)] == [2.0, 3.0, 4.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("true_fn", "false_fn", "error", "text"),
+    [
+        (lambda: tf.constant(1.0), lambda: tf.constant(1), ValueError, "must have the same type: float32, int32"),
+        (lambda: (tf.constant(1.0), tf.constant(1.0)), lambda: tf.constant(1.0), ValueError, "overall structure"),
+        (lambda: None, lambda: tf.constant(1.0), ValueError, "true_fn must have a return value"),
+        (lambda: tf.constant(1.0), None, TypeError, "false_fn argument required"),
+        (lambda: tf.constant(1.0), 3, TypeError, "false_fn must be callable"),
+    ],
+)
+def test_what_cond_refuses(true_fn, false_fn, error, text):
+    with pytest.raises(error, match=text):
+        tf.cond(tf.constant(True), true_fn, false_fn)
+
+
+def test_a_python_bool_is_no_predicate():
+    with pytest.raises(TypeError, match="must not be a Python bool"):
+        tf.cond(True, lambda: tf.constant(1), lambda: tf.constant(2))
+
+
+def test_values_inside_a_branch_cannot_be_fetched():
+    inside = []
+
+    def branch():
+        inside.append(tf.constant(1.0) * 2.0)
+        return inside[0]
+
+    tf.cond(tf.constant(True), branch, lambda: tf.constant(0.0))
+    with pytest.raises(ValueError, match="has been marked as not fetchable"):
+        run(inside[0])
+
+
+def test_case_takes_the_first_true_predicate():
+    x = tf.placeholder(tf.float32, [])
+    result = tf.case(
+        [(x > 5.0, lambda: tf.constant("large")), (x > 1.0, lambda: tf.constant("middle"))],
+        default=lambda: tf.constant("small"),
+    )
+    assert [run(result, {x: v}) for v in (7.0, 3.0, 0.0)] == [b"large", b"middle", b"small"]
+
+
+def test_exclusive_case_checks_that_one_predicate_holds():
+    x = tf.placeholder(tf.float32, [])
+    pairs = [(x > 5.0, lambda: tf.constant(1)), (x > 1.0, lambda: tf.constant(2))]
+    result = tf.case(pairs, default=lambda: tf.constant(3), exclusive=True)
+    assert run(result, {x: 3.0}) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match="more than 1 conditions"):
+        run(result, {x: 7.0})
+
+
+def test_case_without_default_needs_a_true_predicate():
+    x = tf.placeholder(tf.float32, [])
+    result = tf.case([(x > 5.0, lambda: tf.constant(1)), (x > 1.0, lambda: tf.constant(2))])
+    assert run(result, {x: 3.0}) == 2
+    with pytest.raises(tf.errors.InvalidArgumentError, match="None of"):
+        run(result, {x: 0.0})
+
+
+@pytest.mark.parametrize(
+    ("pairs", "error"),
+    [
+        (3, TypeError),
+        ([3], TypeError),
+        ([("no tensor", lambda: 1)], TypeError),
+        ([(1.0, lambda: 1)], TypeError),
+    ],
+)
+def test_what_case_refuses(pairs, error):
+    with pytest.raises(error, match="pred"):
+        tf.case(pairs, default=lambda: tf.constant(1))

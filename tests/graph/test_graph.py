@@ -1,0 +1,204 @@
+"""Graph, Operation and Tensor: names, elements, errors, what surrounds a new node."""
+
+import pytest
+
+import tfexp as tf
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def test_graphs_are_apart_and_know_their_own(graph):
+    x = tf.constant(1.0)
+    other = tf.Graph()
+    with other.as_default():
+        y = tf.constant(2.0)
+        assert tf.get_default_graph() is other
+    assert x.graph is graph
+    assert y.graph is other
+    with pytest.raises(ValueError, match="must be from the same graph"):
+        tf.add(x, y)
+
+
+def test_reset_is_refused_inside_a_graph_context(graph):
+    with pytest.raises(AssertionError, match="nested graphs"):
+        tf.reset_default_graph()
+
+
+def test_names_are_unique_without_regard_to_case(graph):
+    names = [tf.constant(1.0, name=n).op.name for n in ("foo", "foo", "Foo", "foo_1", "foo")]
+    assert names == ["foo", "foo_1", "Foo_2", "foo_1_1", "foo_3"]
+    assert graph.unique_name("foo", mark_as_used=False) == graph.unique_name("foo")
+
+
+@pytest.mark.parametrize("name", ["-x", "a b", "é", "_x"])
+def test_bad_names_are_refused(graph, name):
+    with pytest.raises(ValueError, match="not a valid"):
+        tf.constant(1.0, name=name)
+
+
+def test_name_scopes_nest_reenter_and_leave(graph):
+    with tf.name_scope("a") as a:
+        assert a == "a/"
+        with tf.name_scope("b") as b:
+            assert b == "a/b/"
+            assert tf.constant(1.0).name == "a/b/Const:0"
+        with tf.name_scope(""):
+            assert tf.constant(1.0).name == "Const:0"
+        with tf.name_scope(b):
+            assert tf.constant(1.0).name == "a/b/Const_1:0"
+    with tf.name_scope("a") as again:
+        assert again == "a_1/"
+    with tf.name_scope(None, "given", [tf.constant(1.0)]) as scope:
+        assert scope == "given/"
+
+
+def test_elements_by_name(graph):
+    x = tf.constant(1.0, name="x")
+    assert graph.get_tensor_by_name("x:0") is x
+    assert graph.get_operation_by_name("x") is x.op
+    assert graph.as_graph_element("x:0") is x
+    assert graph.as_graph_element(x.op) is x.op
+    assert repr(graph.get_operations()) == "[<tf.Operation 'x' type=Const>]"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda g: g.get_tensor_by_name("x"), ValueError, "refers to an Operation, not a Tensor"),
+        (lambda g: g.get_tensor_by_name("y:0"), KeyError, "The operation, 'y', does not exist in the graph"),
+        (lambda g: g.get_tensor_by_name("x:1"), KeyError, "exists but only has 1 outputs"),
+        (lambda g: g.get_operation_by_name("x:0"), ValueError, "appears to refer to a Tensor, not a Operation"),
+        (lambda g: g.get_operation_by_name("y"), KeyError, "refers to an Operation not in the graph"),
+        (lambda g: g.as_graph_element("a:b:c"), ValueError, "not a valid one"),
+        (lambda g: g.as_graph_element(1.5), TypeError, "Can not convert a float into a Tensor or Operation"),
+        (lambda g: g.as_graph_element("x", False, False), ValueError, "can't both be False"),
+    ],
+)
+def test_elements_that_are_not_there(graph, call, error, text):
+    tf.constant(1.0, name="x")
+    with pytest.raises(error, match=text):
+        call(graph)
+
+
+def test_a_finalized_graph_does_not_grow(graph):
+    graph.finalize()
+    with pytest.raises(RuntimeError, match="finalized"):
+        tf.constant(1.0)
+
+
+def test_devices_merge_from_the_inside(graph):
+    with tf.device("/job:ps/task:0"), tf.device("/cpu:0"):
+        with tf.device("/task:1"):
+            assert tf.constant(1.0).device == "/job:ps/task:1/device:CPU:0"
+        with tf.device(None):
+            assert tf.constant(1.0).device == ""
+        with tf.device(lambda op: f"/job:{op.type.lower()}"):  # the outer devices fill what is open
+            assert tf.constant(1.0).device == "/job:const/task:0/device:CPU:0"
+    assert tf.constant(1.0).device == ""
+
+
+def test_control_dependencies_are_not_repeated_through_inputs(graph):
+    a, b = tf.constant(1.0, name="a"), tf.constant(2.0, name="b")
+    with tf.control_dependencies([b, a]):
+        c = tf.constant(3.0, name="c")
+        d = tf.identity(c)
+        with tf.control_dependencies(None):
+            e = tf.constant(5.0)
+    assert [op.name for op in c.op.control_inputs] == ["a", "b"]
+    assert d.op.control_inputs == []
+    assert e.op.control_inputs == []
+
+
+def test_colocation_is_written_and_outranks_devices(graph):
+    with tf.device("/gpu:1"):
+        x = tf.constant(1.0, name="x")
+    with tf.device("/cpu:0"), tf.colocate_with(x):
+        y = tf.constant(2.0)
+    assert y.op.get_attr("_class") == [b"loc:@x"]
+    assert y.device == "/device:GPU:1"
+    assert x.op.colocation_groups() == [b"loc:@x"]
+
+
+def test_collections(graph):
+    class Item:
+        def __init__(self, name):
+            self.name = name
+
+    a, b = Item("scope/a"), Item("other/b")
+    tf.add_to_collections(["one", "two"], a)
+    tf.add_to_collection("one", b)
+    assert tf.get_collection("one") == [a, b]
+    assert tf.get_collection("one", scope="scope") == [a]
+    assert tf.get_collection("none") == []
+    tf.get_collection_ref("two").append(b)
+    assert tf.get_collection("two") == [a, b]
+    graph.clear_collection("one")
+    assert sorted(graph.get_all_collection_keys()) == ["two"]
+
+
+def test_tensors_are_no_python_values(graph):
+    x = tf.placeholder(tf.float32, [2, None], name="x")
+    assert str(x) == 'Tensor("x:0", shape=(2, ?), dtype=float32)'
+    assert repr(x) == "<tf.Tensor 'x:0' shape=(2, ?) dtype=float32>"
+    with pytest.raises(TypeError, match="as a Python `bool` is not allowed"):
+        bool(x)
+    with pytest.raises(TypeError, match="only iterable when eager"):
+        iter(x)
+    with pytest.raises(TypeError, match="len is not well defined"):
+        len(x)
+
+
+def test_set_shape_merges(graph):
+    x = tf.placeholder(tf.float32, [None, 3])
+    x.set_shape([7, None])
+    assert x.get_shape().as_list() == [7, 3]
+    with pytest.raises(ValueError, match="not compatible"):
+        x.set_shape([5, 3])
+
+
+def test_errors_name_the_node_and_the_shapes(graph):
+    x, y = tf.zeros([2, 3]), tf.zeros([2, 3])
+    with pytest.raises(ValueError, match=r"are 3 and 2 for 'product' \(op: 'MatMul'\) with input shapes: \[2,3\], \[2,3\]"):
+        tf.matmul(x, y, name="product")
+    assert "product" not in [op.name for op in graph.get_operations()]
+    assert graph.get_operations()[0].outputs[0].consumers() == []
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: tf.add(x, tf.constant(1)), "Input 'y' of 'AddV2' Op has type int32 that does not match type float32"),
+        (lambda x: tf.logical_and(x, x), "Expected bool|does not match expected type of bool"),
+        (lambda x: tf.bitcast(x, "nonsense"), "nonsense"),
+    ],
+)
+def test_type_errors(graph, call, text):
+    with pytest.raises(TypeError, match=text):
+        call(tf.zeros([2]))
+
+
+def test_a_graph_def_has_the_nodes_in_order_and_can_add_shapes(graph):
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    with tf.control_dependencies([x]):
+        tf.unstack(x, axis=1, name="u")
+    definition = graph.as_graph_def()
+    assert [n.name for n in definition.node] == ["x", "u"]
+    assert list(definition.node[1].input) == ["x"]
+    shapes = graph.as_graph_def(add_shapes=True).node[1].attr["_output_shapes"].list.shape
+    assert len(shapes) == 3
+    assert graph.as_graph_def(from_version=1).node[0].name == "u"
+    assert definition.versions.producer == 134
+
+
+def test_an_operation_prints_its_node(graph):
+    x = tf.constant([[1.0]], name="x")
+    text = str(tf.matmul(x, x, name="product").op)
+    assert text.startswith('name: "product"\nop: "MatMul"\ninput: "x"\ninput: "x"\nattr {\n  key: "T"')
+
+
+def test_an_operation_knows_where_it_was_made(graph):
+    assert tf.constant(1.0).op.origin.rpartition(":")[0] == __file__

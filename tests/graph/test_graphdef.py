@@ -1,0 +1,149 @@
+"""GraphDef in, cut and frozen."""
+
+import pytest
+from google.protobuf import text_format
+from tensorboard.compat.proto import graph_pb2
+
+import tfexp as tf
+
+
+def graph_def_of(build):
+    with tf.Graph().as_default() as graph:
+        build()
+        return graph.as_graph_def()
+
+
+def linear():
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.constant([[1.0], [2.0], [3.0]], name="w")
+    tf.matmul(x, w, name="y")
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def test_a_graph_comes_back_as_it_was(graph):
+    definition = graph_def_of(linear)
+    assert tf.import_graph_def(definition, name="") is None
+    assert graph.as_graph_def() == definition
+    with tf.Session() as session:
+        assert session.run("y:0", {"x:0": [[1.0, 1.0, 1.0]]}).tolist() == [[6.0]]
+
+
+def test_nodes_go_below_a_scope_of_their_own(graph):
+    definition = graph_def_of(linear)
+    y, op = tf.import_graph_def(definition, return_elements=["y:0", "w"])
+    assert (y.name, op.name) == ("import/y:0", "import/w")
+    assert y.get_shape().as_list() == [None, 1]
+    (again,) = tf.import_graph_def(definition, return_elements=["y"])
+    assert again.name == "import_1/y"
+
+
+def test_inputs_can_be_replaced(graph):
+    with tf.Session() as session:
+        fed = tf.constant([[2.0, 2.0, 2.0]])
+        (y,) = tf.import_graph_def(graph_def_of(linear), {"x": fed}, ["y:0"], name="copy")
+        assert session.run(y).tolist() == [[12.0]]
+    assert y.op.inputs[0] is fed
+
+
+def test_one_graph_into_another_twice_keeps_colocation_within_each():
+    def build():
+        v = tf.Variable([1.0], name="v")
+        tf.assign_add(v, [1.0], name="add")
+
+    definition = graph_def_of(build)
+    for prefix in ("a", "b"):
+        tf.import_graph_def(definition, name=prefix)
+    graph = tf.get_default_graph()
+    assert graph.get_operation_by_name("b/add").get_attr("_class") == [b"loc:@b/v"]
+
+
+def test_nodes_may_come_in_any_order():
+    definition = graph_def_of(linear)
+    shuffled = graph_pb2.GraphDef(node=reversed(definition.node))
+    (y,) = tf.import_graph_def(shuffled, return_elements=["y:0"])
+    with tf.Session() as session:
+        assert session.run(y, {"import/x:0": [[1.0, 0.0, 0.0]]}).tolist() == [[1.0]]
+
+
+def test_defaults_are_filled_in(graph):
+    definition = graph_def_of(linear)
+    del definition.node[2].attr["transpose_a"]
+    (y,) = tf.import_graph_def(definition, return_elements=["y"])
+    assert y.get_attr("transpose_a") is False
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('node { name: "a" op: "Nope" } node { name: "b" op: "Nope" }', r"No op named Nope .*'a', 'b'"),
+        ('node { name: "a" op: "NoOp" input: "^gone" }', "its input '\\^gone' does not exist"),
+        ('node { name: "a" op: "NoOp" } node { name: "a" op: "NoOp" }', "more than one node is called 'a'"),
+        ('node { name: "a" op: "NoOp" input: "^b" } node { name: "b" op: "NoOp" input: "^a" }', "a cycle goes through"),
+        ('node { name: "a" op: "Identity" }', "missing attr 'T'"),
+        ('node { name: "a" op: "Identity" attr { key: "T" value { type: DT_FLOAT } } }', "0 inputs specified of 1"),
+        ('node { name: "a" op: "NoOp" attr { key: "what" value { i: 1 } } }', "mentions attr 'what' not in Op"),
+        ('node { name: "a" op: "Placeholder" attr { key: "dtype" value { i: 3 } } }', "with type 'int' when 'type'"),
+    ],
+)
+def test_what_cannot_be_imported_leaves_the_graph_as_it_was(graph, text, message):
+    definition = text_format.Parse(text, graph_pb2.GraphDef())
+    with pytest.raises(ValueError, match=message):
+        tf.import_graph_def(definition, name="")
+    assert graph.get_operations() == []
+
+
+def test_types_of_connected_nodes_must_agree(graph):
+    definition = graph_def_of(linear)
+    definition.node[2].attr["T"].type = 2
+    with pytest.raises(ValueError, match="node 'y'.*Cannot convert a tensor of type float32 to an input of type float64"):
+        tf.import_graph_def(definition)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ({"graph_def": "text"}, TypeError, "must be a GraphDef proto"),
+        ({"input_map": ["x"]}, TypeError, "must be a dictionary mapping strings"),
+        ({"input_map": {"gone:0": 1.0}}, ValueError, r"Attempted to map inputs .*\[gone:0\]"),
+        ({"return_elements": ["gone:0"]}, ValueError, "Requested return_element 'gone:0' not found"),
+        ({"return_elements": [3]}, TypeError, "must be a list of strings"),
+    ],
+)
+def test_arguments_are_checked(arguments, error, text):
+    with pytest.raises(error, match=text):
+        tf.import_graph_def(**{"graph_def": graph_def_of(linear), **arguments})
+
+
+def test_extracting_a_part():
+    def build():
+        linear()
+        tf.constant(1.0, name="apart")
+
+    part = tf.graph_util.extract_sub_graph(graph_def_of(build), ["y"])
+    assert [n.name for n in part.node] == ["x", "w", "y"]
+    with pytest.raises(AssertionError, match="gone is not in graph"):
+        tf.graph_util.extract_sub_graph(part, ["gone"])
+    with pytest.raises(TypeError, match="iterable of strings"):
+        tf.graph_util.extract_sub_graph(part, "y")
+
+
+def test_freezing_gives_the_same_numbers_without_variables(graph):
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    w = tf.Variable([[2.0], [3.0]], name="w")
+    unused = tf.Variable(1.0, name="unused")
+    y = tf.matmul(x, w, name="y")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        expected = session.run(y, {x: [[1.0, 1.0]]})
+        frozen = tf.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), ["y"])
+    assert unused.op.name not in [n.name for n in frozen.node]
+    assert {n.op for n in frozen.node} == {"Placeholder", "Const", "Identity", "MatMul"}
+    with tf.Graph().as_default():
+        tf.import_graph_def(frozen, name="")
+        with tf.Session() as session:
+            assert session.run("y:0", {"x:0": [[1.0, 1.0]]}) == expected

@@ -1,0 +1,3 @@
+"""`tf.errors`."""
+
+from tfexp.core.errors import *  # noqa: F403

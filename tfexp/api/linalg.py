@@ -1,0 +1,26 @@
+"""`tf.linalg`: re-exports."""
+
+from tfexp.ops.array_order import matrix_transpose as matrix_transpose
+from tfexp.ops.clip import global_norm as global_norm
+from tfexp.ops.diagonal import diag as tensor_diag
+from tfexp.ops.diagonal import diag_part as tensor_diag_part
+from tfexp.ops.diagonal import eye as eye
+from tfexp.ops.diagonal import matrix_band_part as band_part
+from tfexp.ops.diagonal import matrix_diag as diag
+from tfexp.ops.diagonal import matrix_diag_part as diag_part
+from tfexp.ops.diagonal import matrix_set_diag as set_diag
+from tfexp.ops.diagonal import trace as trace
+from tfexp.ops.linalg import cholesky as cholesky
+from tfexp.ops.linalg import cholesky_solve as cholesky_solve
+from tfexp.ops.linalg import cross as cross
+from tfexp.ops.linalg import matrix_determinant as det
+from tfexp.ops.linalg import matrix_inverse as inv
+from tfexp.ops.linalg import matrix_solve as solve
+from tfexp.ops.linalg import matrix_solve_ls as lstsq
+from tfexp.ops.linalg import matrix_triangular_solve as triangular_solve
+from tfexp.ops.linalg import qr as qr
+from tfexp.ops.linalg import self_adjoint_eig as eigh
+from tfexp.ops.linalg import self_adjoint_eigvals as eigvalsh
+from tfexp.ops.linalg import slogdet as slogdet
+from tfexp.ops.linalg import svd as svd
+from tfexp.ops.matmul import matmul as matmul

@@ -1,0 +1,17 @@
+"""`tf.random`: re-exports."""
+
+from tfexp.graph.random_seed import get_seed as get_seed
+from tfexp.graph.random_seed import set_random_seed as set_random_seed
+from tfexp.ops.random import categorical as categorical
+from tfexp.ops.random import multinomial as multinomial
+from tfexp.ops.random import random_normal as normal
+from tfexp.ops.random import random_shuffle as shuffle
+from tfexp.ops.random import random_uniform as uniform
+from tfexp.ops.random import truncated_normal as truncated_normal
+from tfexp.ops.random_gamma import random_gamma as gamma
+from tfexp.ops.random_gamma import random_poisson as poisson
+from tfexp.ops.random_stateless import stateless_categorical as stateless_categorical
+from tfexp.ops.random_stateless import stateless_multinomial as stateless_multinomial
+from tfexp.ops.random_stateless import stateless_normal as stateless_normal
+from tfexp.ops.random_stateless import stateless_truncated_normal as stateless_truncated_normal
+from tfexp.ops.random_stateless import stateless_uniform as stateless_uniform

@@ -1,0 +1,93 @@
+"""Where the largest and the smallest elements are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.reduce import old_spelling
+
+arg_max = define_op(
+    "ArgMax(input: T, dimension: Tidx) -> (output: output_type) {T: type in [float,double,int32,uint8,int16,int8,"
+    "int64,bfloat16,uint16,half,uint32,uint64,qint8,quint8,qint32,qint16,quint16,bool]; Tidx: type in [int16,int32,"
+    "int64] = int32; output_type: type in [int16,uint16,int32,int64] = int64}"
+)
+arg_min = define_op(
+    "ArgMin(input: T, dimension: Tidx) -> (output: output_type) {T: type in [float,double,int32,uint8,int16,int8,"
+    "int64,bfloat16,uint16,half,uint32,uint64,qint8,quint8,qint32,qint16,quint16,bool]; Tidx: type in [int32,int64] "
+    "= int32; output_type: type in [int32,int64] = int64}"
+)
+
+
+def _shape(x: InputShape, dimension: InputShape) -> TensorShape:
+    if dimension.rank not in (None, 0):
+        raise ValueError(f"Shape must be rank 0 but is rank {dimension.rank}")
+    if x.rank is None:
+        return TensorShape(None)
+    if x.rank <= 1:
+        return TensorShape([])
+    if dimension.value is None:
+        return TensorShape([None] * (x.rank - 1))
+    axis = int(dimension.value)
+    if not -x.rank <= axis < x.rank:
+        raise ValueError(f"Dimension ({axis}) must be in the range [{-x.rank}, {x.rank}), where {x.rank} is the number of "
+                         "dimensions in the input.")  # fmt: skip
+    dims = list(x.known_dims or ())
+    del dims[axis]
+    return TensorShape(dims)
+
+
+def _attach(op: Op, find: Callable[..., np.ndarray]) -> None:
+    op.shape(_shape)
+    op.not_differentiable()
+
+    @op.kernel("CPU")
+    def _(ctx: Any, x: np.ndarray, dimension: np.ndarray, *, output_type: DType) -> np.ndarray:
+        axis, rank = int(dimension), np.ndim(x)
+        if not -rank <= axis < rank:
+            raise InvalidArgumentError(None, None, f"Expected dimension in the range [{-rank}, {rank}), but got {axis}")
+        if np.shape(x)[axis] == 0:
+            raise InvalidArgumentError(None, None, f"Reduction axis {axis} is empty in shape {list(np.shape(x))}")
+        return np.asarray(find(x, axis=axis)).astype(output_type.as_numpy_dtype)
+
+    @op.bind
+    def _(node: BindRequest) -> Call | None:
+        dimension, shape = node.input_values[1], node.input_shapes[0]
+        if dimension is None or not shape.rank or not shape.is_fully_defined():
+            return None
+        axis, dims = int(dimension), shape.as_list()
+        if not -len(dims) <= axis < len(dims) or dims[axis] == 0:
+            return None
+        dtype = np.dtype(node.output_dtypes[0].as_numpy_dtype)
+        if dtype == np.intp:
+            return Call(lambda x, _, out=None: find(x, axis, out), out=True)
+        return Call(lambda x, _: np.asarray(find(x, axis)).astype(dtype))
+
+
+_attach(arg_max, np.argmax)
+_attach(arg_min, np.argmin)
+
+
+def argmax(
+    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = dtypes.int64
+) -> Tensor:
+    """The index of the largest element along `axis` (0 by default), the first of equals. `tf.argmax`."""
+    axis = old_spelling("axis", axis, "dimension", dimension)
+    return arg_max(input, 0 if axis is None else axis, output_type=output_type, name=name)
+
+
+def argmin(
+    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = dtypes.int64
+) -> Tensor:
+    """The index of the smallest element along `axis` (0 by default), the first of equals. `tf.argmin`."""
+    axis = old_spelling("axis", axis, "dimension", dimension)
+    return arg_min(input, 0 if axis is None else axis, output_type=output_type, name=name)

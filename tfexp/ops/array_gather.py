@@ -1,0 +1,437 @@
+"""Elements chosen by index, and elements put where an index says: Gather, GatherNd, ScatterNd, TensorScatter…"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.op import Op, define_op, get_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text, element_array, expand_dims, identity, rank, reshape, shape, size, squeeze
+from tfexp.ops.array_fill import broadcast_to, ones, zeros, zeros_like
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_join import concat, stack, tile, unstack
+from tfexp.ops.array_order import transpose
+from tfexp.ops.cast import cast
+from tfexp.ops.reduce import reduce_prod
+from tfexp.ops.segment import unsorted_segment_sum
+
+# --- gather -----------------------------------------------------------------------------------------------------------
+
+gather_v2_op = define_op(
+    "GatherV2(params: Tparams, indices: Tindices, axis: Taxis) -> (output: Tparams) {batch_dims: int = 0; Tparams: type; "
+    "Tindices: type in [int32,int64]; Taxis: type in [int32,int64]}"
+)
+
+
+@gather_v2_op.shape
+def _(params: InputShape, indices: InputShape, axis: InputShape, *, batch_dims: int) -> TensorShape:
+    axis.with_rank(0)
+    dims, chosen = params.known_dims, indices.known_dims
+    if axis.value is None:
+        if dims is None or chosen is None:
+            return TensorShape(None)
+        return TensorShape([None] * (len(dims) - 1 + len(chosen) - batch_dims))
+    position = int(axis.value)
+    if dims is None or chosen is None:
+        return TensorShape(None)
+    needed = position + 1 if position >= 0 else -position
+    if len(dims) < needed:
+        raise ValueError(f"Shape must be at least rank {needed} but is rank {len(dims)}")
+    position %= len(dims)
+    batch = batch_dims + len(chosen) if batch_dims < 0 else batch_dims
+    if not 0 <= batch <= min(position, len(chosen)):
+        raise ValueError(f"batch_dims {batch_dims} must be at most axis {position} and the rank of indices {len(chosen)}")
+    leading = TensorShape(dims[:batch]).merge_with(TensorShape(chosen[:batch])).as_list()
+    return TensorShape([*leading, *dims[batch:position], *chosen[batch:], *dims[position + 1 :]])
+
+
+def check_indices(indices: Any, limit: int) -> None:
+    """ValueError naming the first index that is not in [0, limit)."""
+    indices = np.asarray(indices)
+    if indices.size and (indices.min() < 0 or indices.max() >= limit):
+        bad = np.argmax((indices < 0) | (indices >= limit))
+        where = ",".join(map(str, np.unravel_index(int(bad), indices.shape)))
+        at = f"indices[{where}]" if where else "indices"
+        raise ValueError(f"{at} = {indices.reshape(-1)[bad]} is not in [0, {limit})")
+
+
+@gather_v2_op.kernel("CPU")
+def _(ctx: Any, params: Array, indices: Array, axis: Array, *, batch_dims: int) -> Array:
+    position = int(axis)
+    dims = np.shape(params)
+    if not -len(dims) <= position < len(dims):
+        raise ValueError(
+            f"params must be at least rank {position + 1 if position >= 0 else -position} but is rank {len(dims)}"
+        )
+    position %= len(dims)
+    check_indices(indices, dims[position])
+    batch = batch_dims + np.ndim(indices) if batch_dims < 0 else batch_dims
+    if batch == 0:
+        return element_array(np.take(params, indices, position))
+    if np.shape(indices)[:batch] != dims[:batch]:
+        raise ValueError(
+            f"params.shape{dims_text(dims[:batch])} should be equal to indices.shape{dims_text(np.shape(indices)[:batch])} "
+            f"in the first {batch} dimensions"
+        )
+    # Each leading (batch) dimension is walked in step with itself.
+    moved = np.moveaxis(params, position, batch)
+    grid = [np.arange(d).reshape([-1 if i == k else 1 for i in range(np.ndim(indices))]) for k, d in enumerate(dims[:batch])]
+    gathered = moved[(*grid, indices)]
+    sources = range(batch, np.ndim(indices))
+    return np.moveaxis(gathered, sources, [s + position - batch for s in sources])
+
+
+@gather_v2_op.bind
+def _(node: BindRequest) -> Call | None:
+    axis, dims = node.input_values[2], node.input_shapes[0].known_dims
+    if axis is None or node.attrs["batch_dims"] or dims is None or node.output_dtypes[0].as_numpy_dtype is object:
+        return None
+    position = int(axis)
+    limit = dims[position]
+    if limit is None or node.input_shapes[1].rank is None:
+        return None
+
+    def gather_checked(params: Array, indices: Array, axis: Array) -> Array:
+        check_indices(indices, limit)
+        return params.take(indices, position)
+
+    return Call(gather_checked)
+
+
+def _gather_slices(op: Operation, grad: Any, params_shape: Tensor) -> IndexedSlices:
+    """The gradient of gathering rows: the rows of `grad`, at the rows they came from."""
+    indices = op.inputs[1]
+    count = expand_dims(size(indices), 0)
+    values = reshape(grad, concat([count, params_shape[1:]], 0))  # type: ignore[index]  # bound by ops.overloads
+    return IndexedSlices(values, reshape(indices, count), params_shape)
+
+
+@gather_v2_op.gradient
+def _(op: Operation, grad: Any) -> list[Any]:
+    params, indices, axis = op.inputs
+    with get_default_graph().colocate_with(params):
+        params_shape: Any = shape(params)
+    position = static_value(axis)
+    grad = convert_to_tensor(grad)
+    if position is not None and position == 0:
+        return [_gather_slices(op, grad, params_shape), None, None]
+    batch = op.attrs["batch_dims"]
+    if batch < 0:
+        batch += indices.get_shape().ndims
+    expand_dims(size(indices), 0)  # of no use here, but TensorFlow's graphs have it
+    outer = params_shape[:axis]
+    inner = params_shape[axis:][1:]
+    values_shape = concat([outer, [-1], inner], 0)
+    values_dims, axis_dims = size(values_shape), size(outer)
+    batch_axes = range_(batch)
+    outer_axes = range_(batch, axis_dims)
+    inner_axes = range_(axis_dims + 1, values_dims)  # type: ignore[operator]
+    values = reshape(grad, values_shape)
+    order = concat([batch_axes, [axis_dims], outer_axes, inner_axes], 0)
+    rows = transpose(values, order)
+    result = _segment_sum(gather(params_shape, order), rows, indices, batch, params_shape[axis])
+    back = concat([batch_axes, outer_axes + 1, [batch], inner_axes], 0)  # type: ignore[operator]
+    result = transpose(result, back)
+    return [reshape(result, shape(params)), None, None]
+
+
+def _segment_sum(dims: Any, values: Any, indices: Any, batch: int, segments: Any) -> Tensor:
+    """`values` summed into `segments` rows by index, for each element of the first `batch` dimensions apart."""
+    count = expand_dims(size(indices), 0)
+    if not batch:
+        result: Tensor = unsorted_segment_sum(values, reshape(indices, count), segments)
+        return result
+    values_shape: Any = shape(values)
+    outer = values_shape[:batch]
+    inner = values_shape[batch:][1:]
+    batches = reduce_prod(outer, 0)
+    flat = concat([[-1], inner], 0)
+    segments = segments * batches
+    indices = _with_batch_offsets(dims, indices, batch)
+    values = reshape(values, flat)
+    summed = unsorted_segment_sum(values, reshape(indices, count), segments)
+    return reshape(summed, concat([outer, flat], 0))
+
+
+def _with_batch_offsets(dims: Any, indices: Any, batch: int) -> Any:
+    """Indices into a tensor of shape `dims` whose first `batch + 1` dimensions are flattened into one."""
+    dtype = indices.dtype.base_dtype
+    stride: Any = ones([], dtype)
+    for axis in range(batch, 0, -1):
+        length = cast(dims[axis - 1], dtype)
+        stride = stride * cast(dims[axis], dtype)
+        start, step = zeros([], dtype), ones([], dtype)
+        offsets = range_(start, length, step) * stride
+        before = tile([1], [axis - 1])
+        after = tile([1], [rank(indices) - axis])  # type: ignore[operator]
+        indices = indices + reshape(offsets, concat([before, [length], after], 0))
+    return indices
+
+
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: bool | None = None,
+    name: str | None = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+) -> Tensor:
+    """The slices of `params` at `indices` along `axis` (default: `batch_dims`). Source: `tf.gather`, TF 1.15.
+
+    An index out of range is an InvalidArgumentError of the run.
+    """
+    if axis is None:
+        axis = batch_dims
+    position = static_value(axis) if isinstance(axis, Tensor) else axis
+    if position is not None and position == 0 and hasattr(params, "sparse_read"):
+        read: Tensor = params.sparse_read(indices, name=name)
+        return read
+    result: Tensor = gather_v2_op(params, indices, axis, batch_dims=batch_dims, name=name)
+    return result
+
+
+gather_op = define_op(
+    "Gather(params: Tparams, indices: Tindices) -> (output: Tparams) {validate_indices: bool = true; Tparams: type; "
+    "Tindices: type in [int32,int64]}"
+)
+
+
+@gather_op.shape
+def _(params: InputShape, indices: InputShape) -> TensorShape:
+    return TensorShape(indices).concatenate(params.with_rank_at_least(1)[1:])
+
+
+@gather_op.kernel("CPU")
+def _(ctx: Any, params: Array, indices: Array) -> Array:
+    check_indices(indices, len(params))
+    return element_array(np.take(params, indices, 0))
+
+
+@gather_op.gradient
+def _(op: Operation, grad: Any) -> list[Any]:
+    with get_default_graph().colocate_with(op.inputs[0]):
+        params_shape = shape(op.inputs[0])
+    return [_gather_slices(op, convert_to_tensor(grad), params_shape), None]
+
+
+# --- gather and scatter by coordinates ----------------------------------------------------------------------------------
+
+gather_nd_op = define_op(
+    "GatherNd(params: Tparams, indices: Tindices) -> (output: Tparams) {Tparams: type; Tindices: type in [int32,int64]}"
+)
+
+
+@gather_nd_op.shape
+def _(params: InputShape, indices: InputShape) -> TensorShape:
+    chosen = indices.with_rank_at_least(1).known_dims
+    dims = params.known_dims
+    if chosen is None or dims is None or chosen[-1] is None:
+        return TensorShape(None)
+    if chosen[-1] > len(dims):
+        raise ValueError(
+            f"indices.shape[-1] must be <= params.rank, but saw indices shape: {dims_text(chosen)} and params shape: "
+            f"{dims_text(dims)}"
+        )
+    return TensorShape([*chosen[:-1], *dims[chosen[-1] :]])
+
+
+def coordinates(indices: Array, dims: Sequence[int], what: str) -> tuple[Array, ...]:
+    """The NumPy index that the rows of `indices` mean; ValueError naming the first row that is outside `dims`."""
+    depth = indices.shape[-1]
+    if indices.size:
+        limits = np.array(dims[:depth])
+        outside = ((indices < 0) | (indices >= limits)).any(-1)
+        if outside.any():
+            first = int(np.argmax(outside))
+            where = ",".join(map(str, np.unravel_index(first, outside.shape)))
+            row = indices.reshape(-1, depth)[first].tolist()
+            raise ValueError(
+                f"indices{f'[{where}]' if where else ''} = {row} does not index into {what} shape {dims_text(dims)}"
+            )
+    return tuple(np.moveaxis(indices, -1, 0))
+
+
+@gather_nd_op.kernel("CPU")
+def _(ctx: Any, params: Array, indices: Array) -> Array:
+    if np.ndim(indices) < 1:
+        raise ValueError("indices must be at least a vector")
+    if indices.shape[-1] > np.ndim(params):
+        raise ValueError(
+            f"index innermost dimension length must be <= params rank; saw: {indices.shape[-1]} vs. {np.ndim(params)}"
+        )
+    params = np.asarray(params)
+    if indices.shape[-1] == 0:
+        return np.broadcast_to(params, (*indices.shape[:-1], *params.shape)).copy()
+    return element_array(params[coordinates(indices, params.shape, "param")])
+
+
+@gather_nd_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Any]:
+    params, indices = op.inputs
+    dims = shape(params, out_type=indices.dtype.base_dtype)
+    static = indices.get_shape()
+    if static.ndims == 2 and static.known_dims[-1] == 1:  # type: ignore[index]  # the rank is known
+        return [IndexedSlices(grad, squeeze(indices, axis=-1), dims), None]
+    return [scatter_nd(indices, grad, dims), None]
+
+
+def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
+    """The slices of `params` whose coordinates stand in the last axis of `indices`. Source: `tf.gather_nd`."""
+    if batch_dims:
+        return _batch_gather_nd(params, indices, batch_dims, name)
+    if hasattr(params, "gather_nd"):
+        read: Tensor = params.gather_nd(indices, name=name)
+        return read
+    result: Tensor = gather_nd_op(params, indices, name=name)
+    return result
+
+
+def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | None) -> Tensor:
+    """Coordinates relative to each batch element: the batch's own coordinates are put before them."""
+    with name_scope(name, "BatchGatherND", [params, indices]) as scope:
+        params, indices = convert_to_tensor(params, name="params"), convert_to_tensor(indices, name="indices")
+        dims = indices.get_shape().ndims
+        if dims is None or not 0 < batch_dims < dims:
+            raise ValueError(f"batch_dims = {batch_dims} must be less than rank(indices) = {dims}")
+        indices_shape: Any = shape(indices)
+        lengths = unstack(indices_shape, num=dims)
+        columns = []
+        for axis in range(batch_dims):
+            column = reshape(range_(lengths[axis]), [-1 if i == axis else 1 for i in range(dims)])
+            columns.append(broadcast_to(cast(column, indices.dtype.base_dtype), stack([*lengths[:-1], 1])))
+        result: Tensor = gather_nd_op(params, concat([*columns, indices], -1), name=scope)
+        return result
+
+
+scatter_nd_op = define_op(
+    "ScatterNd(indices: Tindices, updates: T, shape: Tindices) -> (output: T) {T: type; Tindices: type in [int32,int64]}"
+)
+
+
+def _check_updates(indices: TensorShape, updates: TensorShape, target: TensorShape) -> None:
+    chosen, dims = indices.known_dims, target.known_dims
+    if chosen is None or dims is None or not chosen or chosen[-1] is None:
+        return
+    depth = chosen[-1]
+    if depth > len(dims):
+        raise ValueError(
+            f"The last dimension of indices {dims_text(chosen)} must be at most the rank of shape {dims_text(dims)}"
+        )
+    expected = TensorShape([*chosen[:-1], *dims[depth:]])
+    if not updates.is_compatible_with(expected):
+        raise ValueError(
+            f"Dimensions [{depth},{len(dims)}) of input[shape={dims_text(dims)}] must match dimensions "
+            f"[{len(chosen) - 1},{updates.ndims}) of updates[shape={dims_text(updates.as_list())}]: indices "
+            f"{dims_text(chosen)} need updates of shape {dims_text(expected.as_list())}"
+        )
+
+
+@scatter_nd_op.shape
+def _(indices: InputShape, updates: InputShape, shape: InputShape) -> TensorShape:
+    target = shape.value_as_shape
+    _check_updates(indices, updates, target)
+    return target
+
+
+def _check_updates_at_run(indices: Array, updates: Array, dims: Sequence[int]) -> None:
+    if np.ndim(indices) < 1:
+        raise ValueError("Indices shape must have rank at least one. Found: []")
+    expected = (*indices.shape[:-1], *dims[indices.shape[-1] :])
+    if np.shape(updates) != expected:
+        raise ValueError(
+            f"Must have updates.shape = indices.shape[:-1] + shape[indices.shape[-1]:], got updates.shape: "
+            f"{dims_text(np.shape(updates))}, indices.shape: {dims_text(indices.shape)}, shape: {dims_text(dims)}"
+        )
+
+
+@scatter_nd_op.kernel("CPU")
+def _(ctx: Any, indices: Array, updates: Array, shape: Array) -> Array:
+    dims = tuple(shape.tolist())
+    _check_updates_at_run(indices, updates, dims)
+    updates = np.asarray(updates)
+    result = np.zeros(dims, updates.dtype)
+    np.add.at(result, coordinates(indices, dims, "shape"), updates)
+    return result
+
+
+@scatter_nd_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [None, gather_nd(grad, op.inputs[0]), None]
+
+
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """Zeros of a shape, with `updates` added at the coordinates in the last axis of `indices`. `tf.scatter_nd`."""
+    result: Tensor = scatter_nd_op(indices, updates, shape, name=name)
+    return result
+
+
+def _tensor_scatter(name: str, apply: Callable[[Array, Any, Array], None]) -> Op:
+    """A TensorScatter… op: a copy of `tensor` in which `apply(copy, index, updates)` changed what the indices name."""
+    op = define_op(
+        f"{name}(tensor: T, indices: Tindices, updates: T) -> (output: T) {{T: type; Tindices: type in [int32,int64]}}"
+    )
+
+    @op.shape
+    def _(tensor: InputShape, indices: InputShape, updates: InputShape) -> TensorShape:
+        _check_updates(indices, updates, tensor)
+        return tensor
+
+    @op.kernel("CPU")
+    def _(ctx: Any, tensor: Array, indices: Array, updates: Array) -> Array:
+        _check_updates_at_run(indices, updates, np.shape(tensor))
+        result = np.array(tensor)
+        apply(result, coordinates(indices, result.shape, "shape"), updates)
+        return result
+
+    return op
+
+
+tensor_scatter_update_op = _tensor_scatter("TensorScatterUpdate", lambda x, index, updates: x.__setitem__(index, updates))
+tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", np.add.at)
+tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", np.subtract.at)
+
+
+@tensor_scatter_update_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    updates_grad = gather_nd(grad, op.inputs[1])
+    tensor_grad = tensor_scatter_update_op(identity(grad), op.inputs[1], zeros_like(op.inputs[2], dtype=grad.dtype))
+    return [tensor_grad, None, updates_grad]
+
+
+@tensor_scatter_add_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    updates_grad = gather_nd(grad, op.inputs[1])
+    return [identity(grad), None, updates_grad]
+
+
+@tensor_scatter_sub_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    updates_grad = gather_nd(grad, op.inputs[1])
+    return [identity(grad), None, get_op("Neg")(updates_grad)]
+
+
+def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with `updates` at the coordinates in the last axis of `indices`. Source: `tf.tensor_scatter_update`."""
+    result: Tensor = tensor_scatter_update_op(tensor, indices, updates, name=name)
+    return result
+
+
+def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with `updates` added at the coordinates in the last axis of `indices`. `tf.tensor_scatter_add`."""
+    result: Tensor = tensor_scatter_add_op(tensor, indices, updates, name=name)
+    return result
+
+
+def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """`tensor` with `updates` subtracted at the coordinates in the last axis of `indices`. `tf.tensor_scatter_sub`."""
+    result: Tensor = tensor_scatter_sub_op(tensor, indices, updates, name=name)
+    return result

@@ -1,0 +1,236 @@
+"""Choosing by condition: Select, SelectV2 and Where, boolean masks and sequence masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text, expand_dims, reshape, shape, squeeze
+from tfexp.ops.array_fill import range_op, zeros, zeros_like
+from tfexp.ops.array_gather import gather
+from tfexp.ops.array_join import concat
+from tfexp.ops.broadcast import reduced_gradients
+from tfexp.ops.cast import cast
+from tfexp.ops.comparison import less
+from tfexp.ops.elementwise_binary import maximum
+from tfexp.ops.reduce import reduce_max, reduce_prod
+
+# --- select -----------------------------------------------------------------------------------------------------------
+
+select_op = define_op("Select(condition: bool, t: T, e: T) -> (output: T) {T: type}")
+
+
+@select_op.shape
+def _(condition: InputShape, t: InputShape, e: InputShape) -> TensorShape:
+    try:
+        data = TensorShape(t).merge_with(e)
+    except ValueError:
+        raise ValueError(_unequal(t, e)) from None
+    chosen = condition.known_dims
+    if chosen is None or data.known_dims is None or chosen == ():
+        return data
+    if len(chosen) == 1 and len(data.known_dims) != 1:
+        # A vector chooses whole rows.
+        if data.known_dims and None not in (chosen[0], data.known_dims[0]) and chosen[0] != data.known_dims[0]:
+            raise ValueError(f"Dimensions must be equal, but are {chosen[0]} and {data.known_dims[0]}")
+        return data
+    if not condition.is_compatible_with(data):
+        raise ValueError(_unequal(condition, data))
+    return data.merge_with(TensorShape(chosen))
+
+
+def _unequal(a: TensorShape, b: TensorShape) -> str:
+    first, second = a.as_list(), b.as_list()
+    if len(first) != len(second):
+        return f"Shapes must be equal rank, but are {len(first)} and {len(second)}"
+    i, (d, e) = next(
+        (i, pair) for i, pair in enumerate(zip(first, second, strict=True)) if None not in pair and pair[0] != pair[1]
+    )
+    return f"Dimension {i} in both shapes must be equal, but are {d} and {e}. Shapes are {dims_text(first)} and {dims_text(second)}."
+
+
+def _selected(condition: Array, t: Array, e: Array) -> Array:
+    t, e = np.asarray(t), np.asarray(e)
+    if np.ndim(condition) == 0:
+        return t if condition else e
+    if np.ndim(condition) == 1 and t.ndim > 1:
+        condition = condition.reshape((-1,) + (1,) * (t.ndim - 1))
+    # Copying the one and overwriting from the other is several times as fast as np.where.
+    result = e.copy()
+    np.copyto(result, t, where=condition)
+    return result
+
+
+@select_op.kernel("CPU", view=True)
+def _(ctx: Any, condition: Array, t: Array, e: Array) -> Array:
+    if np.shape(t) != np.shape(e):
+        raise ValueError(f"'then' and 'else' must have the same size: {dims_text(np.shape(t))} vs. {dims_text(np.shape(e))}")
+    dims = np.shape(condition)
+    if len(dims) == 1 and np.ndim(t) > 0 and dims[0] != np.shape(t)[0]:
+        raise ValueError(f"Number of batches of 'then' must match size of 'cond', but saw: {np.shape(t)[0]} vs. {dims[0]}")
+    if len(dims) > 1 and dims != np.shape(t):
+        raise ValueError(f"'cond' and 'then' must have the same size: {dims_text(dims)} vs. {dims_text(np.shape(t))}")
+    return _selected(condition, t, e)
+
+
+@select_op.bind
+def _(node: BindRequest) -> Call | None:
+    shapes = node.input_shapes
+    if not all(s.is_fully_defined() for s in shapes) or shapes[0] != shapes[1] or not shapes[0].rank:
+        return None
+
+    def choose(condition: Array, t: Array, e: Array, out: Array | None = None) -> Array:
+        result = e.copy() if out is None else out
+        if out is not None:
+            np.copyto(out, e)
+        np.copyto(result, t, where=condition)
+        return result
+
+    return Call(choose, out=node.output_dtypes[0].as_numpy_dtype is not object)
+
+
+@select_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    condition = op.inputs[0]
+    none = zeros_like(op.inputs[1])
+    return [None, select_op(condition, grad, none), select_op(condition, none, grad)]
+
+
+select_v2_op = define_op("SelectV2(condition: bool, t: T, e: T) -> (output: T) {T: type}")
+
+
+@select_v2_op.shape
+def _(condition: InputShape, t: InputShape, e: InputShape) -> TensorShape:
+    return broadcast_shapes(condition, broadcast_shapes(t, e))
+
+
+@select_v2_op.kernel("CPU")
+def _(ctx: Any, condition: Array, t: Array, e: Array) -> Array:
+    t, e = np.asarray(t), np.asarray(e)
+    try:
+        dims = np.broadcast_shapes(np.shape(condition), t.shape, e.shape)
+    except ValueError:
+        raise ValueError(
+            f"condition {dims_text(np.shape(condition))}, then {dims_text(t.shape)}, and else {dims_text(e.shape)} must be "
+            "broadcastable"
+        ) from None
+    result = np.array(np.broadcast_to(e, dims))
+    np.copyto(result, t, where=condition)
+    return result
+
+
+@select_v2_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    condition, x, y = op.inputs
+    none = zeros([], dtype=grad.dtype.base_dtype)
+    grad_x, grad_y = select_v2_op(condition, grad, none), select_v2_op(condition, none, grad)
+    return [
+        None,
+        reduced_gradients(x, op.outputs[0], grad_x, None)[0],
+        reduced_gradients(y, op.outputs[0], grad_y, None)[0],
+    ]
+
+
+where_op = define_op(
+    "Where(input: T) -> (index: int64) {T: type in [float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,"
+    "bfloat16,qint16,quint16,uint16,complex128,half,uint32,uint64,bool] = bool}"
+).not_differentiable()
+
+
+@where_op.shape
+def _(input: InputShape) -> TensorShape:
+    return TensorShape([None, input.rank])
+
+
+@where_op.kernel("CPU")
+def _(ctx: Any, input: Array) -> Array:
+    return np.argwhere(input).astype(np.int64, copy=False)
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """Elements (or, by a vector, rows) of `x` where `condition` holds, else of `y`. Source: `tf.where`, TF 1.15.
+
+    Without x and y: the coordinates of the true elements, an int64 row for each. ValueError when only one is given.
+    """
+    if x is None and y is None:
+        with name_scope(name, "Where", [condition]) as scope:
+            condition = convert_to_tensor(condition, preferred_dtype=dtypes.bool, name="condition")
+            coordinates: Tensor = where_op(condition, name=scope)
+            return coordinates
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    result: Tensor = select_op(condition, x, y, name=name)
+    return result
+
+
+def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """As `tf.where`, but condition, x and y broadcast. Source: `tf.where_v2`."""
+    if x is None and y is None:
+        return where(condition, name=name)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    result: Tensor = select_v2_op(condition, x, y, name=name)
+    return result
+
+
+# --- masks ------------------------------------------------------------------------------------------------------------
+
+
+def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
+    """The slices of `tensor` where `mask` (of the leading dimensions, or those from `axis` on) is true. `tf.boolean_mask`.
+
+    ValueError when the mask is a scalar, of unknown rank, or does not have the shape of those dimensions.
+    """
+    with name_scope(name, values=[tensor, mask]):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        mask = convert_to_tensor(mask, name="mask")
+        mask_shape, count = mask.get_shape(), mask.get_shape().ndims
+        if count == 0:
+            raise ValueError("mask cannot be scalar.")
+        if count is None:
+            raise ValueError(
+                "Number of mask dimensions must be specified, even if some dimensions are None.  E.g. shape=[None] is ok, "
+                "but shape=None is not."
+            )
+        axis = 0 if axis is None else axis
+        start = static_value(axis) if isinstance(axis, Tensor) else axis
+        if start is not None:
+            start = int(start)
+            tensor.get_shape()[start : start + count].assert_is_compatible_with(mask_shape)
+        first = axis if start is None else start
+        masked = reduce_prod(shape(tensor)[first : first + count], [0])  # type: ignore[index]  # bound by ops.overloads
+        before = shape(tensor)[:first]  # type: ignore[index]
+        after = shape(tensor)[first + count :]  # type: ignore[index]
+        tensor = reshape(tensor, concat([before, [masked], after], 0))
+        if start is not None and tensor.get_shape().ndims is None:
+            dims = tensor.get_shape()
+            tensor.set_shape(dims)
+        mask = reshape(mask, [-1])
+        return gather(tensor, squeeze(where(mask), axis=[1]), axis=axis)
+
+
+def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
+    """mask[i, j] = (j < lengths[i]), for j < `maxlen` (the longest if None). Source: `tf.sequence_mask`."""
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            maxlen = reduce_max(lengths, list(range(lengths.get_shape().ndims or 0)) or None)
+            maxlen = maximum(constant(0, maxlen.dtype), maxlen)
+        else:
+            maxlen = convert_to_tensor(maxlen)
+        if maxlen.get_shape().ndims not in (None, 0):
+            raise ValueError("maxlen must be scalar for sequence_mask")
+        columns = range_op(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
+        rows = cast(expand_dims(lengths, -1), maxlen.dtype)
+        result = less(columns, rows)
+        return result if dtype is None or result.dtype.is_compatible_with(dtype) else cast(result, dtype)

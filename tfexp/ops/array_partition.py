@@ -1,0 +1,252 @@
+"""Rows dealt out to several tensors and put together again, and dense tensors made of coordinates and values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text, expand_dims, reshape, shape
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_fill import zeros_like
+from tfexp.ops.array_gather import gather, gather_nd
+from tfexp.ops.elementwise_binary import sub
+from tfexp.ops.reduce import reduce_prod, reduce_sum
+
+# --- dynamic partition and stitch ----------------------------------------------------------------------------------------
+
+dynamic_partition_op = define_op(
+    "DynamicPartition(data: T, partitions: int32) -> (outputs: num_partitions * T) {num_partitions: int >= 1; T: type}"
+)
+
+
+@dynamic_partition_op.shape
+def _(data: InputShape, partitions: InputShape, *, num_partitions: int) -> list[TensorShape]:
+    dims, leading = data.known_dims, partitions.known_dims
+    if dims is None or leading is None:
+        return [TensorShape(None)] * num_partitions
+    if not TensorShape(dims[: len(leading)]).is_compatible_with(partitions):
+        raise ValueError(
+            f"data.shape must start with partitions.shape, got data.shape = {dims_text(dims)}, partitions.shape = "
+            f"{dims_text(leading)}"
+        )
+    return [TensorShape([None, *dims[len(leading) :]])] * num_partitions
+
+
+@dynamic_partition_op.kernel("CPU")
+def _(ctx: Any, data: Array, partitions: Array, *, num_partitions: int) -> list[Array]:
+    partitions, data = np.asarray(partitions), np.asarray(data)
+    if data.shape[: partitions.ndim] != partitions.shape:
+        raise ValueError(
+            f"data.shape must start with partitions.shape, got data.shape = {dims_text(data.shape)}, partitions.shape = "
+            f"{dims_text(partitions.shape)}"
+        )
+    outside = (partitions < 0) | (partitions >= num_partitions)
+    if outside.any():
+        first = int(np.argmax(outside))
+        where = "".join(f"[{i}]" for i in np.unravel_index(first, partitions.shape))
+        raise ValueError(f"partitions{where} = {partitions.reshape(-1)[first]} is not in [0, {num_partitions})")
+    return [data[partitions == part] for part in range(num_partitions)]
+
+
+@dynamic_partition_op.gradient
+def _(op: Operation, *grads: Tensor) -> list[Tensor | None]:
+    data, partitions = op.inputs
+    dims = shape(partitions)
+    positions = reshape(range_(reduce_prod(dims)), dims)
+    dealt = dynamic_partition_op(positions, partitions, num_partitions=op.attrs["num_partitions"])
+    stitched = parallel_dynamic_stitch_op(list(dealt), list(grads))
+    return [reshape(stitched, shape(data)), None]
+
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+    """`data` dealt out to so many tensors, by the number of each row's tensor. Source: `tf.dynamic_partition`."""
+    return list(dynamic_partition_op(data, partitions, num_partitions=num_partitions, name=name))
+
+
+dynamic_stitch_op = define_op("DynamicStitch(indices: N * int32, data: N * T) -> (merged: T) {N: int >= 1; T: type}")
+parallel_dynamic_stitch_op = define_op(
+    "ParallelDynamicStitch(indices: N * int32, data: N * T) -> (merged: T) {N: int >= 1; T: type}"
+)
+
+
+def _stitched_shape(indices: list[InputShape], data: list[InputShape]) -> TensorShape:
+    rest = TensorShape(None)
+    for i, (rows, values) in enumerate(zip(indices, data, strict=True)):
+        leading, dims = rows.known_dims, values.known_dims
+        if leading is None or dims is None:
+            continue
+        if not TensorShape(dims[: len(leading)]).is_compatible_with(rows):
+            raise ValueError(
+                f"data[{i}].shape must start with indices[{i}].shape, got data[{i}].shape = {dims_text(dims)}, "
+                f"indices[{i}].shape = {dims_text(leading)}"
+            )
+        rest = rest.merge_with(TensorShape(dims[len(leading) :]))
+    known = [rows.value for rows in indices]
+    count = None
+    if all(v is not None for v in known):
+        count = max((int(v.max()) for v in known if v.size), default=-1) + 1
+    return TensorShape([count]).concatenate(rest)
+
+
+def _stitched(ctx: Any, indices: list[Array], data: list[Array]) -> Array:
+    rows = [np.asarray(i).reshape(-1) for i in indices]
+    rest = np.shape(data[0])[np.ndim(indices[0]) :]
+    for i, (index, values) in enumerate(zip(indices, data, strict=True)):
+        if np.shape(values) != (*np.shape(index), *rest):
+            raise ValueError(
+                f"data[{i}].shape must be indices[{i}].shape + {dims_text(rest)}, got data[{i}].shape = "
+                f"{dims_text(np.shape(values))}, indices[{i}].shape = {dims_text(np.shape(index))}"
+            )
+        if rows[i].size and rows[i].min() < 0:
+            raise ValueError(f"indices[{i}] is out of range: {rows[i].min()}")
+    count = max((int(r.max()) for r in rows if r.size), default=-1) + 1
+    first = np.asarray(data[0])
+    merged = np.zeros((count, *rest), first.dtype)
+    for index, values in zip(rows, data, strict=True):
+        merged[index] = np.reshape(values, (len(index), *rest))
+    return merged
+
+
+def _stitch_gradient(op: Operation, grad: Any) -> list[Tensor | None]:
+    count = op.attrs["N"]
+    grad = convert_to_tensor(grad) if isinstance(grad, IndexedSlices) else grad
+    return [None] * count + [gather(grad, op.inputs[i]) for i in range(count)]
+
+
+def _define_stitch(op: Op) -> None:
+    op.shape(_stitched_shape)
+    op.kernel("CPU")(_stitched)
+    op.gradient(_stitch_gradient)
+
+
+_define_stitch(dynamic_stitch_op)
+_define_stitch(parallel_dynamic_stitch_op)
+
+
+def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
+    """merged[indices[m][i]] = data[m][i]; of rows that come more than once, the last. Source: `tf.dynamic_stitch`."""
+    result: Tensor = dynamic_stitch_op(list(indices), list(data), name=name)
+    return result
+
+
+# --- parallel stack ---------------------------------------------------------------------------------------------------
+
+parallel_concat_op = define_op(
+    "ParallelConcat(values: N * T) -> (output: T) {N: int >= 1; T: type; shape: shape}"
+).not_differentiable()
+
+
+@parallel_concat_op.shape
+def _(values: list[InputShape], *, shape: TensorShape) -> TensorShape:
+    if not shape.is_fully_defined():
+        raise ValueError("shape attr must be fully defined.")
+    for value in values:
+        expected = TensorShape([1, *shape.as_list()[1:]])
+        if value.ndims is None or not value.is_fully_defined():
+            raise ValueError("All input shapes must be fully defined.")
+        if not value.is_compatible_with(expected):
+            raise ValueError("Size of first dimension must be 1.")
+    return shape
+
+
+@parallel_concat_op.kernel("CPU")
+def _(ctx: Any, values: list[Array]) -> Array:
+    return np.concatenate(values)
+
+
+def parallel_stack(values: Sequence[Any], name: str = "parallel_stack") -> Tensor:
+    """As `tf.stack`, for tensors of known shape, without a gradient. Source: `tf.parallel_stack`."""
+    with name_scope(name):
+        first = convert_to_tensor(values[0]).get_shape()
+        whole = TensorShape([len(values)]).concatenate(first)
+        result: Tensor = parallel_concat_op([expand_dims(value, 0) for value in values], shape=whole)
+        return result
+
+
+# --- sparse to dense --------------------------------------------------------------------------------------------------
+
+sparse_to_dense_op = define_op(
+    "SparseToDense(sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T) -> (dense: T) "
+    "{validate_indices: bool = true; T: type; Tindices: type in [int32,int64]}"
+)
+
+
+@sparse_to_dense_op.shape
+def _(
+    sparse_indices: InputShape, output_shape: InputShape, sparse_values: InputShape, default_value: InputShape
+) -> TensorShape:
+    default_value.with_rank(0)
+    if output_shape.value is not None and output_shape.value.ndim == 0:
+        return TensorShape([int(output_shape.value)])
+    return output_shape.value_as_shape
+
+
+@sparse_to_dense_op.kernel("CPU")
+def _(
+    ctx: Any,
+    sparse_indices: Array,
+    output_shape: Array,
+    sparse_values: Array,
+    default_value: Array,
+    *,
+    validate_indices: bool,
+) -> Array:
+    dims = tuple(np.atleast_1d(output_shape).tolist())
+    indices = np.asarray(sparse_indices)
+    indices = indices.reshape(-1, len(dims)) if indices.ndim < 2 else indices
+    if indices.shape[1] != len(dims):
+        raise ValueError(f"output_shape has incorrect number of elements: {len(dims)} should be: {indices.shape[1]}")
+    values = np.asarray(sparse_values)
+    if values.ndim and values.shape != (len(indices),):
+        raise ValueError(f"sparse_values has incorrect shape {dims_text(values.shape)}, should be [] or [{len(indices)}]")
+    if validate_indices:
+        _check_ordered(indices, dims)
+    default = np.asarray(default_value)
+    dense = np.full(dims, default, dtype=default.dtype)
+    dense[tuple(indices.T)] = values
+    return dense
+
+
+def _check_ordered(indices: Array, dims: Sequence[int]) -> None:
+    previous: list[int] | None = None
+    for i, row in enumerate(indices.tolist()):
+        if any(not 0 <= c < d for c, d in zip(row, dims, strict=True)):
+            raise ValueError(f"indices[{i}] = {row} is out of bounds: need 0 <= index < {dims_text(dims)}")
+        if previous is not None and row <= previous:
+            reason = "is repeated" if row == previous else "is out of order"
+            raise ValueError(f"indices[{i}] = {row} {reason}")
+        previous = row
+
+
+@sparse_to_dense_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    indices, dims, values, default = op.inputs
+    values_grad = gather_nd(grad, indices)
+    default_grad = sub(reduce_sum(grad), reduce_sum(values_grad))
+    return [zeros_like(indices), zeros_like(dims), values_grad, default_grad]
+
+
+def sparse_to_dense(
+    sparse_indices: Any,
+    output_shape: Any,
+    sparse_values: Any,
+    default_value: Any = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A dense tensor with `sparse_values` at these coordinates. Source: `tf.sparse_to_dense`.
+
+    `validate_indices` demands that they are within the shape, in order and without repeats (InvalidArgumentError).
+    """
+    result: Tensor = sparse_to_dense_op(
+        sparse_indices, output_shape, sparse_values, default_value, validate_indices=validate_indices, name=name
+    )
+    return result

@@ -1,0 +1,474 @@
+"""Parts of a tensor, and tensors with a margin: Slice, StridedSlice (what `x[…]` makes), Pad, MirrorPad."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.op import define_op, get_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text, element_array, rank, reshape, shape
+from tfexp.ops.array_fill import ones_like
+from tfexp.ops.array_join import concat, stack
+
+_python_slice = builtins.slice
+
+# --- slice ------------------------------------------------------------------------------------------------------------
+
+slice_op = define_op("Slice(input: T, begin: Index, size: Index) -> (output: T) {T: type; Index: type in [int32,int64]}")
+
+
+@slice_op.shape
+def _(input: InputShape, begin: InputShape, size: InputShape) -> TensorShape:
+    count = begin.with_rank(1).merge_with(size.with_rank(1)).as_list()[0]
+    dims = input.known_dims
+    if dims is not None and count is not None and len(dims) != count:
+        raise ValueError(f"Shape must be rank {count} but is rank {len(dims)}")
+    sizes = None if size.value is None else size.value.tolist()
+    starts = None if begin.value is None else begin.value.tolist()
+    if sizes is None:
+        # Of a computed size, elements that are known are sizes of their own (-1 reads as unknown).
+        partial = size.value_as_shape.known_dims
+        if partial is not None:
+            return TensorShape(partial)
+        return TensorShape([None] * count if count is not None else None if dims is None else [None] * len(dims))
+    out: list[int | None] = []
+    for i, length in enumerate(sizes):
+        whole = None if dims is None else dims[i]
+        start = None if starts is None else starts[i]
+        if length == -1:
+            out.append(None if whole is None or start is None else whole - start)
+        else:
+            out.append(length)
+        if out[-1] is not None and out[-1] < 0:
+            raise ValueError(f"Dimension {out[-1]} must be >= 0: slice of {length} elements from {start} of {whole}")
+    return TensorShape(out)
+
+
+def _slice_index(dims: Sequence[int], begin: list[int], size: list[int]) -> tuple[Any, ...]:
+    if len(begin) != len(dims) or len(size) != len(dims):
+        raise ValueError(
+            f"Expected begin and size arguments to be 1-D tensors of size {len(dims)}, but got shapes [{len(begin)}] and "
+            f"[{len(size)}] instead."
+        )
+    index = []
+    for i, (whole, start, length) in enumerate(zip(dims, begin, size, strict=True)):
+        if length == -1:
+            length = whole - start
+        if not 0 <= start <= whole:
+            raise ValueError(f"Expected begin[{i}] in [0, {whole}], but got {start}")
+        if length < 0 or start + length > whole:
+            raise ValueError(f"Expected size[{i}] in [0, {whole - start}], but got {length}")
+        index.append(_python_slice(start, start + length))
+    return tuple(index)
+
+
+@slice_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, begin: Array, size: Array) -> Array:
+    return input[_slice_index(np.shape(input), begin.tolist(), size.tolist())]
+
+
+@slice_op.bind
+def _(node: BindRequest) -> Call | None:
+    begin, size = node.input_values[1:]
+    if begin is None or size is None or not node.input_shapes[0].is_fully_defined():
+        return None
+    index = _slice_index(tuple(node.input_shapes[0].as_list()), begin.tolist(), size.tolist())  # type: ignore[arg-type]
+    return Call(lambda input, begin, size: input[index], view=True)
+
+
+@slice_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    source, begin = op.inputs[0], op.inputs[1]
+    count = rank(source)
+    taken = shape(op.outputs[0], out_type=begin.dtype.base_dtype)
+    column = stack([count, 1])
+    before = reshape(begin, column)
+    dims = shape(source, out_type=begin.dtype.base_dtype)
+    left = get_op("Sub")(get_op("Sub")(dims, taken, name="sub"), begin, name="sub")
+    after = reshape(left, column)
+    return [pad(grad, concat([before, after], 1)), None, None]
+
+
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """`size` elements from `begin` on, along every axis (-1: all that follow). Source: `tf.slice`."""
+    result: Tensor = slice_op(input_, begin, size, name=name)
+    return result
+
+
+# --- strided slice ----------------------------------------------------------------------------------------------------
+
+_MASKS = "begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0"
+_MASK_NAMES = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+
+strided_slice_op = define_op(
+    "StridedSlice(input: T, begin: Index, end: Index, strides: Index) -> (output: T) {T: type; "
+    f"Index: type in [int16,int32,int64]; {_MASKS}}}"
+)
+
+
+def strided_index(begin: list[int], end: list[int], strides: list[int], masks: dict[str, int]) -> tuple[Any, ...]:
+    """The NumPy index that a strided slice with these masks means. ValueError for strides that cannot be."""
+    index: list[Any] = []
+    for i, (start, stop, step) in enumerate(zip(begin, end, strides, strict=True)):
+        if masks["ellipsis_mask"] >> i & 1:
+            if Ellipsis in index:
+                raise ValueError("Multiple ellipses in slice spec not allowed")
+            index.append(Ellipsis)
+        elif masks["new_axis_mask"] >> i & 1:
+            index.append(None)
+        elif step == 0:
+            raise ValueError(f"strides[{i}] must be non-zero")
+        elif masks["shrink_axis_mask"] >> i & 1:
+            if step < 0:
+                raise ValueError("only stride 1 allowed on non-range indexing.")
+            index.append(start)
+        else:
+            first = None if masks["begin_mask"] >> i & 1 else start
+            last = None if masks["end_mask"] >> i & 1 else stop
+            index.append(_python_slice(first, last, step))
+    return tuple(index)
+
+
+def _input_axes(index: Sequence[Any], dims: int) -> list[tuple[Any, int | None]]:
+    """Each entry of an index with the input's axis that it is about; an ellipsis becomes whole axes."""
+    used = sum(entry is not None and entry is not Ellipsis for entry in index)
+    if used > dims:
+        raise ValueError(f"Index out of range using input dim {dims}; input has only {dims} dims")
+    entries = list(index) if Ellipsis in index else [*index, Ellipsis]
+    out: list[tuple[Any, int | None]] = []
+    axis = 0
+    for entry in entries:
+        if entry is Ellipsis:
+            for _ in range(dims - used):
+                out.append((_python_slice(None), axis))
+                axis += 1
+        elif entry is None:
+            out.append((None, None))
+        else:
+            out.append((entry, axis))
+            axis += 1
+    return out
+
+
+def _check_bounds(index: Sequence[Any], dims: Sequence[int | None]) -> None:
+    for entry, axis in _input_axes(index, len(dims)):
+        if isinstance(entry, int) and axis is not None:
+            size = dims[axis]
+            if size is not None and not -size <= entry < size:
+                raise ValueError(f"slice index {entry} of dimension {axis} out of bounds.")
+
+
+@strided_slice_op.shape
+def _(input: InputShape, begin: InputShape, end: InputShape, strides: InputShape, **attrs: Any) -> TensorShape:
+    masks = {name: attrs[name] for name in _MASK_NAMES}
+    dims = input.known_dims
+    count = begin.with_rank(1).merge_with(end.with_rank(1)).merge_with(strides.with_rank(1)).as_list()[0]
+    if dims is None or count is None:
+        return TensorShape(None)
+    known = all(v.value is not None for v in (begin, end, strides))
+    placeholder = [1] * count
+    index = strided_index(
+        begin.value.tolist() if known else placeholder,
+        end.value.tolist() if known else placeholder,
+        strides.value.tolist() if strides.value is not None else placeholder,
+        masks,
+    )
+    if known:
+        _check_bounds(index, dims)
+    out: list[int | None] = []
+    for entry, axis in _input_axes(index, len(dims)):
+        if entry is None:
+            out.append(1)
+        elif isinstance(entry, _python_slice):
+            assert axis is not None
+            open_ended = entry.start is None and entry.stop is None and strides.value is not None
+            size = dims[axis]
+            out.append(
+                len(range(*entry.indices(size)))
+                if size is not None and (known or open_ended)
+                else _open_length(entry, known)
+            )
+    return TensorShape(out)
+
+
+def _open_length(entry: Any, known: bool) -> int | None:
+    """The length of a slice of an axis of unknown size: 0 where no size can give more, else unknown."""
+    if not known or entry.start is None or entry.stop is None or (entry.start < 0) != (entry.stop < 0):
+        return None
+    empty = entry.start >= entry.stop if entry.step > 0 else entry.start <= entry.stop
+    return 0 if empty else None
+
+
+@strided_slice_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, begin: Array, end: Array, strides: Array, **attrs: Any) -> Array:
+    index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), attrs)
+    _check_bounds(index, np.shape(input))
+    return element_array(np.asarray(input)[index])
+
+
+@strided_slice_op.bind
+def _(node: BindRequest) -> Call | None:
+    begin, end, strides = node.input_values[1:]
+    if begin is None or end is None or strides is None or not node.input_shapes[0].is_fully_defined():
+        return None
+    if node.output_dtypes[0].as_numpy_dtype is object:
+        return None
+    index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), node.attrs)
+    _check_bounds(index, node.input_shapes[0].as_list())
+    return Call(lambda input, begin, end, strides: input[index], view=True)
+
+
+@strided_slice_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    begin = op.inputs[1]
+    dims = shape(op.inputs[0], out_type=begin.dtype.base_dtype)
+    bounds = [v if static_value(v) is None else static_value(v) for v in (dims, *op.inputs[1:])]
+    masks = {name: op.attrs[name] for name in _MASK_NAMES}
+    return [strided_slice_grad_op(*bounds, grad, **masks), None, None, None]
+
+
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """What `input_[begin:end:strides]` means; the masks are bit sets over its positions. Source: `tf.strided_slice`.
+
+    With `var` (the variable that `input_` is the value of), the result's `assign` writes into that slice of it.
+    """
+    if strides is None:
+        strides = ones_like(begin)
+    masks = dict(zip(_MASK_NAMES, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
+    result: Tensor = strided_slice_op(input_, begin, end, strides, name=name, **masks)
+    parent_name = name
+
+    def assign(value: Any, name: str | None = None) -> Any:
+        if var is None:
+            raise ValueError("Sliced assignment is only supported for variables")
+        return var._strided_slice_assign(
+            begin=begin, end=end, strides=strides, value=value, name=name or f"{parent_name}_assign", **masks
+        )
+
+    result.assign = assign  # type: ignore[attr-defined]
+    return result
+
+
+strided_slice_grad_op = define_op(
+    "StridedSliceGrad(shape: Index, begin: Index, end: Index, strides: Index, dy: T) -> (output: T) {T: type; "
+    f"Index: type in [int32,int64]; {_MASKS}}}"
+)
+
+
+@strided_slice_grad_op.shape
+def _(shape: InputShape, begin: InputShape, end: InputShape, strides: InputShape, dy: InputShape) -> TensorShape:
+    shape.with_rank(1)
+    return shape.value_as_shape
+
+
+@strided_slice_grad_op.kernel("CPU")
+def _(ctx: Any, shape: Array, begin: Array, end: Array, strides: Array, dy: Array, **attrs: Any) -> Array:
+    dy = np.asarray(dy)
+    result = np.zeros(tuple(shape.tolist()), dy.dtype)
+    index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), attrs)
+    _check_bounds(index, result.shape)
+    expected = result[index].shape
+    if expected != dy.shape:
+        raise ValueError(f"shape of dy was {dims_text(dy.shape)} instead of {dims_text(expected)}")
+    result[index] = dy
+    return result
+
+
+@strided_slice_grad_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    masks = {name: op.attrs[name] for name in _MASK_NAMES}
+    return [None, None, None, None, strided_slice_op(grad, *op.inputs[1:4], **masks)]
+
+
+# --- padding ----------------------------------------------------------------------------------------------------------
+
+pad_op = define_op("Pad(input: T, paddings: Tpaddings) -> (output: T) {T: type; Tpaddings: type in [int32,int64] = int32}")
+
+
+def _padded_shape(input: InputShape, paddings: InputShape) -> TensorShape:
+    paddings.merge_with(TensorShape([None, 2]))
+    count = (paddings.known_dims or (None,))[0]
+    dims = input.known_dims
+    if dims is None:
+        return TensorShape(None if count is None else [None] * count)
+    if count is not None and count != len(dims):
+        raise ValueError(f"Shape must be rank {count} but is rank {len(dims)}")
+    if paddings.value is None:
+        return TensorShape([None] * len(dims))
+    margins = paddings.value.tolist()
+    for before, after in margins:
+        if before < 0 or after < 0:
+            raise ValueError(f"Paddings must be non-negative: {before} {after}")
+    return TensorShape([None if d is None else d + sum(margin) for d, margin in zip(dims, margins, strict=True)])
+
+
+def _check_paddings(input: Array, paddings: Array) -> list[list[int]]:
+    if np.ndim(paddings) != 2 or paddings.shape[1] != 2:
+        raise ValueError(f"paddings must be a matrix with 2 columns: {dims_text(np.shape(paddings))}")
+    if np.ndim(input) != len(paddings):
+        raise ValueError(
+            f"The first dimension of paddings must be the rank of inputs{dims_text(paddings.shape)} "
+            f"{dims_text(np.shape(input))}"
+        )
+    if (paddings < 0).any():
+        before, after = next(row for row in paddings.tolist() if min(row) < 0)
+        raise ValueError(f"Paddings must be non-negative: {before} {after}")
+    return paddings.tolist()  # type: ignore[no-any-return]
+
+
+def _padded(input: Array, paddings: Array, value: Any) -> Array:
+    margins = _check_paddings(input, paddings)
+    input = np.asarray(input)
+    dims = [d + before + after for d, (before, after) in zip(input.shape, margins, strict=True)]
+    result = np.full(dims, value, input.dtype)
+    result[tuple(_python_slice(before, before + d) for d, (before, _) in zip(input.shape, margins, strict=True))] = input
+    return result
+
+
+pad_op.shape(_padded_shape)
+
+
+@pad_op.kernel("CPU")
+def _(ctx: Any, input: Array, paddings: Array) -> Array:
+    return _padded(input, paddings, b"" if np.asarray(input).dtype == object else 0)
+
+
+def _pad_gradient(op: Operation, grad: Tensor) -> Tensor:
+    source, paddings = op.inputs[0], op.inputs[1]
+    before = slice(paddings, [0, 0], stack([rank(source), 1]))
+    begin = reshape(before, [-1])
+    return slice(grad, begin, shape(source, out_type=begin.dtype.base_dtype))
+
+
+@pad_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [_pad_gradient(op, grad), None]
+
+
+pad_v2_op = define_op(
+    "PadV2(input: T, paddings: Tpaddings, constant_values: T) -> (output: T) {T: type; "
+    "Tpaddings: type in [int32,int64] = int32}"
+)
+
+
+@pad_v2_op.shape
+def _(input: InputShape, paddings: InputShape, constant_values: InputShape) -> TensorShape:
+    return _padded_shape(input, paddings)
+
+
+@pad_v2_op.kernel("CPU")
+def _(ctx: Any, input: Array, paddings: Array, constant_values: Array) -> Array:
+    if np.ndim(constant_values):
+        raise ValueError(f"constant_values must be a scalar. Found: {dims_text(np.shape(constant_values))}")
+    return _padded(input, paddings, constant_values)
+
+
+@pad_v2_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [_pad_gradient(op, grad), None, None]
+
+
+_MIRROR = "{T: type; Tpaddings: type in [int32,int64] = int32; mode: string in ['REFLECT','SYMMETRIC']}"
+
+mirror_pad_op = define_op(f"MirrorPad(input: T, paddings: Tpaddings) -> (output: T) {_MIRROR}")
+
+
+def _check_mirror(dims: Sequence[int], margins: list[list[int]], mode: str) -> None:
+    edge = mode == "REFLECT"
+    for axis, (size, margin) in enumerate(zip(dims, margins, strict=True)):
+        if max(margin) > size - edge:
+            raise ValueError(
+                f"paddings must be {'less than' if edge else 'no greater than'} the dimension size: {margin[0]}, "
+                f"{margin[1]} {'not less than' if edge else 'greater than'} {size} (dimension {axis})"
+            )
+
+
+@mirror_pad_op.shape
+def _(input: InputShape, paddings: InputShape, *, mode: str) -> TensorShape:
+    return _padded_shape(input, paddings)
+
+
+@mirror_pad_op.kernel("CPU")
+def _(ctx: Any, input: Array, paddings: Array, *, mode: str) -> Array:
+    margins = _check_paddings(input, paddings)
+    _check_mirror(np.shape(input), margins, mode)
+    return np.pad(input, margins, mode.lower()) if margins else input.copy()  # type: ignore[call-overload]
+
+
+@mirror_pad_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [mirror_pad_grad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
+
+
+mirror_pad_grad_op = define_op(f"MirrorPadGrad(input: T, paddings: Tpaddings) -> (output: T) {_MIRROR}")
+
+
+@mirror_pad_grad_op.shape
+def _(input: InputShape, paddings: InputShape) -> TensorShape:
+    dims = input.known_dims
+    if dims is None or paddings.value is None:
+        return TensorShape(None if dims is None else [None] * len(dims))
+    return TensorShape([None if d is None else d - sum(m) for d, m in zip(dims, paddings.value.tolist(), strict=True)])
+
+
+@mirror_pad_grad_op.kernel("CPU")
+def _(ctx: Any, input: Array, paddings: Array, *, mode: str) -> Array:
+    """Each margin, turned round, is added to the elements that it was copied from."""
+    margins = _check_paddings(input, paddings)
+    edge = int(mode == "REFLECT")
+    result = np.array(input)
+    for axis, (before, after) in enumerate(margins):
+        moved = np.moveaxis(result, axis, 0)
+        inner = moved[before : len(moved) - after].copy()
+        if before:
+            inner[edge : edge + before] += moved[before - 1 :: -1] if before == len(moved) else moved[:before][::-1]
+        if after:
+            stop = len(inner) - edge
+            inner[stop - after : stop] += moved[len(moved) - after :][::-1]
+        result = np.moveaxis(inner, 0, axis)
+    return np.ascontiguousarray(result)
+
+
+@mirror_pad_grad_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [mirror_pad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
+
+
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0) -> Tensor:
+    """`tensor` with `paddings[i] = [before, after]` elements around it along each axis i. Source: `tf.pad`.
+
+    `mode`: CONSTANT (`constant_values`), REFLECT or SYMMETRIC; ValueError for another.
+    """
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0 and constant_values == 0:
+            result = pad_op(tensor, paddings, name=name)
+        else:
+            result = pad_v2_op(tensor, paddings, constant_values, name=name)
+    elif mode in ("REFLECT", "SYMMETRIC"):
+        result = mirror_pad_op(tensor, paddings, mode=mode, name=name)
+    else:
+        raise ValueError(
+            f"Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or 'SYMMETRIC'. Received `mode` = {mode}"
+        )
+    return result  # type: ignore[no-any-return]

@@ -1,0 +1,357 @@
+"""Linear algebra on the innermost matrices [..., m, n]: inverses, determinants, systems, decompositions.
+
+Gradients are in `linalg_gradients`; products in `matmul`; diagonals in `diagonal`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.complex_numbers import real
+from tfexp.ops.shape_rules import merged, merged_dims, with_rank_at_least
+
+
+def _square(shape: TensorShape) -> TensorShape:
+    """The shape of square matrices; ValueError `Dimensions must be equal, …` for others."""
+    dims = with_rank_at_least(shape, 2).known_dims
+    if dims is None:
+        return TensorShape(None)
+    size = merged_dims(dims[-2], dims[-1])
+    return TensorShape([*dims[:-2], size, size])
+
+
+def _check_square(x: np.ndarray) -> None:
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+        raise InvalidArgumentError(None, None, f"Input matrix must be square, got shape {list(x.shape)}")
+
+
+def _adjoint(x: np.ndarray) -> np.ndarray:
+    return np.conjugate(np.swapaxes(x, -1, -2))
+
+
+# --- inverses and determinants --------------------------------------------------------------------------------------
+
+matrix_inverse_op = define_op(
+    "MatrixInverse(input: T) -> (output: T) {adjoint: bool = false; T: type in [double,float,half,complex64,complex128]}"
+)
+matrix_inverse_op.shape(lambda x: _square(x))
+
+
+@matrix_inverse_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, adjoint: bool) -> np.ndarray:
+    _check_square(input)
+    try:
+        return np.linalg.inv(_adjoint(input) if adjoint else input)
+    except np.linalg.LinAlgError:
+        raise InvalidArgumentError(None, None, "Input is not invertible.") from None
+
+
+def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """The inverses of square matrices, or of their adjoints. `tf.matrix_inverse`; InvalidArgumentError if singular."""
+    return matrix_inverse_op(input, adjoint=adjoint, name=name)
+
+
+matrix_determinant_op = define_op(
+    "MatrixDeterminant(input: T) -> (output: T) {T: type in [half,float,double,complex64,complex128]}"
+)
+
+
+@matrix_determinant_op.shape
+def _(input: InputShape) -> TensorShape:
+    dims = _square(input).known_dims
+    return TensorShape(None if dims is None else dims[:-2])
+
+
+@matrix_determinant_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray) -> np.ndarray:
+    _check_square(input)
+    return np.asarray(np.linalg.det(input)).astype(input.dtype)
+
+
+def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
+    """The determinants of square matrices. `tf.matrix_determinant`."""
+    return matrix_determinant_op(input, name=name)
+
+
+log_matrix_determinant_op = define_op(
+    "LogMatrixDeterminant(input: T) -> (sign: T, log_abs_determinant: T) {T: type in [half,float,double,complex64,"
+    "complex128]}"
+)
+
+
+@log_matrix_determinant_op.shape
+def _(input: InputShape) -> list[TensorShape]:
+    dims = _square(input).known_dims
+    return [TensorShape(None if dims is None else dims[:-2])] * 2
+
+
+@log_matrix_determinant_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray) -> list[np.ndarray]:
+    _check_square(input)
+    sign, log_size = np.linalg.slogdet(input)
+    return [np.asarray(sign).astype(input.dtype), np.asarray(log_size).astype(input.dtype)]
+
+
+def slogdet(input: Any, name: str | None = None) -> Any:
+    """(sign, log |det|) of square matrices. `tf.linalg.slogdet`."""
+    return log_matrix_determinant_op(input, name=name)
+
+
+# --- systems of equations -------------------------------------------------------------------------------------------
+
+matrix_solve_op = define_op(
+    "MatrixSolve(matrix: T, rhs: T) -> (output: T) {adjoint: bool = false; T: type in [double,float,half,complex64,"
+    "complex128]}"
+)
+matrix_triangular_solve_op = define_op(
+    "MatrixTriangularSolve(matrix: T, rhs: T) -> (output: T) {lower: bool = true; adjoint: bool = false; T: type in "
+    "[bfloat16,double,float,half,complex64,complex128]}"
+)
+matrix_solve_ls_op = define_op(
+    "MatrixSolveLs(matrix: T, rhs: T, l2_regularizer: double) -> (output: T) {T: type in [double,float,half,"
+    "complex64,complex128]; fast: bool = true}"
+)
+
+
+def _solve_shape(matrix: InputShape, rhs: InputShape) -> TensorShape:
+    a, b = _square(matrix).known_dims, with_rank_at_least(rhs, 2).known_dims
+    if a is None or b is None:
+        return TensorShape(None)
+    batch = merged(TensorShape(a[:-2]), TensorShape(b[:-2]))
+    return batch.concatenate(TensorShape([merged_dims(a[-1], b[-2]), b[-1]]))
+
+
+matrix_solve_op.shape(lambda matrix, rhs: _solve_shape(matrix, rhs))
+matrix_triangular_solve_op.shape(lambda matrix, rhs: _solve_shape(matrix, rhs))
+
+
+def _check_system(matrix: np.ndarray, rhs: np.ndarray) -> None:
+    _check_square(matrix)
+    if rhs.ndim < 2 or matrix.shape[-2] != rhs.shape[-2]:
+        raise InvalidArgumentError(
+            None, None, f"Input matrix and rhs are incompatible: {list(matrix.shape)} and {list(rhs.shape)}"
+        )
+
+
+@matrix_solve_op.kernel("CPU")
+def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, *, adjoint: bool) -> np.ndarray:
+    _check_system(matrix, rhs)
+    try:
+        return np.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
+    except np.linalg.LinAlgError:
+        raise InvalidArgumentError(None, None, "Input matrix is not invertible.") from None
+
+
+@matrix_triangular_solve_op.kernel("CPU")
+def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, *, lower: bool, adjoint: bool) -> np.ndarray:
+    _check_system(matrix, rhs)
+    triangle = np.tril(matrix) if lower else np.triu(matrix)
+    if not np.all(np.diagonal(triangle, axis1=-2, axis2=-1)):
+        raise InvalidArgumentError(None, None, "Input matrix is not invertible.")
+    return np.linalg.solve(_adjoint(triangle) if adjoint else triangle, rhs)
+
+
+def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+    """x of matrix x = rhs, or adjoint(matrix) x = rhs. `tf.matrix_solve`; InvalidArgumentError if singular."""
+    return matrix_solve_op(matrix, rhs, adjoint=adjoint, name=name)
+
+
+def matrix_triangular_solve(
+    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+) -> Tensor:
+    """As `matrix_solve`, looking at one triangle of the matrix only. `tf.matrix_triangular_solve`."""
+    return matrix_triangular_solve_op(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
+
+
+@matrix_solve_ls_op.shape
+def _(matrix: InputShape, rhs: InputShape, l2: InputShape) -> TensorShape:
+    a, b = with_rank_at_least(matrix, 2).known_dims, with_rank_at_least(rhs, 2).known_dims
+    if a is None or b is None:
+        return TensorShape(None)
+    merged_dims(a[-2], b[-2])
+    return merged(TensorShape(a[:-2]), TensorShape(b[:-2])).concatenate(TensorShape([a[-1], b[-1]]))
+
+
+@matrix_solve_ls_op.kernel("CPU")
+def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: Any, *, fast: bool) -> np.ndarray:
+    rows, columns = matrix.shape[-2:]
+    if not fast:
+        # The least-norm solution of a possibly rank-deficient system.
+        return np.matmul(np.linalg.pinv(matrix), rhs).astype(matrix.dtype)
+    gram_side = _adjoint(matrix) if rows >= columns else matrix
+    gram = np.matmul(gram_side, _adjoint(gram_side))
+    gram = gram + np.eye(gram.shape[-1], dtype=matrix.dtype) * matrix.dtype.type(l2_regularizer)
+    if rows >= columns:
+        return np.linalg.solve(gram, np.matmul(_adjoint(matrix), rhs))
+    return np.matmul(_adjoint(matrix), np.linalg.solve(gram, rhs))
+
+
+def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
+    """The least-squares solution of matrix x = rhs, with L2 regularisation. `tf.matrix_solve_ls`."""
+    l2 = convert_to_tensor(l2_regularizer, dtype=dtypes.float64, name="l2_regularizer")
+    return matrix_solve_ls_op(matrix, rhs, l2, fast=fast, name=name)
+
+
+# --- decompositions -------------------------------------------------------------------------------------------------
+
+cholesky_op = define_op("Cholesky(input: T) -> (output: T) {T: type in [double,float,half,complex64,complex128]}")
+cholesky_op.shape(lambda x: _square(x))
+
+
+@cholesky_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray) -> np.ndarray:
+    _check_square(input)
+    try:
+        return np.linalg.cholesky(input)
+    except np.linalg.LinAlgError:
+        raise InvalidArgumentError(
+            None, None, "Cholesky decomposition was not successful. The input might not be valid."
+        ) from None
+
+
+def cholesky(input: Any, name: str | None = None) -> Tensor:
+    """The lower triangle L with L adjoint(L) = input, of positive definite matrices. `tf.cholesky`."""
+    return cholesky_op(input, name=name)
+
+
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+    """x of (L adjoint(L)) x = rhs, given `chol` L. `tf.cholesky_solve`."""
+    with name_scope(name, "cholesky_solve", [chol, rhs]):
+        y = matrix_triangular_solve(chol, rhs, adjoint=False, lower=True)
+        return matrix_triangular_solve(chol, y, adjoint=True, lower=True)
+
+
+qr_op = define_op(
+    "Qr(input: T) -> (q: T, r: T) {full_matrices: bool = false; T: type in [double,float,half,complex64,complex128]}"
+)
+
+
+@qr_op.shape
+def _(input: InputShape, *, full_matrices: bool) -> list[TensorShape]:
+    dims = with_rank_at_least(input, 2).known_dims
+    if dims is None:
+        return [TensorShape(None)] * 2
+    batch, (m, n) = dims[:-2], dims[-2:]
+    p = m if full_matrices else (None if m is None or n is None else min(m, n))
+    return [TensorShape([*batch, m, p]), TensorShape([*batch, p, n])]
+
+
+@qr_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, full_matrices: bool) -> list[np.ndarray]:
+    return list(np.linalg.qr(input, mode="complete" if full_matrices else "reduced"))
+
+
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+    """(q, r) with q r = input, q orthogonal and r upper triangular. `tf.qr`."""
+    return qr_op(input, full_matrices=full_matrices, name=name)
+
+
+svd_op = define_op(
+    "Svd(input: T) -> (s: T, u: T, v: T) {compute_uv: bool = true; full_matrices: bool = false; T: type in [double,"
+    "float,half,complex64,complex128]}"
+)
+
+
+@svd_op.shape
+def _(input: InputShape, *, compute_uv: bool, full_matrices: bool) -> list[TensorShape]:
+    dims = with_rank_at_least(input, 2).known_dims
+    if dims is None:
+        return [TensorShape(None)] * 3
+    batch, (m, n) = dims[:-2], dims[-2:]
+    p = None if m is None or n is None else min(m, n)
+    if not compute_uv:
+        return [TensorShape([*batch, p]), TensorShape([0]), TensorShape([0])]
+    return [
+        TensorShape([*batch, p]),
+        TensorShape([*batch, m, m if full_matrices else p]),
+        TensorShape([*batch, n, n if full_matrices else p]),
+    ]
+
+
+@svd_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, compute_uv: bool, full_matrices: bool) -> list[np.ndarray]:
+    if not compute_uv:
+        empty = np.zeros([0], input.dtype)
+        return [np.linalg.svd(input, compute_uv=False).astype(input.dtype), empty, empty]
+    u, s, vh = np.linalg.svd(input, full_matrices=full_matrices)
+    return [s.astype(input.dtype), u, _adjoint(vh)]
+
+
+def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+    """(s, u, v) with tensor = u diag(s) adjoint(v), s descending; s alone without `compute_uv`. `tf.svd`."""
+    s, u, v = svd_op(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
+    return (real(s), u, v) if compute_uv else real(s)
+
+
+self_adjoint_eig_v2 = define_op(
+    "SelfAdjointEigV2(input: T) -> (e: T, v: T) {compute_v: bool = true; T: type in [double,float,half,complex64,"
+    "complex128]}"
+)
+
+
+@self_adjoint_eig_v2.shape
+def _(input: InputShape, *, compute_v: bool) -> list[TensorShape]:
+    square = _square(input)
+    dims = square.known_dims
+    if dims is None:
+        return [TensorShape(None), TensorShape(None if compute_v else [0])]
+    return [TensorShape(dims[:-1]), square if compute_v else TensorShape([0])]
+
+
+@self_adjoint_eig_v2.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, compute_v: bool) -> list[np.ndarray]:
+    _check_square(input)
+    if not compute_v:
+        return [np.linalg.eigvalsh(input).astype(input.dtype), np.zeros([0], input.dtype)]
+    values, vectors = np.linalg.eigh(input)
+    return [values.astype(input.dtype), vectors]
+
+
+def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """(eigenvalues ascending, eigenvectors in columns) of self-adjoint matrices. `tf.self_adjoint_eig`."""
+    values, vectors = self_adjoint_eig_v2(tensor, compute_v=True, name=name)
+    return values, vectors
+
+
+def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
+    """The eigenvalues, ascending, of self-adjoint matrices. `tf.self_adjoint_eigvals`."""
+    values, _ = self_adjoint_eig_v2(tensor, compute_v=False, name=name)
+    return values
+
+
+cross_op = define_op(
+    "Cross(a: T, b: T) -> (product: T) {T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,"
+    "uint32,uint64]}"
+)
+
+
+@cross_op.shape
+def _(a: InputShape, b: InputShape) -> TensorShape:
+    shape = merged(a, b)
+    dims = with_rank_at_least(shape, 1).known_dims
+    if dims is not None:
+        merged_dims(dims[-1], 3)
+    return shape
+
+
+@cross_op.kernel("CPU")
+def _(ctx: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    if a.shape != b.shape or a.shape[-1:] != (3,):
+        raise InvalidArgumentError(
+            None, None, f"Both inputs must be of the same shape with 3 columns: {a.shape} vs. {b.shape}"
+        )
+    return np.cross(a, b)
+
+
+def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The cross products of vectors of length 3. `tf.cross`."""
+    return cross_op(a, b, name=name)

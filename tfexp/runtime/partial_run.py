@@ -1,0 +1,103 @@
+"""`Session.partial_run`: one step whose feeds arrive, and whose fetches are asked for, bit by bit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.core.errors import InvalidArgumentError, OpError
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+from tfexp.plan.plan import Plan
+from tfexp.runtime.executor import Interpreter
+
+
+class PartialStep:
+    """A step under way. Every node runs at most once; a node runs when something asks for it that may."""
+
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+    ):
+        self._lock = threading.Lock()
+        self._interpreter = interpreter
+        self._plan: Plan = interpreter.plan
+        self._fetches = {tensor: i for i, tensor in enumerate(fetches)}
+        self._targets = set(targets)
+        self._feeds = dict(zip(feeds, self._plan.feeds, strict=True))
+        self._progress = interpreter.begin()
+        self._fed: set[Tensor] = set()
+        self._asked: set[Tensor | Operation] = set()
+        self._producer = {slot: n for n, step in enumerate(self._plan.steps) for slot in step.outputs}
+        self._position = {step.origin: n for n, step in enumerate(self._plan.steps)}
+
+    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> list[Any]:
+        """Take these feeds and compute these elements (None for operations); each may come once in a partial run."""
+        with self._lock:
+            self._accept(elements, fed)
+            needed = self._needed(elements)
+            self._interpreter.advance(self._progress, sorted(needed), None)
+            return [
+                None if isinstance(element, Operation) else self._interpreter.fetched(self._progress, self._fetches[element])
+                for element in elements
+            ]
+
+    @property
+    def finished(self) -> bool:
+        """Whether everything that was set up to be fetched has been."""
+        return len(self._asked) == len(self._fetches) + len(self._targets)
+
+    def _accept(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> None:
+        for tensor, value in fed.items():
+            if tensor not in self._feeds:
+                raise _wrong(f"The feed {tensor.name} was not specified in partial_run_setup.")
+            if tensor in self._fed:
+                raise _wrong(f"The feed {tensor.name} has already been fed.")
+            self._fed.add(tensor)
+            self._progress.values[self._feeds[tensor]] = value
+        for element in elements:
+            if element not in self._fetches and element not in self._targets:
+                raise _wrong(f"The fetch {element.name} was not specified in partial_run_setup.")
+            if element in self._asked:
+                raise _wrong(f"The fetch {element.name} has already been fetched.")
+            self._asked.add(element)
+
+    def _needed(self, elements: Sequence[Tensor | Operation]) -> set[int]:
+        """The steps that have to run now; InvalidArgumentError when one of them waits for a feed that did not come."""
+        missing = {slot: tensor for tensor, slot in self._feeds.items() if tensor not in self._fed}
+        pending: list[int] = []
+        for element in elements:
+            if isinstance(element, Operation):
+                pending.append(self._position[element])
+                continue
+            slot = self._plan.fetches[self._fetches[element]].slot
+            if slot in missing:
+                raise _must_feed(missing[slot])
+            if slot in self._producer:
+                pending.append(self._producer[slot])
+        needed: set[int] = set()
+        while pending:
+            number = pending.pop()
+            if number in needed or number in self._progress.done:
+                continue
+            needed.add(number)
+            step = self._plan.steps[number]
+            for slot in step.inputs:
+                if slot in missing:
+                    raise _must_feed(missing[slot])
+                if slot in self._producer:
+                    pending.append(self._producer[slot])
+            pending.extend(self._position[op] for op in step.origin._control_inputs if op in self._position)
+        return needed
+
+
+def _wrong(text: str) -> OpError:
+    return InvalidArgumentError(None, None, text)
+
+
+def _must_feed(tensor: Tensor) -> OpError:
+    return _wrong(f"Fetch {tensor.name} can't be computed from the feeds that have been fed so far.")

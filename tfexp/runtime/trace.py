@@ -1,0 +1,81 @@
+"""What `RunMetadata` tells about a step: when each node ran and what it made, and the graphs before and after planning."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto import config_pb2, graph_pb2, step_stats_pb2
+
+from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape
+from tfexp.plan.plan import Plan, Step
+
+_ALLOCATOR = "cpu"
+
+
+class Tracer:
+    """Collects one record per node while the interpreter runs."""
+
+    def __init__(self) -> None:
+        # perf_counter gives differences; RunMetadata wants the time of day.
+        self._offset = time.time() - time.perf_counter()
+        self._by_device: dict[str, list[step_stats_pb2.NodeExecStats]] = {}
+
+    def node(self, step: Step, began: float, ended: float, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+        start = int((began + self._offset) * 1e9)
+        took = int((ended - began) * 1e9)
+        stats = step_stats_pb2.NodeExecStats(
+            node_name=step.name,
+            all_start_micros=start // 1000,
+            all_start_nanos=start,
+            scheduled_micros=start // 1000,
+            scheduled_nanos=start,
+            op_end_rel_micros=took // 1000,
+            op_end_rel_nanos=took,
+            all_end_rel_micros=took // 1000,
+            all_end_rel_nanos=took,
+            timeline_label=f"{step.name} = {step.op.name}({', '.join(step.input_names)})",
+        )
+        for number, value in enumerate(outputs):
+            array = getattr(value, "value", value)
+            if isinstance(array, (np.ndarray, np.generic)):
+                output = stats.output.add(slot=number)
+                description = output.tensor_description
+                description.dtype = dtypes.as_dtype(array.dtype).as_datatype_enum
+                description.shape.CopyFrom(TensorShape(array.shape).as_proto())
+                description.allocation_description.requested_bytes = int(array.nbytes)
+                description.allocation_description.allocator_name = _ALLOCATOR
+        self._by_device.setdefault(step.device, []).append(stats)
+
+    def write(self, step_stats: step_stats_pb2.StepStats) -> None:
+        for device, nodes in self._by_device.items():
+            step_stats.dev_stats.add(device=device).node_stats.extend(nodes)
+
+
+def record_graphs(run_metadata: config_pb2.RunMetadata, first: Plan, optimised: Plan) -> None:
+    """The pruned, placed graph as the one partition, and beside it what the planner made of it."""
+    pruned = as_graph_def(first)
+    run_metadata.partition_graphs.add().CopyFrom(pruned)
+    graphs = run_metadata.function_graphs.add()
+    graphs.partition_graphs.add().CopyFrom(pruned)
+    graphs.pre_optimization_graph.CopyFrom(pruned)
+    graphs.post_optimization_graph.CopyFrom(as_graph_def(optimised))
+
+
+def as_graph_def(plan: Plan) -> graph_pb2.GraphDef:
+    """The steps of a plan as nodes. What the planner folded away is missing; inputs name the values that are read."""
+    graph = graph_pb2.GraphDef()
+    for step in plan.steps:
+        node = graph.node.add()
+        if step.origin is not None:
+            node.CopyFrom(step.origin.node_def)
+        else:
+            node.name, node.op = step.name, step.op.name
+        node.device = step.device
+        del node.input[:]
+        node.input.extend(name.removesuffix(":0") for name in step.input_names)
+        node.input.extend(f"^{name}" for name in step.controls)
+    return graph
