@@ -2,6 +2,7 @@
 
 from tfexp.api import errors as errors
 from tfexp.api import graph_util as graph_util
+from tfexp.api import initializers as initializers
 from tfexp.api import linalg as linalg
 from tfexp.api import math as math
 from tfexp.api import random as random
@@ -46,6 +47,7 @@ from tfexp.graph.scopes import op_scope as op_scope
 from tfexp.graph.scopes import reset_default_graph as reset_default_graph
 from tfexp.graph.shape_inference import static_value as get_static_value
 from tfexp.graph.tensor import Tensor as Tensor
+from tfexp.ops import linalg_gradients as _linalg_gradients  # noqa: F401  (registers them)
 from tfexp.ops import overloads as _overloads  # noqa: F401  (binds the operators of tensors)
 from tfexp.ops import reduce_gradients as _reduce_gradients  # noqa: F401  (registers them)
 from tfexp.ops.argmax import argmax as argmax
@@ -230,6 +232,8 @@ from tfexp.ops.logical import logical_not as logical_not
 from tfexp.ops.logical import logical_or as logical_or
 from tfexp.ops.logical import logical_xor as logical_xor
 from tfexp.ops.matmul import matmul as matmul
+from tfexp.ops.matrix_initializers import orthogonal_initializer as orthogonal_initializer
+from tfexp.ops.norm import norm as norm
 from tfexp.ops.partitioned_variables import create_partitioned_variables as create_partitioned_variables
 from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
 from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
@@ -277,6 +281,10 @@ from tfexp.ops.state import assign_add as assign_add
 from tfexp.ops.state import assign_sub as assign_sub
 from tfexp.ops.state import count_up_to as count_up_to
 from tfexp.ops.state import is_variable_initialized as is_variable_initialized
+from tfexp.ops.tensor_products import einsum as einsum
+from tfexp.ops.tensor_products import tensordot as tensordot
+from tfexp.ops.uninitialized import assert_variables_initialized as assert_variables_initialized
+from tfexp.ops.uninitialized import report_uninitialized_variables as report_uninitialized_variables
 from tfexp.ops.variable_lists import global_variables as global_variables
 from tfexp.ops.variable_lists import global_variables_initializer as global_variables_initializer
 from tfexp.ops.variable_lists import local_variables as local_variables

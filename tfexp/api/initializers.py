@@ -11,6 +11,8 @@ from tfexp.ops.initializers import truncated_normal_initializer as truncated_nor
 from tfexp.ops.initializers import uniform_unit_scaling_initializer as uniform_unit_scaling
 from tfexp.ops.initializers import variance_scaling_initializer as variance_scaling
 from tfexp.ops.initializers import zeros_initializer as zeros
+from tfexp.ops.matrix_initializers import identity_initializer as identity
+from tfexp.ops.matrix_initializers import orthogonal_initializer as orthogonal
 from tfexp.ops.variable_lists import global_variables_initializer as global_variables
 from tfexp.ops.variable_lists import local_variables_initializer as local_variables
 from tfexp.ops.variable_lists import tables_initializer
@@ -23,10 +25,12 @@ __all__ = [
     "glorot_uniform",
     "he_normal",
     "he_uniform",
+    "identity",
     "lecun_normal",
     "lecun_uniform",
     "local_variables",
     "ones",
+    "orthogonal",
     "random_normal",
     "random_uniform",
     "tables_initializer",

@@ -10,9 +10,11 @@ from tfexp.ops.diagonal import matrix_diag as diag
 from tfexp.ops.diagonal import matrix_diag_part as diag_part
 from tfexp.ops.diagonal import matrix_set_diag as set_diag
 from tfexp.ops.diagonal import trace as trace
+from tfexp.ops.linalg import adjoint as adjoint
 from tfexp.ops.linalg import cholesky as cholesky
 from tfexp.ops.linalg import cholesky_solve as cholesky_solve
 from tfexp.ops.linalg import cross as cross
+from tfexp.ops.linalg import logdet as logdet
 from tfexp.ops.linalg import matrix_determinant as det
 from tfexp.ops.linalg import matrix_inverse as inv
 from tfexp.ops.linalg import matrix_solve as solve
@@ -24,3 +26,6 @@ from tfexp.ops.linalg import self_adjoint_eigvals as eigvalsh
 from tfexp.ops.linalg import slogdet as slogdet
 from tfexp.ops.linalg import svd as svd
 from tfexp.ops.matmul import matmul as matmul
+from tfexp.ops.norm import norm as norm
+from tfexp.ops.tensor_products import einsum as einsum
+from tfexp.ops.tensor_products import tensordot as tensordot

@@ -20,12 +20,17 @@ from tfexp.ops.elementwise_binary import add_n as add_n
 from tfexp.ops.elementwise_binary import atan2 as atan2
 from tfexp.ops.elementwise_binary import maximum as maximum
 from tfexp.ops.elementwise_binary import minimum as minimum
+from tfexp.ops.elementwise_binary import mul as multiply
+from tfexp.ops.elementwise_binary import mul_no_nan as multiply_no_nan
 from tfexp.ops.elementwise_binary import pow as pow
 from tfexp.ops.elementwise_binary import scalar_mul as scalar_mul
 from tfexp.ops.elementwise_binary import squared_difference as squared_difference
+from tfexp.ops.elementwise_binary import sub as subtract
+from tfexp.ops.elementwise_division import div_no_nan as divide_no_nan
 from tfexp.ops.elementwise_division import divide as divide
 from tfexp.ops.elementwise_division import floordiv as floordiv
 from tfexp.ops.elementwise_division import floormod as floormod
+from tfexp.ops.elementwise_division import floormod as mod
 from tfexp.ops.elementwise_division import truediv as truediv
 from tfexp.ops.elementwise_division import xdivy as xdivy
 from tfexp.ops.elementwise_division import xlogy as xlogy
@@ -60,6 +65,7 @@ from tfexp.ops.elementwise_unary import expm1 as expm1
 from tfexp.ops.elementwise_unary import log as log
 from tfexp.ops.elementwise_unary import log1p as log1p
 from tfexp.ops.elementwise_unary import log_sigmoid as log_sigmoid
+from tfexp.ops.elementwise_unary import neg as negative
 from tfexp.ops.elementwise_unary import reciprocal as reciprocal
 from tfexp.ops.elementwise_unary import rsqrt as rsqrt
 from tfexp.ops.elementwise_unary import sigmoid as sigmoid

@@ -152,7 +152,7 @@ class DType:
         if self._kind == "b":
             return which == "max"
         if self._kind == "f":
-            return getattr(ml_dtypes.finfo(self._numpy), which)  # type: ignore[no-untyped-call]
+            return getattr(ml_dtypes.finfo(self._numpy), which)
         if self._kind in "iuq":
             return getattr(np.iinfo(self._numpy), which)
         raise TypeError(f"Cannot find {which}imum value of {self}.")

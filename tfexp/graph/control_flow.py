@@ -14,7 +14,7 @@ from typing import Any
 from tfexp.core import nest
 from tfexp.core.op import get_op
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor_or_indexed_slices
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor

@@ -32,7 +32,7 @@ class RegisterGradient:
         return rule
 
 
-def NotDifferentiable(op_type: str) -> None:  # noqa: N802 (TensorFlow's name)
+def NotDifferentiable(op_type: str) -> None:
     """Say that gradients stop at ops of this type."""
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")

@@ -397,13 +397,13 @@ class Graph(Collections):
             self._control_stack, self._control_flow_context = saved, saved_context
 
     def _control_inputs_for(self, inputs: Sequence[Tensor]) -> list[Operation]:
-        """The control inputs of a node with these inputs, by name: one that an input waits for already is not repeated."""
+        """The control inputs of a node with these inputs: one that an input waits for already is not repeated."""
         input_ops = {tensor.op for tensor in inputs}
         found: dict[Operation, None] = {}
         for dependencies in self._control_stack:
             if dependencies.seen.isdisjoint(input_ops):
                 found.update((op, None) for op in dependencies.ops if op not in input_ops)
-        return sorted(found, key=lambda op: op.name)
+        return list(found)
 
     def _current_control_dependencies(self) -> set[Operation]:
         return {op for dependencies in self._control_stack for op in dependencies.ops}

@@ -120,7 +120,7 @@ class Operation:
         for tensor in self._inputs:
             index = tensor._value_index
             node.input.append(tensor._op._name if index == 0 else f"{tensor._op._name}:{index}")
-        node.input.extend(f"^{op._name}" for op in self._control_inputs)
+        node.input.extend(f"^{name}" for name in sorted(op._name for op in self._control_inputs))
         declared = self._op_def.attrs
         for key, value in self._attrs.items():
             kind = declared[key].kind if key in declared else attr_codec.kind_of(value)

@@ -153,7 +153,7 @@ def _segment_sum(dims: Any, values: Any, indices: Any, batch: int, segments: Any
     values_shape: Any = shape(values)
     outer = values_shape[:batch]
     inner = values_shape[batch:][1:]
-    batches = reduce_prod(outer, 0)
+    batches = reduce_prod(outer, [0])
     flat = concat([[-1], inner], 0)
     segments = segments * batches
     indices = _with_batch_offsets(dims, indices, batch)

@@ -56,7 +56,8 @@ def _unequal(a: TensorShape, b: TensorShape) -> str:
     i, (d, e) = next(
         (i, pair) for i, pair in enumerate(zip(first, second, strict=True)) if None not in pair and pair[0] != pair[1]
     )
-    return f"Dimension {i} in both shapes must be equal, but are {d} and {e}. Shapes are {dims_text(first)} and {dims_text(second)}."
+    shapes = f"Shapes are {dims_text(first)} and {dims_text(second)}."
+    return f"Dimension {i} in both shapes must be equal, but are {d} and {e}. {shapes}"
 
 
 def _selected(condition: Array, t: Array, e: Array) -> Array:
@@ -211,10 +212,11 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any =
         masked = reduce_prod(shape(tensor)[first : first + count], [0])  # type: ignore[index]  # bound by ops.overloads
         before = shape(tensor)[:first]  # type: ignore[index]
         after = shape(tensor)[first + count :]  # type: ignore[index]
+        static = tensor.get_shape()
         tensor = reshape(tensor, concat([before, [masked], after], 0))
-        if start is not None and tensor.get_shape().ndims is None:
-            dims = tensor.get_shape()
-            tensor.set_shape(dims)
+        if start is not None:
+            flat = TensorShape([static[start : start + count].num_elements()])
+            tensor.set_shape(static[:start].concatenate(flat).concatenate(static[start + count :]))
         mask = reshape(mask, [-1])
         return gather(tensor, squeeze(where(mask), axis=[1]), axis=axis)
 
@@ -224,13 +226,13 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            maxlen = reduce_max(lengths, list(range(lengths.get_shape().ndims or 0)) or None)
+            maxlen = reduce_max(lengths)
             maxlen = maximum(constant(0, maxlen.dtype), maxlen)
         else:
             maxlen = convert_to_tensor(maxlen)
         if maxlen.get_shape().ndims not in (None, 0):
             raise ValueError("maxlen must be scalar for sequence_mask")
         columns = range_op(constant(0, maxlen.dtype), maxlen, constant(1, maxlen.dtype))
-        rows = cast(expand_dims(lengths, -1), maxlen.dtype)
+        rows = cast_op(expand_dims(lengths, -1), DstT=maxlen.dtype.base_dtype)
         result = less(columns, rows)
         return result if dtype is None or result.dtype.is_compatible_with(dtype) else cast(result, dtype)

@@ -17,7 +17,6 @@ from tfexp.ops.array import Array, dims_text, expand_dims, reshape, shape
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd
-from tfexp.ops.elementwise_binary import sub
 from tfexp.ops.reduce import reduce_prod, reduce_sum
 
 # --- dynamic partition and stitch ----------------------------------------------------------------------------------------
@@ -228,9 +227,9 @@ def _check_ordered(indices: Array, dims: Sequence[int]) -> None:
 
 @sparse_to_dense_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    indices, dims, values, default = op.inputs
+    indices, dims = op.inputs[:2]
     values_grad = gather_nd(grad, indices)
-    default_grad = sub(reduce_sum(grad), reduce_sum(values_grad))
+    default_grad = reduce_sum(grad) - reduce_sum(values_grad)  # type: ignore[operator]
     return [zeros_like(indices), zeros_like(dims), values_grad, default_grad]
 
 

@@ -107,7 +107,7 @@ def _band(k: Any) -> tuple[int, int]:
     """The lowest and the highest diagonal that k asks for."""
     values = np.ravel(k).tolist()
     if len(values) not in (1, 2) or values[0] > values[-1]:
-        raise InvalidArgumentError(None, None, f"diag_index must be one or two increasing integers, received {values}")
+        raise ValueError(f"diag_index must be one or two increasing integers, received {values}")
     return values[0], values[-1]
 
 
@@ -127,8 +127,8 @@ def _placed(rows: int, columns: int, low: int, high: int, align: str) -> Iterato
         yield high - d, slice(start, start + max(length, 0)), i, i + d
 
 
-def _matrix_diag(diagonal: np.ndarray, low: int, high: int, rows: int, columns: int, padding: Any, align: str) -> np.ndarray:
-    longest = diagonal.shape[-1]
+def _matrix_dims(longest: int, low: int, high: int, rows: int, columns: int) -> tuple[int, int]:
+    """The matrix with diagonals of that length; -1 stands for the least that will do, square if both are -1."""
     least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
     if rows == -1 and columns == -1:
         rows = columns = max(least_rows, least_columns)
@@ -136,8 +136,15 @@ def _matrix_diag(diagonal: np.ndarray, low: int, high: int, rows: int, columns: 
         rows = least_rows if rows == -1 else rows
         columns = least_columns if columns == -1 else columns
     if rows < least_rows or columns < least_columns or (rows != least_rows and columns != least_columns):
-        raise InvalidArgumentError(None, None, "The number of rows or columns is not consistent with the specified d_lower, "
-                                   f"d_upper, and diagonal: {rows} x {columns} for {longest} elements")  # fmt: skip
+        raise ValueError(
+            "The number of rows or columns is not consistent with the specified d_lower, d_upper, and diagonal: "
+            f"{rows} x {columns} for {longest} elements"
+        )
+    return rows, columns
+
+
+def _matrix_diag(diagonal: np.ndarray, low: int, high: int, rows: int, columns: int, padding: Any, align: str) -> np.ndarray:
+    rows, columns = _matrix_dims(diagonal.shape[-1], low, high, rows, columns)
     batch = diagonal.shape[:-1] if low == high else diagonal.shape[:-2]
     packed = diagonal[..., np.newaxis, :] if low == high else diagonal
     result = np.full((*batch, rows, columns), padding, diagonal.dtype)
@@ -163,10 +170,7 @@ def _(diagonal: InputShape, k: InputShape, num_rows: InputShape, num_cols: Input
     longest = dims[-1]
     if longest is None or rows is None or columns is None:
         return TensorShape([*batch, *(None if d in (None, -1) else d for d in (rows, columns))])
-    least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
-    if rows == -1 and columns == -1:
-        rows = columns = max(least_rows, least_columns)
-    return TensorShape([*batch, least_rows if rows == -1 else rows, least_columns if columns == -1 else columns])
+    return TensorShape([*batch, *_matrix_dims(longest, low, high, rows, columns)])
 
 
 @matrix_diag_v3.gradient
@@ -390,6 +394,7 @@ def eye(
 ) -> Tensor:
     """Identity matrices [*batch_shape, num_rows, num_columns]. `tf.eye`."""
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
+        is_square = num_columns is None
         columns = num_rows if num_columns is None else num_columns
         batch: Any = [] if batch_shape is None else batch_shape
         if isinstance(num_rows, Tensor) or isinstance(columns, Tensor):
@@ -397,8 +402,9 @@ def eye(
             batch = convert_to_tensor(batch, name="shape", dtype=dtypes.int32)
         else:
             shorter = min(int(num_rows), int(columns))
+            is_square = int(num_rows) == int(columns)
         diagonal_shape = _joined(batch, [shorter])
-        if num_columns is None:
+        if is_square:
             return matrix_diag(array_fill.ones(diagonal_shape, dtype=dtype))
         shape = _joined(batch, [num_rows, columns])
         diagonal = array_fill.ones(diagonal_shape, dtype=dtype)

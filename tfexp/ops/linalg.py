@@ -16,7 +16,11 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.ops import array, array_fill, elementwise_unary, reduce
+from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import real
+from tfexp.ops.diagonal import eye, matrix_diag_part
+from tfexp.ops.matmul import matmul
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank_at_least
 
 
@@ -169,7 +173,8 @@ def matrix_triangular_solve(
     matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """As `matrix_solve`, looking at one triangle of the matrix only. `tf.matrix_triangular_solve`."""
-    return matrix_triangular_solve_op(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
+    with name_scope(name, "triangular_solve", [matrix, rhs]):
+        return matrix_triangular_solve_op(matrix, rhs, lower=lower, adjoint=adjoint)
 
 
 @matrix_solve_ls_op.shape
@@ -195,10 +200,33 @@ def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: Any, *, fas
     return np.matmul(_adjoint(matrix), np.linalg.solve(gram, rhs))
 
 
-def matrix_solve_ls(matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None) -> Tensor:
-    """The least-squares solution of matrix x = rhs, with L2 regularisation. `tf.matrix_solve_ls`."""
-    l2 = convert_to_tensor(l2_regularizer, dtype=dtypes.float64, name="l2_regularizer")
-    return matrix_solve_ls_op(matrix, rhs, l2, fast=fast, name=name)
+def matrix_solve_ls(
+    matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
+) -> Tensor:
+    """The least-squares (or, with fewer rows than columns, least-norm) solution of matrix x = rhs. `tf.matrix_solve_ls`.
+
+    `fast` goes by the normal equations, with L2 regularisation; otherwise by a decomposition that bears deficient ranks.
+    """
+    with name_scope(name, "matrix_solve_ls", [matrix, rhs, l2_regularizer]):
+        matrix = convert_to_tensor(matrix, name="matrix")
+        dims = matrix.shape.known_dims
+        if not fast or dims is None or None in dims[-2:]:
+            if not fast and l2_regularizer != 0:
+                raise ValueError("l2_regularizer must be zero for complete decomposition")
+            l2 = convert_to_tensor(l2_regularizer, dtype=dtypes.float64, name="l2_regularizer")
+            return matrix_solve_ls_op(matrix, rhs, l2, fast=fast)
+        is_tall = dims[-2] >= dims[-1]
+        if is_tall:
+            gram = matmul(matrix, matrix, adjoint_a=True)
+        else:
+            gram = matmul(matrix, matrix, adjoint_b=True)
+        if l2_regularizer != 0:
+            size = gram.shape.as_list()[-1]
+            gram = gram + array_fill.broadcast_to(eye(size, dtype=matrix.dtype) * l2_regularizer, array.shape(gram))
+        factor = cholesky(gram)
+        if is_tall:
+            return cholesky_solve(factor, matmul(matrix, rhs, adjoint_a=True))
+        return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
 
 
 # --- decompositions -------------------------------------------------------------------------------------------------
@@ -226,8 +254,21 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     """x of (L adjoint(L)) x = rhs, given `chol` L. `tf.cholesky_solve`."""
     with name_scope(name, "cholesky_solve", [chol, rhs]):
-        y = matrix_triangular_solve(chol, rhs, adjoint=False, lower=True)
-        return matrix_triangular_solve(chol, y, adjoint=True, lower=True)
+        y = matrix_triangular_solve_op(chol, rhs, adjoint=False, lower=True)
+        return matrix_triangular_solve_op(chol, y, adjoint=True, lower=True)
+
+
+def logdet(matrix: Any, name: str | None = None) -> Tensor:
+    """log det of self-adjoint positive definite matrices, by their Cholesky factors. `tf.linalg.logdet`."""
+    with name_scope(name, "logdet", [matrix]):
+        factor = cholesky(matrix)
+        return 2.0 * reduce.reduce_sum(elementwise_unary.log(real(matrix_diag_part(factor))), [-1])
+
+
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """The conjugate transposes of matrices [..., m, n]. `tf.linalg.adjoint`."""
+    with name_scope(name, "adjoint", [matrix]):
+        return matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)
 
 
 qr_op = define_op(

@@ -73,3 +73,4 @@ class Identity(Initializer):
 
 
 orthogonal_initializer = Orthogonal
+identity_initializer = Identity

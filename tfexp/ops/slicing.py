@@ -1,4 +1,4 @@
-"""Python's indexing of tensors, `x[1:, tf.newaxis, ..., -1]`, as one `StridedSlice` node. Source: `tf.Tensor.__getitem__`."""
+"""Python's indexing of tensors: `x[1:, tf.newaxis, ..., -1]` is one `StridedSlice` node. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfexp.core.shape import Dimension
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import cast
+from tfexp.ops import array_mask, cast
 
 newaxis = None
 
@@ -25,7 +25,7 @@ def slice_of(tensor: Any, key: Any) -> Tensor:
     """
     tensor = convert_to_tensor(tensor)
     if _is_mask(key):
-        return _boolean_mask(tensor, key)
+        return array_mask.boolean_mask(tensor, key)
     spec = _Spec()
     for item in key if isinstance(key, (list, tuple)) else [key]:
         spec.add(item)

@@ -9,6 +9,8 @@ from tfexp.core.errors import NotFoundError
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
+Shapes = tuple[tuple[int, ...], ...]
+
 
 class PreparedStep(Protocol):
     """One combination of fetches, targets and feeds, which is run many times, perhaps by several threads at once.
@@ -17,7 +19,7 @@ class PreparedStep(Protocol):
     fills it when it likes.
     """
 
-    ready: dict[tuple[tuple[int, ...], ...], Callable[[Sequence[Any]], Sequence[Any]]]
+    ready: dict[Shapes, Callable[[Sequence[Any]], Sequence[Any]]]
 
     def run(
         self, values: Sequence[Any], shapes: tuple[tuple[int, ...], ...], options: Any, run_metadata: Any
@@ -25,7 +27,7 @@ class PreparedStep(Protocol):
         """Run with fed arrays of these shapes; the fetched arrays (0-d ones as NumPy scalars), the caller's to keep."""
         ...
 
-    def explain(self, shapes: tuple[tuple[int, ...], ...]) -> Any:
+    def explain(self, shapes: Shapes) -> Any:
         """What running feeds of these shapes comes to, as an object whose `repr` is meant for people."""
         ...
 

@@ -17,6 +17,7 @@ import numpy as np
 from tfexp.core.kernel import DEAD, Ref
 from tfexp.plan.codegen import Source, generate, is_handle
 from tfexp.plan.plan import Plan, Step
+from tfexp.runtime.cpu import flush_denormals, restore_denormals
 from tfexp.runtime.executor import bind_kernel, hand_out, make_scratch
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.resources import Resources
@@ -46,12 +47,14 @@ class Compiled:
             frame = self._frames.pop()
         except IndexError:
             frame = self._make_frame()
+        flush_denormals()
         try:
             fetched: Sequence[Any] = frame(*values)
             return fetched
         except Exception as error:
             raise self._failure(error) from error
         finally:
+            restore_denormals()
             self._frames.append(frame)
 
     def _bind(self) -> None:
@@ -73,10 +76,16 @@ class Compiled:
     def _make_frame(self) -> Callable[..., Any]:
         names = dict(self._shared)
         arenas = [np.empty(size + 64, np.uint8) for size in self.plan.buffers]
+        # One array object for all values of a shape in a buffer: for distinct views of the same memory, NumPy would
+        # have to find out each time whether they overlap.
+        views: dict[Any, np.ndarray] = {}
         for i, slot in enumerate(self.plan.slots):
             if slot.buffer is not None:
-                dtype = np.dtype(slot.dtype.as_numpy_dtype)
-                names[f"b{i}"] = _view(arenas[slot.buffer], slot.shape.known_dims or (), dtype)
+                dtype, shape = np.dtype(slot.dtype.as_numpy_dtype), slot.shape.known_dims
+                key = (slot.buffer, shape, dtype)
+                if key not in views:
+                    views[key] = _view(arenas[slot.buffer], shape or (), dtype)
+                names[f"b{i}"] = views[key]
         for position, step in enumerate(self.plan.steps):
             for n, array in enumerate(make_scratch(step)):
                 names[f"s{position}_{n}"] = array

@@ -13,6 +13,7 @@ from tfexp.core.kernel import DEAD, Ref
 from tfexp.core.op import group_inputs
 from tfexp.plan.plan import Keep, Plan, Step
 from tfexp.runtime.contract import check_outputs
+from tfexp.runtime.cpu import denormals_flushed
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext, StepState
@@ -110,7 +111,7 @@ class Interpreter:
         """Run these steps, in order."""
         step: Step | None = None
         try:
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), denormals_flushed():
                 for position in positions:
                     step = self._steps[position].step
                     if state is not None:

@@ -10,11 +10,9 @@ from numpy import ndarray
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.runtime.backend import Backend, PreparedStep
+from tfexp.runtime.backend import Backend, PreparedStep, Shapes
 from tfexp.runtime.feeds import FeedSpec
 from tfexp.runtime.fetches import FetchMapper
-
-Shapes = tuple[tuple[int, ...], ...]
 
 
 class Invocation:

@@ -25,6 +25,7 @@ from tfexp.plan.place import Devices
 from tfexp.plan.plan import Plan
 from tfexp.runtime.backend import register_backend
 from tfexp.runtime.compiled import Compiled
+from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import DeviceAttributes
 from tfexp.runtime.executor import Interpreter
 from tfexp.runtime.partial_run import PartialStep
@@ -69,6 +70,7 @@ class LocalBackend:
         self.active = ActiveSteps()
         self.devices = Devices((CPU,), soft=self.config.allow_soft_placement)
         self.plans = PlanCache(MAX_PLANS)
+        configure(self.config.intra_op_parallelism_threads)
         _open.add(self)
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> LocalStep:
@@ -192,7 +194,8 @@ class LocalStep:
             fed = [tensor.get_shape() for tensor in self._feeds]
         else:
             fed = [TensorShape(shape) for shape in shapes]
-        return make_plan(self._fetches, self._targets, self._feeds, fed, self._backend.devices, optimise)
+        with denormals_flushed():  # constants are folded as the step would compute them
+            return make_plan(self._fetches, self._targets, self._feeds, fed, self._backend.devices, optimise)
 
     def explain(self, shapes: Shapes) -> Explanation:
         plan = self.plan(shapes, optimise=True)

@@ -28,7 +28,7 @@ class GradientDescentOptimizer(Optimizer):
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         # Subtracting row by row needs no unique indices.
-        values = grad.values * cast(self._learning_rate_tensor, var.dtype.base_dtype)  # type: ignore[operator]
+        values = grad.values * cast(self._learning_rate_tensor, var.dtype.base_dtype)
         return var.scatter_sub(IndexedSlices(values, grad.indices, grad.dense_shape), use_locking=self._use_locking)
 
 

@@ -29,7 +29,7 @@ def exponential_decay(
         learning_rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = learning_rate.dtype
         decay_steps, decay_rate = cast(decay_steps, dtype), cast(decay_rate, dtype)
-        exponent: Any = cast(global_step, dtype) / decay_steps  # type: ignore[operator]
+        exponent: Any = cast(global_step, dtype) / decay_steps
         if staircase:
             exponent = floor(exponent)
         return mul(learning_rate, power(decay_rate, exponent), name=scope)

@@ -18,6 +18,8 @@ def eye(tf: Any) -> Outcome:
     made = [
         tf.eye(3),
         tf.eye(3, 5),
+        tf.eye(3, 3),
+        tf.eye(rows, rows),
         tf.eye(5, 3, dtype=tf.int32, name="tall"),
         tf.eye(2, batch_shape=[3]),
         tf.eye(2, 3, batch_shape=[5, 7], dtype=tf.float64),

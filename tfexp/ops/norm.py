@@ -1,0 +1,87 @@
+"""Norms of vectors, of matrices and of whole tensors: `tf.norm`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.op import get_op
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import array, complex_numbers, elementwise_binary, elementwise_unary, linalg, reduce
+from tfexp.ops.array_order import transpose
+from tfexp.ops.reduce import old_spelling
+
+
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: Any = None,
+    name: str | None = None,
+    keep_dims: Any = None,
+) -> Tensor:
+    """The norm of all elements (`axis` None), of vectors (an int) or of matrices (a pair of ints). `tf.norm`.
+
+    `ord` is "euclidean", "fro", np.inf, or a positive number; for matrices "euclidean", "fro", 1, 2 or np.inf. Raises
+    ValueError for others.
+    """
+    keepdims = bool(old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
+    is_matrix = isinstance(axis, (tuple, list)) and len(axis) == 2
+    if is_matrix:
+        axis = tuple(axis)
+        if not all(isinstance(a, (int, np.integer)) for a in axis) or axis[0] == axis[1]:
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+        if ord not in ("euclidean", "fro", 1, 2, np.inf):
+            raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got {ord}")
+    else:
+        if not (axis is None or isinstance(axis, (int, np.integer)) or (isinstance(axis, (list, tuple)) and len(axis) == 1)):
+            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+        if isinstance(axis, (list, tuple)):
+            axis = axis[0]
+        if ord not in ("euclidean", "fro", np.inf) and not (isinstance(ord, (int, float)) and ord > 0):
+            raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+        if ord == "fro" and axis is not None:
+            raise ValueError("Invalid vector norm: 'fro' is for matrices and for whole tensors")
+    with name_scope(name, "norm", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        if ord in ("fro", "euclidean", 2, 2.0):
+            if is_matrix and ord in (2, 2.0):
+                result = _largest_singular_value(tensor, axis, keepdims)
+            else:
+                squares = tensor * complex_numbers.conj(tensor)
+                result = elementwise_unary.sqrt(reduce.reduce_sum(squares, axis, keepdims=True))
+        else:
+            result = elementwise_unary.abs(tensor)
+            if ord == 1:
+                sum_axis = axis if axis is None or not is_matrix else axis[0]
+                result = reduce.reduce_sum(result, sum_axis, keepdims=True)
+                if is_matrix:
+                    result = reduce.reduce_max(result, axis[-1], keepdims=True)
+            elif ord == np.inf:
+                if is_matrix:
+                    result = reduce.reduce_sum(result, axis[1], keepdims=True)
+                result = reduce.reduce_max(result, axis if not is_matrix else axis[0], keepdims=True)
+            else:
+                powers = elementwise_binary.pow(result, ord)
+                result = elementwise_binary.pow(
+                    reduce.reduce_sum(powers, None if axis is None else [axis], keepdims=True), 1.0 / ord
+                )
+        if keepdims:
+            return result
+        squeezed = [] if axis is None else list(axis) if is_matrix else [axis]
+        return get_op("Squeeze")(result, squeeze_dims=squeezed)
+
+
+def _largest_singular_value(tensor: Tensor, axis: tuple[int, int], keepdims: bool) -> Tensor:
+    rank = tensor.shape.ndims
+    if rank is None:
+        raise ValueError("norm: the 2-norm of matrices needs a static rank")
+    pair = [a % rank for a in axis]
+    order = [i for i in range(rank) if i not in pair] + pair
+    values = reduce.reduce_max(linalg.svd(transpose(tensor, order), compute_uv=False), [-1], keepdims=True)
+    kept = array.expand_dims(values, -1)
+    back = np.argsort(order).tolist()
+    return transpose(kept, back)
