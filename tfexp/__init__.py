@@ -1,18 +1,25 @@
 """tfexp: TensorFlow 1.15's public API on an embedded NumPy runtime (`import tfexp as tf`). Re-exports, no logic."""
 
+from tfexp import train as train
 from tfexp.api import errors as errors
 from tfexp.api import graph_util as graph_util
 from tfexp.api import initializers as initializers
 from tfexp.api import linalg as linalg
 from tfexp.api import math as math
 from tfexp.api import random as random
+from tfexp.api import strings as strings
+from tfexp.api import summary as summary
+from tfexp.api.summary import Event as Event
+from tfexp.api.summary import SessionLog as SessionLog
+from tfexp.api.summary import Summary as Summary
 from tfexp.core.device import DeviceSpec as DeviceSpec
 from tfexp.core.dtypes import *  # noqa: F403
 from tfexp.core.dtypes import DType as DType
 from tfexp.core.dtypes import as_dtype as as_dtype
+from tfexp.core.gone import of_top_level as __getattr__  # noqa: F401
 from tfexp.core.shape import Dimension as Dimension
 from tfexp.core.shape import TensorShape as TensorShape
-from tfexp.graph import apply as _apply  # noqa: F401  (installs the node builder)
+from tfexp.graph import apply as _apply
 from tfexp.graph.collections import GraphKeys as GraphKeys
 from tfexp.graph.control_flow import cond as cond
 from tfexp.graph.convert import IndexedSlices as IndexedSlices
@@ -47,9 +54,10 @@ from tfexp.graph.scopes import op_scope as op_scope
 from tfexp.graph.scopes import reset_default_graph as reset_default_graph
 from tfexp.graph.shape_inference import static_value as get_static_value
 from tfexp.graph.tensor import Tensor as Tensor
-from tfexp.ops import linalg_gradients as _linalg_gradients  # noqa: F401  (registers them)
-from tfexp.ops import overloads as _overloads  # noqa: F401  (binds the operators of tensors)
-from tfexp.ops import reduce_gradients as _reduce_gradients  # noqa: F401  (registers them)
+from tfexp.ops import linalg_gradients as _linalg_gradients
+from tfexp.ops import overloads as _overloads
+from tfexp.ops import reduce_gradients as _reduce_gradients
+from tfexp.ops import variables as _variables
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmin as argmin
 from tfexp.ops.array import bitcast as bitcast
@@ -108,6 +116,7 @@ from tfexp.ops.array_partition import sparse_to_dense as sparse_to_dense
 from tfexp.ops.array_slice import pad as pad
 from tfexp.ops.array_slice import slice as slice
 from tfexp.ops.array_slice import strided_slice as strided_slice
+from tfexp.ops.case import case as case
 from tfexp.ops.cast import cast as cast
 from tfexp.ops.cast import saturate_cast as saturate_cast
 from tfexp.ops.cast import to_bfloat16 as to_bfloat16
@@ -136,6 +145,9 @@ from tfexp.ops.complex_numbers import real as real
 from tfexp.ops.control import group as group
 from tfexp.ops.control import no_op as no_op
 from tfexp.ops.control import tuple as tuple
+from tfexp.ops.check import Assert as Assert
+from tfexp.ops.check import Print as Print
+from tfexp.ops.check import check_numerics as check_numerics
 from tfexp.ops.cumulative import cumprod as cumprod
 from tfexp.ops.cumulative import cumsum as cumsum
 from tfexp.ops.diagonal import diag as diag
@@ -243,6 +255,7 @@ from tfexp.ops.random import random_normal as random_normal
 from tfexp.ops.random import random_shuffle as random_shuffle
 from tfexp.ops.random import random_uniform as random_uniform
 from tfexp.ops.random import truncated_normal as truncated_normal
+from tfexp.ops.random_crop import random_crop as random_crop
 from tfexp.ops.random_gamma import random_gamma as random_gamma
 from tfexp.ops.random_gamma import random_poisson as random_poisson
 from tfexp.ops.reduce import reduce_all as reduce_all
@@ -281,12 +294,22 @@ from tfexp.ops.state import assign_add as assign_add
 from tfexp.ops.state import assign_sub as assign_sub
 from tfexp.ops.state import count_up_to as count_up_to
 from tfexp.ops.state import is_variable_initialized as is_variable_initialized
+from tfexp.ops.strings import as_string as as_string
+from tfexp.ops.strings import string_join as string_join
+from tfexp.ops.strings import string_to_number as string_to_number
 from tfexp.ops.tensor_products import einsum as einsum
 from tfexp.ops.tensor_products import tensordot as tensordot
 from tfexp.ops.uninitialized import assert_variables_initialized as assert_variables_initialized
 from tfexp.ops.uninitialized import report_uninitialized_variables as report_uninitialized_variables
+from tfexp.ops.variable_base import Variable as Variable
+from tfexp.ops.variable_base import VariableAggregation as VariableAggregation
+from tfexp.ops.variable_base import VariableSynchronization as VariableSynchronization
+from tfexp.ops.variable_base import variable_creator_scope as variable_creator_scope
+from tfexp.ops.variable_lists import all_variables as all_variables
 from tfexp.ops.variable_lists import global_variables as global_variables
 from tfexp.ops.variable_lists import global_variables_initializer as global_variables_initializer
+from tfexp.ops.variable_lists import initialize_local_variables as initialize_local_variables
+from tfexp.ops.variable_lists import initialize_variables as initialize_variables
 from tfexp.ops.variable_lists import local_variables as local_variables
 from tfexp.ops.variable_lists import local_variables_initializer as local_variables_initializer
 from tfexp.ops.variable_lists import model_variables as model_variables
@@ -302,10 +325,6 @@ from tfexp.ops.variable_scope import get_variable_scope as get_variable_scope
 from tfexp.ops.variable_scope import no_regularizer as no_regularizer
 from tfexp.ops.variable_scope import variable_op_scope as variable_op_scope
 from tfexp.ops.variable_scope import variable_scope as variable_scope
-from tfexp.ops.variables import Variable as Variable
-from tfexp.ops.variables import VariableAggregation as VariableAggregation
-from tfexp.ops.variables import VariableSynchronization as VariableSynchronization
-from tfexp.ops.variables import variable_creator_scope as variable_creator_scope
 from tfexp.runtime.protos import ConfigProto as ConfigProto
 from tfexp.runtime.protos import GPUOptions as GPUOptions
 from tfexp.runtime.protos import GraphOptions as GraphOptions

@@ -14,6 +14,7 @@ from tfexp.core.device import DeviceName, DeviceSpec, canonical_name
         ("/job:worker/replica:0/task:1/device:GPU:2", "/job:worker/replica:0/task:1/device:GPU:2"),
         ("/device:CPU:*", "/device:CPU:*"),
         ("CPU:0", "/device:CPU:0"),
+        ("cpu", "/device:CPU:*"),
         ("", ""),
     ],
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tfexp.experiment import runner
 from tfexp.experiment.cli import main
 
 
@@ -19,10 +20,22 @@ class Ended:
 
 
 @pytest.fixture
-def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ended]:
+def pictures() -> None:
+    """Asked for by the tests that look at loss.png; the others do without, since it takes most of a short run."""
+
+
+@pytest.fixture
+def cli(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., Ended]:
     """`cli("model=linreg", ...)`: what `python -m tfexp model=linreg ...` does, in `tmp_path`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
+    if "pictures" not in request.fixturenames:
+        monkeypatch.setattr(runner, "draw", lambda *arguments: None)
 
     def run(*words: str) -> Ended:
         capsys.readouterr()

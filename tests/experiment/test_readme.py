@@ -33,7 +33,7 @@ def test_set_up_is_two_commands() -> None:
     ]
 
 
-def test_commands_run(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_run(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pictures: None) -> None:
     (own,) = [block for language, block in BLOCKS if language == "python" and block.startswith("# mynets.py")]
     (tmp_path / "mynets.py").write_text(own)
     monkeypatch.syspath_prepend(str(tmp_path))

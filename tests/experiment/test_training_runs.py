@@ -56,7 +56,7 @@ def test_classifiers_learn_real_data(model: str, least: float, cli: Callable, tm
     assert numbers(tmp_path / "run")["test"]["accuracy"] > least
 
 
-def test_folder_holds_the_whole_run(cli: Callable, tmp_path: Path) -> None:
+def test_folder_holds_the_whole_run(cli: Callable, tmp_path: Path, pictures: None) -> None:
     cli(*QUICK, "hydra.run.dir=run")
     run = tmp_path / "run"
     assert {path.name.split(".out.")[0] for path in run.iterdir()} == {

@@ -12,7 +12,8 @@ How to add rows, in `tests/ops/test_<family>.py`:
     test_rows = op_tests(CASES)
 
 `inputs` are given in the op's order. Each is a shape (distinct primes, please: values of the row's dtype are drawn, the
-same in every run), an array or NumPy scalar (taken as it is, in every dtype), or a list of these for an `N * T` argument.
+same in every run), an array or NumPy scalar (taken as it is, in every dtype), `Like(values)` (given values, of the row's
+dtype), or a list of these for an `N * T` argument.
 `reference(*arrays)` is written with NumPy (or plain Python) independently of the kernel, and returns one array, or a
 sequence for an op of several outputs; give an array instead of a function for recorded ("golden") values.
 
@@ -22,8 +23,9 @@ What `op_tests` makes of a row:
   rank, inference succeeds and promises nothing that the result does not keep.
 - bound: what the op's bind rule gives the planner computes the same, with and without `out=`, and over an input where the
   Call says that it may.
-- gradients: first and second order agree with central differences in float64, for the floating inputs (`gradient=()`
-  where gradients stop; then `tf.gradients` gives None, or an op without a rule raises LookupError).
+- gradients: first and second order agree with central differences in float64, for the floating inputs that are given by a
+  shape. `gradient=()` says that gradients stop: `tf.gradients` gives None, or raises LookupError where there is no rule.
+  `second=False` where the second derivative is none (0 everywhere, or not defined by TensorFlow).
 - errors: each `Error` is raised, when the node is made (ValueError, TypeError) or when it runs (tf.errors).
 
 An op whose test is elsewhere is named, with the reason, in `exemptions.py`. `test_completeness.py` asks for every op.
@@ -54,6 +56,13 @@ CASES: list[OpCase] = []
 # Relative and absolute tolerance by dtype; integers and bools are compared exactly.
 _TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-5, "complex64": 1e-5, "float64": 1e-12, "complex128": 1e-12}
 _STEP = 1e-6  # of the central differences
+
+
+@dataclass(frozen=True)
+class Like:
+    """An input of given values that has the dtype of the drawn ones."""
+
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,8 @@ class OpCase:
             if isinstance(spec, list):
                 return [make(one) for one in spec]
             number = next(counter)
+            if isinstance(spec, Like):
+                return np.asarray(spec.value, tf_dtypes.as_dtype(dtype).as_numpy_dtype)
             if isinstance(spec, tuple):
                 return draw(random, spec, self.drawn_dtypes.get(number, dtype), self.low, self.high)
             return np.asarray(spec)
@@ -323,7 +334,8 @@ def check_gradients(case: OpCase) -> None:
         wanted = _differentiable(case, placeholders)
         ys = [y for y in outputs if y.dtype.is_floating]
         if not wanted:
-            _check_no_gradient(case, ys, placeholders)
+            if case.gradient is not None:
+                _check_no_gradient(case, ys, placeholders)
             return
         random = np.random.default_rng(zlib.crc32(case.id.encode()))
         shapes = [v.shape for v in evaluate(ys, feeds)]

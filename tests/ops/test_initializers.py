@@ -116,8 +116,6 @@ def test_identity_and_a_part_of_it() -> None:
         var_offset = (2, 0)
 
     with tf.Graph().as_default(), tf.Session() as session:
-        whole, part = session.run(
-            [matrix.Identity(2.0)((5, 3)), matrix.Identity(2.0)((3, 3), partition_info=Lower)]
-        )
+        whole, part = session.run([matrix.Identity(2.0)((5, 3)), matrix.Identity(2.0)((3, 3), partition_info=Lower)])
     np.testing.assert_array_equal(whole, 2 * np.eye(5, 3))
     np.testing.assert_array_equal(part, 2 * np.eye(5, 3)[2:])

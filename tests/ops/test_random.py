@@ -12,8 +12,6 @@ import pytest
 import tfexp as tf
 from tests.golden.random_cases import LARGE, RUNS, VALUES, Case, cases, checksum, kept
 from tfexp.core.op import get_op
-from tfexp.graph import random_seed
-from tfexp.ops import random, random_gamma, random_stateless
 
 CASES = {case.key: case for case in cases()}
 
@@ -157,3 +155,47 @@ def test_kernels_refuse(op: str, inputs: list[Any], attrs: Any, message: str) ->
 
 def test_an_empty_tensor_needs_no_range() -> None:
     assert compute("RandomUniformInt", NodeInSession(), [_shape(0), THREE, THREE], seed=1, seed2=2, **INT).shape == (0,)
+
+
+def test_sessions_and_nodes_have_streams_of_their_own() -> None:
+    with tf.Graph().as_default() as graph:
+        one, other = (tf.random_normal([5], seed=3) for _ in range(2))
+        sessions = [tf.Session(graph=graph) for _ in range(2)]
+        drawn = [[session.run([one, other]) for _ in range(2)] for session in sessions]
+        for session in sessions:
+            session.close()
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+    (first, second), (again, _) = drawn[0]
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first, again)
+
+
+def test_a_random_value_is_drawn_once_per_run() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.random_uniform([3])
+        twice = session.run([x, tf.identity(x), x + 0.0])
+    np.testing.assert_array_equal(twice[0], twice[1])
+    np.testing.assert_array_equal(twice[0], twice[2])
+
+
+def test_two_equal_nodes_are_not_merged() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        a, b = session.run([tf.random_uniform([7]), tf.random_uniform([7])])
+        unseeded = session.run([tf.random_uniform([7], seed=None) for _ in range(2)])
+    assert not np.array_equal(a, b)
+    assert not np.array_equal(*unseeded)
+
+
+def test_a_run_error_names_the_node() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        empty = tf.random_uniform([2], 3, 3, tf.int32, name="nothing")
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Need minval < maxval, got 3 >= 3[\s\S]*nothing"):
+            session.run(empty)
+
+
+def test_a_crop_larger_than_its_value_is_refused_when_it_runs() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        crop = tf.random_crop(tf.zeros([2, 3]), [3, 3])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Need value.shape >= size, got"):
+            session.run(crop)

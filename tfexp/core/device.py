@@ -38,10 +38,11 @@ class DeviceName:
                     name = replace(name, device_type=kind, device_index=None if values[1] == "*" else int(values[1]))
                 elif key == "device" and len(values) == 1:
                     name = replace(name, device_type=values[0].upper())
-                elif key.upper() in _SHORT_TYPES and len(values) == 1:
+                elif key.upper() in _SHORT_TYPES and len(values) < 2:
                     if name.device_type is not None:
                         raise ValueError(f"Cannot specify multiple device types: {text}")
-                    name = replace(name, device_type=key.upper(), device_index=None if values[0] == "*" else int(values[0]))
+                    index = int(values[0]) if values and values[0] != "*" else None
+                    name = replace(name, device_type=key.upper(), device_index=index)
                 else:
                     raise ValueError(f"Unknown attribute: {key!r} in {text!r}")
             except ValueError as error:

@@ -51,7 +51,7 @@ _STORED_AS: dict[DType, Any] = {
     dtypes.complex64: np.float32,
     dtypes.complex128: np.float64,
 }
-_NEVER_CONTENT = (dtypes.bool, dtypes.complex64, dtypes.complex128, dtypes.string)
+_NEVER_CONTENT = (dtypes.bool, dtypes.uint16, dtypes.complex64, dtypes.complex128, dtypes.string)
 
 
 def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> TensorProto:

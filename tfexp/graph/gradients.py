@@ -100,7 +100,7 @@ class _Backward:
     def __init__(self, ys: Sequence[Any], xs: Sequence[Tensor], stops: Sequence[Tensor]):
         self.xs = xs
         to_ops = [y.op for y in ys]
-        reached = _reached_from([x.op for x in xs])
+        reached = _reached_from(xs)
         # `between`: on some way from an x to a y, in the order of a breadth-first walk back from the ys.
         between: dict[Operation, None] = {}
         queue = deque(to_ops)
@@ -223,16 +223,23 @@ class _Backward:
             yield
 
 
-def _reached_from(ops: Sequence[Operation]) -> set[Operation]:
+def _reached_from(xs: Sequence[Tensor]) -> set[Operation]:
+    """The ops that depend on `xs` by numbers that gradients flow through: floats, and integers from an integer x.
+
+    TensorFlow 1.0 differentiated integers, later versions give None for them; the sources print such gradients.
+    """
     reached: set[Operation] = set()
-    queue = deque(ops)
-    while queue:
-        op = queue.popleft()
-        if op not in reached:
-            reached.add(op)
-            for tensor in op.outputs:
-                if is_trainable(tensor):
-                    queue.extend(tensor._consumers)
+    for through_integers in (False, True):
+        seen: set[Operation] = set()
+        queue = deque(x.op for x in xs if x.dtype.is_integer is through_integers)
+        while queue:
+            op = queue.popleft()
+            if op not in seen:
+                seen.add(op)
+                for tensor in op.outputs:
+                    if is_trainable(tensor) or (through_integers and tensor.dtype.is_integer):
+                        queue.extend(tensor._consumers)
+        reached |= seen
     return reached
 
 

@@ -33,6 +33,8 @@ def reset_default_graph() -> None:
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
             "the nesting and create a new graph."
         )
+    if defaults.session_stack.holds_pushed:
+        raise AssertionError("tf.reset_default_graph() was called while a tf.InteractiveSession is open: close() it first.")
     _global_default = None
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.op import Op, flatten_args, group_inputs
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.tensor import make_ndarray
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # Folding at construction is for shapes and axes; larger arrays are not worth computing twice.
 _MAX_ELEMENTS = 1 << 16
+_INDEX_DTYPES = (dtypes.int32, dtypes.int64, dtypes.bool)
 _UNKNOWN = object()
 
 
@@ -106,12 +108,19 @@ def _forget_unknown(tensor: Tensor) -> None:
 def _foldable_inputs(tensor: Tensor) -> list[Tensor]:
     """The inputs whose values would give the value of `tensor`; none where it has to come from elsewhere."""
     op = tensor.op
-    if op.type in ("Shape", "Size", "Rank", "ShapeN") or not _is_pure(op):
+    if _value_by_shape(tensor) is not None or not _is_pure(op):
         return []
     # An output whose size follows from values (BroadcastGradientArgs) is judged by the inputs.
     judged = [tensor] if tensor._shape.is_fully_defined() else op._inputs
-    sizes = [t._shape.num_elements() for t in judged]
-    return list(op._inputs) if all(s is not None and s <= _MAX_ELEMENTS for s in sizes) else []
+    return list(op._inputs) if all(_is_small(t) for t in judged) else []
+
+
+def _is_small(tensor: Tensor) -> bool:
+    """Whether a value is worth computing here. Where its size is not known (Where, ListDiff), indices are."""
+    size = tensor._shape.num_elements()
+    if size is None:
+        return tensor._shape.rank is not None and tensor.dtype.base_dtype in _INDEX_DTYPES
+    return size <= _MAX_ELEMENTS
 
 
 def _is_pure(op: Operation) -> bool:
@@ -129,10 +138,9 @@ def _evaluate(tensor: Tensor) -> np.ndarray | None:
     op = tensor.op
     if op.type == "Const":
         return make_ndarray(op.attrs["value"])
-    if op.type in ("Shape", "Size", "Rank"):
-        return _shape_value(op.type, op._inputs[0]._shape, tensor.dtype.as_numpy_dtype)
-    if op.type == "ShapeN":
-        return _shape_value("Shape", op._inputs[tensor.value_index]._shape, tensor.dtype.as_numpy_dtype)
+    by_shape = _value_by_shape(tensor)
+    if by_shape is not None:
+        return by_shape
     if not op._inputs or not _foldable_inputs(tensor):
         return None
     values = [t._static_value for t in op._inputs]
@@ -147,12 +155,17 @@ def _evaluate(tensor: Tensor) -> np.ndarray | None:
     return np.asarray(outputs[tensor.value_index])
 
 
-def _shape_value(kind: str, shape: TensorShape, dtype: Any) -> np.ndarray | None:
-    if kind == "Rank":
+def _value_by_shape(tensor: Tensor) -> np.ndarray | None:
+    """The value of a Shape, ShapeN, Size or Rank whose input's static shape tells it."""
+    op, dtype = tensor.op, tensor.dtype.as_numpy_dtype
+    if op.type not in ("Shape", "Size", "Rank", "ShapeN"):
+        return None
+    shape = op._inputs[tensor.value_index]._shape
+    if op.type == "Rank":
         return None if shape.rank is None else np.asarray(shape.rank, dtype)
     if not shape.is_fully_defined():
         return None
-    return np.asarray(shape.known_dims if kind == "Shape" else shape.num_elements(), dtype)
+    return np.asarray(shape.num_elements() if op.type == "Size" else shape.known_dims, dtype)
 
 
 PartialShapeRule = Callable[["Operation"], TensorShape]
@@ -160,6 +173,12 @@ PartialShapeRule = Callable[["Operation"], TensorShape]
 
 def static_value_as_shape(tensor: Tensor) -> TensorShape:
     """What is known of the shape that the integer vector `tensor` describes. ValueError for dimensions below -1."""
+    op = tensor.op
+    # As in TensorFlow, the shape of a tensor is what its static shape says, even where folding would tell more.
+    if op.type in ("Shape", "ShapeN"):
+        return op._inputs[tensor.value_index]._shape
+    if op.type in ("Concat", "ConcatV2"):
+        return _partial_concat(op)
     value = static_value(tensor)
     if value is not None:
         if value.ndim == 0 and value == -1:
@@ -169,9 +188,6 @@ def static_value_as_shape(tensor: Tensor) -> TensorShape:
         if (value < -1).any():
             raise ValueError(f"Dimension {value.min()} must be >= 0")
         return TensorShape([None if d == -1 else int(d) for d in value])
-    op = tensor.op
-    if op.type == "Shape":
-        return op._inputs[0]._shape
     rule = _PARTIAL.get(op.type)
     if rule is not None:
         return rule(op)
@@ -232,8 +248,6 @@ def _partial_strided_slice(op: Operation) -> TensorShape:
 
 _PARTIAL: dict[str, PartialShapeRule] = {
     "Pack": _partial_pack,
-    "Concat": _partial_concat,
-    "ConcatV2": _partial_concat,
     "StridedSlice": _partial_strided_slice,
     "Cast": lambda op: static_value_as_shape(op._inputs[0]),
     "Identity": lambda op: static_value_as_shape(op._inputs[0]),

@@ -23,6 +23,7 @@ from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.shape_rules import with_rank_at_most
 
 Array = np.ndarray
 
@@ -366,7 +367,7 @@ reshape_op = define_op("Reshape(tensor: T, shape: Tshape) -> (output: T) {T: typ
 
 @reshape_op.shape
 def _(tensor: InputShape, shape: InputShape) -> TensorShape:
-    shape.with_rank_at_most(1)
+    with_rank_at_most(shape, 1)
     target = shape.value_as_shape
     dims, elements = target.known_dims, tensor.num_elements()
     if dims is None or elements is None:

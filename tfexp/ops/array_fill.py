@@ -17,6 +17,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, rank, reshape, same_shape, shape
+from tfexp.ops.shape_rules import with_rank, with_rank_at_most
 
 # Constants of fewer elements than this are written into the graph, larger ones are filled at run time.
 _SMALL = 1000
@@ -26,8 +27,8 @@ fill_op = define_op("Fill(dims: index_type, value: T) -> (output: T) {T: type; i
 
 @fill_op.shape
 def _(dims: InputShape, value: InputShape) -> TensorShape:
-    value.with_rank(0)
-    dims.with_rank(1)
+    with_rank(value, 0)
+    with_rank(dims, 1)
     if dims.value is not None and (dims.value < 0).any():
         raise ValueError("Fill dimensions must be >= 0")
     return dims.value_as_shape
@@ -176,7 +177,7 @@ def _range_length(start: Any, limit: Any, delta: Any) -> int:
 @range_op.shape
 def _(start: InputShape, limit: InputShape, delta: InputShape) -> TensorShape:
     for bound in (start, limit, delta):
-        bound.with_rank(0)
+        with_rank(bound, 0)
     values = [bound.value for bound in (start, limit, delta)]
     return TensorShape([None if any(v is None for v in values) else _range_length(*values)])
 
@@ -223,7 +224,7 @@ lin_space_op = define_op(
 @lin_space_op.shape
 def _(start: InputShape, stop: InputShape, num: InputShape) -> TensorShape:
     for bound in (start, stop, num):
-        bound.with_rank(0)
+        with_rank(bound, 0)
     if num.value is None:
         return TensorShape([None])
     if num.value <= 0:
@@ -262,7 +263,7 @@ one_hot_op = define_op(
 @one_hot_op.shape
 def _(indices: InputShape, depth: InputShape, on_value: InputShape, off_value: InputShape, *, axis: int) -> TensorShape:
     for scalar in (depth, on_value, off_value):
-        scalar.with_rank(0)
+        with_rank(scalar, 0)
     if axis < -1:
         raise ValueError(f"axis must be >= -1: {axis}")
     dims = indices.known_dims
@@ -333,7 +334,7 @@ broadcast_to_op = define_op(
 
 @broadcast_to_op.shape
 def _(input: InputShape, shape: InputShape) -> TensorShape:
-    shape.with_rank_at_most(1)
+    with_rank_at_most(shape, 1)
     target = shape.value_as_shape
     if input.known_dims is not None and target.known_dims is not None:
         if len(input.known_dims) > len(target.known_dims):

@@ -23,6 +23,7 @@ from tfexp.ops.array_order import transpose
 from tfexp.ops.cast import cast
 from tfexp.ops.reduce import reduce_prod
 from tfexp.ops.segment import unsorted_segment_sum
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 
 # --- gather -----------------------------------------------------------------------------------------------------------
 
@@ -34,7 +35,7 @@ gather_v2_op = define_op(
 
 @gather_v2_op.shape
 def _(params: InputShape, indices: InputShape, axis: InputShape, *, batch_dims: int) -> TensorShape:
-    axis.with_rank(0)
+    with_rank(axis, 0)
     dims, chosen = params.known_dims, indices.known_dims
     if axis.value is None:
         if dims is None or chosen is None:
@@ -207,7 +208,7 @@ gather_op = define_op(
 
 @gather_op.shape
 def _(params: InputShape, indices: InputShape) -> TensorShape:
-    return TensorShape(indices).concatenate(params.with_rank_at_least(1)[1:])
+    return TensorShape(indices).concatenate(with_rank_at_least(params, 1)[1:])
 
 
 @gather_op.kernel("CPU")
@@ -232,7 +233,7 @@ gather_nd_op = define_op(
 
 @gather_nd_op.shape
 def _(params: InputShape, indices: InputShape) -> TensorShape:
-    chosen = indices.with_rank_at_least(1).known_dims
+    chosen = with_rank_at_least(indices, 1).known_dims
     dims = params.known_dims
     if chosen is None or dims is None or chosen[-1] is None:
         return TensorShape(None)

@@ -19,6 +19,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, element_array, identity, rank, reshape, shape, shape_n, size, squeeze
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_order import transpose
+from tfexp.ops.shape_rules import with_rank
 
 # Beyond this many inputs, the gradient of a concat takes one SplitV instead of a Slice for each.
 _MANY_INPUTS = 16
@@ -39,7 +40,7 @@ concat_v2_op = define_op(
 
 
 def _concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape:
-    axis.with_rank(0)
+    with_rank(axis, 0)
     ranks = {v.rank for v in values if v.rank is not None}
     if not ranks:
         return TensorShape(None)
@@ -224,7 +225,7 @@ concat_offset_op = define_op(
 
 @concat_offset_op.shape
 def _(concat_dim: InputShape, shape: list[InputShape]) -> list[TensorShape]:
-    return [dims.with_rank(1) for dims in shape]
+    return [with_rank(dims, 1) for dims in shape]
 
 
 @concat_offset_op.kernel("CPU")
@@ -378,7 +379,7 @@ split_op = define_op("Split(split_dim: int32, value: T) -> (output: num_split * 
 
 @split_op.shape
 def _(split_dim: InputShape, value: InputShape, *, num_split: int) -> list[TensorShape]:
-    split_dim.with_rank(0)
+    with_rank(split_dim, 0)
     dims = value.known_dims
     if dims is None:
         return [TensorShape(None)] * num_split
@@ -439,7 +440,7 @@ def _split_sizes(sizes: list[int], axis: int, size: int, split_count: int) -> li
 
 @split_v_op.shape
 def _(value: InputShape, size_splits: InputShape, split_dim: InputShape, *, num_split: int) -> list[TensorShape]:
-    split_dim.with_rank(0)
+    with_rank(split_dim, 0)
     dims = value.known_dims
     if dims is None:
         return [TensorShape(None)] * num_split
@@ -500,7 +501,7 @@ tile_op = define_op(
 
 @tile_op.shape
 def _(input: InputShape, multiples: InputShape) -> TensorShape:
-    multiples.with_rank(1)
+    with_rank(multiples, 1)
     factors = multiples.value_as_shape.known_dims
     dims = input.known_dims
     if factors is None and dims is None:

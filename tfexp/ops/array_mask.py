@@ -20,7 +20,7 @@ from tfexp.ops.array_fill import range_op, zeros, zeros_like
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_join import concat
 from tfexp.ops.broadcast import reduced_gradients
-from tfexp.ops.cast import cast
+from tfexp.ops.cast import cast, cast_op
 from tfexp.ops.comparison import less
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.reduce import reduce_max, reduce_prod

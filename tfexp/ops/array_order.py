@@ -17,6 +17,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, either_argument, rank
 from tfexp.ops.array_fill import range_op
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 
 # --- transpose --------------------------------------------------------------------------------------------------------
 
@@ -27,7 +28,7 @@ invert_permutation_op = define_op(
 
 @invert_permutation_op.shape
 def _(x: InputShape) -> TensorShape:
-    return x.with_rank(1)
+    return with_rank(x, 1)
 
 
 @invert_permutation_op.kernel("CPU")
@@ -51,7 +52,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 
 
 def _transposed_shape(x: InputShape, perm: InputShape) -> TensorShape:
-    perm.with_rank(1)
+    with_rank(perm, 1)
     order = perm.value
     dims = x.known_dims
     length = perm.known_dims[0] if perm.known_dims else None
@@ -204,7 +205,7 @@ def _check_reverse_axes(axes: list[int], dims: int) -> None:
 
 @reverse_v2_op.shape
 def _(tensor: InputShape, axis: InputShape) -> TensorShape:
-    axis.with_rank(1)
+    with_rank(axis, 1)
     if axis.value is not None and tensor.rank is not None:
         _check_reverse_axes(axis.value.tolist(), tensor.rank)
     return tensor
@@ -233,7 +234,7 @@ reverse_op = define_op(f"Reverse(tensor: T, dims: bool) -> (output: T) {{{_REVER
 
 @reverse_op.shape
 def _(tensor: InputShape, dims: InputShape) -> TensorShape:
-    dims.with_rank(1)
+    with_rank(dims, 1)
     return tensor
 
 
@@ -260,7 +261,7 @@ reverse_sequence_op = define_op(
 
 @reverse_sequence_op.shape
 def _(input: InputShape, seq_lengths: InputShape, *, seq_dim: int, batch_dim: int) -> TensorShape:
-    lengths = seq_lengths.with_rank(1)
+    lengths = with_rank(seq_lengths, 1)
     dims = input.known_dims
     if dims is None:
         return TensorShape(None)
@@ -326,8 +327,8 @@ roll_op = define_op(
 
 @roll_op.shape
 def _(input: InputShape, shift: InputShape, axis: InputShape) -> TensorShape:
-    input.with_rank_at_least(1)
-    shift.with_rank_at_most(1)
+    with_rank_at_least(input, 1)
+    with_rank_at_most(shift, 1)
     return input
 
 
@@ -375,7 +376,7 @@ unique_op = define_op(
 
 @unique_op.shape
 def _(x: InputShape) -> list[TensorShape]:
-    return [TensorShape([None]), x.with_rank(1)]
+    return [TensorShape([None]), with_rank(x, 1)]
 
 
 @unique_op.kernel("CPU")
@@ -396,7 +397,7 @@ unique_with_counts_op = define_op(
 
 @unique_with_counts_op.shape
 def _(x: InputShape) -> list[TensorShape]:
-    return [TensorShape([None]), x.with_rank(1), TensorShape([None])]
+    return [TensorShape([None]), with_rank(x, 1), TensorShape([None])]
 
 
 @unique_with_counts_op.kernel("CPU")
@@ -417,8 +418,8 @@ list_diff_op = define_op(
 
 @list_diff_op.shape
 def _(x: InputShape, y: InputShape) -> list[TensorShape]:
-    x.with_rank(1)
-    y.with_rank(1)
+    with_rank(x, 1)
+    with_rank(y, 1)
     return [TensorShape([None]), TensorShape([None])]
 
 

@@ -18,6 +18,7 @@ from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd
 from tfexp.ops.reduce import reduce_prod, reduce_sum
+from tfexp.ops.shape_rules import with_rank
 
 # --- dynamic partition and stitch ----------------------------------------------------------------------------------------
 
@@ -182,7 +183,7 @@ sparse_to_dense_op = define_op(
 def _(
     sparse_indices: InputShape, output_shape: InputShape, sparse_values: InputShape, default_value: InputShape
 ) -> TensorShape:
-    default_value.with_rank(0)
+    with_rank(default_value, 0)
     if output_shape.value is not None and output_shape.value.ndim == 0:
         return TensorShape([int(output_shape.value)])
     return output_shape.value_as_shape

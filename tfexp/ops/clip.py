@@ -50,9 +50,9 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
         t = convert_to_tensor(t, name="t")
         count = cast.cast(array.size(t), t.dtype)
         inverse_norm = elementwise_unary.rsqrt(reduce.reduce_sum(t * t, array_fill.range(array.rank(t))))
-        one = constant(1.0, dtype=t.dtype)
-        factor = elementwise_binary.minimum(inverse_norm * count, one / clip_norm)
-        return array.identity(t * clip_norm * factor, name=scope)
+        scaled = t * clip_norm
+        factor = elementwise_binary.minimum(inverse_norm * count, constant(1.0, dtype=t.dtype) / clip_norm)
+        return array.identity(scaled * factor, name=scope)
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:

@@ -18,6 +18,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, identity
+from tfexp.ops.shape_rules import with_rank
 
 # --- NoOp, group, tuple -----------------------------------------------------------------------------------------------
 
@@ -137,7 +138,7 @@ switch_op = define_op("Switch(data: T, pred: bool) -> (output_false: T, output_t
 
 @switch_op.shape
 def _(data: InputShape, pred: InputShape) -> list[TensorShape]:
-    pred.with_rank(0)
+    with_rank(pred, 0)
     return [data, data]
 
 
@@ -162,7 +163,7 @@ ref_switch_op = define_op(
 
 @ref_switch_op.shape
 def _(data: InputShape, pred: InputShape) -> list[TensorShape]:
-    pred.with_rank(0)
+    with_rank(pred, 0)
     return [data, data]
 
 

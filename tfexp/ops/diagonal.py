@@ -20,7 +20,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
-from tfexp.ops.shape_rules import merged, with_rank_at_least
+from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------
 
@@ -111,6 +111,11 @@ def _band(k: Any) -> tuple[int, int]:
     return values[0], values[-1]
 
 
+def _check_band(low: int, high: int, rows: int, columns: int) -> None:
+    if not (-rows < low < columns or low == 0) or not (-rows < high < columns or high == 0):
+        raise ValueError(f"lower_diag_index is out of bound: {low}, {high} in {rows} x {columns}")
+
+
 def _longest(rows: int, columns: int, low: int, high: int) -> int:
     return min(rows + min(high, 0), columns - max(low, 0))
 
@@ -182,8 +187,7 @@ def _matrix_diag_part(matrix: np.ndarray, low: int, high: int, padding: Any, ali
     if matrix.ndim < 2:
         raise InvalidArgumentError(None, None, f"input must be at least 2-dim, received shape: {list(matrix.shape)}")
     rows, columns = matrix.shape[-2:]
-    if not (-rows < low < columns or low == 0) or not (-rows < high < columns or high == 0):
-        raise InvalidArgumentError(None, None, f"lower_diag_index is out of bound: {low}, {high} in {rows} x {columns}")
+    _check_band(low, high, rows, columns)
     packed = np.full((*matrix.shape[:-2], high - low + 1, _longest(rows, columns, low, high)), padding, matrix.dtype)
     for row, part, i, j in _placed(rows, columns, low, high, align):
         packed[..., row, part] = matrix[..., i, j]
@@ -203,7 +207,10 @@ def _(input: InputShape, k: InputShape, padding_value: InputShape) -> TensorShap
         return TensorShape(None)
     low, high = _band(k.value)
     rows, columns = dims[-2:]
-    longest = None if rows is None or columns is None else _longest(rows, columns, low, high)
+    longest = None
+    if rows is not None and columns is not None:
+        _check_band(low, high, rows, columns)
+        longest = _longest(rows, columns, low, high)
     return TensorShape([*dims[:-2], *([] if low == high else [high - low + 1]), longest])
 
 
@@ -241,7 +248,11 @@ def _(ctx: Any, input: np.ndarray, diagonal: np.ndarray, k: Any, *, align: str) 
 @matrix_set_diag_v3.shape
 def _(input: InputShape, diagonal: InputShape, k: InputShape) -> TensorShape:
     with_rank_at_least(diagonal, 1)
-    return with_rank_at_least(input, 2)
+    dims = with_rank_at_least(input, 2).known_dims
+    if dims is not None and k.value is not None:
+        low, high = _band(k.value)
+        with_rank(diagonal, len(dims) - 1 if low == high else len(dims))
+    return input
 
 
 @matrix_set_diag_v3.gradient

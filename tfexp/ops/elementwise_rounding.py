@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
@@ -17,9 +18,26 @@ rint = define_op("Rint(x: T) -> (y: T) {T: type in [bfloat16,half,float,double]}
 round_op = define_op(
     "Round(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128]}"
 )
-for _op, _function in ((floor, np.floor), (ceil, np.ceil), (rint, np.rint), (round_op, np.rint)):
+for _op, _function in ((floor, np.floor), (ceil, np.ceil), (rint, np.rint)):
     shape_preserving(_op).ufunc(_function)
+for _op in (floor, ceil, rint, round_op):
     _op.gradient(lambda op, grad: [None])
+
+shape_preserving(round_op)
+
+
+def _round(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    return (np.positive if x.dtype.kind in "iu" else np.rint)(x, out=out)
+
+
+@round_op.kernel("CPU", "XLA")
+def _(ctx: Any, x: np.ndarray) -> np.ndarray:
+    return _round(x)
+
+
+@round_op.bind
+def _(node: BindRequest) -> Call:
+    return Call(_round, out=True, elementwise=True)
 
 
 def round(x: Any, name: str | None = None) -> Tensor:

@@ -60,8 +60,7 @@ class Identity(Initializer):
         dims = known_dims(whole)
         if len(dims) != 2:
             raise ValueError(
-                "The tensor to initialize, specified by argument `shape` must be two-dimensional. "
-                f"Received shape={whole}"
+                f"The tensor to initialize, specified by argument `shape` must be two-dimensional. Received shape={whole}"
             )
         matrix = eye(dims[0], dims[1], dtype=dtype or self.dtype)
         if partition_info is not None:

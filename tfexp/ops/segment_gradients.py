@@ -40,7 +40,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     data, ids = op.inputs
     rank = array.rank(data)
-    ones_shape = array_join.concat([array.shape(ids), array_fill.fill(array.expand_dims(rank - 1, 0), 1, name="ones")], 0)
+    ones_shape = array_join.concat([array.shape(ids), array_fill.ones(array.expand_dims(rank - 1, 0), dtype=dtypes.int32)], 0)
     sizes = segment.segment_sum(array_fill.ones(ones_shape, dtype=grad.dtype), ids)
     return [_gather(truediv(grad, sizes), ids), None]
 
@@ -86,8 +86,9 @@ def _gather_dropping_negatives(
     gathered = _gather(params, clipped)
     if is_positive is None:
         is_positive = comparison.greater_equal(ids, 0)
+        shape = array.shape(is_positive)
         ones = array_fill.ones([array.rank(gathered) - array.rank(is_positive)], dtype=dtypes.int32)
-        shape = array_join.concat([array.shape(is_positive), ones], 0)
+        shape = array_join.concat([shape, ones], 0)
         is_positive = array.reshape(is_positive, shape) & array_fill.ones_like(gathered, dtype=dtypes.bool)
     result = get_op("SelectV2")(is_positive, gathered, array_fill.zeros_like(gathered))
     return result, clipped, is_positive
@@ -127,11 +128,19 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [gathered * partial, None, None]
 
 
+def _shape_of(ids: Tensor) -> Tensor:
+    """The shape as a constant in a scope of its own where it is known, as TensorFlow's `shape_internal` names it."""
+    with name_scope(None, "Shape", [ids]) as scope:
+        if ids.shape.is_fully_defined():
+            return convert_to_tensor(ids.shape, dtype=dtypes.int32, name="shape_as_tensor")
+        return get_op("Shape")(ids, name=scope)
+
+
 def _sizes(data: Tensor, ids: Tensor, num_segments: Any) -> Tensor:
     """How many rows each segment has, at least 1, shaped to divide a segment sum of `data`."""
     num_segments = convert_to_tensor(num_segments)
     ids = convert_to_tensor(ids)
-    ones = array_fill.ones(array.shape(ids, name="Shape"), dtype=data.dtype)
+    ones = array_fill.ones(_shape_of(ids), dtype=data.dtype)
     counts = segment.unsorted_segment_sum(ones, ids, num_segments)
     tail = array_fill.ones([array.rank(data) - array.rank(ids)], dtype=dtypes.int32)
     counts = array.reshape(counts, array_join.concat([num_segments[None], tail], axis=0))

@@ -23,6 +23,13 @@ def with_rank_at_least(shape: TensorShape, rank: int) -> TensorShape:
     return shape
 
 
+def with_rank_at_most(shape: TensorShape, rank: int) -> TensorShape:
+    """`shape`; ValueError `Shape must be at most rank …` when its rank is known and higher."""
+    if shape.rank is not None and shape.rank > rank:
+        raise ValueError(f"Shape must be at most rank {rank} but is rank {shape.rank}")
+    return shape
+
+
 def merged_dims(d: int | None, e: int | None) -> int | None:
     """The dimension that both are; ValueError `Dimensions must be equal, …`."""
     if d is not None and e is not None and d != e:

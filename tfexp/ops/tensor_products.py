@@ -96,7 +96,7 @@ def _(node: BindRequest) -> Call | None:
 def _(op: Operation, grad: Tensor) -> list[Tensor]:
     # The gradient of one input is the product of the output's gradient with the other inputs, its labels as the output.
     # Labels that only this input has were summed over: the gradient is repeated along them.
-    terms, output = _sides(op.get_attr("equation"))
+    terms, output = _sides(op.attrs["equation"])
     if any(len(set(t)) < len(t.replace("...", "")) for t in terms):
         raise NotImplementedError(f"{op.name}: the gradient of an einsum with a repeated label in one input")
     if len(terms) == 1:

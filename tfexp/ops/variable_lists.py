@@ -36,6 +36,11 @@ def moving_average_variables(scope: str | None = None) -> list[Any]:
     return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
+def all_saveable_objects(scope: str | None = None) -> list[Any]:
+    """What a checkpoint keeps unless told otherwise: the global variables and SAVEABLE_OBJECTS."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope) + get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)
+
+
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
     """An operation that initializes all of `var_list`; one that does nothing for an empty list. Source: TF 1.15."""
     return control.group(*[v.initializer for v in var_list], name=name)
@@ -54,3 +59,9 @@ def local_variables_initializer() -> Operation:
 def tables_initializer(name: str = "init_all_tables") -> Operation:
     """An operation that initializes all lookup tables of the graph; one that does nothing without any. Source: TF 1.15."""
     return control.group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
+
+
+# The spellings before 0.12, which 1.15 still has.
+all_variables = global_variables
+initialize_variables = variables_initializer
+initialize_local_variables = local_variables_initializer

@@ -21,8 +21,8 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_collection, get_default_graph, graph_of, name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 from tfexp.ops.variable_store import Request, VariableStore, variable_store
-from tfexp.ops.variables import Variable, VariableAggregation, VariableSynchronization
 
 
 class _ReuseMode(enum.Enum):

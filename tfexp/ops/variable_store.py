@@ -26,7 +26,7 @@ from tfexp.ops.initializers import glorot_uniform_initializer, zeros_initializer
 from tfexp.ops.partitioned_variable import PartitionedVariable, call_partitioner, slices
 from tfexp.ops.regularization import add_regularization_loss
 from tfexp.ops.save_slice import SaveSliceInfo
-from tfexp.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
 # What `reuse` may be besides True and False or None (which is False here): see `tf.AUTO_REUSE`.
 Reuse = Any
@@ -238,7 +238,8 @@ def _shared_parts(
 
 
 def _shape_of(value: Any) -> TensorShape:
-    return value.get_shape() if isinstance(value, (Tensor, Variable)) else TensorShape(np.shape(value))
+    shape = getattr(value, "get_shape", None)
+    return TensorShape(np.shape(value)) if shape is None else shape()
 
 
 def _where(origin: str) -> str:

@@ -1,4 +1,4 @@
-"""`tf.Variable`: state that survives a run, as TF 1.15's reference variables have it.
+"""`RefVariable`: state that survives a run, what `tf.Variable(...)` and `tf.get_variable` make. Source: TF 1.15.
 
 A variable `v` is four nodes: its storage `v` (VariableV2), its initial value (`v/initial_value`, or below `v/Initializer/`
 when a function makes it), `v/Assign`, the initializer, and `v/read` (Identity), which stands for it in expressions.
@@ -6,20 +6,16 @@ when a function makes it), `v/Assign`, the initializer, and `v/read` (Identity),
 
 from __future__ import annotations
 
-import contextlib
-import enum
-import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from tensorboard.compat.proto import variable_pb2
 
-from tfexp.core.dtypes import DType, as_dtype
+from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
-from tfexp.graph.convert import IndexedSlices, convert_to_tensor, register_tensor_conversion_function
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
@@ -28,137 +24,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, scatter, state
 from tfexp.ops.initial_values import without_uninitialized_reads
 from tfexp.ops.save_slice import SaveSliceInfo as _SaveSliceInfo
-
-
-class VariableSynchronization(enum.Enum):
-    """When replicas of a distributed variable are brought together. Source: `tf.VariableSynchronization`."""
-
-    AUTO = 0
-    NONE = 1
-    ON_WRITE = 2
-    ON_READ = 3
-
-
-class VariableAggregation(enum.Enum):
-    """How replicas of a distributed variable are combined. Source: `tf.VariableAggregation`."""
-
-    NONE = 0
-    SUM = 1
-    MEAN = 2
-    ONLY_FIRST_REPLICA = 3
-    ONLY_FIRST_TOWER = 3
-
-
-# --- who makes a variable ----------------------------------------------------------------------------------------------
-
-Creator = Callable[..., Any]
-
-_creators: WeakKeyDictionary[Graph, list[Creator]] = WeakKeyDictionary()
-
-
-@contextlib.contextmanager
-def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
-    """Variables of the default graph are made by `variable_creator(next_creator, **kwargs)` here. Source: TF 1.15.
-
-    `kwargs` are the arguments of `tf.Variable`. The innermost scope's creator comes first; `next_creator(**kwargs)` goes on.
-    """
-    creators = _creators.setdefault(get_default_graph(), [])
-    creators.append(variable_creator)
-    try:
-        yield
-    finally:
-        creators.pop()
-
-
-def _default_creator(use_resource: bool | None = None, **kwargs: Any) -> Any:
-    if use_resource:
-        raise NotImplementedError(
-            f"Variable {kwargs.get('name')!r}: use_resource=True is not supported, tfexp has reference variables only; "
-            "leave the argument out"
-        )
-    return RefVariable(**kwargs)
-
-
-class _VariableType(type):
-    """Lets `tf.Variable(...)` ask the creators of the default graph; subclasses are constructed as usual."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is not Variable:
-            return super().__call__(*args, **kwargs)
-        return _create(*args, **kwargs)
-
-
-def _create(
-    initial_value: Any = None,
-    trainable: bool | None = None,
-    collections: Any = None,
-    validate_shape: bool = True,
-    caching_device: Any = None,
-    name: str | None = None,
-    variable_def: Any = None,
-    dtype: Any = None,
-    expected_shape: Any = None,
-    import_scope: str | None = None,
-    constraint: Callable[[Any], Any] | None = None,
-    use_resource: bool | None = None,
-    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
-    aggregation: VariableAggregation = VariableAggregation.NONE,
-    shape: Any = None,
-) -> Any:
-    arguments = dict(locals())
-    create: Creator = _default_creator
-    for creator in _creators.get(get_default_graph(), ()):
-        create = functools.partial(creator, create)
-    return create(**arguments)
-
-
-# --- the variable ------------------------------------------------------------------------------------------------------
-
-
-class Variable(metaclass=_VariableType):
-    """What all variables are (`isinstance(v, tf.Variable)`); calling it makes a `RefVariable`.
-
-    `tf.Variable(initial_value, trainable, collections, validate_shape, caching_device, name, variable_def, dtype,
-    expected_shape, import_scope, constraint, use_resource, synchronization, aggregation, shape)`, see `RefVariable`.
-    """
-
-    SaveSliceInfo = _SaveSliceInfo
-    __array_priority__ = 100  # so that `ndarray + variable` asks the variable
-
-    def value(self) -> Tensor:
-        """The tensor that stands for the variable in expressions."""
-        raise NotImplementedError
-
-    def __iter__(self) -> Any:
-        raise TypeError("'Variable' object is not iterable.")
-
-    __hash__ = object.__hash__
-
-    @staticmethod
-    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
-        """The variable that a VariableDef describes, whose nodes are in the default graph (below `import_scope`)."""
-        return RefVariable(variable_def=variable_def, import_scope=import_scope)
-
-
-def _bind_operators() -> None:
-    """Arithmetic on variables is arithmetic on their values."""
-
-    def bind(name: str) -> None:
-        def operate(self: Variable, *args: Any) -> Any:
-            return getattr(Tensor, name)(self.value(), *args)
-
-        operate.__name__ = name
-        setattr(Variable, name, operate)
-
-    binary = ("add", "sub", "mul", "div", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
-    for name in binary:
-        bind(f"__{name}__")
-        bind(f"__r{name}__")
-    for name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "getitem"):
-        bind(f"__{name}__")
-
-
-_bind_operators()
+from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization, set_default_creator
 
 
 class RefVariable(Variable):
@@ -238,7 +104,7 @@ class RefVariable(Variable):
                         "initializer."
                     )
                 self._make_storage(value, scope, dtype, shape, validate_shape)
-            self._initial_value = value
+            self._initial_value: Any = value
             safe_value = without_uninitialized_reads(value, scope[:-1])
             assigned = state.assign(self._variable, safe_value, validate_shape=validate_shape)
             self._initializer_op: Operation = assigned.op
@@ -475,14 +341,11 @@ def _checked(value: Any, default: Any, what: str, name: str | None) -> Any:
     return value
 
 
-def _to_tensor(value: Variable, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
-    variable: Any = value
-    if dtype is not None and not as_dtype(dtype).is_compatible_with(variable.dtype):
-        raise ValueError(
-            f"Incompatible type conversion requested to type {as_dtype(dtype).name!r} for variable of type "
-            f"{variable.dtype.name!r}"
+@set_default_creator
+def _make_variable(use_resource: bool | None = None, **kwargs: Any) -> RefVariable:
+    if use_resource:
+        raise NotImplementedError(
+            f"Variable {kwargs.get('name')!r}: use_resource=True is not supported, tfexp has reference variables only; "
+            "leave the argument out"
         )
-    return variable._ref() if as_ref else variable.value()
-
-
-register_tensor_conversion_function(Variable, _to_tensor)
+    return RefVariable(**kwargs)

@@ -34,13 +34,13 @@ def find_roots(draft: Draft) -> RootMap:
         flags = ref_flags(node)
         through_refs = frozenset().union(*(roots[v] for v, f in zip(node.inputs, flags, strict=True) if f))
         shares = (node.kernel is not None and node.kernel.view) or (node.call is not None and node.call.view)
-        through_views: Roots | None = None
         for value in node.outputs:
             if value.dtype._is_ref_dtype:
                 roots[value] = through_refs or frozenset([variable_key(node)])
             elif shares and value.constant is None:
-                if through_views is None:
-                    through_views = frozenset().union(*(roots[v] for v in node.inputs))
+                # An input of another type (a shape, a permutation) is no memory to look at.
+                base = value.dtype.base_dtype
+                through_views = frozenset().union(*(roots[v] for v in node.inputs if v.dtype.base_dtype is base))
                 roots[value] = through_views or frozenset([value])
             else:
                 roots[value] = frozenset([value])

@@ -19,6 +19,9 @@ from tfexp.plan.mortal import find_mortal
 # Ops that are there for the error that they may raise.
 _CHECKS = frozenset({"CheckNumerics", "EnsureShape", "Assert", "Placeholder", "PlaceholderV2"})
 
+_REDUCTIONS = frozenset({"Sum", "Mean", "Prod", "Max", "Min", "All", "Any"})
+_BROADCASTING = frozenset({"Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "Maximum", "Minimum", "SquaredDifference"})
+
 
 # --- values that a node only passes on ---------------------------------------------------------------------------
 
@@ -83,7 +86,7 @@ def _if_subtrahend_is_zero(node: Node) -> Value | None:
 SAME_AS: dict[str, SameAs] = {
     **dict.fromkeys(["Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "Snapshot"], _first),
     **dict.fromkeys(["Reshape", "BroadcastTo", "Tile", "Slice", "Squeeze", "ExpandDims"], _if_shape_stays),
-    **dict.fromkeys(["Sum", "Mean", "Prod", "Max", "Min", "All", "Any"], _if_no_axes),
+    **dict.fromkeys(_REDUCTIONS, _if_no_axes),
     **dict.fromkeys(["AddN", "ConcatV2", "Concat"], _if_alone),
     "Cast": _if_type_stays,
     "Transpose": _if_in_order,
@@ -107,13 +110,16 @@ def simplify(draft: Draft) -> None:
     constants: dict[Hashable, Value] = {}
     versions: dict[Hashable, int] = {}
     for node in draft.nodes:
-        node.inputs = [_canonical(instead.get(v, v), constants) for v in node.inputs]
+        inputs = [instead.get(v, v) for v in node.inputs]
+        node.inputs = [v if v.node in mortal else _canonical(v, constants) for v in inputs]
         for key in writes(node, roots):
             versions[key] = versions.get(key, 0) + 1
         if node in mortal or node in kept or not is_pure(node) or node.type in _CHECKS or not node.outputs:
             continue
         if all(v.constant is not None for v in node.outputs):
             continue
+        _drop_kept_dims(node, roots)
+        _shrink_constants(node)
         same = _same_value(node, fetched)
         if same is not None:
             instead[node.outputs[0]] = same
@@ -125,6 +131,39 @@ def simplify(draft: Draft) -> None:
                 instead.update(zip(node.outputs, first.outputs, strict=True))
     draft.fetches = [instead.get(v, v) for v in draft.fetches]
     sweep(draft)
+
+
+def _shrink_constants(node: Node) -> None:
+    """Let one number stand for a large array of nothing else, where the other operand gives the result its shape."""
+    if node.type not in _BROADCASTING or len(node.inputs) != 2:
+        return
+    for i, value in enumerate(node.inputs):
+        array = value.constant
+        if array is not None and array.size > 16 and array.dtype != object and _keeps_shape(node, node.inputs[1 - i]):
+            first = array.ravel()[0]
+            if (array == first).all() and first != 0:  # zeros may have different signs
+                small = Value(value.node, value.index, value.name, value.dtype, TensorShape([]))
+                small.constant = np.asarray(first)
+                node.inputs[i] = small
+
+
+def _drop_kept_dims(node: Node, roots: RootMap) -> None:
+    """Make `reshape(sum(x, axes, keep_dims=True))`, where it only drops the kept ones, one sum: gradients are full of them."""
+    source = node.inputs[0].node if node.type == "Reshape" else None
+    if source is None or source.type not in _REDUCTIONS or not source.attrs["keep_dims"]:
+        return
+    operand, axes = source.inputs
+    dims, numbers = operand.shape.known_dims, axes.constant
+    if dims is None or numbers is None:
+        return
+    reduced = {int(axis) % max(len(dims), 1) for axis in numbers.ravel()}
+    if tuple(d for i, d in enumerate(dims) if i not in reduced) != node.outputs[0].shape.known_dims:
+        return
+    if any(isinstance(root, tuple) for root in roots[operand]):
+        return  # it would read a variable later than the sum did, perhaps after an update
+    node.op, node.kernel = source.op, source.kernel
+    node.attrs = {**source.attrs, "keep_dims": False}
+    node.inputs = list(source.inputs)
 
 
 def _same_value(node: Node, fetched: set[Value]) -> Value | None:

@@ -43,8 +43,9 @@ class Compiled:
         self.used = True
         if self._generation != self._resources.generation:
             self._bind()
+        frames = self._frames  # a container that is cleared meanwhile starts a new list
         try:
-            frame = self._frames.pop()
+            frame = frames.pop()
         except IndexError:
             frame = self._make_frame()
         flush_denormals()
@@ -52,10 +53,13 @@ class Compiled:
             fetched: Sequence[Any] = frame(*values)
             return fetched
         except Exception as error:
-            raise self._failure(error) from error
+            failure = self._failure(error)
+            if failure is error:
+                raise
+            raise failure from error
         finally:
             restore_denormals()
-            self._frames.append(frame)
+            frames.append(frame)
 
     def _bind(self) -> None:
         """Whatever all frames share: constants, handles, callables of the nodes that have no memory of their own."""

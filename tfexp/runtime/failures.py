@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tfexp.core import errors
@@ -21,6 +22,18 @@ _CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
 )
 
 
+# NumPy's words when element-wise operands do not fit, which TensorFlow's users look for in TensorFlow's words.
+_BROADCAST = re.compile(r"operands could not be broadcast together with shapes \(([\d,]*)\) \(([\d,]*)\)")
+
+
+def _text(error: Exception) -> str:
+    found = _BROADCAST.search(str(error))
+    if found is None:
+        return str(error)
+    x, y = (dims.rstrip(",") for dims in found.groups())
+    return f"Incompatible shapes: [{x}] vs. [{y}]"
+
+
 def uninitialized(ref: Ref) -> errors.OpError:
     return errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
 
@@ -34,7 +47,7 @@ def as_op_error(error: Exception, node_name: str, origin: Any) -> errors.OpError
         return _make(type(error), origin, error.message + where, error.error_code)
     for kind, cls in _CLASSES:
         if isinstance(error, kind):
-            return _make(cls, origin, f"{error}{where}", 0)
+            return _make(cls, origin, f"{_text(error)}{where}", 0)
     return errors.InternalError(
         None if origin is None else origin.node_def, origin, f"{type(error).__name__}: {error}{where}"
     )

@@ -1,0 +1,40 @@
+
+from tensorboard.compat.proto.cluster_pb2 import ClusterDef as ClusterDef
+from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
+
+from tfexp.core.gone import of_train as __getattr__  # noqa: F401
+from tfexp.distributed.cluster import ClusterSpec as ClusterSpec
+from tfexp.formats.bundle import BundleReader as NewCheckpointReader
+from tfexp.formats.checkpoint_state import checkpoint_exists as checkpoint_exists
+from tfexp.formats.checkpoint_state import generate_checkpoint_state_proto as generate_checkpoint_state_proto
+from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
+from tfexp.formats.checkpoint_state import get_checkpoint_state as get_checkpoint_state
+from tfexp.formats.checkpoint_state import latest_checkpoint as latest_checkpoint
+from tfexp.formats.checkpoint_state import remove_checkpoint as remove_checkpoint
+from tfexp.formats.checkpoint_state import update_checkpoint_state as update_checkpoint_state
+from tfexp.formats.protos.example import Example as Example
+from tfexp.formats.protos.example import Feature as Feature
+from tfexp.formats.protos.example import Features as Features
+from tfexp.train.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
+from tfexp.train.adagrad import AdagradOptimizer as AdagradOptimizer
+from tfexp.train.adagrad import ProximalAdagradOptimizer as ProximalAdagradOptimizer
+from tfexp.train.adam import AdamOptimizer as AdamOptimizer
+from tfexp.train.checkpoint_utils import list_variables as list_variables
+from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
+from tfexp.train.checkpoint_utils import load_variable as load_variable
+from tfexp.train.device_setter import replica_device_setter as replica_device_setter
+from tfexp.train.ftrl import FtrlOptimizer as FtrlOptimizer
+from tfexp.train.global_step import assert_global_step as assert_global_step
+from tfexp.train.global_step import create_global_step as create_global_step
+from tfexp.train.global_step import get_global_step as get_global_step
+from tfexp.train.global_step import get_or_create_global_step as get_or_create_global_step
+from tfexp.train.global_step import global_step as global_step
+from tfexp.train.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
+from tfexp.train.gradient_descent import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
+from tfexp.train.graph_io import write_graph as write_graph
+from tfexp.train.meta_graph import export_meta_graph as export_meta_graph
+from tfexp.train.momentum import MomentumOptimizer as MomentumOptimizer
+from tfexp.train.optimizer import Optimizer as Optimizer
+from tfexp.train.rmsprop import RMSPropOptimizer as RMSPropOptimizer
+from tfexp.train.saver import Saver as Saver
+from tfexp.train.saver import import_meta_graph as import_meta_graph

@@ -17,7 +17,7 @@ from tfexp.graph import attrs as attr_codec
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graphdef import import_graph_def
 from tfexp.graph.scopes import get_default_graph
-from tfexp.ops.variables import Variable
+from tfexp.ops.variable_base import Variable
 
 _TENSORFLOW_VERSION = "1.15.0"
 

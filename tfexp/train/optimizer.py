@@ -22,7 +22,8 @@ from tfexp.ops.array_order import unique
 from tfexp.ops.control import group
 from tfexp.ops.control import tuple as tuple_
 from tfexp.ops.segment import unsorted_segment_sum
-from tfexp.ops.variables import Variable, trainable_variables
+from tfexp.ops.variable_lists import trainable_variables
+from tfexp.ops.variables import Variable
 from tfexp.train import slot_creator
 
 GradientsAndVariables = list[tuple[Any, Any]]

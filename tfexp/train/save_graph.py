@@ -16,8 +16,8 @@ from tfexp.graph.scopes import control_dependencies, device, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, save, state
 from tfexp.ops.control import group, with_dependencies
-from tfexp.ops.partitioned_variables import PartitionedVariable
-from tfexp.ops.variables import Variable
+from tfexp.ops.partitioned_variable import PartitionedVariable
+from tfexp.ops.variable_base import Variable
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,11 @@ from tensorboard.compat.proto import saver_pb2
 from tfexp.core import errors
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
-from tfexp.graph.scopes import get_default_graph
-from tfexp.ops import variables as variable_lists
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.scopes import get_collection, get_default_graph
+from tfexp.ops import variable_lists
 from tfexp.train import meta_graph
+from tfexp.train.global_step import global_step as step_of
 from tfexp.train.save_graph import SaveGraphBuilder, saveables_from
 
 __all__ = ["Saver", "checkpoint_exists", "latest_checkpoint"]
@@ -76,7 +78,7 @@ class Saver:
         """Add the ops to the default graph; done by the constructor unless `defer_build`."""
         if self.saver_def is not None:
             return
-        source = variable_lists._all_saveable_objects() if self._var_list is None else self._var_list
+        source = variable_lists.all_saveable_objects() if self._var_list is None else self._var_list
         if not source:
             if not self._allow_empty:
                 raise ValueError("No variables to save")
@@ -185,8 +187,6 @@ class Saver:
     def _step_text(self, sess: Any, global_step: Any) -> str:
         step = global_step
         if not isinstance(step, int):
-            from tfexp.train.global_step import global_step as step_of
-
             step = step_of(sess, step) if hasattr(step, "op") or hasattr(step, "_as_graph_element") else int(step)
         return f"{step:08d}" if self._pad_step_number else str(step)
 
@@ -262,6 +262,11 @@ class Saver:
         )
 
 
+def _saveable_objects(scope: str | None = None) -> list[Any]:
+    """What a Saver without `var_list` takes: the global variables and whatever else asked to be saved."""
+    return [*get_collection(GraphKeys.GLOBAL_VARIABLES, scope), *get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)]
+
+
 def _as_text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
@@ -285,6 +290,6 @@ def import_meta_graph(
     meta_graph.import_scoped_meta_graph(definition, clear_devices=clear_devices, import_scope=import_scope, **kwargs)
     if definition.HasField("saver_def"):
         return Saver.from_proto(definition.saver_def, import_scope=import_scope)
-    if variable_lists._all_saveable_objects(scope=import_scope):
+    if variable_lists.all_saveable_objects(scope=import_scope):
         return Saver()
     return None

@@ -11,8 +11,8 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import array
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.initializers import zeros_initializer
+from tfexp.ops.variable_base import Variable
 from tfexp.ops.variable_scope import get_variable, get_variable_scope, variable_scope
-from tfexp.ops.variables import Variable
 
 
 def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool = True) -> Any:

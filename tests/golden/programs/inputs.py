@@ -75,7 +75,6 @@ def constants(tf: Any) -> Outcome:
     ]
     made += [tf.zeros_like(made[1]), tf.ones_like(made[1], tf.int32), tf.range(5), tf.range(1.0, 2.0, 0.25)]
     made += [
-        tf.linspace(0.0, 1.0, 5),
         tf.eye(3),
         tf.eye(2, 3, [2]),
         tf.one_hot([0, 2, -1], 3),

@@ -1,0 +1,41 @@
+"""Names that 1.15 no longer has tell what to use instead; those that it still has work."""
+
+from __future__ import annotations
+
+import pytest
+
+import tfexp as tf
+from tfexp import train
+
+
+@pytest.mark.parametrize(
+    ("name", "replacement"),
+    [
+        ("initialize_all_variables", "tf.global_variables_initializer"),
+        ("merge_all_summaries", "tf.summary.merge_all"),
+        ("mul", "tf.multiply"),
+        ("pack", "tf.stack"),
+    ],
+)
+def test_gone_from_the_top_level(name: str, replacement: str) -> None:
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}' any more: use {replacement}"):
+        getattr(tf, name)
+    assert not hasattr(tf, name)
+
+
+def test_gone_from_train() -> None:
+    with pytest.raises(AttributeError, match=r"'SummaryWriter' any more: use tf\.summary\.FileWriter"):
+        _ = train.SummaryWriter
+
+
+def test_other_names_are_just_missing() -> None:
+    with pytest.raises(AttributeError, match=r"module 'tfexp' has no attribute 'no_such_thing'$"):
+        _ = tf.no_such_thing
+
+
+def test_old_spellings_that_still_work() -> None:
+    with tf.Graph().as_default():
+        v = tf.Variable(1.0)
+        assert tf.all_variables() == [v]
+        assert tf.initialize_variables([v], name="a").name == "a"
+        assert tf.initialize_local_variables().type == "NoOp"

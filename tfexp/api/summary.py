@@ -1,0 +1,15 @@
+"""`tf.summary`: summary ops and the writer of event files."""
+
+from tensorboard.compat.proto.event_pb2 import Event as Event
+from tensorboard.compat.proto.event_pb2 import SessionLog as SessionLog
+from tensorboard.compat.proto.event_pb2 import TaggedRunMetadata as TaggedRunMetadata
+from tensorboard.compat.proto.summary_pb2 import Summary as Summary
+
+from tfexp.ops.summary import histogram as histogram
+from tfexp.ops.summary import merge as merge
+from tfexp.ops.summary import merge_all as merge_all
+from tfexp.ops.summary import scalar as scalar
+from tfexp.ops.summary import tensor_summary as tensor_summary
+from tfexp.ops.summary import text as text
+from tfexp.train.summary_writer import FileWriter as FileWriter
+from tfexp.train.summary_writer import FileWriterCache as FileWriterCache

@@ -1,0 +1,44 @@
+"""Names of TensorFlow 0.x that 1.15 no longer has: asking for one is an AttributeError that says what to use now."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_TOP_LEVEL = {
+    "audio_summary": "tf.summary.audio",
+    "batch_matmul": "tf.matmul",
+    "complex_abs": "tf.abs",
+    "histogram_summary": "tf.summary.histogram",
+    "image_summary": "tf.summary.image",
+    "initialize_all_variables": "tf.global_variables_initializer",
+    "inv": "tf.reciprocal",
+    "listdiff": "tf.setdiff1d",
+    "merge_all_summaries": "tf.summary.merge_all",
+    "merge_summary": "tf.summary.merge",
+    "mul": "tf.multiply",
+    "neg": "tf.negative",
+    "pack": "tf.stack",
+    "scalar_summary": "tf.summary.scalar",
+    "select": "tf.where",
+    "sub": "tf.subtract",
+    "unpack": "tf.unstack",
+}
+_TRAIN = {
+    "SummaryWriter": "tf.summary.FileWriter",
+    "SummaryWriterCache": "tf.summary.FileWriterCache",
+}
+
+
+def _lookup(namespace: str, gone: Mapping[str, str]) -> Callable[[str], Any]:
+    """A module's `__getattr__`."""
+
+    def lookup(name: str) -> Any:
+        replacement = gone.get(name)
+        if replacement is None:
+            raise AttributeError(f"module {namespace!r} has no attribute {name!r}")
+        raise AttributeError(f"module {namespace!r} has no attribute {name!r} any more: use {replacement}")
+
+    return lookup
+
+
+of_top_level = _lookup("tfexp", _TOP_LEVEL)
+of_train = _lookup("tfexp.train", _TRAIN)

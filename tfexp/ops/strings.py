@@ -1,0 +1,226 @@
+"""Strings: joining, matching, and to and from numbers. Values are object arrays of `bytes`."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
+from tfexp.core.shape import TensorShape
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.shape_rules import merged, shape_preserving, with_rank
+
+# --- joining -----------------------------------------------------------------------------------------------------------
+
+string_join_op = define_op("StringJoin(inputs: N * string) -> (output: string) {N: int >= 0; separator: string = ''}")
+
+
+@string_join_op.shape
+def _(inputs: list[TensorShape]) -> TensorShape:
+    if any(shape.rank is None for shape in inputs):
+        return TensorShape(None)
+    result = TensorShape(())
+    for shape in inputs:
+        if shape.rank:
+            result = merged(shape, result) if result.rank else shape
+    return result
+
+
+@string_join_op.kernel("CPU")
+def _(ctx: Any, inputs: list[np.ndarray], *, separator: bytes | str) -> np.ndarray:
+    """Element by element; scalars go with everything."""
+    shape: tuple[int, ...] = ()
+    for array in map(np.asarray, inputs):
+        if array.ndim and shape and array.shape != shape:
+            raise InvalidArgumentError(None, None, f"Input shapes do not match: {_listed(shape)} vs. {_listed(array.shape)}")
+        shape = array.shape or shape
+    columns = [np.broadcast_to(array, shape).ravel() for array in inputs]
+    glue = separator.encode() if isinstance(separator, str) else separator
+    rows = zip(*columns, strict=True) if columns else [()]
+    return _strings([glue.join(row) for row in rows], shape)
+
+
+def _listed(shape: tuple[int, ...]) -> str:
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _strings(values: list[bytes], shape: tuple[int, ...]) -> np.ndarray:
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array.reshape(shape)
+
+
+string_join_op.not_differentiable()
+
+
+def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+    """The elements of string tensors of one shape (or scalars), joined one by one. Source: `tf.strings.join`."""
+    joined: Tensor = string_join_op(inputs, separator=separator, name=name)
+    return joined
+
+
+# --- matching ----------------------------------------------------------------------------------------------------------
+
+regex_full_match_op = define_op("RegexFullMatch(input: string, pattern: string) -> (output: bool)")
+
+
+@regex_full_match_op.shape
+def _(input: TensorShape, pattern: TensorShape) -> TensorShape:
+    with_rank(pattern, 0)
+    return input
+
+
+@regex_full_match_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, pattern: Any) -> np.ndarray:
+    return _matches(input, np.asarray(pattern).item())
+
+
+regex_full_match_op.not_differentiable()
+
+static_regex_full_match_op = define_op("StaticRegexFullMatch(input: string) -> (output: bool) {pattern: string}")
+shape_preserving(static_regex_full_match_op).not_differentiable()
+
+
+@static_regex_full_match_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, pattern: bytes | str) -> np.ndarray:
+    return _matches(input, pattern.encode() if isinstance(pattern, str) else pattern)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(pattern: bytes) -> re.Pattern[bytes]:
+    try:
+        return re.compile(pattern, re.DOTALL)
+    except re.error as error:
+        raise InvalidArgumentError(
+            None, None, f"Invalid pattern: {pattern.decode(errors='replace')}, error: {error}"
+        ) from None
+
+
+def _matches(texts: np.ndarray, pattern: bytes) -> np.ndarray:
+    expression = _compiled(pattern)
+    texts = np.asarray(texts)
+    found = [expression.fullmatch(text) is not None for text in texts.ravel()]
+    return np.array(found, np.bool_).reshape(texts.shape)
+
+
+def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+    """Whether the whole of each string matches the regular expression. Source: `tf.strings.regex_full_match`.
+
+    A pattern given as Python text becomes an attribute of the node. Python's `re` reads it, where TensorFlow uses RE2.
+    """
+    if isinstance(pattern, (str, bytes)):
+        matched: Tensor = static_regex_full_match_op(input, pattern=pattern, name=name)
+    else:
+        matched = regex_full_match_op(input, pattern, name=name)
+    return matched
+
+
+# --- numbers -----------------------------------------------------------------------------------------------------------
+
+as_string_op = define_op(
+    "AsString(input: T) -> (output: string) {T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,"
+    "uint32,uint64,complex64,complex128,bool,variant,string]; precision: int = -1; scientific: bool = false; "
+    "shortest: bool = false; width: int = -1; fill: string = ''}"
+)
+shape_preserving(as_string_op).not_differentiable()
+
+
+@as_string_op.kernel("CPU")
+def _(
+    ctx: Any, input: Any, *, T: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: bytes | str
+) -> np.ndarray:
+    text = fill.decode() if isinstance(fill, bytes) else fill
+    pattern = _number_format(T, precision, scientific, shortest, width, text)
+    array = np.asarray(input)
+    if T.is_bool:
+        formatted = ["true" if value else "false" for value in array.ravel()]
+    elif T.is_complex:
+        formatted = [f"({pattern % value.real},{pattern % value.imag})" for value in array.ravel()]
+    elif T is dtypes.string:
+        return _strings([value.rjust(max(width, 0)) for value in array.ravel()], array.shape)
+    else:
+        formatted = [pattern % value for value in array.ravel().tolist()]
+    return _strings([value.encode() for value in formatted], array.shape)
+
+
+def _number_format(dtype: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> str:
+    """The printf pattern; InvalidArgumentError for settings that the type does not have."""
+    is_real = dtype.is_floating or dtype.is_complex
+    if not is_real and (scientific or shortest):
+        raise InvalidArgumentError(None, None, f"scientific and shortest format not supported for datatype {dtype.name}")
+    if not is_real and precision > -1:
+        raise InvalidArgumentError(None, None, f"precision not supported for datatype {dtype.name}")
+    if scientific and shortest:
+        raise InvalidArgumentError(None, None, "Cannot select both scientific and shortest notation")
+    if len(fill) > 1:
+        raise InvalidArgumentError(None, None, "Fill string must be one or fewer characters")
+    if fill not in ("", " ", "+", "-", "0", "#"):
+        raise InvalidArgumentError(None, None, f'Fill argument not supported: "{fill}"')
+    flag = "" if fill == "+" and dtype.is_unsigned else fill
+    size = (str(width) if width > -1 else "") + (f".{precision}" if precision > -1 else "")
+    return f"%{flag}{size}{('e' if scientific else 'g' if shortest else 'f') if is_real else 'd'}"
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Numbers and bools as text: `%f` (`scientific`: `%e`, `shortest`: `%g`) with that precision, width and flag.
+
+    Source: `tf.as_string`. Settings that the dtype does not have are InvalidArgumentErrors at run time.
+    """
+    text: Tensor = as_string_op(
+        input, precision=precision, scientific=scientific, shortest=shortest, width=width, fill=fill, name=name
+    )
+    return text
+
+
+string_to_number_op = define_op(
+    "StringToNumber(string_tensor: string) -> (output: out_type) "
+    "{out_type: type in [float,double,int32,int64,uint32,uint64] = float}"
+)
+shape_preserving(string_to_number_op).not_differentiable()
+
+_INTEGER = re.compile(rb"\s*[+-]?[0-9]+\s*")
+_REAL = re.compile(rb"\s*[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|inf(inity)?|nan)\s*", re.I)
+_HEXADECIMAL = re.compile(rb"\s*[+-]?0x[0-9a-f]*\.?[0-9a-f]*(p[+-]?[0-9]+)?\s*", re.I)
+
+
+def _number(text: bytes, dtype: DType) -> Any:
+    if dtype.is_integer:
+        if _INTEGER.fullmatch(text) and dtype.min <= int(text) <= dtype.max:
+            return int(text)
+    elif _REAL.fullmatch(text):
+        return float(text)
+    elif _HEXADECIMAL.fullmatch(text):
+        return float.fromhex(text.decode())
+    raise InvalidArgumentError(
+        None, None, f"StringToNumberOp could not correctly convert string: {text.decode(errors='replace')}"
+    )
+
+
+@string_to_number_op.kernel("CPU")
+def _(ctx: Any, string_tensor: np.ndarray, *, out_type: DType) -> np.ndarray:
+    texts = np.asarray(string_tensor)
+    with np.errstate(over="ignore"):  # too large for a float32 is inf
+        numbers = np.array([_number(text, out_type) for text in texts.ravel()], out_type.as_numpy_dtype)
+    return numbers.reshape(texts.shape)
+
+
+def string_to_number(
+    string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None, input: Any = None
+) -> Tensor:
+    """Texts as numbers; InvalidArgumentError for one that is not, or too large. Source: `tf.string_to_number`."""
+    number: Tensor = string_to_number_op(input if string_tensor is None else string_tensor, out_type=out_type, name=name)
+    return number
