@@ -5,7 +5,9 @@ from tfexp.api import errors as errors
 from tfexp.api import graph_util as graph_util
 from tfexp.api import initializers as initializers
 from tfexp.api import linalg as linalg
+from tfexp.api import logging as logging
 from tfexp.api import math as math
+from tfexp.api import nn as nn
 from tfexp.api import random as random
 from tfexp.api import strings as strings
 from tfexp.api import summary as summary
@@ -16,7 +18,7 @@ from tfexp.core.device import DeviceSpec as DeviceSpec
 from tfexp.core.dtypes import *  # noqa: F403
 from tfexp.core.dtypes import DType as DType
 from tfexp.core.dtypes import as_dtype as as_dtype
-from tfexp.core.gone import of_top_level as __getattr__  # noqa: F401
+from tfexp.core.gone import of_top_level as __getattr__
 from tfexp.core.shape import Dimension as Dimension
 from tfexp.core.shape import TensorShape as TensorShape
 from tfexp.graph import apply as _apply
@@ -32,6 +34,9 @@ from tfexp.graph.custom_gradient import NotDifferentiable as NotDifferentiable
 from tfexp.graph.custom_gradient import RegisterGradient as RegisterGradient
 from tfexp.graph.custom_gradient import custom_gradient as custom_gradient
 from tfexp.graph.defaults import get_default_session as get_default_session
+from tfexp.graph.dependencies import group as group
+from tfexp.graph.dependencies import no_op as no_op
+from tfexp.graph.dependencies import tuple as tuple
 from tfexp.graph.gradients import AggregationMethod as AggregationMethod
 from tfexp.graph.gradients import UnconnectedGradients as UnconnectedGradients
 from tfexp.graph.gradients import gradients as gradients
@@ -54,6 +59,7 @@ from tfexp.graph.scopes import op_scope as op_scope
 from tfexp.graph.scopes import reset_default_graph as reset_default_graph
 from tfexp.graph.shape_inference import static_value as get_static_value
 from tfexp.graph.tensor import Tensor as Tensor
+from tfexp.ops import control as _control
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import overloads as _overloads
 from tfexp.ops import reduce_gradients as _reduce_gradients
@@ -126,6 +132,31 @@ from tfexp.ops.cast import to_double as to_double
 from tfexp.ops.cast import to_float as to_float
 from tfexp.ops.cast import to_int32 as to_int32
 from tfexp.ops.cast import to_int64 as to_int64
+from tfexp.ops.check import Assert as Assert
+from tfexp.ops.check import Print as Print
+from tfexp.ops.check import add_check_numerics_ops as add_check_numerics_ops
+from tfexp.ops.check import check_numerics as check_numerics
+from tfexp.ops.check import verify_tensor_all_finite as verify_tensor_all_finite
+from tfexp.ops.check_compare import assert_equal as assert_equal
+from tfexp.ops.check_compare import assert_greater as assert_greater
+from tfexp.ops.check_compare import assert_greater_equal as assert_greater_equal
+from tfexp.ops.check_compare import assert_integer as assert_integer
+from tfexp.ops.check_compare import assert_less as assert_less
+from tfexp.ops.check_compare import assert_less_equal as assert_less_equal
+from tfexp.ops.check_compare import assert_near as assert_near
+from tfexp.ops.check_compare import assert_negative as assert_negative
+from tfexp.ops.check_compare import assert_non_negative as assert_non_negative
+from tfexp.ops.check_compare import assert_non_positive as assert_non_positive
+from tfexp.ops.check_compare import assert_none_equal as assert_none_equal
+from tfexp.ops.check_compare import assert_positive as assert_positive
+from tfexp.ops.check_compare import assert_rank as assert_rank
+from tfexp.ops.check_compare import assert_rank_at_least as assert_rank_at_least
+from tfexp.ops.check_compare import assert_rank_in as assert_rank_in
+from tfexp.ops.check_compare import assert_scalar as assert_scalar
+from tfexp.ops.check_compare import assert_type as assert_type
+from tfexp.ops.check_compare import is_non_decreasing as is_non_decreasing
+from tfexp.ops.check_compare import is_numeric_tensor as is_numeric_tensor
+from tfexp.ops.check_compare import is_strictly_increasing as is_strictly_increasing
 from tfexp.ops.clip import clip_by_average_norm as clip_by_average_norm
 from tfexp.ops.clip import clip_by_global_norm as clip_by_global_norm
 from tfexp.ops.clip import clip_by_norm as clip_by_norm
@@ -142,12 +173,6 @@ from tfexp.ops.complex_numbers import complex as complex
 from tfexp.ops.complex_numbers import conj as conj
 from tfexp.ops.complex_numbers import imag as imag
 from tfexp.ops.complex_numbers import real as real
-from tfexp.ops.control import group as group
-from tfexp.ops.control import no_op as no_op
-from tfexp.ops.control import tuple as tuple
-from tfexp.ops.check import Assert as Assert
-from tfexp.ops.check import Print as Print
-from tfexp.ops.check import check_numerics as check_numerics
 from tfexp.ops.cumulative import cumprod as cumprod
 from tfexp.ops.cumulative import cumsum as cumsum
 from tfexp.ops.diagonal import diag as diag

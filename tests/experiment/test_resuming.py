@@ -119,6 +119,17 @@ def test_a_run_can_be_made_longer(whole: Path, cli: Callable, tmp_path: Path) ->
     ]
 
 
+def test_old_checkpoints_are_deleted_across_stays(cli: Callable, tmp_path: Path) -> None:
+    words = ["data=line", "train.checkpoint_every=10", "train.keep_checkpoints=3", "hydra.run.dir=run"]
+    for command, kept in (
+        ([*words, "train.steps=30"], {10, 20, 30}),
+        (["resume=run", "train.steps=50"], {30, 40, 50}),
+    ):
+        assert cli(*command).code == 0
+        files = {path.name for path in (tmp_path / "run" / "checkpoints").glob("*.index")}
+        assert files == {f"model.ckpt-{step}.index" for step in kept}
+
+
 def test_early_stop_decides_the_same_after_resuming(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = [*MLP, "train.early_stop.patience=2", "train.early_stop.min_delta=100"]
     cli(*words, "hydra.run.dir=whole")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import warnings
 from typing import Any
 
 
@@ -17,7 +18,9 @@ def tensorflow() -> Any:
     """The `tf` module of TensorFlow 1.x behaviour. Its kernels are told to sum in one fixed order."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
-    tf = importlib.import_module("tensorflow.compat.v1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what importing TensorFlow has to say about itself is not our concern
+        tf = importlib.import_module("tensorflow.compat.v1")
     tf.logging.set_verbosity(tf.logging.ERROR)
     tf.disable_v2_behavior()
     return tf

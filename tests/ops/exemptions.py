@@ -54,6 +54,7 @@ EXEMPT: dict[str, str] = {
             "ScatterNdUpdate",
             "ScatterSub",
             "ScatterUpdate",
+            "StridedSliceAssign",
             "TemporaryVariable",
             "Variable",
             "VariableV2",

@@ -143,7 +143,7 @@ BINARY += [
                 [np.int32([2]), np.int32([-1])], InvalidArgumentError, "Integers to negative integer powers are not allowed"
             )
         ],
-    ),  # fmt: skip
+    ),
     *[
         OpCase(
             "Pow",
@@ -155,7 +155,7 @@ BINARY += [
             dtypes=["float32"],
         )
         for p in (2.0, 1.0, 0.5, -1.0, 3.0)
-    ],  # fmt: skip
+    ],
     binary("Atan2", lambda y, x: np.angle(x + 1j * y), dtypes=["float32", "float64"], low=0.5),
     binary(
         "NextAfter",
@@ -164,7 +164,7 @@ BINARY += [
         high=0.9,
         dtypes=["float64"],
         gradient=(),
-    ),  # fmt: skip
+    ),
 ]
 SUMS = [
     OpCase(
@@ -183,9 +183,14 @@ SUMS = [
     for n in (1, 2, 3, 5)
 ]
 SUMS.append(
-    OpCase("AddN", [[(2, 3), (2, 3)]], lambda xs: xs[0] + xs[1], label="runtime",
-           errors=[Error([[(2, 3), (2,)]], InvalidArgumentError, "must have the same size and shape")])
-)  # fmt: skip
+    OpCase(
+        "AddN",
+        [[(2, 3), (2, 3)]],
+        lambda xs: xs[0] + xs[1],
+        label="runtime",
+        errors=[Error([[(2, 3), (2,)]], InvalidArgumentError, "must have the same size and shape")],
+    )
+)
 
 test_unary = op_tests(UNARY)
 test_grads = op_tests(GRADS)

@@ -5,8 +5,10 @@ The programs and printouts of the source documents are in `tests/source_programs
 
 from __future__ import annotations
 
+import gc
 import inspect
 import threading
+import weakref
 from typing import Any
 
 import pytest
@@ -135,6 +137,17 @@ def test_scopes_are_left_on_errors_and_belong_to_graph_and_thread() -> None:
         thread.start()
         thread.join()
     assert seen == [""]
+
+
+def test_a_graph_can_go_away() -> None:
+    """Nothing but the program keeps a graph with shared variables alive."""
+    other = tf.Graph()
+    with other.as_default(), tf.variable_scope("a", regularizer=lambda v: tf.reduce_sum(v)):
+        tf.get_variable("v", [2])
+    gone = weakref.ref(other)
+    del other
+    gc.collect()
+    assert gone() is None
 
 
 def test_one_scope_object_can_be_entered_again() -> None:

@@ -149,6 +149,29 @@ def test_initializers_of_lists() -> None:
         assert session.run([a, b, c]) == [1.0, 2.0, 3.0]
 
 
+def test_reports_of_uninitialized_variables() -> None:
+    a, b = tf.Variable(1.0, name="s/a"), tf.Variable(2.0, name="b")
+    c = tf.Variable(3.0, name="c", collections=[tf.GraphKeys.LOCAL_VARIABLES])
+    report, some = tf.report_uninitialized_variables(), tf.report_uninitialized_variables([b], name="some")
+    check, check_all = tf.assert_variables_initialized([a]), tf.assert_variables_initialized()
+    assert report.op.name == "report_uninitialized_variables/boolean_mask/GatherV2"
+    assert (report.dtype, report.get_shape().as_list(), report.device) == (tf.string, [None], "/device:CPU:0")
+    with tf.Session() as session:
+        assert session.run(report).tolist() == [b"s/a", b"b", b"c"]
+        session.run(a.initializer)
+        assert session.run(report).tolist() == [b"b", b"c"]
+        assert session.run(some).tolist() == [b"b"]
+        session.run(check)
+        with pytest.raises(errors.FailedPreconditionError, match="uninitialized value"):
+            session.run(check_all)
+        session.run([b.initializer, c.initializer])
+        assert session.run(report).tolist() == []
+        session.run(check_all)
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert tf.assert_variables_initialized() is None
+        assert session.run(tf.report_uninitialized_variables()).tolist() == []
+
+
 def test_initializer_run_and_eval() -> None:
     v = tf.Variable([1.0, 2.0])
     with tf.Session():
@@ -266,6 +289,53 @@ def test_scatter_nd_methods() -> None:
         session.run(v.initializer)
         got = [session.run(op).tolist() for op in ops]
     assert got == [[[1, 7], [3, 4]], [[1, 7], [4, 5]], [[-4, 7], [4, 5]]]
+
+
+class Index:
+    """Gives the index that it was indexed with."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return key
+
+
+SLICES = [
+    (lambda v: v[0], [7.0, 8.0, 9.0]),
+    (lambda v: v[:, 1], [7.0, 8.0]),
+    (lambda v: v[1, 2], 7.0),
+    (lambda v: v[..., tf.newaxis, 1:], [[[7.0, 8.0]], [[9.0, 0.0]]]),
+    (lambda v: v[::-1, ::2], [[7.0, 8.0], [9.0, 0.0]]),
+    (lambda v: v[1:], -1.0),
+]
+
+
+@pytest.mark.parametrize(("cut", "value"), SLICES)
+def test_assignment_to_slices(cut: Any, value: Any) -> None:
+    v = tf.Variable(A, name="v")
+    with tf.name_scope("s"):
+        part = cut(v)
+    assigned = part.assign(value)
+    expected = A.copy()
+    expected[cut(Index())] = value
+    assert (assigned.op.name, assigned.op.type, assigned.get_shape()) == (
+        "s/strided_slice/_assign",
+        "StridedSliceAssign",
+        [2, 3],
+    )
+    with tf.Session() as session:
+        session.run(v.initializer)
+        np.testing.assert_array_equal(session.run(assigned), expected)
+        np.testing.assert_array_equal(session.run(v), expected)
+
+
+def test_assignment_to_slices_refuses_other_shapes() -> None:
+    v = tf.Variable(A, name="v")
+    named = v[0].assign([1.0, 2.0], name="named")
+    assert named.op.name == "named"
+    with tf.Session() as session:
+        session.run(v.initializer)
+        with pytest.raises(errors.InvalidArgumentError, match=r"Cannot broadcast input shape \[2\] into final shape \[3\]"):
+            session.run(named)
+        np.testing.assert_array_equal(session.run(v), A)
 
 
 # --- initial values ----------------------------------------------------------------------------------------------------

@@ -100,6 +100,19 @@ def test_swapping_through_reads():
         np.testing.assert_array_equal(session.run(b), [3.0, 5.0])
 
 
+def test_an_update_by_a_view_of_the_variable_itself():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = variable([[1.0, 2.0], [3.0, 5.0]])
+        update = tf.assign_sub(v, tf.transpose(v))
+        session.run(v.initializer)
+        expected = np.array([[1.0, 2.0], [3.0, 5.0]], np.float32)
+        for _ in range(RUNS):
+            session.run(update.op)
+            expected = expected - expected.T
+            np.testing.assert_array_equal(session.run(v), expected)
+        assert session.explain(update.op).plan.steps[-1].copied == (1,)
+
+
 def test_an_update_that_changes_the_shape():
     with tf.Graph().as_default(), tf.Session() as session:
         v = tf.Variable(np.zeros(3, np.float32), validate_shape=False)

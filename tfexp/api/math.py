@@ -77,6 +77,14 @@ from tfexp.ops.logical import logical_and as logical_and
 from tfexp.ops.logical import logical_not as logical_not
 from tfexp.ops.logical import logical_or as logical_or
 from tfexp.ops.logical import logical_xor as logical_xor
+from tfexp.ops.nn_activation import softplus as softplus
+from tfexp.ops.nn_activation import softsign as softsign
+from tfexp.ops.nn_norm import l2_normalize as l2_normalize
+from tfexp.ops.nn_norm import zero_fraction as zero_fraction
+from tfexp.ops.nn_softmax import log_softmax as log_softmax
+from tfexp.ops.nn_softmax import softmax as softmax
+from tfexp.ops.nn_topk import in_top_k as in_top_k
+from tfexp.ops.nn_topk import top_k as top_k
 from tfexp.ops.reduce import reduce_all as reduce_all
 from tfexp.ops.reduce import reduce_any as reduce_any
 from tfexp.ops.reduce import reduce_euclidean_norm as reduce_euclidean_norm

@@ -80,7 +80,8 @@ class Call:
 class BindRequest:
     """What a bind rule knows of the node: everything is fixed for as long as the plan lives.
 
-    Shapes may be partly unknown in a shape-generic plan; a rule that needs more returns None.
+    Shapes may be partly unknown in a shape-generic plan; a rule that needs more returns None. `input_disposable`: whether
+    the input is the planner's own array that nobody reads after this node, so that the callable may overwrite it.
     """
 
     op_type: str
@@ -91,6 +92,7 @@ class BindRequest:
     input_values: tuple[np.ndarray | None, ...]  # constants known at planning time
     output_dtypes: tuple[DType, ...]
     output_shapes: tuple[TensorShape, ...]
+    input_disposable: tuple[bool, ...] = ()
 
 
 class Ref:

@@ -40,7 +40,9 @@ class Checkpoints:
             self._program.saver.restore(session, self.last)
         except (tf.errors.OpError, ValueError) as error:
             message = error.message if isinstance(error, tf.errors.OpError) else str(error)
-            raise ExperimentError(f"cannot resume from {self.last}: {message.splitlines()[0]}") from error
+            # Saver puts advice for programmers before the error itself, the executor its nodes after it
+            cause = message.rpartition("Original error:")[2].strip().splitlines()[0]
+            raise ExperimentError(f"cannot resume from {self.last}: {cause}") from error
         self._program.saver.recover_last_checkpoints(kept)
         return int(session.run(self._program.global_step))
 

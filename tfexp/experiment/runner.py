@@ -73,18 +73,18 @@ class Experiment:
             allow_soft_placement=device.soft_placement,
             log_device_placement=device.log_placement,
         )
-        facts = manifest.describe(self.settings, self.dataset, origin.command)
-        if not resume:
-            folder.write_json(folder.manifest, facts)
-            tf.train.write_graph(self.program.graph.as_graph_def(), str(folder.path), "graph.pbtxt")
-            _record(folder, origin)
         with tf.Session(graph=self.program.graph, config=config) as session:
+            facts = manifest.describe(self.settings, self.dataset, origin.command)
             training = _Training(self, folder, session)
+            if resume:
+                step = training.take_up(facts)
+            else:
+                step = 0
+                folder.write_json(folder.manifest, facts)
+                tf.train.write_graph(self.program.graph.as_graph_def(), str(folder.path), "graph.pbtxt")
+            _record(folder, origin)
             if not resume:
                 session.run(self.program.initialize)
-                return training.train(0)
-            step = training.take_up(facts)
-            _record(folder, origin)
             return training.train(step)
 
 
@@ -163,9 +163,9 @@ class _Training:
                 raise self._diverged(error) from None
             result = self._result(status, step, step - begin, seconds)
             self.folder.write_json(self.folder.result, result)
+        show_result(self.settings.title, result, self.folder.path, self._short_values())
         metric = next((name for name in ("accuracy", "r2", *self.program.metrics) if name in self.program.metrics), None)
         draw(self.folder.plot, self.settings.title, self.history.records, metric)
-        show_result(self.settings.title, result, self.folder.path, self._short_values())
         return result
 
     def _loop(self, step: int, stop: StopRequest, progress: Progress) -> tuple[int, str]:

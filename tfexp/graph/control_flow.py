@@ -15,6 +15,7 @@ from tfexp.core import nest
 from tfexp.core.op import get_op
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor_or_indexed_slices
+from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
@@ -144,7 +145,7 @@ class CondContext(ControlFlowContext):
     def _outgoing(self, value: Any) -> Any:
         if isinstance(value, Operation):
             # An operation has no value: the pivot, after it, stands for it.
-            return _after([value], self._pivot)
+            return with_dependencies([value], self._pivot)
         if isinstance(value, IndexedSlices):
             shape = value.dense_shape
             return IndexedSlices(
@@ -163,18 +164,6 @@ class CondContext(ControlFlowContext):
         """What leaves the branch is a value of the context around it."""
         if self._outer_context is not None:
             self._outer_context._values.update(t.name for t in results if isinstance(t, Tensor))
-
-
-def _after(dependencies: list[Any], tensor: Tensor) -> Tensor:
-    """`tensor`, once `dependencies` have run."""
-    graph = get_default_graph()
-    with (
-        name_scope(None, "control_dependency", [*dependencies, tensor]) as scope,
-        graph.colocate_with(tensor),
-        graph.control_dependencies(dependencies),
-    ):
-        result: Tensor = get_op("Identity")(tensor, name=scope)
-        return result
 
 
 def switch_ref_or_tensor(data: Tensor, pred: Tensor, name: str = "Switch") -> tuple[Tensor, Tensor]:

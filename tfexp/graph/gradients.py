@@ -22,6 +22,7 @@ from tfexp.graph.convert import (
     convert_n_to_tensor_or_indexed_slices,
     register_tensor_conversion_function,
 )
+from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
@@ -304,25 +305,10 @@ def _refine_shape(op: Operation, index: int, tensor: Tensor, grad: Tensor) -> No
 
 
 def _gated(grads: list[Gradient | None]) -> list[Gradient | None]:
-    """All of them wait for all: identities behind one group, named as `tf.tuple` names them."""
+    """All of them wait for all, wherever the op that is differentiated is."""
     graph = get_default_graph()
-    with graph.device(None), graph.colocate_with(None, ignore_existing=True), name_scope("tuple"):
-        with graph.control_dependencies([g for g in grads if g is not None]):
-            gate = get_op("NoOp")(name="group_deps")
-        gated: list[Gradient | None] = []
-        for grad in grads:
-            if grad is None:
-                gated.append(None)
-                continue
-            with graph.control_dependencies([gate]):
-                if isinstance(grad, IndexedSlices):
-                    with graph.colocate_with(grad.values):
-                        values = get_op("Identity")(grad.values, name="control_dependency")
-                    gated.append(IndexedSlices(values, grad.indices, grad.dense_shape))
-                else:
-                    with graph.colocate_with(grad):
-                        gated.append(get_op("Identity")(grad, name="control_dependency"))
-        return gated
+    with graph.device(None), graph.colocate_with(None, ignore_existing=True):
+        return tuple_(grads)
 
 
 def _add_by_device(grads: list[Any]) -> Tensor:

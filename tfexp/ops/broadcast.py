@@ -30,12 +30,16 @@ def _(s0: InputShape, s1: InputShape) -> list[TensorShape]:
     return [TensorShape([None]), TensorShape([None])]
 
 
+def _text(dims: Sequence[int]) -> str:
+    return "[" + ",".join(map(str, dims)) + "]"
+
+
 @broadcast_gradient_args.kernel("CPU")
 def _(ctx: Any, s0: np.ndarray, s1: np.ndarray) -> list[np.ndarray]:
     x, y = s0.tolist(), s1.tolist()
     axes = ([], []) if x == y else reduction_axes(x, y, repeat_ones=True)
     if axes is None:
-        raise InvalidArgumentError(None, None, f"Incompatible shapes: {x} vs. {y}")
+        raise InvalidArgumentError(None, None, f"Incompatible shapes: {_text(x)} vs. {_text(y)}")
     return [np.array(a, dtype=s0.dtype) for a in axes]
 
 
@@ -57,7 +61,7 @@ def _(ctx: Any, s0: np.ndarray, s1: np.ndarray) -> np.ndarray:
         return np.array(np.broadcast_shapes(tuple(s0.tolist()), tuple(s1.tolist())), dtype=s0.dtype)
     except ValueError:
         raise InvalidArgumentError(
-            None, None, f"Incompatible shapes: {s0.tolist()} vs. {s1.tolist()} (BroadcastArgs)"
+            None, None, f"Incompatible shapes: {_text(s0.tolist())} vs. {_text(s1.tolist())}"
         ) from None
 
 

@@ -1,173 +1,196 @@
-"""Looking at values while a graph runs: `tf.Assert`, `tf.Print`, `tf.check_numerics`. Source: TF 1.15."""
+"""Ops that look at values while a graph runs: Assert, CheckNumerics, Print."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
+from tfexp.graph.dependencies import group, no_op, with_dependencies
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import control_dependencies, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.control import no_op
+from tfexp.ops.array import Array, same_shape
+from tfexp.ops.shape_rules import with_rank
+
+
+def summarize_array(value: Any, limit: int) -> str:
+    """The first `limit` elements (all if negative) as TensorFlow's messages write them: `[1 2][3...]...`."""
+    array = np.asarray(value)
+    limit = array.size if limit < 0 else min(limit, array.size)
+    flat = [_element_text(v) for v in array.reshape(-1)[:limit].tolist()]
+    if array.ndim == 0:
+        return flat[0] if flat else ""
+    return _nested_text(flat, array.shape, 0) + ("..." if array.size > limit else "")
+
+
+def _nested_text(elements: list[str], dims: Sequence[int], depth: int) -> str:
+    if len(dims) == 1:
+        cut = depth > 0 and 0 < len(elements) < dims[0]
+        return " ".join(elements[: dims[0]]) + ("..." if cut else "")
+    inner = int(np.prod(dims[1:]))
+    text = ""
+    for i in range(dims[0]):
+        part = elements[i * inner : (i + 1) * inner]
+        if not part:
+            break
+        text += f"[{_nested_text(part, dims[1:], depth + 1)}]"
+    return text
+
+
+def _element_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, bool):
+        return str(int(value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# --- Assert -----------------------------------------------------------------------------------------------------------
 
 assert_op = define_op("Assert(condition: bool, data: T) -> () {T: list(type) >= 1; summarize: int = 3} #stateful")
+assert_op.not_differentiable()
 
 
 @assert_op.shape
-def _(condition: TensorShape, data: list[TensorShape]) -> None:
-    condition.with_rank(0)
+def _(condition: InputShape, data: list[InputShape]) -> None:
+    with_rank(condition, 0)
 
 
 @assert_op.kernel("CPU")
-def _(ctx: Any, condition: Any, data: list[Any], *, summarize: int) -> None:
+def _(ctx: Any, condition: Array, data: list[Array], *, summarize: int) -> None:
+    if np.ndim(condition):
+        raise ValueError(f"In[0] should be a scalar: {list(np.shape(condition))}")
     if not condition:
-        listed = " ".join(f"[{summarize_value(value, summarize)}]" for value in data)
-        raise InvalidArgumentError(None, None, f"assertion failed: {listed}")
+        parts = " ".join(f"[{summarize_array(value, summarize)}]" for value in data)
+        raise InvalidArgumentError(None, None, f"assertion failed: {parts}")
 
 
-assert_op.not_differentiable()
+def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Operation:
+    """An operation that fails the run, showing `data`, unless the scalar `condition` holds. Source: `tf.Assert`.
 
-print_op = define_op(
-    "Print(input: T, data: U) -> (output: T) "
-    "{T: type; U: list(type) >= 0; message: string = ''; first_n: int = -1; summarize: int = 3} #stateful"
-)
+    Data other than strings and int32 is only brought in when the condition fails (a `cond`), for it may be on a GPU.
+    """
+    with name_scope(name, "Assert", [condition, *data]):
+        tensors = convert_n_to_tensor(list(data))
+        if all(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in tensors):
+            node: Operation = assert_op(condition, list(data), summarize=summarize, name="Assert")
+            return node
+        condition = convert_to_tensor(condition, name="Condition")
 
+        def fail() -> Operation:
+            failing: Operation = assert_op(condition, list(data), summarize=summarize, name="Assert")
+            return failing
 
-@print_op.shape
-def _(input_: TensorShape, data: list[TensorShape]) -> TensorShape:
-    return input_
-
-
-@print_op.kernel("CPU", view=True)
-def _(ctx: Any, input_: Any, data: list[Any], *, message: str, first_n: int, summarize: int) -> Any:
-    printed = ctx.node_state.get("printed", 0)
-    if first_n < 0 or printed < first_n:
-        ctx.node_state["printed"] = printed + 1
-        listed = "".join(f"[{summarize_value(value, summarize)}]" for value in data)
-        print(f"{message}{listed}", file=sys.stderr, flush=True)
-    return input_
+        guarded: Tensor = cond(condition, no_op, fail, name="AssertGuard")
+        return guarded.op
 
 
-print_op.gradient(lambda op, grad: [grad] + [None] * (len(op.inputs) - 1))
+# --- CheckNumerics ----------------------------------------------------------------------------------------------------
 
 check_numerics_op = define_op(
     "CheckNumerics(tensor: T) -> (output: T) {T: type in [bfloat16,half,float,double]; message: string} #stateful"
 )
-
-
-@check_numerics_op.shape
-def _(tensor: TensorShape) -> TensorShape:
-    return tensor
+check_numerics_op.shape(same_shape)
 
 
 @check_numerics_op.kernel("CPU", view=True)
-def _(ctx: Any, tensor: Any, *, message: str) -> Any:
-    return _checked(tensor, message)
-
-
-def _checked(tensor: Any, message: str) -> Any:
+def _(ctx: Any, tensor: Array, *, message: str) -> Array:
     if not np.isfinite(tensor).all():
-        found = [name for name, test in (("Inf", np.isinf), ("NaN", np.isnan)) if test(tensor).any()]
-        raise InvalidArgumentError(None, None, f"{message} : Tensor had {' and '.join(found)} values")
+        kinds = [kind for kind, found in (("Inf", np.isinf(tensor).any()), ("NaN", np.isnan(tensor).any())) if found]
+        raise InvalidArgumentError(None, None, f"{message} : Tensor had {' and '.join(kinds)} values")
     return tensor
 
 
-@check_numerics_op.bind
-def _(node: BindRequest) -> Call:
-    message = node.attrs["message"]
-    return Call(lambda tensor: _checked(tensor, message), view=True)
-
-
 @check_numerics_op.gradient
-def _(op: Operation, grad: Tensor) -> Any:
-    message = f"Not a number (NaN) or infinity (Inf) values detected in gradient. {op.attrs['message']}"
-    return check_numerics_op(grad, message=message)
+def _(op: Operation, grad: Tensor) -> Tensor:
+    # Whose message it is stands there as the bytes that TensorFlow writes.
+    message = f"Not a number (NaN) or infinity (Inf) values detected in gradient. {op.attrs['message'].encode()!r}"
+    result: Tensor = check_numerics_op(grad, message=message)
+    return result
 
 
-def summarize_value(value: Any, limit: int) -> str:
-    """The first `limit` elements as TensorFlow prints them: `[1 2][3...]...`; all of them if `limit` is negative."""
-    array = np.asarray(value)
-    if array.ndim == 0:
-        return _element(array[()])
-    limit = array.size if limit < 0 else limit
-    pieces: list[str] = []
-    _write(array, limit, pieces, is_outermost=True)
-    return "".join(pieces) + ("..." if array.size > limit else "")
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+    """`tensor`; the run fails with `message` if it has NaN or Inf. Source: `tf.check_numerics`."""
+    result: Tensor = check_numerics_op(tensor, message=message, name=name)
+    return result
 
 
-def _write(array: np.ndarray, limit: int, pieces: list[str], is_outermost: bool) -> int:
-    """Write up to `limit` elements; returns how many are left to write."""
-    if array.ndim == 1:
-        shown = array[:limit]
-        pieces.append(" ".join(map(_element, shown)))
-        if shown.size < array.size and not is_outermost:
-            pieces.append("...")
-        return limit - shown.size
-    for row in array:
-        if limit <= 0:
-            break
-        pieces.append("[")
-        limit = _write(row, limit, pieces, is_outermost=False)
-        pieces.append("]")
-    return limit
+def verify_tensor_all_finite(
+    t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
+) -> Tensor:
+    """`t`, once it was checked to be free of NaN and Inf. Source: `tf.verify_tensor_all_finite`."""
+    t, msg = x if t is None else t, message if msg is None else msg
+    with name_scope(name, "VerifyFinite", [t]):
+        t = convert_to_tensor(t, name="x")
+        graph = get_default_graph()
+        with graph.colocate_with(t):
+            checked = check_numerics(t, message=msg or "")
+            result: Tensor = with_dependencies([checked], t)
+            return result
 
 
-def _element(value: Any) -> str:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, (bool, np.bool_)):
-        return str(int(value))
-    if isinstance(value, np.complexfloating):
-        return f"({_element(value.real)},{_element(value.imag)})"
-    return str(value).removesuffix(".0")
+def add_check_numerics_ops() -> Operation:
+    """An operation that checks every floating tensor that the graph has so far. Source: `tf.add_check_numerics_ops`.
 
-
-def Assert(condition: Any, data: Any, summarize: int | None = None, name: str | None = None) -> Any:
-    """The op that fails with InvalidArgumentError, printing `data`, unless `condition` holds. Source: `tf.Assert`.
-
-    `summarize`: how many elements of each tensor are printed (3 if None).
+    ValueError when the graph has a `tf.cond`, whose tensors need not exist.
     """
-    summarize = 3 if summarize is None else summarize
-    with name_scope(name, "Assert", [condition, data]):
-        tensors = convert_n_to_tensor(data)
-        if all(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in tensors):
-            # Nothing to copy from another device: no guard is needed.
-            return assert_op(condition, data, summarize=summarize, name="Assert")
-        condition = convert_to_tensor(condition, name="Condition")
-        guarded = cond(
-            condition, no_op, lambda: assert_op(condition, data, summarize=summarize, name="Assert"), name="AssertGuard"
-        )
-        return guarded.op
+    checks: list[Operation] = []
+    for op in get_default_graph().get_operations():
+        for tensor in op.outputs:
+            if tensor.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
+                continue
+            if op._get_control_flow_context() is not None:
+                raise ValueError("`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow operations")
+            with control_dependencies(checks):
+                checks = [check_numerics(tensor, f"{op.name}:{tensor.value_index}").op]
+    return group(*checks)
+
+
+# --- Print ------------------------------------------------------------------------------------------------------------
+
+print_op = define_op(
+    "Print(input: T, data: U) -> (output: T) {T: type; U: list(type) >= 0; message: string = ''; first_n: int = -1; "
+    "summarize: int = 3} #stateful"
+)
+
+
+@print_op.shape
+def _(input: InputShape, data: list[InputShape]) -> TensorShape:
+    return input
+
+
+@print_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, data: list[Array], *, message: str, first_n: int, summarize: int) -> Array:
+    printed = ctx.node_state.get("printed", 0)
+    if first_n < 0 or printed < first_n:
+        ctx.node_state["printed"] = printed + 1
+        parts = "".join(f"[{summarize_array(value, summarize)}]" for value in data)
+        sys.stderr.write(f"{message}{parts}\n")
+    return input
+
+
+@print_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [grad] + [None] * (len(op.inputs) - 1)
 
 
 def Print(
     input_: Any,
-    data: Any,
+    data: Sequence[Any],
     message: str | None = None,
     first_n: int | None = None,
     summarize: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """`input_`, printing `message` and `data` on stderr when it is evaluated (the first `first_n` times). `tf.Print`."""
-    return print_op(  # type: ignore[no-any-return]
-        input_,
-        data,
-        message=message or "",
-        first_n=-1 if first_n is None else first_n,
-        summarize=3 if summarize is None else summarize,
-        name=name,
-    )
-
-
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """`tensor`; InvalidArgumentError with `message` when it has NaN or infinite values. Source: `tf.check_numerics`."""
-    return check_numerics_op(tensor, message=message, name=name)  # type: ignore[no-any-return]
+    """`input_`, and each run writes `data` to the error stream, at most `first_n` times. Source: `tf.Print`."""
+    result: Tensor = print_op(input_, list(data), message=message, first_n=first_n, summarize=summarize, name=name)
+    return result

@@ -40,16 +40,22 @@ equal = define_op("Equal(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_e
 not_equal = define_op("NotEqual(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_error: bool = true} #commutative")
 
 
+def _text(x: np.ndarray) -> str:
+    return "[" + ",".join(map(str, np.shape(x))) + "]"
+
+
 def _define_equality(op: Op, function: Any, when_incompatible: bool) -> None:
     """With `incompatible_shape_error=false`, shapes that cannot broadcast give one scalar instead of an error."""
 
     @op.shape
     def _(x: TensorShape, y: TensorShape, *, incompatible_shape_error: bool) -> TensorShape:
+        if incompatible_shape_error:
+            return broadcast_shapes(x, y)
+        if not (x.is_fully_defined() and y.is_fully_defined()):
+            return TensorShape(None)
         try:
             return broadcast_shapes(x, y)
         except ValueError:
-            if incompatible_shape_error:
-                raise
             return TensorShape([])
 
     @op.kernel("CPU")
@@ -59,17 +65,15 @@ def _define_equality(op: Op, function: Any, when_incompatible: bool) -> None:
         except ValueError:
             if not incompatible_shape_error:
                 return np.asarray(when_incompatible)
-            raise InvalidArgumentError(
-                None, None, f"Incompatible shapes: {list(np.shape(x))} vs. {list(np.shape(y))}"
-            ) from None
+            raise InvalidArgumentError(None, None, f"Incompatible shapes: {_text(x)} vs. {_text(y)}") from None
         result: np.ndarray = function(x, y)
         return result
 
     @op.bind
     def _(node: BindRequest) -> Call | None:
-        if node.attrs["incompatible_shape_error"] or all(s.is_fully_defined() for s in node.input_shapes):
-            return Call(function, out=node.input_dtypes[0].name != "string", elementwise=True)
-        return None
+        if not node.attrs["incompatible_shape_error"]:
+            return None
+        return Call(function, out=node.input_dtypes[0].name != "string", elementwise=True)
 
     op.not_differentiable()
 

@@ -25,7 +25,7 @@ broadcasting(complex_op)
 
 @complex_op.kernel("CPU")
 def _(ctx: Any, real: np.ndarray, imag: np.ndarray, *, Tout: dtypes.DType) -> np.ndarray:
-    result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), Tout.as_numpy_dtype)
+    result: np.ndarray = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), Tout.as_numpy_dtype)
     result.real, result.imag = real, imag
     return result
 

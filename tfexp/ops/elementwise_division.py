@@ -25,8 +25,9 @@ from tfexp.ops.shape_rules import broadcasting
 Divide = Callable[..., np.ndarray]
 
 
-def _check_divisors(y: np.ndarray) -> None:
-    if not np.all(y):
+def _check_divisors(x: np.ndarray, y: np.ndarray) -> None:
+    # Where nothing is divided, a zero does no harm.
+    if not np.all(y) and np.size(x):
         raise InvalidArgumentError(None, None, "Integer division by zero")
 
 
@@ -34,7 +35,7 @@ def _attach(op: Op, floating: Divide | None, integer: Divide | None, bound: bool
     """Give `op` its kernel: `floating` and `integer`(x, y, out=None); integer divisors are checked first."""
 
     def checked(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        _check_divisors(y)
+        _check_divisors(x, y)
         return integer(x, y, out=out)  # type: ignore[misc]
 
     def compute(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -49,8 +49,8 @@ def round(x: Any, name: str | None = None) -> Tensor:
 is_nan = define_op("IsNan(x: T) -> (y: bool) {T: type in [bfloat16,half,float,double]}")
 is_inf = define_op("IsInf(x: T) -> (y: bool) {T: type in [bfloat16,half,float,double]}")
 is_finite = define_op("IsFinite(x: T) -> (y: bool) {T: type in [bfloat16,half,float,double]}")
-for _op, _function in ((is_nan, np.isnan), (is_inf, np.isinf), (is_finite, np.isfinite)):
-    shape_preserving(_op).not_differentiable().ufunc(_function)
+for _op, _question in ((is_nan, np.isnan), (is_inf, np.isinf), (is_finite, np.isfinite)):
+    shape_preserving(_op).not_differentiable().ufunc(_question)
 
 nextafter = define_op("NextAfter(x1: T, x2: T) -> (output: T) {T: type in [double,float] = float}")
 broadcasting(nextafter).not_differentiable().ufunc(np.nextafter)

@@ -7,11 +7,11 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array
 from tfexp.ops.check import Assert
-from tfexp.ops.control import with_dependencies
 from tfexp.ops.random import random_uniform
 from tfexp.ops.reduce import reduce_all
 

@@ -18,6 +18,14 @@ from tfexp.ops import array, array_fill
 
 Reducer = Callable[..., np.ndarray]
 
+# `ufunc.reduce` takes `out=None`, which its type stubs do not say.
+_ADD: Any = np.add.reduce
+_MULTIPLY: Any = np.multiply.reduce
+_MAXIMUM: Any = np.maximum.reduce
+_MINIMUM: Any = np.minimum.reduce
+_AND: Any = np.logical_and.reduce
+_OR: Any = np.logical_or.reduce
+
 sum_ = define_op(
     "Sum(input: T, reduction_indices: Tidx) -> (output: T) {keep_dims: bool = false; T: type in [float,double,int32,"
     "uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,uint32,"
@@ -96,15 +104,15 @@ def normalized_axes(axes: np.ndarray, rank: int) -> tuple[int, ...]:
 
 
 def _sum(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
-    return np.add.reduce(x, axis=axes, dtype=x.dtype, out=out, keepdims=keep_dims)
+    return _ADD(x, axis=axes, dtype=x.dtype, out=out, keepdims=keep_dims)
 
 
 def _prod(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
-    return np.multiply.reduce(x, axis=axes, dtype=x.dtype, out=out, keepdims=keep_dims)
+    return _MULTIPLY(x, axis=axes, dtype=x.dtype, out=out, keepdims=keep_dims)
 
 
 def _mean(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
-    total = np.add.reduce(x, axis=axes, dtype=x.dtype, out=out, keepdims=keep_dims)
+    total = _ADD(x, axis=axes, dtype=x.dtype, out=out, keepdims=keep_dims)
     count = 1
     for axis in axes:
         count *= x.shape[axis]
@@ -122,14 +130,14 @@ def _mean(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray
 
 def _max(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
     if x.size == 0:
-        return np.maximum.reduce(x, axis=axes, out=out, keepdims=keep_dims, initial=_lowest(x.dtype))
-    return np.maximum.reduce(x, axis=axes, out=out, keepdims=keep_dims)
+        return _MAXIMUM(x, axis=axes, out=out, keepdims=keep_dims, initial=_lowest(x.dtype))
+    return _MAXIMUM(x, axis=axes, out=out, keepdims=keep_dims)
 
 
 def _min(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
     if x.size == 0:
-        return np.minimum.reduce(x, axis=axes, out=out, keepdims=keep_dims, initial=_highest(x.dtype))
-    return np.minimum.reduce(x, axis=axes, out=out, keepdims=keep_dims)
+        return _MINIMUM(x, axis=axes, out=out, keepdims=keep_dims, initial=_highest(x.dtype))
+    return _MINIMUM(x, axis=axes, out=out, keepdims=keep_dims)
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:
@@ -141,16 +149,16 @@ def _highest(dtype: np.dtype[Any]) -> Any:
 
 
 def _all(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
-    return np.logical_and.reduce(x, axis=axes, out=out, keepdims=keep_dims)
+    return _AND(x, axis=axes, out=out, keepdims=keep_dims)
 
 
 def _any(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
-    return np.logical_or.reduce(x, axis=axes, out=out, keepdims=keep_dims)
+    return _OR(x, axis=axes, out=out, keepdims=keep_dims)
 
 
 def _norm(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
     squares = (np.conjugate(x) * x) if x.dtype.kind == "c" else np.square(x)
-    total = np.sqrt(np.add.reduce(squares, axis=axes, dtype=x.dtype, keepdims=keep_dims)).astype(x.dtype)
+    total = np.sqrt(_ADD(squares, axis=axes, dtype=x.dtype, keepdims=keep_dims)).astype(x.dtype)
     if out is None:
         return total
     out[...] = total

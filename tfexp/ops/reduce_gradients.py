@@ -95,7 +95,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     else:
         input_shape = array.shape(op.inputs[0])
         rank = array.size(input_shape)
-        axes = (op.inputs[1] + rank) % rank
+        axes = (cast.cast(op.inputs[1], dtypes.int32) + rank) % rank
         count = reduce.reduce_prod(get_op("GatherV2")(input_shape, axes, 0))
     return [elementwise_division.truediv(total, cast.cast(count, total.dtype)), None]
 
@@ -131,7 +131,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     grad = array_fill.broadcast_to(grad, input_shape)
     with device("/cpu:0"):
         rank = array.rank(x)
-        reduced = cast.cast((flat_axes + rank) % rank, dtypes.int32)
+        reduced = (cast.cast(flat_axes, dtypes.int32) + rank) % rank
         others, _ = get_op("ListDiff")(array_fill.range(0, rank), reduced)
         order = get_op("ConcatV2")([reduced, others], 0, name="concat")
         reduced_count = reduce.reduce_prod(get_op("GatherV2")(input_shape, reduced, 0))

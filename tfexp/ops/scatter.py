@@ -15,7 +15,9 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
-from tfexp.ops.state import NUMBERS, buffer_of, is_reference, merge_shapes, shape_text, static_text
+from tfexp.graph.shape_inference import shape_text as static_text
+from tfexp.ops.shape_rules import merged, with_rank_at_least
+from tfexp.ops.state import NUMBERS, buffer_of, is_reference, shape_text
 
 Update = Callable[[np.ndarray, Any, Any], None]
 
@@ -70,10 +72,9 @@ _DIVIDE = _apply(np.divide)
 
 def _row_shape(ref: TensorShape, indices: TensorShape, updates: TensorShape) -> TensorShape:
     """`updates` is a scalar, or has one row for each index."""
-    if ref.rank == 0:
-        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    with_rank_at_least(ref, 1)
     if updates.rank != 0 and ref.rank is not None:
-        merge_shapes(updates, indices.concatenate(ref[1:]))
+        merged(updates, indices.concatenate(ref[1:]))
     return ref
 
 
@@ -142,10 +143,9 @@ scatter_max_op = _define_rows("ScatterMax", _ORDERED, "false", _apply(np.maximum
 
 def _nd_shape(ref: TensorShape, indices: TensorShape, updates: TensorShape) -> TensorShape:
     """`updates` has a slice `ref[index]` for each of the indices, which are the rows of `indices`' last dimension."""
+    with_rank_at_least(indices, 1)
     if indices.rank is None or updates.rank is None or ref.rank is None:
         return ref
-    if indices.rank == 0:
-        raise ValueError("Shape must be at least rank 1 but is rank 0")
     batch = indices.rank - 1
     _merge_part("indices", indices, 0, batch, updates, 0, batch)
     depth = indices.known_dims[-1]  # type: ignore[index]
@@ -157,9 +157,9 @@ def _nd_shape(ref: TensorShape, indices: TensorShape, updates: TensorShape) -> T
 def _merge_part(what: str, x: TensorShape, begin: int, end: int, updates: TensorShape, u_begin: int, u_end: int) -> None:
     left, right = x[begin:end], updates[u_begin:u_end]
     try:
-        merge_shapes(left, right)
+        merged(left, right)
     except ValueError as error:
-        whole, part, u_whole, u_part = (static_text(s.known_dims or ()) for s in (x, left, updates, right))
+        whole, part, u_whole, u_part = (static_text(s) for s in (x, left, updates, right))
         raise ValueError(
             f"Dimensions [{begin},{end}) of {what}[shape={whole}] = {part} must match dimensions [{u_begin},{u_end}) of "
             f"updates[shape={u_whole}] = {u_part}: {error}"

@@ -40,7 +40,9 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     data, ids = op.inputs
     rank = array.rank(data)
-    ones_shape = array_join.concat([array.shape(ids), array_fill.ones(array.expand_dims(rank - 1, 0), dtype=dtypes.int32)], 0)
+    ones_shape = array_join.concat(
+        [array.shape(ids), array_fill.ones(array.expand_dims(rank - 1, 0), dtype=dtypes.int32)], 0
+    )
     sizes = segment.segment_sum(array_fill.ones(ones_shape, dtype=grad.dtype), ids)
     return [_gather(truediv(grad, sizes), ids), None]
 

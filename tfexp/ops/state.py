@@ -16,6 +16,7 @@ from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, Out
 from tfexp.core.kernel import BindRequest, Call, Ref
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
+from tfexp.ops.shape_rules import merged, with_rank
 
 NUMBERS = (
     "float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,"
@@ -33,25 +34,6 @@ def buffer_of(ref: Ref) -> np.ndarray:
 def shape_text(shape: Any) -> str:
     """A shape as TensorFlow's run-time errors write it: `[3,2]`."""
     return "[" + ",".join(map(str, shape)) + "]"
-
-
-def merge_shapes(x: TensorShape, y: TensorShape) -> TensorShape:
-    """The shape that both are; ValueError, in the words of TensorFlow's shape functions, when there is none."""
-    a, b = x.known_dims, y.known_dims
-    if a is None or b is None:
-        return y if a is None else x
-    if len(a) != len(b):
-        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
-    for i, (d, e) in enumerate(zip(a, b, strict=True)):
-        if d is not None and e is not None and d != e:
-            shapes = f"{static_text(a)} and {static_text(b)}"
-            raise ValueError(f"Dimension {i} in both shapes must be equal, but are {d} and {e}. Shapes are {shapes}.")
-    return x.merge_with(y)
-
-
-def static_text(dims: tuple[int | None, ...]) -> str:
-    """A static shape, with `?` for what is not known."""
-    return shape_text("?" if d is None else d for d in dims)
 
 
 variable_v2 = define_op(
@@ -134,7 +116,7 @@ assign_op = define_op(
 
 @assign_op.shape
 def _(ref: TensorShape, value: TensorShape, *, validate_shape: bool) -> TensorShape:
-    return merge_shapes(ref, value) if validate_shape else value
+    return merged(ref, value) if validate_shape else value
 
 
 def _check_assignable(ref: Ref, value: Any) -> None:
@@ -183,7 +165,7 @@ def _define_update(name: str, ufunc: Any) -> Any:
     op = define_op(
         f"{name}(ref: ref T, value: T) -> (output_ref: ref T) {{T: type in [{NUMBERS}]; use_locking: bool = false}}"
     )
-    op.shape(merge_shapes)
+    op.shape(merged)
 
     def update(ref: Ref, value: Any) -> Ref:
         buffer = buffer_of(ref)
@@ -227,9 +209,7 @@ count_up_to_op = define_op("CountUpTo(ref: ref T) -> (output: T) {limit: int; T:
 
 @count_up_to_op.shape
 def _(ref: TensorShape) -> TensorShape:
-    if ref.rank not in (None, 0):
-        raise ValueError(f"Shape must be rank 0 but is rank {ref.rank}")
-    return TensorShape(())
+    return with_rank(ref, 0)
 
 
 @count_up_to_op.kernel("CPU")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from collections.abc import Sequence
@@ -245,7 +246,7 @@ def _as_matrix(x: Tensor, axes: list[int], contract_last: bool) -> tuple[Tensor,
         free = [i for i in range(len(dims)) if i not in axes]
         static = [dims[i] for i in free]
         if None not in dims:
-            sides = [int(np.prod([dims[i] for i in part], dtype=np.int64)) for part in (free, axes)]  # type: ignore[misc]
+            sides = [math.prod(dims[i] or 0 for i in part) for part in (free, axes)]
             order, shape = (free + axes, sides) if contract_last else (axes + free, sides[::-1])
             moved = x if order == sorted(order) else transpose(x, order)
             joined = moved if moved.shape.as_list() == shape else array.reshape(moved, shape)

@@ -7,11 +7,9 @@ import enum
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from tfexp.core.dtypes import as_dtype
 from tfexp.graph.convert import register_tensor_conversion_function
-from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.save_slice import SaveSliceInfo as _SaveSliceInfo
@@ -40,7 +38,8 @@ class VariableAggregation(enum.Enum):
 
 Creator = Callable[..., Any]
 
-_creators: WeakKeyDictionary[Graph, list[Creator]] = WeakKeyDictionary()
+# The collection that keeps a graph's creators, outermost first.
+_CREATORS = ("variable creators",)
 
 
 @contextlib.contextmanager
@@ -49,7 +48,7 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
 
     `kwargs` are the arguments of `tf.Variable`. The innermost scope's creator comes first; `next_creator(**kwargs)` goes on.
     """
-    creators = _creators.setdefault(get_default_graph(), [])
+    creators = get_default_graph().get_collection_ref(_CREATORS)
     creators.append(variable_creator)
     try:
         yield
@@ -97,7 +96,7 @@ def _create(
     if _default_creator is None:
         raise RuntimeError("nothing makes variables yet; import tfexp first")
     create: Creator = _default_creator
-    for creator in _creators.get(get_default_graph(), ()):
+    for creator in get_default_graph().get_collection(_CREATORS):
         create = functools.partial(creator, create)
     return create(**arguments)
 
@@ -148,7 +147,7 @@ def _bind_operators() -> None:
     for name in binary:
         bind(f"__{name}__")
         bind(f"__r{name}__")
-    for name in ("neg", "abs", "invert", "lt", "le", "gt", "ge", "getitem"):
+    for name in ("neg", "abs", "invert", "lt", "le", "gt", "ge"):
         bind(f"__{name}__")
 
 

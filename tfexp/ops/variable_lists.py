@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.dependencies import group
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_collection
-from tfexp.ops import control
 
 
 def global_variables(scope: str | None = None) -> list[Any]:
@@ -43,7 +43,7 @@ def all_saveable_objects(scope: str | None = None) -> list[Any]:
 
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
     """An operation that initializes all of `var_list`; one that does nothing for an empty list. Source: TF 1.15."""
-    return control.group(*[v.initializer for v in var_list], name=name)
+    return group(*[v.initializer for v in var_list], name=name)
 
 
 def global_variables_initializer() -> Operation:
@@ -58,7 +58,7 @@ def local_variables_initializer() -> Operation:
 
 def tables_initializer(name: str = "init_all_tables") -> Operation:
     """An operation that initializes all lookup tables of the graph; one that does nothing without any. Source: TF 1.15."""
-    return control.group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
+    return group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
 
 
 # The spellings before 0.12, which 1.15 still has.

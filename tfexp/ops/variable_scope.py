@@ -13,7 +13,6 @@ import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
@@ -254,11 +253,16 @@ class _Scopes(threading.local):
         return name
 
 
-_scopes: WeakKeyDictionary[Graph, _Scopes] = WeakKeyDictionary()
+_SCOPES = ("variable scopes",)
 
 
 def _current_scopes() -> _Scopes:
-    return _scopes.setdefault(get_default_graph(), _Scopes())
+    # Kept as `ops.variable_store` keeps the variables.
+    kept = get_default_graph().get_collection_ref(_SCOPES)
+    if not kept:
+        kept.append(_Scopes())
+    scopes: _Scopes = kept[0]
+    return scopes
 
 
 def get_variable_scope() -> VariableScope:

@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_slice
@@ -213,10 +211,15 @@ class VariableStore:
 
 def variable_store() -> VariableStore:
     """The store of the default graph."""
-    return _stores.setdefault(get_default_graph(), VariableStore())
+    # A collection, so that it lives and dies with the graph; only strings are names that a user or a MetaGraph sees.
+    kept = get_default_graph().get_collection_ref(_STORE)
+    if not kept:
+        kept.append(VariableStore())
+    store: VariableStore = kept[0]
+    return store
 
 
-_stores: WeakKeyDictionary[Graph, VariableStore] = WeakKeyDictionary()
+_STORE = ("variable store",)
 
 
 def _shared_parts(

@@ -24,6 +24,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, scatter, state
 from tfexp.ops.initial_values import without_uninitialized_reads
 from tfexp.ops.save_slice import SaveSliceInfo as _SaveSliceInfo
+from tfexp.ops.slice_assign import assignable_slice
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization, set_default_creator
 
 
@@ -261,6 +262,10 @@ class RefVariable(Variable):
     def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         """Subtract `delta`, of the variable's shape."""
         return _result(state.assign_sub(self._variable, delta, use_locking=use_locking, name=name), read_value)
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """A slice of the value; its `assign(value, name)` changes that part of the variable."""
+        return assignable_slice(self, key)
 
     def count_up_to(self, limit: int) -> Tensor:
         """The value before it grows by one; OutOfRangeError at `limit`."""

@@ -118,6 +118,8 @@ class _Writer:
             self._array_of(i, position, indent) if through else self.names[i]
             for i, through in zip(step.inputs, step.reads_through, strict=True)
         ]
+        for i in step.copied:
+            arguments[i] += ".copy()"
         outputs = step.outputs
         if step.call is None:
             grouped = group_inputs(step.op, arguments, step.attrs)

@@ -27,32 +27,34 @@ def freeze(draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[Pass
         updated = writes(node, roots)
         steps.append(
             Step(
-                node.name,
-                node.op,
-                node.attrs,
-                node.device,
-                node.origin,
-                node.kernel,
-                node.call,
-                tuple(number[v] for v in node.inputs),
-                tuple(number[v] for v in node.outputs),
-                tuple(v.dtype._is_ref_dtype and not flag for v, flag in zip(node.inputs, flags, strict=True)),
-                () if node.op.allows_uninitialized_input else tuple(i for i, flag in enumerate(flags) if flag),
-                tuple(positions[c] for c in node.controls if c in mortal),
-                node in mortal,
-                tuple(number[v] for v in node.ref_inputs()) if updated else (),
-                tuple(v.name for v in node.inputs),
-                tuple(c.name for c in node.controls),
+                name=node.name,
+                op=node.op,
+                attrs=node.attrs,
+                device=node.device,
+                origin=node.origin,
+                kernel=node.kernel,
+                call=node.call,
+                inputs=tuple(number[v] for v in node.inputs),
+                outputs=tuple(number[v] for v in node.outputs),
+                reads_through=tuple(v.dtype._is_ref_dtype and not f for v, f in zip(node.inputs, flags, strict=True)),
+                needs_value=() if node.op.allows_uninitialized_input else tuple(i for i, f in enumerate(flags) if f),
+                # An update in several strokes must not see its own first ones through another input.
+                copied=tuple(i for i, v in enumerate(node.inputs) if not flags[i] and not updated.isdisjoint(roots[v])),
+                waits_for_dead=tuple(positions[c] for c in node.controls if c in mortal),
+                may_be_dead=node in mortal,
+                writes=tuple(number[v] for v in node.ref_inputs()) if updated else (),
+                input_names=tuple(v.name for v in node.inputs),
+                controls=tuple(c.name for c in node.controls),
             )
         )
     slots = tuple(
         Slot(
-            v.name,
-            v.dtype,
-            v.shape,
-            None if v in computed else v.constant,
-            draft.buffer_of.get(v),
-            may_be_dead(v, mortal),
+            name=v.name,
+            dtype=v.dtype,
+            shape=v.shape,
+            constant=None if v in computed else v.constant,
+            buffer=draft.buffer_of.get(v),
+            may_be_dead=may_be_dead(v, mortal),
         )
         for v in values
     )

@@ -31,7 +31,7 @@ class Step:
     """One node: reads slots, runs, writes slots.
 
     `reads_through`: which inputs are Refs whose buffer is wanted. `needs_value`: the positions of the inputs that are taken
-    as Refs and must be initialized.
+    as Refs and must be initialized. `copied`: those of the arrays that live in a variable which the step updates in place.
     """
 
     name: str
@@ -45,6 +45,7 @@ class Step:
     outputs: tuple[int, ...]
     reads_through: tuple[bool, ...]
     needs_value: tuple[int, ...] = ()
+    copied: tuple[int, ...] = ()
     waits_for_dead: tuple[int, ...] = ()  # steps whose death kills this one, because of a control edge
     may_be_dead: bool = False
     writes: tuple[int, ...] = ()  # slots of the variables' Refs that it may update

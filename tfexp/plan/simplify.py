@@ -148,7 +148,7 @@ def _shrink_constants(node: Node) -> None:
 
 
 def _drop_kept_dims(node: Node, roots: RootMap) -> None:
-    """Make `reshape(sum(x, axes, keep_dims=True))`, where it only drops the kept ones, one sum: gradients are full of them."""
+    """Make `reshape(sum(x, axes, keep_dims=True))`, where it only drops the kept ones, one sum (gradients often do)."""
     source = node.inputs[0].node if node.type == "Reshape" else None
     if source is None or source.type not in _REDUCTIONS or not source.attrs["keep_dims"]:
         return

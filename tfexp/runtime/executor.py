@@ -161,6 +161,8 @@ def _dereference(step: Step, inputs: list[Any]) -> None:
     for i in step.needs_value:
         if inputs[i] is not DEAD:
             _array_of(inputs[i])
+    for i in step.copied:
+        inputs[i] = inputs[i].copy()
 
 
 def _array_of(ref: Any) -> Any:

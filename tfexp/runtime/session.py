@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -254,12 +254,13 @@ def _structure(fetches: Any) -> Any:
     if type(fetches) in (list, tuple) or hasattr(fetches, "_fields"):
         parts = [_structure(part) for part in fetches]
         return None if None in parts else (type(fetches), *parts)
-    if isinstance(fetches, Mapping) and type(fetches) is dict:
+    if isinstance(fetches, dict):
         parts = [_structure(part) for part in fetches.values()]
-        return None if None in parts else (dict, tuple(fetches), *parts)
+        return None if None in parts else (type(fetches), tuple(fetches), *parts)
     if hasattr(fetches, "_as_graph_element"):
         return fetches._as_graph_element()
-    return None
+    # Composites (IndexedSlices …) are known by identity.
+    return fetches if type(fetches).__hash__ is object.__hash__ else None
 
 
 class Session(BaseSession):

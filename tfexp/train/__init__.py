@@ -1,3 +1,4 @@
+"""`tf.train`: optimizers, schedules, savers, the global step, clusters. Re-exports of the modules beside this one."""
 
 from tensorboard.compat.proto.cluster_pb2 import ClusterDef as ClusterDef
 from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
@@ -22,6 +23,10 @@ from tfexp.train.adam import AdamOptimizer as AdamOptimizer
 from tfexp.train.checkpoint_utils import list_variables as list_variables
 from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
 from tfexp.train.checkpoint_utils import load_variable as load_variable
+from tfexp.train.cosine_schedules import cosine_decay as cosine_decay
+from tfexp.train.cosine_schedules import cosine_decay_restarts as cosine_decay_restarts
+from tfexp.train.cosine_schedules import linear_cosine_decay as linear_cosine_decay
+from tfexp.train.cosine_schedules import noisy_linear_cosine_decay as noisy_linear_cosine_decay
 from tfexp.train.device_setter import replica_device_setter as replica_device_setter
 from tfexp.train.ftrl import FtrlOptimizer as FtrlOptimizer
 from tfexp.train.global_step import assert_global_step as assert_global_step
@@ -38,3 +43,9 @@ from tfexp.train.optimizer import Optimizer as Optimizer
 from tfexp.train.rmsprop import RMSPropOptimizer as RMSPropOptimizer
 from tfexp.train.saver import Saver as Saver
 from tfexp.train.saver import import_meta_graph as import_meta_graph
+from tfexp.train.schedules import exponential_decay as exponential_decay
+from tfexp.train.schedules import inverse_time_decay as inverse_time_decay
+from tfexp.train.schedules import natural_exp_decay as natural_exp_decay
+from tfexp.train.schedules import piecewise_constant as piecewise_constant
+from tfexp.train.schedules import piecewise_constant as piecewise_constant_decay
+from tfexp.train.schedules import polynomial_decay as polynomial_decay

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import colocate_with, control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import state, training
 from tfexp.ops.cast import cast
-from tfexp.ops.control import group
 from tfexp.ops.elementwise_unary import sqrt
 from tfexp.train.optimizer import Optimizer, call_if_callable
 

@@ -11,6 +11,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.initializers import zeros_initializer
+from tfexp.ops.variable_base import VariableAggregation
 from tfexp.ops.variable_scope import get_variable
 
 _log = logging.getLogger("tensorflow")
@@ -52,6 +53,7 @@ def create_global_step(graph: Any = None) -> Any:
             initializer=zeros_initializer(),
             trainable=False,
             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError, Message
-from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, op_def_pb2, saver_pb2
+from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, op_def_pb2, saver_pb2, variable_pb2
 
 from tfexp.core import errors
 from tfexp.core.op import Op, find_op
@@ -36,7 +36,7 @@ def _variable_to_proto(variable: Any, export_scope: str | None) -> Message | Non
 
 
 def _variable_from_proto(data: bytes, import_scope: str | None) -> Any:
-    return Variable.from_proto(data, import_scope=import_scope)
+    return Variable.from_proto(variable_pb2.VariableDef.FromString(data), import_scope=import_scope)
 
 
 for _key in (
@@ -274,7 +274,5 @@ def _items(graph: Any, key: str, collection: Any, scope: str) -> Iterable[Any]:
     elif kind == "node_list":
         for name in values:
             yield graph.as_graph_element(f"{scope}/{name}" if scope else name)
-    elif kind == "bytes_list":
-        yield from (attr_codec.as_text(value) for value in values)
     else:
         yield from values

@@ -13,14 +13,14 @@ from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor_or_indexed_slices
+from tfexp.graph.dependencies import group
+from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, control_dependencies, get_default_graph, init_scope, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, state
 from tfexp.ops.array_order import unique
-from tfexp.ops.control import group
-from tfexp.ops.control import tuple as tuple_
 from tfexp.ops.segment import unsorted_segment_sum
 from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variables import Variable

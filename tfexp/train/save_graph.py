@@ -11,11 +11,11 @@ from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
 from tfexp.core.op import get_op
 from tfexp.graph.convert import constant
+from tfexp.graph.dependencies import group, with_dependencies
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, device, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, save, state
-from tfexp.ops.control import group, with_dependencies
 from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.variable_base import Variable
 
@@ -32,9 +32,11 @@ class Saveable:
 
     def restore(self, value: Tensor, reshape: bool) -> Any:
         if reshape:
-            value = array.reshape(value, self.target.get_shape().as_list())
-        # The target's own shape is checked; a partly known one is what the checkpoint says.
-        return state.assign(self.target, value, validate_shape=self.target.get_shape().is_fully_defined())
+            shape = self.target.get_shape()
+            value = array.reshape(value, shape if shape.is_fully_defined() else array.shape(self.target))
+        # The target's own shape is checked, unless that was made to fit; a partly known one is what the checkpoint says.
+        validate = not reshape and self.target.get_shape().is_fully_defined()
+        return state.assign(self.target, value, validate_shape=validate)
 
 
 def saveables_from(var_list: Any) -> list[Saveable]:
@@ -101,8 +103,8 @@ def _saveable(key: str, variable: Variable, spec: str) -> Saveable:
 class SaveGraphBuilder:
     """Adds the save and restore nodes to the default graph and describes them in a SaverDef."""
 
-    def __init__(self, reshape: bool, sharded: bool, restore_sequentially: bool, filename: str | None):
-        self.reshape, self.sharded, self.sequential = reshape, sharded, restore_sequentially
+    def __init__(self, reshape: bool, sharded: bool, filename: str | None):
+        self.reshape, self.sharded = reshape, sharded
         self.filename = filename or "model"
 
     def build(self, saveables: list[Saveable], name: str | None) -> saver_pb2.SaverDef:
@@ -139,11 +141,7 @@ class SaveGraphBuilder:
             specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
             types = [s.target.dtype.base_dtype for s in saveables]
             values = save.restore_v2(prefix, names, specs, dtypes=types, name=scope)
-        assigned: list[Any] = []
-        for saveable, value in zip(saveables, values, strict=True):
-            before = [assigned[-1]] if self.sequential and assigned else []
-            with control_dependencies(before):
-                assigned.append(saveable.restore(value, self.reshape))
+        assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True)]
         restored: Operation = group(*assigned, name=name)
         return restored
 

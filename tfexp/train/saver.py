@@ -27,8 +27,10 @@ class Saver:
 
     `var_list`: a list of variables (saved under their op names) or a dict from key to variable. `max_to_keep` checkpoints
     are kept (None or 0: all), besides one every `keep_checkpoint_every_n_hours`. `sharded` writes a file per device;
-    `reshape` restores into variables of another shape with the same number of elements. Raises ValueError for duplicate
-    keys and when there is nothing to save, TypeError for what is not a variable.
+    `reshape` restores into variables of another shape with the same number of elements. `restore_sequentially` is accepted
+    and, as in TensorFlow's graphs of V2 checkpoints, changes nothing: one RestoreV2 reads everything.
+
+    Raises ValueError for duplicate keys and when there is nothing to save, TypeError for what is not a variable.
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class Saver:
         self._var_list = var_list
         self._reshape, self._sharded = reshape, sharded
         self._max_to_keep, self._keep_hours = max_to_keep, keep_checkpoint_every_n_hours
-        self._name, self._sequential = name, restore_sequentially
+        self._name = name
         self._allow_empty, self._pad_step_number = allow_empty, pad_step_number
         self._relative, self._filename = save_relative_paths, filename
         self._is_empty = False
@@ -84,7 +86,7 @@ class Saver:
                 raise ValueError("No variables to save")
             self._is_empty = True
             return
-        builder = SaveGraphBuilder(self._reshape, self._sharded, self._sequential, self._filename)
+        builder = SaveGraphBuilder(self._reshape, self._sharded, self._filename)
         self.saver_def = builder.build(saveables_from(source), self._name)
         self.saver_def.max_to_keep = self._max_to_keep or 0
         self.saver_def.keep_checkpoint_every_n_hours = self._keep_hours

@@ -207,7 +207,8 @@ def piecewise_constant(tf: Any) -> Outcome:
     forward = step.assign_add(3)
     init = tf.global_variables_initializer()
     visits = [Run(forward), Run([rate, named])] * 3
-    wrong = raised(lambda: tf.train.piecewise_constant(step, [3, 6], [1.0, 0.5]))
+    with tf.Graph().as_default():
+        wrong = raised(lambda: tf.train.piecewise_constant(tf.constant(1), [3, 6], [1.0, 0.5]))
     return runs(Run(init), Run([rate, named]), *visits, wrong=wrong)
 
 

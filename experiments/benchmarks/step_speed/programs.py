@@ -1,0 +1,88 @@
+"""The measured programs, written once: `tf` is tfexp or `tensorflow.compat.v1`. Each returns a function that runs one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Step = Callable[[], Any]
+
+
+def linear_regression(tf: Any) -> Step:
+    """w x + b on one fed sample, gradient descent."""
+    x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    w, b = tf.Variable(0.3, name="w"), tf.Variable(0.1, name="b")
+    train = tf.train.GradientDescentOptimizer(0.01).minimize(tf.square(w * x + b - y))
+    feeds = {x: 1.7, y: 3.1}
+    return _step(tf, train, feeds)
+
+
+def adagrad(tf: Any) -> Step:
+    """A linear model on a batch of 20 rows of 8, Adagrad."""
+    random = np.random.default_rng(7)
+    x, y = tf.placeholder(tf.float32, [None, 8]), tf.placeholder(tf.float32, [None, 1])
+    w, b = tf.Variable(tf.zeros([8, 1])), tf.Variable(tf.zeros([1]))
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y))
+    train = tf.train.AdagradOptimizer(0.1).minimize(loss)
+    feeds = {x: _floats(random, 20, 8), y: _floats(random, 20, 1)}
+    return _step(tf, train, feeds)
+
+
+def mlp(optimizer: str, rate: float, batch: int) -> Callable[[Any], Step]:
+    """784-300-100-10 with relu and softmax cross-entropy."""
+
+    def build(tf: Any) -> Step:
+        random = np.random.default_rng(7)
+        x, labels = tf.placeholder(tf.float32, [None, 784]), tf.placeholder(tf.int32, [None])
+        h = x
+        sizes = [784, 300, 100, 10]
+        for i, (n, m) in enumerate(zip(sizes, sizes[1:])):
+            w = tf.Variable(_floats(random, n, m) * np.float32(np.sqrt(2 / n)))
+            h = tf.matmul(h, w) + tf.Variable(np.zeros(m, np.float32))
+            if i < 2:
+                h = tf.nn.relu(h)
+        loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=h))
+        train = getattr(tf.train, optimizer)(rate).minimize(loss)
+        feeds = {x: _floats(random, batch, 784), labels: random.integers(10, size=batch).astype(np.int32)}
+        return _step(tf, train, feeds)
+
+    return build
+
+
+def chain(tf: Any) -> Step:
+    """2,000 additions of ten numbers."""
+    x = tf.placeholder(tf.float32, [10])
+    h = x
+    for _ in range(2000):
+        h = tf.add(h, x)
+    return _step(tf, h, {x: np.ones(10, np.float32)})
+
+
+def one_add(tf: Any) -> Step:
+    """One addition of two fed numbers: what a session costs."""
+    x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    return _step(tf, x + y, {x: 1.0, y: 2.0})
+
+
+# name -> (how to build it, the ratio that is aimed at; None where none is)
+PROGRAMS: dict[str, tuple[Callable[[Any], Step], float | None]] = {
+    "linear regression, one fed sample, SGD": (linear_regression, 15.0),
+    "linear model, batch 20 x 8, Adagrad": (adagrad, 8.0),
+    "MLP 784-300-100-10, batch 64, SGD": (mlp("GradientDescentOptimizer", 0.01, 64), 2.0),
+    "MLP 784-300-100-10, batch 64, Adam": (mlp("AdamOptimizer", 0.001, 64), 1.2),
+    "MLP 784-300-100-10, batch 512, Adam": (mlp("AdamOptimizer", 0.001, 512), 1.2),
+    "chain of 2,000 additions of 10 numbers": (chain, 0.9),
+    "one fed addition": (one_add, None),
+}
+
+
+def _floats(random: np.random.Generator, *shape: int) -> np.ndarray:
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def _step(tf: Any, fetches: Any, feeds: dict[Any, Any]) -> Step:
+    session = tf.Session()
+    session.run(tf.global_variables_initializer())
+    return lambda: session.run(fetches, feed_dict=feeds)

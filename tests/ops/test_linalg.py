@@ -1,0 +1,519 @@
+"""Rows of matrix products, diagonals and linear algebra, and what rows cannot say: decompositions by their properties."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.ops.harness import Error, Like, OpCase, op_tests
+from tfexp.core.errors import InvalidArgumentError
+
+# --- products -------------------------------------------------------------------------------------------------------
+
+
+def product(transpose_a, transpose_b):
+    def reference(a, b):
+        a = np.swapaxes(a, -1, -2) if transpose_a else a
+        b = np.swapaxes(b, -1, -2) if transpose_b else b
+        return np.sum(a[..., :, :, np.newaxis] * b[..., np.newaxis, :, :], axis=-2)
+
+    return reference
+
+
+MATMUL_ERRORS = [
+    Error([(2, 3), (2, 5)], ValueError, "Dimensions must be equal, but are 3 and 2"),
+    Error([(3,), (3, 5)], ValueError, "Shape must be rank 2 but is rank 1"),
+    Error([(2, 3), (2, 5)], InvalidArgumentError, "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,5]"),
+]
+PRODUCTS = [
+    OpCase(
+        "MatMul",
+        [(3, 2) if a else (2, 3), (5, 3) if b else (3, 5)],
+        product(a, b),
+        {"transpose_a": a, "transpose_b": b},
+        dtypes=["float32", "float64", "int32", "complex64"],
+        label=f"{a} {b}",
+        errors=() if a or b else MATMUL_ERRORS,
+    )
+    for a, b in itertools.product((False, True), repeat=2)
+]
+PRODUCTS += [
+    OpCase("MatMul", [(2, 0), (0, 3)], lambda a, b: np.zeros((2, 3), a.dtype), label="empty"),
+    OpCase(
+        "MatMul",
+        [(2, 3), (3, 5)],
+        product(False, False),
+        dtypes=["bfloat16"],
+        tolerance=0.1,
+        label="bfloat16",
+        numeric=False,
+    ),
+    OpCase("SparseMatMul", [(2, 3), (3, 5)], product(False, False), numeric=False, errors=MATMUL_ERRORS[:2]),
+]
+BATCH_ERRORS = [
+    Error([(7, 2, 3), (7, 2, 3)], ValueError, "Dimensions must be equal, but are 3 and 2"),
+    Error([(7, 2, 3), (11, 3, 5)], ValueError, "Dimensions must be equal, but are 7 and 11"),
+    Error([(7, 2, 3), (7, 2, 3)], InvalidArgumentError, "Matrix size-incompatible: In[0]: [7,2,3], In[1]: [7,2,3]"),
+    Error([(7, 2, 3), (11, 3, 5)], InvalidArgumentError, "must have compatible batch dimensions: [7,2,3] vs. [11,3,5]"),
+]
+PRODUCTS += [
+    OpCase(
+        op,
+        [(*batch, *((3, 2) if a else (2, 3))), (*other, *((5, 3) if b else (3, 5)))],
+        product(a, b),
+        {"adj_x": a, "adj_y": b},
+        dtypes=["float32", "float64", "int32"],
+        label=f"{a} {b} {batch} {other}",
+        tolerance=1e-5,
+        errors=() if a or b else BATCH_ERRORS,
+    )
+    for op in ("BatchMatMul", "BatchMatMulV2")
+    for a, b in itertools.product((False, True), repeat=2)
+    for batch, other in [((2,), (2,))] + ([((3,), ()), ((2, 1), (3,))] if op == "BatchMatMulV2" else [])
+]
+PRODUCTS += [
+    OpCase(
+        "BatchMatMulV2",
+        [(2, 3, 2), (2, 3, 5)],
+        lambda a, b: np.einsum("bki,bkj->bij", np.conj(a), b),
+        {"adj_x": True},
+        dtypes=["complex64"],
+        label="adjoint",
+    ),
+    OpCase(
+        "Cross",
+        [(2, 3), (2, 3)],
+        lambda a, b: np.stack([a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], 1),
+        errors=[Error([(2, 5), (2, 5)], ValueError, "but are 5 and 3")],
+    ),
+]
+
+
+def einsum(equation, *shapes, **options):
+    """By explicit loops over all labels."""
+    terms, _, output = equation.partition("->")
+
+    def reference(arrays):
+        sizes = {}
+        for term, array in zip(terms.split(","), arrays, strict=True):
+            sizes.update(zip(term, array.shape, strict=True))
+        result = np.zeros([sizes[c] for c in output], arrays[0].dtype)
+        for values in itertools.product(*(range(n) for n in sizes.values())):
+            at = dict(zip(sizes, values, strict=True))
+            factors = [a[tuple(at[c] for c in t)] for t, a in zip(terms.split(","), arrays, strict=True)]
+            result[tuple(at[c] for c in output)] += np.prod(factors, dtype=result.dtype)
+        return result
+
+    return OpCase(
+        "Einsum",
+        [list(shapes)],
+        reference,
+        {"equation": equation},
+        dtypes=["float32", "float64"],
+        label=equation,
+        tolerance=1e-5,
+        **options,
+    )
+
+
+EINSUM = [
+    einsum("ij,jk->ik", (2, 3), (3, 5)),
+    einsum("bij,bjk->bik", (2, 3, 5), (2, 5, 2)),
+    einsum("ij,kj->", (2, 3), (5, 3)),
+    einsum("ij,k->jik", (2, 3), (5,)),
+    einsum("ij->j", (2, 3)),
+    einsum("ij->ji", (2, 3)),
+    einsum("ijk->k", (2, 3, 5)),
+    einsum("ijk,jl->il", (2, 3, 5), (3, 2)),
+    OpCase(
+        "Einsum",
+        [[(2, 3, 5), (5, 2)]],
+        lambda xs: xs[0] @ xs[1],
+        {"equation": "...ij,jk->...ik"},
+        label="ellipsis",
+        dtypes=["float32", "float64"],
+        tolerance=1e-5,
+        errors=[
+            Error([[(2, 3, 5), (7, 2)]], ValueError, "Dimensions must be equal, but are 5 and 7"),
+            Error([[(2, 3)]], ValueError, "Expected 2 inputs"),
+        ],
+    ),
+    OpCase(
+        "Einsum",
+        [[(2, 3, 5), (3, 5)]],
+        lambda xs: np.sum(xs[0] * xs[1], -1),
+        {"equation": "...i,...i->..."},
+        label="broadcast ellipsis",
+        dtypes=["float32", "float64"],
+        tolerance=1e-5,
+    ),
+]
+
+# --- diagonals ------------------------------------------------------------------------------------------------------
+
+
+def loops_diag(diagonal, k, rows, columns, padding):
+    n = diagonal.shape[-1]
+    result = np.full((*diagonal.shape[:-1], rows if rows > 0 else n, columns if columns > 0 else n), padding, diagonal.dtype)
+    for i in range(n):
+        result[..., i, i] = diagonal[..., i]
+    return result
+
+
+def i32(value):
+    return np.asarray(value, np.int32)
+
+
+ALIGN = {"align": "RIGHT_LEFT"}
+BAND = np.arange(1, 13, dtype=np.float32).reshape(3, 4)
+DIAGONALS = [
+    OpCase("Diag", [(3,)], lambda d: np.array([[d[i] * (i == j) for j in range(3)] for i in range(3)], d.dtype)),
+    OpCase(
+        "Diag",
+        [(2, 3)],
+        lambda d: np.einsum("ij,ik,jl->ijkl", d, np.eye(2, dtype=d.dtype), np.eye(3, dtype=d.dtype)),
+        label="2",
+    ),
+    OpCase(
+        "DiagPart",
+        [(3, 3)],
+        lambda x: np.array([x[i, i] for i in range(3)]),
+        errors=[
+            Error([(2, 3)], ValueError, "Dimension 0 in both shapes must be equal, but are 2 and 3"),
+            Error([(2, 3, 5)], ValueError, "Input must have even and non-zero rank, input rank is 3"),
+        ],
+    ),
+    OpCase("MatrixDiag", [(2, 3)], lambda d: loops_diag(d, 0, -1, -1, 0)),
+    OpCase("MatrixDiagPart", [(2, 3, 5)], lambda x: np.stack([x[:, i, i] for i in range(3)], -1)),
+    OpCase("MatrixSetDiag", [(2, 3, 5), (2, 3)], lambda x, d: np.where(np.eye(3, 5, dtype=bool), d[..., np.newaxis], x)),
+    OpCase(
+        "MatrixDiagV3",
+        [(2, 3), i32(0), i32(-1), i32(-1), Like(7)],
+        loops_diag,
+        ALIGN,
+        dtypes=["float32", "float64"],
+        errors=[Error([(2, 3), i32(0), i32(2), i32(-1), np.float32(0)], InvalidArgumentError, "not consistent")],
+    ),
+    OpCase(
+        "MatrixDiagV3",
+        [(2, 3), i32(0), i32(3), i32(5), Like(0)],
+        loops_diag,
+        ALIGN,
+        label="wide",
+        dtypes=["float32", "float64"],
+    ),
+    OpCase(
+        "MatrixDiagV3",
+        [np.float32([[0, 8, 9], [1, 2, 3], [4, 5, 0]]), i32([-1, 1]), i32(3), i32(3), np.float32(0)],
+        np.float32([[1, 8, 0], [4, 2, 9], [0, 5, 3]]),
+        ALIGN,
+        label="band",
+    ),
+    OpCase(
+        "MatrixDiagPartV3",
+        [(2, 3, 5), i32(0), Like(0)],
+        lambda x, k, p: np.stack([x[:, i, i] for i in range(3)], -1),
+        ALIGN,
+        dtypes=["float32", "float64"],
+        errors=[Error([(2, 3), i32(5), np.float32(0)], InvalidArgumentError, "lower_diag_index is out of bound")],
+    ),
+    OpCase(
+        "MatrixDiagPartV3",
+        [(2, 3, 5), i32(2), Like(0)],
+        lambda x, k, p: np.stack([x[:, i, i + 2] for i in range(3)], -1),
+        ALIGN,
+        label="upper",
+        dtypes=["float32", "float64"],
+        numeric=False,
+    ),
+    OpCase(
+        "MatrixDiagPartV3",
+        [BAND, i32([-1, 1]), np.float32(0)],
+        np.float32([[2, 7, 12], [1, 6, 11], [5, 10, 0]]),
+        ALIGN,
+        label="band",
+    ),
+    OpCase(
+        "MatrixSetDiagV3",
+        [(2, 3, 5), (2, 3), i32(0)],
+        lambda x, d, k: np.where(np.eye(3, 5, dtype=bool), d[..., np.newaxis], x),
+        ALIGN,
+        dtypes=["float32", "float64"],
+        errors=[Error([(2, 3, 5), (2, 5), i32(0)], InvalidArgumentError, "the wrong size")],
+    ),
+    OpCase(
+        "MatrixBandPart",
+        [(2, 3, 5), i32(1), i32(0)],
+        lambda x, low, up: x * np.array([[0 <= i - j <= 1 for j in range(5)] for i in range(3)]),
+        dtypes=["float32", "float64"],
+        errors=[Error([(2, 3), i32(3), i32(0)], InvalidArgumentError, "num_lower must be negative or less or equal")],
+    ),
+    OpCase(
+        "MatrixBandPart",
+        [(3, 5), i32(-1), i32(2)],
+        lambda x, low, up: x * np.array([[j - i <= 2 for j in range(5)] for i in range(3)]),
+        label="all lower",
+    ),
+]
+
+# --- systems --------------------------------------------------------------------------------------------------------
+
+
+def near_identity(*shape):
+    """Matrices that are easy to invert."""
+    random = np.random.default_rng(len(shape) * 31 + shape[-1])
+    return np.eye(shape[-1]) * 2 + random.uniform(-0.5, 0.5, shape)
+
+
+def by_cofactors(x):
+    """The inverse by Cramer's rule."""
+    n = x.shape[-1]
+    result = np.empty_like(x)
+    for index in np.ndindex(x.shape[:-2]):
+        for i, j in itertools.product(range(n), repeat=2):
+            minor = np.delete(np.delete(x[index], j, 0), i, 1)
+            result[(*index, i, j)] = (-1) ** (i + j) * leibniz(minor) / leibniz(x[index])
+    return result
+
+
+def leibniz(x):
+    """The determinant as the sum over permutations."""
+    n = len(x)
+    total = 0.0
+    for order in itertools.permutations(range(n)):
+        swaps = sum(order[i] > order[j] for i in range(n) for j in range(i + 1, n))
+        total += (-1) ** swaps * np.prod([x[i, order[i]] for i in range(n)])
+    return np.asarray(total, x.dtype)
+
+
+def determinants(x):
+    return np.array([leibniz(x[i]) for i in range(len(x))], x.dtype)
+
+
+BOTH = {"dtypes": ["float32", "float64"], "tolerance": 1e-5}
+SQUARE = [Error([(2, 3)], ValueError, "Dimensions must be equal, but are 2 and 3")]
+SINGULAR = np.zeros((3, 3), np.float32)
+SYSTEMS = [
+    OpCase(
+        "MatrixInverse",
+        [Like(near_identity(2, 3, 3))],
+        by_cofactors,
+        {"adjoint": False},
+        gradient=[0],
+        **BOTH,
+        errors=[*SQUARE, Error([SINGULAR], InvalidArgumentError, "Input is not invertible.")],
+    ),
+    OpCase(
+        "MatrixInverse",
+        [Like(near_identity(3, 3))],
+        lambda x: by_cofactors(x.T),
+        {"adjoint": True},
+        gradient=[0],
+        label="adjoint",
+        **BOTH,
+    ),
+    OpCase("MatrixDeterminant", [Like(near_identity(2, 3, 3))], determinants, gradient=[0], errors=SQUARE, **BOTH),
+    OpCase(
+        "LogMatrixDeterminant",
+        [Like(near_identity(2, 3, 3))],
+        lambda x: [np.sign(determinants(x)), np.log(np.abs(determinants(x)))],
+        gradient=[0],
+        errors=SQUARE,
+        **BOTH,
+    ),
+    OpCase(
+        "MatrixSolve",
+        [Like(near_identity(2, 3, 3)), (2, 3, 5)],
+        lambda a, b: by_cofactors(a) @ b,
+        {"adjoint": False},
+        gradient=[0, 1],
+        **BOTH,
+        errors=[
+            *[Error([(2, 3), (3, 5)], ValueError, "must be equal")],
+            Error([SINGULAR, (3, 5)], InvalidArgumentError, "not invertible"),
+            Error([(3, 3), (5, 2)], ValueError, "Dimensions must be equal, but are 3 and 5"),
+        ],
+    ),
+    OpCase(
+        "MatrixSolve",
+        [Like(near_identity(3, 3)), (3, 5)],
+        lambda a, b: by_cofactors(a.T) @ b,
+        {"adjoint": True},
+        label="adjoint",
+        gradient=[0, 1],
+        **BOTH,
+    ),
+    *[
+        OpCase(
+            "MatrixTriangularSolve",
+            [Like(near_identity(3, 3)), (3, 5)],
+            lambda a, b, lower=lower, adjoint=adjoint: (
+                by_cofactors((lambda t: t.T if adjoint else t)(np.tril(a) if lower else np.triu(a))) @ b
+            ),
+            {"lower": lower, "adjoint": adjoint},
+            label=f"{lower} {adjoint}",
+            gradient=[0, 1],
+            **BOTH,
+            errors=[Error([SINGULAR, (3, 5)], InvalidArgumentError, "Input matrix is not invertible.")],
+        )
+        for lower, adjoint in itertools.product((True, False), repeat=2)
+    ],
+    OpCase(
+        "MatrixSolveLs",
+        [(5, 3), (5, 2), np.float64(0.5)],
+        lambda a, b, l2: by_cofactors(a.T @ a + 0.5 * np.eye(3, dtype=a.dtype)) @ a.T @ b,
+        {"fast": True},
+        gradient=(),
+        **BOTH,
+    ),
+    OpCase(
+        "MatrixSolveLs",
+        [(3, 5), (3, 2), np.float64(0)],
+        lambda a, b, l2: a.T @ by_cofactors(a @ a.T) @ b,
+        {"fast": False},
+        gradient=(),
+        label="slow",
+        dtypes=["float64"],
+        tolerance=1e-9,
+    ),
+    OpCase(
+        "Cholesky",
+        [Like(near_identity(3, 3) @ near_identity(3, 3).T)],
+        lambda x: cholesky_by_hand(x),
+        numeric=False,
+        **BOTH,
+        errors=[
+            *SQUARE,
+            Error([-np.eye(3, dtype=np.float32)], InvalidArgumentError, "Cholesky decomposition was not successful"),
+        ],
+    ),
+]
+
+
+def cholesky_by_hand(a):
+    lower = np.zeros_like(a)
+    for i in range(len(a)):
+        for j in range(i + 1):
+            rest = a[i, j] - np.dot(lower[i, :j], lower[j, :j])
+            lower[i, j] = np.sqrt(rest) if i == j else rest / lower[j, j]
+    return lower
+
+
+test_products = op_tests(PRODUCTS)
+test_einsum_rows = op_tests(EINSUM)
+test_diagonals = op_tests(DIAGONALS)
+test_systems = op_tests(SYSTEMS)
+
+# --- decompositions -------------------------------------------------------------------------------------------------
+
+
+def numeric_gradient(build, x, weights_seed=7):
+    """(analytic, numeric) gradient of a weighted sum of `build(x)`, a function of a symmetric or a general matrix."""
+    random = np.random.default_rng(weights_seed)
+    with tf.Graph().as_default(), tf.Session() as session:
+        placeholder = tf.placeholder(tf.float64, x.shape)
+        outputs = build(placeholder)
+        weights = [random.uniform(0.5, 1.5, y.shape.as_list()) for y in outputs]
+        loss = tf.add_n([tf.reduce_sum(y * w) for y, w in zip(outputs, weights, strict=True)])
+        actual = session.run(tf.gradients(loss, placeholder)[0], {placeholder: x})
+        numeric = np.zeros_like(x)
+        for index in np.ndindex(x.shape):
+            step = np.zeros_like(x)
+            step[index] = 1e-6
+            high, low = (session.run(loss, {placeholder: x + s}) for s in (step, -step))
+            numeric[index] = (high - low) / 2e-6
+    return actual, numeric
+
+
+GENERAL = np.random.default_rng(3).uniform(-1, 1, (5, 3))
+SYMMETRIC = near_identity(3, 3) @ near_identity(3, 3).T
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_qr_gives_an_orthogonal_and_an_upper_triangular_factor(full: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        nodes = tf.qr(GENERAL, full_matrices=full)
+        q, r = session.run(list(nodes))
+        assert [n.shape.as_list() for n in nodes] == [list(q.shape), list(r.shape)]
+    np.testing.assert_allclose(q @ r, GENERAL, atol=1e-12)
+    np.testing.assert_allclose(q.T @ q, np.eye(q.shape[1]), atol=1e-12)
+    np.testing.assert_array_equal(np.tril(r, -1), 0)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_svd_gives_orthogonal_factors_and_descending_values(full: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        nodes = tf.svd(GENERAL, full_matrices=full)
+        s, u, v = session.run(list(nodes))
+        alone = tf.svd(GENERAL, compute_uv=False)
+        assert [n.shape.as_list() for n in nodes] == [[3], list(u.shape), list(v.shape)]
+        np.testing.assert_allclose(session.run(alone), s)
+    np.testing.assert_allclose(u[:, :3] * s @ v.T, GENERAL, atol=1e-12)
+    np.testing.assert_allclose(u.T @ u, np.eye(u.shape[1]), atol=1e-12)
+    assert all(s[:-1] >= s[1:])
+
+
+def test_self_adjoint_eig_gives_ascending_values_and_their_vectors() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        e, v = session.run(list(tf.self_adjoint_eig(SYMMETRIC)))
+        np.testing.assert_allclose(session.run(tf.self_adjoint_eigvals(SYMMETRIC)), e)
+        with pytest.raises(ValueError, match="Dimensions must be equal, but are 5 and 3"):
+            tf.self_adjoint_eig(GENERAL)
+    np.testing.assert_allclose(SYMMETRIC @ v, v * e, atol=1e-12)
+    assert all(e[:-1] <= e[1:])
+
+
+@pytest.mark.parametrize(
+    ("name", "build", "x"),
+    [
+        ("qr", lambda x: list(tf.qr(x)), GENERAL),
+        ("qr full square", lambda x: list(tf.qr(x, full_matrices=True)), near_identity(3, 3)),
+        ("svd", lambda x: list(tf.svd(x)), GENERAL),
+        ("svd wide", lambda x: list(tf.svd(x)), GENERAL.T.copy()),
+        ("svd values", lambda x: [tf.svd(x, compute_uv=False)], GENERAL),
+        ("eig", lambda x: list(tf.self_adjoint_eig((x + tf.transpose(x)) / 2)), SYMMETRIC),
+        ("eig values", lambda x: [tf.self_adjoint_eigvals((x + tf.transpose(x)) / 2)], SYMMETRIC),
+        ("cholesky", lambda x: [tf.cholesky((x + tf.transpose(x)) / 2)], SYMMETRIC),
+        ("logdet", lambda x: [tf.linalg.logdet((x + tf.transpose(x)) / 2)], SYMMETRIC),
+        ("least squares", lambda x: [tf.matrix_solve_ls(x, GENERAL[:, :2])], GENERAL),
+        ("norm", lambda x: [tf.norm(x), tf.norm(x, ord=1, axis=0), tf.norm(x, ord=3, axis=1)], GENERAL),
+        ("tensordot", lambda x: [tf.tensordot(x, GENERAL, [[0], [0]])], GENERAL),
+        ("einsum of three", lambda x: [tf.einsum("ij,kj,k->i", x, GENERAL, GENERAL[:, 0])], GENERAL),
+    ],
+)
+def test_gradients_of_decompositions_and_composites(name, build, x) -> None:
+    actual, numeric = numeric_gradient(build, x)
+    np.testing.assert_allclose(actual, numeric, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
+def test_gradient_of_qr_of_wide_matrices_says_that_there_is_none() -> None:
+    with tf.Graph().as_default(), pytest.raises(NotImplementedError, match="no more columns than rows"):
+        x = tf.placeholder(tf.float64, [3, 5])
+        tf.gradients(tf.qr(x).r if hasattr(tf.qr(x), "r") else tf.qr(x)[1], x)
+
+
+def test_public_forms() -> None:
+    x = GENERAL
+    with tf.Graph().as_default(), tf.Session() as session:
+        run = session.run
+        assert run(tf.eye(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
+        assert run(tf.eye(2, batch_shape=[3])).shape == (3, 2, 2)
+        assert run(tf.trace(x)) == pytest.approx(x[0, 0] + x[1, 1] + x[2, 2])
+        assert run(tf.norm(x)) == pytest.approx(np.sqrt(np.sum(x * x)))
+        assert run(tf.norm(x, ord=np.inf, axis=1)) == pytest.approx(np.max(np.abs(x), 1))
+        assert run(tf.norm(x, ord=1, axis=[0, 1])) == pytest.approx(np.max(np.sum(np.abs(x), 0)))
+        assert run(tf.norm(x, ord=2, axis=[0, 1])) == pytest.approx(run(tf.svd(x, compute_uv=False))[0])
+        np.testing.assert_allclose(run(tf.tensordot(x, x, 0)).shape, (5, 3, 5, 3))
+        np.testing.assert_allclose(run(tf.tensordot(x, x.T, 1)), x @ x.T)
+        np.testing.assert_allclose(run(tf.einsum("ij,jk", x, x.T)), x @ x.T)
+        unknown = tf.placeholder(tf.float64)
+        np.testing.assert_allclose(run(tf.tensordot(unknown, x, [[-1], [0]]), {unknown: x.T}), x.T @ x)
+        chol = np.linalg.cholesky(SYMMETRIC)
+        np.testing.assert_allclose(SYMMETRIC @ run(tf.cholesky_solve(chol, x[:3])), x[:3], atol=1e-12)
+        with pytest.raises(ValueError, match="Only one of `transpose_a` and `adjoint_a` can be True"):
+            tf.matmul(x, x, transpose_a=True, adjoint_a=True)
+        with pytest.raises(ValueError, match="'ord' must be a supported vector norm"):
+            tf.norm(x, ord=-1)

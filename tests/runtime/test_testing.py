@@ -1,0 +1,66 @@
+"""tf.test.TestCase, as a suite written for TensorFlow uses it."""
+
+import numpy as np
+
+import tfexp as tf
+
+
+class SquareTest(tf.test.TestCase):
+    def test_square(self):
+        with self.session():
+            x = tf.square([2, 3])
+            self.assertAllEqual(x.eval(), [4, 9])
+            self.assertAllClose(tf.sqrt([4.0, 9.0]), [2.0, 3.0])
+
+    def test_the_cached_session_keeps_variables(self):
+        v = tf.Variable([1.0, 2.0])
+        with self.cached_session() as session:
+            session.run(v.initializer)
+        with self.cached_session():
+            self.assertAllClose(self.evaluate(v), [1.0, 2.0])
+
+    def test_each_test_starts_with_an_empty_graph(self):
+        self.assertEqual(tf.get_default_graph().get_operations(), [])
+        self.assertEqual(tf.get_default_graph().seed, 87654321)
+
+    def test_differences_are_failures(self):
+        for call in (
+            lambda: self.assertAllClose([1.0, 2.0], [1.0, 2.1]),
+            lambda: self.assertAllEqual([1, 2], [1, 3]),
+            lambda: self.assertAllEqual([1, 2], [1, 2, 3]),
+            lambda: self.assertAllEqual(["a"], [b"b"]),
+            lambda: self.assertAllClose({"a": 1.0}, {"b": 1.0}),
+            lambda: self.assertNear(1.0, 2.0, 0.5),
+            lambda: self.assertNotAllClose([1.0], [1.0]),
+            lambda: self.assertAllInRange([0.5, 1.5], 0.0, 1.0),
+        ):
+            with self.assertRaises(AssertionError):
+                call()
+
+    def test_structures_and_strings(self):
+        self.assertAllClose({"a": [1.0], "b": [np.ones(2), np.ones(3)]}, {"a": [1.0], "b": [np.ones(2), np.ones(3)]})
+        self.assertAllEqual(["a", "b"], np.array([b"a", b"b"], dtype=object))
+        self.assertProtoEquals("tag: 'x' simple_value: 2", tf.Summary.Value(tag="x", simple_value=2))
+
+    def test_op_errors_match_by_their_text(self):
+        with self.session() as session, self.assertRaisesOpError("uninitialized value nothing"):
+            session.run(tf.Variable(1.0, name="nothing"))
+        with self.assertRaises(AssertionError), self.assertRaisesOpError("other text"):
+            raise tf.errors.NotFoundError(None, None, "some text")
+
+    def test_gradients_can_be_checked(self):
+        with self.session():
+            x = tf.placeholder(tf.float64, [2, 3])
+            good = tf.test.compute_gradient_error(x, [2, 3], tf.tanh(x), [2, 3])
+            self.assertLess(good, 1e-6)
+            with tf.get_default_graph().gradient_override_map({"Tanh": "Sigmoid"}):
+                wrong = tf.tanh(x)
+            self.assertGreater(tf.test.compute_gradient_error(x, [2, 3], wrong, [2, 3]), 0.01)
+
+    def test_graph_defs_compare_without_order(self):
+        tf.constant(1.0, name="a")
+        one = tf.get_default_graph().as_graph_def()
+        tf.test.assert_equal_graph_def(one, one)
+        tf.constant(1.0, name="b")
+        with self.assertRaisesRegex(AssertionError, "only one of the graphs: .*b"):
+            tf.test.assert_equal_graph_def(tf.get_default_graph().as_graph_def(), one)

@@ -1,0 +1,90 @@
+"""What runs after what: `tf.no_op`, `tf.group`, `tf.tuple` and `with_dependencies`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.core import nest
+from tfexp.core.op import get_op
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.tensor import Tensor
+
+
+def no_op(name: str | None = None) -> Operation:
+    """A node that does nothing; useful for its control edges. Source: `tf.no_op`."""
+    node: Operation = get_op("NoOp")(name=name)
+    return node
+
+
+def _group_on_device(device: str, dependencies: Sequence[Operation], name: str | None = None) -> Operation:
+    graph = get_default_graph()
+    with graph.control_dependencies(dependencies):
+        if not device:
+            return no_op(name=name)
+        with graph.device(device):
+            return no_op(name=name)
+
+
+def group(*inputs: Any, **kwargs: Any) -> Operation:
+    """A node that runs after all `inputs` (ops, tensors, IndexedSlices; nested). Source: `tf.group`.
+
+    With inputs on several devices, there is one node for each, and one after those. TypeError for inputs that are neither.
+    """
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    with name_scope(name, "group_deps", inputs) as scope:
+        if not inputs:
+            return no_op(name=scope)
+        by_device: dict[str, list[Operation]] = {}
+        for value in nest.flatten(inputs):
+            element = value._as_graph_element() if hasattr(value, "_as_graph_element") else value
+            if not hasattr(element, "device"):
+                raise TypeError(
+                    f"'inputs' should be zero or more (nested) Tensors. Received {value!r} with type {type(value)}"
+                )
+            op = element if isinstance(element, Operation) else element.op
+            by_device.setdefault(element.device, []).append(op)
+        if len(by_device) == 1:
+            ((device, dependencies),) = by_device.items()
+            return _group_on_device(device, dependencies, name=scope)
+        graph = get_default_graph()
+        nodes = []
+        for device in sorted(by_device):
+            nodes.append(_group_on_device(device, by_device[device]))
+        with graph.control_dependencies(nodes):
+            return no_op(name=scope)
+
+
+def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
+    """`output_tensor`, once `dependencies` have run. Source: `control_flow_ops.with_dependencies`."""
+    graph = get_default_graph()
+    with (
+        name_scope(name, "control_dependency", [*dependencies, output_tensor]) as scope,
+        graph.colocate_with(output_tensor),
+        graph.control_dependencies(dependencies),
+    ):
+        if isinstance(output_tensor, IndexedSlices):
+            values = get_op("Identity")(output_tensor.values, name=scope)
+            return IndexedSlices(values, output_tensor.indices, output_tensor.dense_shape)
+        return get_op("Identity")(convert_to_tensor(output_tensor), name=scope)
+
+
+def tuple(tensors: Sequence[Any], name: str | None = None, control_inputs: Any = None) -> list[Any]:
+    """`tensors` (or IndexedSlices, None), none of them there before all are, and after `control_inputs`. `tf.tuple`."""
+    with name_scope(name, "tuple", [t for t in tensors if t is not None]):
+        gates = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
+        for value in control_inputs or []:
+            element = value._as_graph_element() if hasattr(value, "_as_graph_element") else value
+            if not isinstance(element, (Tensor, Operation)):
+                raise TypeError(f"'control_inputs' must only contain Operation or Tensor. Received: {type(value)}")
+            gates.append(element if isinstance(element, Operation) else element.op)
+        # One order whatever the order of `tensors`, so that equal graphs have equal nodes.
+        gates = sorted(set(gates), key=lambda op: op._id)
+        if not gates:
+            raise ValueError(f"'tensors' must have at least one Tensor. Received: {tensors}.")
+        gate = group(*gates)
+        return [t if t is None or isinstance(t, Operation) else with_dependencies([gate], t) for t in tensors]

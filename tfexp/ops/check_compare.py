@@ -1,0 +1,389 @@
+"""`tf.assert_equal` and its like: what can be decided while building is decided there, the rest becomes an Assert node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.graph.control_flow import cond
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.dependencies import no_op
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import rank, reshape, shape, size
+from tfexp.ops.array_slice import strided_slice
+from tfexp.ops.check import Assert
+from tfexp.ops.comparison import equal, greater_equal, less
+from tfexp.ops.comparison import greater as greater_op
+from tfexp.ops.comparison import less_equal as less_equal_op
+from tfexp.ops.comparison import not_equal as not_equal_op
+from tfexp.ops.elementwise_unary import abs as abs_
+from tfexp.ops.logical import logical_or
+from tfexp.ops.reduce import reduce_all
+
+_STATIC: dict[str, Callable[[Any, Any], Any]] = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+_DYNAMIC: dict[str, Callable[[Any, Any], Tensor]] = {
+    "==": equal,
+    "!=": not_equal_op,
+    "<": less,
+    "<=": less_equal_op,
+    ">": greater_op,
+    ">=": greater_equal,
+}
+
+
+def _binary(
+    sign: str, default_name: str, x: Any, y: Any, data: Any, summarize: int | None, message: str | None, name: str | None
+) -> Operation:
+    """Assert that `x sign y` holds element-wise; InvalidArgumentError now, when both are known and it does not."""
+    with name_scope(name, default_name, [x, y, data]):
+        x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+        given = data is not None
+        if not given:
+            data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
+            if message:
+                data = [message, *data]
+        condition = reduce_all(_DYNAMIC[sign](x, y))
+        static_x, static_y = static_value(x), static_value(y)
+        if static_x is not None and static_y is not None and not _STATIC[sign](static_x, static_y).all():
+            raise InvalidArgumentError(None, None, "\n".join(_static_text(d) for d in data))
+        return Assert(condition, data, summarize=summarize)
+
+
+def _static_text(part: Any) -> str:
+    value = static_value(part) if isinstance(part, Tensor) else None
+    return str(part) if value is None else str(value)
+
+
+def _equality(
+    sign: str, default_name: str, x: Any, y: Any, data: Any, summarize: int | None, message: str | None, name: str | None
+) -> Operation:
+    with name_scope(name, default_name, [x, y, data]):
+        if x is y and sign == "==":
+            return no_op()
+    return _binary(sign, default_name, x, y, data, summarize, message, name)
+
+
+def assert_equal(
+    x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x == y in every element. Source: `tf.assert_equal`."""
+    return _equality("==", "assert_equal", x, y, data, summarize, message, name)
+
+
+def assert_none_equal(
+    x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x != y in every element. Source: `tf.assert_none_equal`."""
+    return _binary("!=", "assert_none_equal", x, y, data, summarize, message, name)
+
+
+def assert_less(
+    x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x < y in every element. Source: `tf.assert_less`."""
+    return _binary("<", "assert_less", x, y, data, summarize, message, name)
+
+
+def assert_less_equal(
+    x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x <= y in every element. Source: `tf.assert_less_equal`."""
+    return _binary("<=", "assert_less_equal", x, y, data, summarize, message, name)
+
+
+def assert_greater(
+    x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x > y in every element. Source: `tf.assert_greater`."""
+    return _binary(">", "assert_greater", x, y, data, summarize, message, name)
+
+
+def assert_greater_equal(
+    x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x >= y in every element. Source: `tf.assert_greater_equal`."""
+    return _binary(">=", "assert_greater_equal", x, y, data, summarize, message, name)
+
+
+# --- against zero -----------------------------------------------------------------------------------------------------
+
+
+def _against_zero(
+    sign: str, default_name: str, x: Any, data: Any, summarize: int | None, message: str | None, name: str | None
+) -> Operation:
+    with name_scope(name, default_name, [x, data]):
+        x = convert_to_tensor(x, name="x")
+        if data is None:
+            texts = [f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = "]
+            if sign == "<=":
+                texts = ["".join(texts)]  # one string: so it is in TensorFlow's graphs, for this condition alone
+            data = [message or "", *texts, x]
+        zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
+        low, high = (zero, x) if sign in (">", ">=") else (x, zero)
+        compare = assert_less if sign in (">", "<") else assert_less_equal
+        return compare(low, high, data=data, summarize=summarize)
+
+
+def assert_negative(
+    x: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x < 0 in every element. Source: `tf.assert_negative`."""
+    return _against_zero("<", "assert_negative", x, data, summarize, message, name)
+
+
+def assert_positive(
+    x: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x > 0 in every element. Source: `tf.assert_positive`."""
+    return _against_zero(">", "assert_positive", x, data, summarize, message, name)
+
+
+def assert_non_negative(
+    x: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x >= 0 in every element. Source: `tf.assert_non_negative`."""
+    return _against_zero(">=", "assert_non_negative", x, data, summarize, message, name)
+
+
+def assert_non_positive(
+    x: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x <= 0 in every element. Source: `tf.assert_non_positive`."""
+    return _against_zero("<=", "assert_non_positive", x, data, summarize, message, name)
+
+
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """|x - y| < atol + rtol * |y| in every element; both default to 10 times the dtype's epsilon. `tf.assert_near`."""
+    with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        kind = x.dtype.base_dtype.real_dtype
+        epsilon = np.finfo(kind.as_numpy_dtype).eps
+        rtol = convert_to_tensor(10 * epsilon if rtol is None else rtol, dtype=kind, name="rtol")
+        atol = convert_to_tensor(10 * epsilon if atol is None else atol, dtype=kind, name="atol")
+        if data is None:
+            data = [
+                message or "",
+                f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
+                f"x ({x.name}) = ",
+                x,
+                f"y ({y.name}) = ",
+                y,
+            ]
+        tolerance = atol + rtol * abs_(y)
+        difference = abs_(x - y)
+        return Assert(reduce_all(less(difference, tolerance)), data, summarize=summarize)
+
+
+# --- ranks, types -----------------------------------------------------------------------------------------------------
+
+
+def _check_static_rank(value: Any) -> None:
+    if value.ndim != 0:
+        raise ValueError("Rank must be a scalar.")
+
+
+def _rank_assertion(
+    x: Any,
+    ranks: Sequence[Any],
+    default_name: str,
+    accepts: Callable[[int, list[int]], bool],
+    compare: Callable[[Tensor], Tensor],
+    wanted: str,
+    data: Any,
+    summarize: int | None,
+    message: str | None,
+) -> Operation:
+    """The part that the rank assertions share: assert types, decide statically, or compare at run time."""
+    for one in ranks:
+        assert_type(one, dtypes.int32)
+    known = [static_value(one) for one in ranks]
+    for value in known:
+        if value is not None:
+            _check_static_rank(value)
+    if all(v is not None for v in known) and x.get_shape().ndims is not None:
+        numbers = [int(v) for v in known if v is not None]
+        if not accepts(x.get_shape().ndims, numbers):
+            shown = numbers[0] if len(numbers) == 1 else tuple(numbers)
+            raise ValueError(
+                f"{f'{message}.  ' if message else ''}Tensor {x.name} must have rank {wanted}{shown}.  Received rank "
+                f"{x.get_shape().ndims}, shape {x.get_shape()}"
+            )
+        return no_op(name="static_checks_determined_all_ok")
+    condition = compare(rank(x))
+    return Assert(condition, data, summarize=summarize)
+
+
+def assert_rank(
+    x: Any, rank: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x has that rank; ValueError when it is known to have another. Source: `tf.assert_rank`."""
+    with name_scope(name, "assert_rank", [x, *(data or [])]):
+        x = convert_to_tensor(x, name="x")
+        wanted = convert_to_tensor(rank, name="rank")
+        prefix = f"{message}.  " if message else ""
+        if data is None:
+            data = [prefix, f"Tensor {x.name} must have rank", wanted, "Received shape: ", shape(x)]
+        return _rank_assertion(
+            x,
+            [wanted],
+            "assert_rank",
+            lambda found, allowed: found == allowed[0],
+            lambda found: equal(found, wanted),
+            "",
+            data,
+            summarize,
+            message,
+        )
+
+
+def assert_rank_at_least(
+    x: Any, rank: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
+) -> Operation:
+    """x has that rank or a higher one; ValueError when it is known not to. Source: `tf.assert_rank_at_least`."""
+    with name_scope(name, "assert_rank_at_least", [x, *(data or [])]):
+        x = convert_to_tensor(x, name="x")
+        wanted = convert_to_tensor(rank, name="rank")
+        prefix = f"{message}.  " if message else ""
+        if data is None:
+            data = [prefix, f"Tensor {x.name} must have rank at least", wanted, "Received shape: ", shape(x)]
+        return _rank_assertion(
+            x,
+            [wanted],
+            "assert_rank_at_least",
+            lambda found, allowed: found >= allowed[0],
+            lambda found: greater_equal(found, wanted),
+            "at least ",
+            data,
+            summarize,
+            message,
+        )
+
+
+def assert_rank_in(
+    x: Any,
+    ranks: Sequence[Any],
+    data: Any = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
+) -> Operation:
+    """x has one of these ranks; ValueError when it is known not to. Source: `tf.assert_rank_in`."""
+    with name_scope(name, "assert_rank_in", [x, *ranks, *(data or [])]):
+        x = convert_to_tensor(x, name="x")
+        allowed = [convert_to_tensor(one, name="rank") for one in ranks]
+        prefix = f"{message}.  " if message else ""
+        if data is None:
+            data = [prefix, f"Tensor {x.name} must have rank in", *allowed, "Received shape: ", shape(x)]
+
+        def is_one_of(found: Tensor) -> Tensor:
+            checks = [equal(one, found) for one in allowed]
+            result = checks[0]
+            for check in checks[1:]:
+                result = logical_or(result, check)
+            return result
+
+        return _rank_assertion(
+            x,
+            allowed,
+            "assert_rank_in",
+            lambda found, numbers: found in numbers,
+            is_one_of,
+            "in ",
+            data,
+            summarize,
+            message,
+        )
+
+
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
+    """A NoOp, or TypeError when `tensor` is of another dtype. Source: `tf.assert_type`."""
+    tf_type = dtypes.as_dtype(tf_type)
+    with name_scope(name, "assert_type", [tensor]):
+        if not hasattr(tensor, "dtype"):
+            tensor = convert_to_tensor(tensor)
+        if tensor.dtype.base_dtype is not tf_type:
+            raise TypeError(f"{message or ''}{tensor.name} must be of type {tf_type!r}; got {tensor.dtype!r}")
+        return no_op("statically_determined_correct_type")
+
+
+def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Operation:
+    """A NoOp, or TypeError when x is not of an integer type. Source: `tf.assert_integer`."""
+    with name_scope(name, "assert_integer", [x]):
+        x = convert_to_tensor(x, name="x")
+        if not x.dtype.is_integer:
+            raise TypeError(f"{message or ''}Expected 'x' to be integer type.  Found: {x.dtype} of tensor: {x.name}")
+        return no_op("statically_determined_was_integer")
+
+
+def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
+    """`tensor`; ValueError when its rank is known and not 0. Source: `tf.assert_scalar`."""
+    with name_scope(name, "assert_scalar", [tensor]):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        if tensor.get_shape().ndims != 0:
+            raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {tensor.get_shape()}.")
+        result: Tensor = tensor
+        return result
+
+
+# --- predicates -------------------------------------------------------------------------------------------------------
+
+
+def is_numeric_tensor(tensor: Any) -> bool:
+    """Whether it is a Tensor of numbers. Source: `tf.is_numeric_tensor`."""
+    return isinstance(tensor, Tensor) and (
+        tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_complex or tensor.dtype.is_quantized
+    )
+
+
+def _differences(x: Any) -> Tensor:
+    """Each element of the flattened x less the one before it; empty for fewer than two."""
+    flat = reshape(x, [-1])
+    few = less(size(flat), 2)
+    last: Any = shape(flat) - 1  # type: ignore[operator]
+
+    def subtract() -> Any:
+        return strided_slice(flat, [1], 1 + last) - strided_slice(flat, [0], last)  # type: ignore[operator]
+
+    result: Tensor = cond(few, lambda: convert_to_tensor([], dtype=flat.dtype), subtract)
+    return result
+
+
+def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether no element is smaller than the one before it. Source: `tf.is_non_decreasing`."""
+    return _monotonic(x, less_equal_op, name, "is_non_decreasing")
+
+
+def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+    """Whether every element is greater than the one before it. Source: `tf.is_strictly_increasing`."""
+    return _monotonic(x, less, name, "is_strictly_increasing")
+
+
+def _monotonic(x: Any, compare: Callable[[Any, Any], Tensor], name: str | None, default_name: str) -> Tensor:
+    with name_scope(name, default_name, [x]):
+        difference = _differences(x)
+        zero = convert_to_tensor(0, dtype=difference.dtype)
+        return reduce_all(compare(zero, difference))

@@ -1,0 +1,355 @@
+"""Cross entropies: of a softmax, fused with it, and of independent sigmoids."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text, either_argument, expand_dims, rank, reshape, shape, squeeze, stop_gradient
+from tfexp.ops.array_fill import ones_like, zeros_like
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_join import concat
+from tfexp.ops.array_mask import where
+from tfexp.ops.array_order import transpose
+from tfexp.ops.array_slice import slice as slice_
+from tfexp.ops.cast import cast
+from tfexp.ops.check_compare import assert_equal
+from tfexp.ops.comparison import greater_equal, less_equal
+from tfexp.ops.elementwise_binary import add, sub
+from tfexp.ops.elementwise_unary import abs as abs_
+from tfexp.ops.elementwise_unary import exp, log, log1p
+from tfexp.ops.logical import logical_and
+from tfexp.ops.matmul import matmul
+from tfexp.ops.nn_activation import relu
+from tfexp.ops.nn_softmax import log_softmax, shifted, softmax
+from tfexp.ops.shape_rules import merged_dims, with_rank
+
+_FLOAT = "T: type in [half,bfloat16,float,double]"
+
+# --- softmax cross entropy with label distributions -----------------------------------------------------------------------
+
+softmax_cross_entropy_op = define_op(
+    f"SoftmaxCrossEntropyWithLogits(features: T, labels: T) -> (loss: T, backprop: T) {{{_FLOAT}}}"
+)
+
+
+@softmax_cross_entropy_op.shape
+def _(features: InputShape, labels: InputShape) -> list[TensorShape]:
+    whole = broadcast_shapes(with_rank(features, 2), with_rank(labels, 2))
+    return [TensorShape(whole.as_list()[:1]), whole]
+
+
+def _dense_cross_entropy(features: Array, labels: Array) -> list[Array]:
+    scores = shifted(features)
+    probabilities = np.exp(scores)
+    sums = np.add.reduce(probabilities, 1, keepdims=True)
+    np.divide(probabilities, sums, probabilities)
+    np.subtract(np.log(sums, sums), scores, scores)
+    np.multiply(labels, scores, scores)
+    loss = np.add.reduce(scores, 1)
+    if not np.isfinite(loss).all():
+        # 0 * inf: what has no probability in the labels costs nothing.
+        scores[labels == 0] = 0
+        loss = np.add.reduce(scores, 1)
+    np.subtract(probabilities, labels, probabilities)
+    return [loss, probabilities]
+
+
+@softmax_cross_entropy_op.kernel("CPU")
+def _(ctx: Any, features: Array, labels: Array) -> list[Array]:
+    if np.ndim(features) != 2 or np.ndim(labels) != 2:
+        raise ValueError(
+            f"logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional: logits_size="
+            f"{dims_text(np.shape(features))} labels_size={dims_text(np.shape(labels))}"
+        )
+    try:
+        features, labels = np.broadcast_arrays(features, labels)
+    except ValueError:
+        raise ValueError(
+            f"logits and labels must be broadcastable: logits_size={dims_text(np.shape(features))} labels_size="
+            f"{dims_text(np.shape(labels))}"
+        ) from None
+    return _dense_cross_entropy(features, labels)
+
+
+@softmax_cross_entropy_op.bind
+def _(node: BindRequest) -> Call | None:
+    features, labels = node.input_shapes
+    if not features.is_fully_defined() or features != labels:
+        return None
+    return Call(_dense_cross_entropy)
+
+
+def _is_zero(grad: Any) -> bool:
+    """Whether a gradient was only made because the output has none."""
+    return isinstance(grad, Tensor) and grad.op.type == "ZerosLike"
+
+
+def _times_rows(row_factors: Any, rows: Any) -> Tensor:
+    result: Tensor = expand_dims(row_factors, -1) * rows  # type: ignore[operator]
+    return result
+
+
+@softmax_cross_entropy_op.gradient
+def _(op: Operation, grad_loss: Tensor, grad_backprop: Any) -> list[Tensor]:
+    # The second output is the gradient of the first: it only has to be weighted.
+    grad: Any = _times_rows(grad_loss, op.outputs[1])
+    logits = op.inputs[0]
+    if grad_backprop is not None and not _is_zero(grad_backprop):
+        probabilities: Any = softmax(logits)
+        products = matmul(expand_dims(grad_backprop, 1), expand_dims(probabilities, 2))
+        grad += (grad_backprop - squeeze(products, axis=[1])) * probabilities
+    return [grad, _times_rows(grad_loss, -log_softmax(logits))]  # type: ignore[operator]
+
+
+def _checked_arguments(name: str, sentinel: Any, labels: Any, logits: Any) -> None:
+    if sentinel is not None:
+        raise ValueError(f"Only call `{name}` with named arguments (labels=..., logits=..., ...). Received {sentinel}")
+    if labels is None or logits is None:
+        raise ValueError(f"Both labels and logits must be provided. Received: labels={labels} and logits={logits}")
+
+
+def _precise(logits: Tensor) -> Tensor:
+    return cast(logits, dtypes.float32) if logits.dtype in (dtypes.float16, dtypes.bfloat16) else logits
+
+
+def _flat_rows(x: Tensor) -> Tensor:
+    """`x` as a matrix: all axes but the last become one."""
+    dims = rank(x)
+    row_length = slice_(shape(x), [sub(dims, 1)], [1])
+    flat = reshape(x, concat([[-1], row_length], 0))
+    known = x.get_shape().known_dims
+    if known is not None and None not in known[:-1]:
+        flat.set_shape([math.prod(d for d in known[:-1] if d is not None), known[-1]])
+    return flat
+
+
+def softmax_cross_entropy_with_logits_v2(
+    labels: Any, logits: Any = None, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Tensor:
+    """-sum(labels * log(softmax(logits))) along `axis` (the last); gradients flow to both. TF symbol of this name.
+
+    labels and logits have the same shape; the result has it without `axis`. float16 is computed in float32.
+    """
+    axis = either_argument("axis", axis, "dim", dim)
+    axis = -1 if axis is None else axis
+    _checked_arguments("softmax_cross_entropy_with_logits", None, labels, logits)
+    with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as scope:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        precise = _precise(logits)
+        labels = cast(labels, precise.dtype)
+        dims = rank(precise)
+        static = logits.get_shape()
+        if axis != -1:
+            precise, labels = _moved_to_end(precise, axis, dims), _moved_to_end(labels, axis, dims)
+        moved_shape = shape(precise)
+        precise, labels = _flat_rows(precise), _flat_rows(labels)
+        cost = softmax_cross_entropy_op(precise, labels, name=scope).loss
+        cost = reshape(cost, slice_(moved_shape, [0], [sub(dims, 1)]))
+        if static.known_dims is not None:
+            remaining = static.as_list()
+            del remaining[axis]
+            cost.set_shape(remaining)
+        return cast(cost, logits.dtype) if logits.dtype is not precise.dtype else cost
+
+
+def _moved_to_end(x: Tensor, axis: int, dims: Tensor) -> Tensor:
+    return transpose(x, concat([range_(axis), range_(axis + 1, dims), [axis]], 0))
+
+
+def softmax_cross_entropy_with_logits(
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    dim: int = -1,
+    name: str | None = None,
+    axis: int | None = None,
+) -> Tensor:
+    """As `softmax_cross_entropy_with_logits_v2`, but no gradient flows to the labels. Source: TF 1.15."""
+    dim = dim if axis is None else axis
+    _checked_arguments("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as scope:
+        labels = stop_gradient(labels, name="labels_stop_gradient")
+    return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, axis=dim, name=scope)
+
+
+# --- softmax cross entropy with class numbers ---------------------------------------------------------------------------
+
+sparse_softmax_cross_entropy_op = define_op(
+    "SparseSoftmaxCrossEntropyWithLogits(features: T, labels: Tlabels) -> (loss: T, backprop: T) "
+    f"{{{_FLOAT}; Tlabels: type in [int32,int64] = int64}}"
+)
+
+
+@sparse_softmax_cross_entropy_op.shape
+def _(features: InputShape, labels: InputShape) -> list[TensorShape]:
+    rows, classes = with_rank(features, 2).as_list()
+    rows = merged_dims(rows, with_rank(labels, 1).as_list()[0])
+    return [TensorShape([rows]), TensorShape([rows, classes])]
+
+
+def _sparse_cross_entropy(features: Array, labels: Array, rows: Array) -> list[Array]:
+    classes = features.shape[1]
+    if labels.size and (labels.min() < 0 or labels.max() >= classes):
+        bad = next(v for v in labels.tolist() if not 0 <= v < classes)
+        raise ValueError(
+            f"Received a label value of {bad} which is outside the valid range of [0, {classes}).  Label values: "
+            f"{' '.join(map(str, labels.tolist()))}"
+        )
+    scores = shifted(features)
+    probabilities = np.exp(scores)
+    sums = np.add.reduce(probabilities, 1, keepdims=True)
+    np.divide(probabilities, sums, probabilities)
+    loss = np.subtract(np.log(sums, sums)[:, 0], scores[rows, labels])
+    probabilities[rows, labels] -= 1
+    return [loss, probabilities]
+
+
+@sparse_softmax_cross_entropy_op.kernel("CPU")
+def _(ctx: Any, features: Array, labels: Array) -> list[Array]:
+    if np.ndim(features) != 2:
+        raise ValueError(f"logits must be 2-D, but got shape {dims_text(np.shape(features))}")
+    if np.ndim(labels) != 1:
+        raise ValueError(f"labels must be 1-D, but got shape {dims_text(np.shape(labels))}")
+    if len(labels) != len(features):
+        raise ValueError(
+            f"logits and labels must have the same first dimension, got logits shape {dims_text(features.shape)} and labels "
+            f"shape {dims_text(labels.shape)}"
+        )
+    if features.size and features.shape[1] == 0:
+        raise ValueError(f"Must have at least one class, but got logits shape {dims_text(features.shape)}")
+    return _sparse_cross_entropy(features, labels, np.arange(len(labels)))
+
+
+@sparse_softmax_cross_entropy_op.bind
+def _(node: BindRequest) -> Call | None:
+    features, labels = node.input_shapes
+    if not (features.is_fully_defined() and labels.is_fully_defined()):
+        return None
+    rows = np.arange(labels.as_list()[0])  # type: ignore[arg-type]
+    return Call(lambda features, labels: _sparse_cross_entropy(features, labels, rows))
+
+
+@sparse_softmax_cross_entropy_op.gradient
+def _(op: Operation, grad_loss: Tensor, grad_backprop: Any) -> list[Tensor | None]:
+    grad: Any = _times_rows(grad_loss, op.outputs[1])
+    if grad_backprop is not None and not _is_zero(grad_backprop):
+        probabilities: Any = softmax(op.inputs[0])
+        products = matmul(expand_dims(grad_backprop, 1), expand_dims(probabilities, 2))
+        grad += (grad_backprop - squeeze(products, axis=[1])) * probabilities
+    return [grad, None]
+
+
+def sparse_softmax_cross_entropy_with_logits(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+) -> Tensor:
+    """-log(softmax(logits)[label]) for each label, an index into the last axis of `logits`. TF symbol of this name.
+
+    ValueError when the static shapes do not fit; a label out of range is an InvalidArgumentError of the run.
+    """
+    _checked_arguments("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
+        labels = convert_to_tensor(labels)
+        logits = convert_to_tensor(logits)
+        precise = _precise(logits)
+        label_dims = labels.get_shape()
+        labels_shape = shape(labels)
+        all_known = label_dims.is_fully_defined() and logits.get_shape()[:-1].is_fully_defined()
+        if logits.get_shape().ndims == 0:
+            raise ValueError(f"Logits cannot be scalars - received shape {logits.get_shape()}.")
+        if None not in (logits.get_shape().ndims, label_dims.ndims) and label_dims.ndims != logits.get_shape().ndims - 1:
+            raise ValueError(
+                f"Rank mismatch: Rank of labels (received {label_dims.ndims}) should equal rank of logits minus 1 (received "
+                f"{logits.get_shape().ndims})."
+            )
+        if all_known and label_dims != logits.get_shape()[:-1]:
+            raise ValueError(
+                f"Shape mismatch: The shape of labels (received {label_dims}) should equal the shape of logits except for "
+                f"the last dimension (received {logits.get_shape()})."
+            )
+        if logits.get_shape().ndims == 2:
+            cost = sparse_softmax_cross_entropy_op(precise, labels, name=name).loss
+        else:
+            checks = [] if all_known else [assert_equal(shape(labels), shape(logits)[:-1])]  # type: ignore[index]
+            with control_dependencies(checks):
+                classes = shape(logits)[rank(logits) - 1]  # type: ignore[index,operator]
+                flat = reshape(precise, [-1, classes])
+                flat_labels = reshape(labels, [-1])
+                cost = sparse_softmax_cross_entropy_op(flat, flat_labels, name=name).loss
+                cost = reshape(cost, labels_shape)
+                cost.set_shape(label_dims)
+        return cast(cost, logits.dtype) if logits.dtype is not precise.dtype else cost
+
+
+# --- sigmoid cross entropy ----------------------------------------------------------------------------------------------
+
+
+def _same_static_shape(what: str, first: Any, second: Any) -> None:
+    try:
+        first.get_shape().assert_is_compatible_with(second.get_shape())
+    except ValueError:
+        raise ValueError(
+            f"`{what}` must have the same shape, received ({second.get_shape()} vs {first.get_shape()})."
+        ) from None
+
+
+def sigmoid_cross_entropy_with_logits(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+) -> Tensor:
+    """-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits)), element-wise. TF symbol of this name."""
+    _checked_arguments("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "logistic_loss", [logits, labels]) as scope:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        _same_static_shape("logits` and `labels", labels, logits)
+        # max(x, 0) - x * z + log(1 + exp(-|x|)): no overflow, and a gradient at 0.
+        zeros = zeros_like(logits, dtype=logits.dtype)
+        positive = logits >= zeros
+        rectified: Any = where(positive, logits, zeros)
+        minus_magnitude = where(positive, -logits, logits)
+        result: Tensor = add(rectified - logits * labels, log1p(exp(minus_magnitude)), name=scope)
+        return result
+
+
+def weighted_cross_entropy_with_logits(
+    labels: Any = None, logits: Any = None, pos_weight: Any = None, name: str | None = None, targets: Any = None
+) -> Tensor:
+    """As `sigmoid_cross_entropy_with_logits`, positive labels weighing `pos_weight`. TF symbol of this name."""
+    labels = either_argument("labels", labels, "targets", targets)
+    with name_scope(name, "logistic_loss", [logits, labels]) as scope:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        _same_static_shape("logits` and `labels", labels, logits)
+        weight = 1 + (pos_weight - 1) * labels
+        rest: Any = log1p(exp(-abs_(logits)))  # type: ignore[operator]
+        result: Tensor = add((1 - labels) * logits, weight * (rest + relu(-logits)), name=scope)
+        return result
+
+
+def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
+    """exp(log_input) - log_input * targets, with `compute_full_loss` plus Stirling's log(targets!). TF symbol of this name."""
+    with name_scope(name, "log_poisson_loss", [log_input, targets]):
+        log_input = convert_to_tensor(log_input, name="log_input")
+        targets = convert_to_tensor(targets, name="targets")
+        _same_static_shape("log_input` and `targets", targets, log_input)
+        result: Any = exp(log_input) - log_input * targets
+        if compute_full_loss:
+            half: Any = convert_to_tensor(0.5, dtype=targets.dtype)
+            two_pi: Any = convert_to_tensor(2 * math.pi, dtype=targets.dtype)
+            stirling = targets * log(targets) - targets + half * log(two_pi * targets)
+            zeros, ones = zeros_like(targets, dtype=targets.dtype), ones_like(targets, dtype=targets.dtype)
+            in_unit = logical_and(greater_equal(targets, zeros), less_equal(targets, ones))
+            result += where(in_unit, zeros, stirling)
+        total: Tensor = result
+        return total

@@ -1,0 +1,82 @@
+"""`tf.nn.dropout`."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from tfexp.core.shape import TensorShape
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import shape
+from tfexp.ops.array_mask import where_v2
+from tfexp.ops.cast import cast
+from tfexp.ops.comparison import greater_equal
+from tfexp.ops.elementwise_binary import mul, sub
+from tfexp.ops.elementwise_division import real_div
+from tfexp.ops.random import random_uniform
+
+
+def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
+    """The shape of the noise; a None in a given one is taken from x."""
+    if noise_shape is None:
+        return shape(x)
+    if isinstance(noise_shape, Tensor):
+        return noise_shape
+    try:
+        given = TensorShape(noise_shape)
+    except (TypeError, ValueError):
+        return noise_shape  # it holds tensors
+    mine, dims = x.get_shape().known_dims, given.known_dims
+    if mine is None or dims is None or len(mine) != len(dims):
+        return noise_shape
+    return [d if e is None else e for d, e in zip(mine, dims, strict=True)]
+
+
+def dropout(
+    x: Any,
+    keep_prob: Any = None,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: Any = None,
+) -> Tensor:
+    """x with elements set to zero with probability `rate` (1 - `keep_prob`), the others divided by 1 - rate. `tf.nn.dropout`.
+
+    `noise_shape` broadcasts against x: what it has as 1 is kept or dropped together. ValueError for a rate outside [0, 1)
+    and for x that is not floating.
+    """
+    if keep_prob is not None and rate is not None:
+        raise ValueError("only one of keep_prob and rate may be given")
+    if keep_prob is not None:
+        if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1:
+            raise ValueError(
+                f"`keep_prob` must be a scalar tensor or a float in the range (0, 1]. Received: keep_prob={keep_prob}"
+            )
+        rate = 1 - keep_prob
+    if rate is None:
+        raise ValueError(f"`rate` must be provided. Received: rate={rate}")
+    with name_scope(name, "dropout", [x]):
+        x = convert_to_tensor(x, name="x")
+        if not x.dtype.is_floating:
+            raise ValueError(f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}")
+        if isinstance(rate, numbers.Real):
+            if not 0 <= rate < 1:
+                raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
+            if rate == 0:
+                return x
+            scale = 1 / (1 - rate)
+            scaled = mul(x, convert_to_tensor(scale, dtype=x.dtype))
+        else:
+            rate = cast(convert_to_tensor(rate), x.dtype)
+            if static_value(rate) == 0:
+                return x
+            one = convert_to_tensor(1, dtype=x.dtype)
+            scaled = real_div(x, sub(one, rate))
+        noise = random_uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype)
+        kept = greater_equal(noise, rate)
+        result = where_v2(kept, scaled, convert_to_tensor(0, dtype=x.dtype))
+        result.set_shape(x.get_shape())
+        return result

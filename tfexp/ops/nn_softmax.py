@@ -1,0 +1,124 @@
+"""Softmax and log-softmax, along the last axis as ops and along any as functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.kernel import Call
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, either_argument, rank
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_join import concat
+from tfexp.ops.array_order import transpose
+from tfexp.ops.elementwise_binary import sub
+from tfexp.ops.elementwise_unary import exp
+from tfexp.ops.reduce import reduce_sum
+from tfexp.ops.shape_rules import with_rank_at_least
+
+_FLOAT = "{T: type in [half,bfloat16,float,double]}"
+
+softmax_op = define_op(f"Softmax(logits: T) -> (softmax: T) {_FLOAT}")
+log_softmax_op = define_op(f"LogSoftmax(logits: T) -> (logsoftmax: T) {_FLOAT}")
+
+
+def shifted(logits: Array, out: Array | None = None) -> Array:
+    """Each row less its largest element, so that no exponential overflows."""
+    largest = np.maximum.reduce(logits, -1, keepdims=True, initial=-np.inf)
+    return np.subtract(logits, largest.astype(logits.dtype, copy=False), out)
+
+
+def _softmax(logits: Array, out: Array | None = None) -> Array:
+    result = shifted(logits, out)
+    np.exp(result, result)
+    return np.divide(result, np.add.reduce(result, -1, keepdims=True), result)
+
+
+def _log_softmax(logits: Array, out: Array | None = None) -> Array:
+    result = shifted(logits, out)
+    sums = np.add.reduce(np.exp(result), -1, keepdims=True)
+    return np.subtract(result, np.log(sums, sums), result)
+
+
+def _attach(op: Op, function: Any) -> None:
+    @op.shape
+    def _(logits: InputShape) -> TensorShape:
+        return with_rank_at_least(logits, 1)
+
+    @op.kernel("CPU")
+    def _(ctx: Any, logits: Array) -> Array:
+        if np.ndim(logits) < 1:
+            raise ValueError("logits must have >= 1 dimension, got []")
+        return function(logits)
+
+    op.bind(lambda node: Call(function, out=True, elementwise=True))
+
+
+_attach(softmax_op, _softmax)
+_attach(log_softmax_op, _log_softmax)
+
+
+@softmax_op.gradient
+def _(op: Operation, grad: Any) -> Tensor:
+    softmax: Any = op.outputs[0]
+    total = reduce_sum(grad * softmax, -1, keepdims=True)
+    result: Tensor = (grad - total) * softmax
+    return result
+
+
+@log_softmax_op.gradient
+def _(op: Operation, grad: Any) -> Tensor:
+    softmax: Any = exp(op.outputs[0])
+    result: Tensor = grad - reduce_sum(grad, -1, keepdims=True) * softmax
+    return result
+
+
+def _along(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
+    """`op`, which works along the last axis, along another: exchanged with the last one, and back."""
+    logits = convert_to_tensor(logits)
+    static = logits.get_shape()
+    position = static_value(axis) if isinstance(axis, Tensor) else axis
+    if position is not None and (position == -1 or (static.ndims is not None and position == static.ndims - 1)):
+        result: Tensor = op(logits, name=name)
+        return result
+    if position is not None and static.ndims is not None and not -static.ndims <= position < static.ndims:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"`dim` must be in the range [{-static.ndims}, {static.ndims}) where {static.ndims} is the number of dimensions "
+            f"in the input. Received: dim={position}",
+        )
+    where = axis
+    if position is not None and position < 0:
+        # Computed in the graph, as TensorFlow does, although it is known.
+        where = (position + rank(logits)) % static.ndims if static.ndims is not None else position + rank(logits)
+    count = rank(logits)
+    exchanged = op(exchange_axes(logits, where, sub(count, 1)))
+    restored = exchange_axes(exchanged, where, sub(count, 1), name=name)
+    restored.set_shape(static)
+    return restored
+
+
+def exchange_axes(x: Any, axis: Any, last: Any, name: str = "transpose") -> Tensor:
+    """`x` with two axes exchanged, of which `last` is the last."""
+    order = concat([range_(axis), [last], range_(axis + 1, last), [axis]], 0)
+    return transpose(x, order, name=name or "transpose")
+
+
+def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """exp(logits), each row along `axis` (the last) divided by its sum. Source: `tf.nn.softmax`."""
+    axis = either_argument("axis", axis, "dim", dim)
+    return _along(softmax_op, logits, -1 if axis is None else axis, name)
+
+
+def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """log(softmax(logits)) along `axis` (the last). Source: `tf.nn.log_softmax`."""
+    axis = either_argument("axis", axis, "dim", dim)
+    return _along(log_softmax_op, logits, -1 if axis is None else axis, name)

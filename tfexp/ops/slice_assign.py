@@ -1,0 +1,69 @@
+"""Assignment to a slice of a variable: `variable[1:, 0].assign(value)`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.kernel import Ref
+from tfexp.core.op import define_op
+from tfexp.core.shape import TensorShape
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array_slice import strided_index
+from tfexp.ops.slicing import slice_of
+from tfexp.ops.state import buffer_of, shape_text
+
+_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+
+strided_slice_assign_op = define_op(
+    "StridedSliceAssign(ref: ref T, begin: Index, end: Index, strides: Index, value: T) -> (output_ref: ref T) "
+    "{T: type; Index: type in [int32,int64]; begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; "
+    "new_axis_mask: int = 0; shrink_axis_mask: int = 0}"
+)
+
+
+@strided_slice_assign_op.shape
+def _(ref: TensorShape, begin: TensorShape, end: TensorShape, strides: TensorShape, value: TensorShape) -> TensorShape:
+    return ref
+
+
+@strided_slice_assign_op.kernel("CPU")
+def _(ctx: Any, ref: Ref, begin: Any, end: Any, strides: Any, value: Any, **attrs: Any) -> Ref:
+    """`value` may be broadcast to the slice; the result is the whole variable."""
+    buffer = buffer_of(ref)
+    index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), attrs)
+    try:
+        part = np.shape(buffer[index])
+    except IndexError as error:
+        raise InvalidArgumentError(None, None, f"{error} (variable {ref.name})") from None
+    try:
+        value = np.broadcast_to(value, part)
+    except ValueError:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Cannot broadcast input shape {shape_text(np.shape(value))} into final shape {shape_text(part)} "
+            f"(variable {ref.name})",
+        ) from None
+    buffer[index] = value.copy() if np.may_share_memory(value, buffer) else value
+    return ref
+
+
+def assignable_slice(variable: Any, key: Any) -> Tensor:
+    """`variable.value()[key]`, whose `assign(value, name)` changes that part of the variable. `tf.Variable.__getitem__`.
+
+    A boolean mask selects, but cannot be assigned to.
+    """
+    part = slice_of(variable.value(), key)
+    if part.op.type == "StridedSlice":
+        _, begin, end, strides = part.op.inputs
+        masks = {name: part.op.attrs[name] for name in _MASKS}
+
+        def assign(value: Any, name: str | None = None) -> Any:
+            name = name or f"{part.op.name}/_assign"
+            return strided_slice_assign_op(variable._ref(), begin, end, strides, value, name=name, **masks)
+
+        part.assign = assign  # type: ignore[attr-defined]
+    return part

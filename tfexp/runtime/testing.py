@@ -1,0 +1,416 @@
+"""`tf.test`: a TestCase with sessions and array assertions, so that suites written for TensorFlow run here. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import shutil
+import tempfile
+import unittest
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from google.protobuf import text_format
+from google.protobuf.message import Message
+
+from tfexp.core import errors, nest
+from tfexp.core.device import canonical_name
+from tfexp.graph.convert import IndexedSlices, constant
+from tfexp.graph.defaults import get_default_session
+from tfexp.graph.gradients import gradients
+from tfexp.graph.graph import Graph
+from tfexp.graph.random_seed import DEFAULT_GRAPH_SEED
+from tfexp.graph.scopes import get_default_graph, reset_default_graph
+from tfexp.graph.tensor import Tensor
+from tfexp.runtime.session import Session
+
+_SEED = DEFAULT_GRAPH_SEED
+
+
+class TestCase(unittest.TestCase):
+    """A unittest.TestCase that starts each test with an empty default graph and fixed seeds."""
+
+    __test__ = False  # a base class: pytest collects subclasses, which set it
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__test__ = True
+
+    def __init__(self, methodName: str = "runTest"):
+        super().__init__(methodName)
+        self._cached_session: Session | None = None
+        self._temporary: str | None = None
+
+    def setUp(self) -> None:
+        super().setUp()
+        random.seed(_SEED)
+        np.random.seed(_SEED)
+        reset_default_graph()
+        get_default_graph().seed = _SEED
+        self.addCleanup(self._clean_up)
+
+    def _clean_up(self) -> None:
+        if self._cached_session is not None:
+            self._cached_session.close()
+            self._cached_session = None
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary)
+            self._temporary = None
+
+    def get_temp_dir(self) -> str:
+        """A folder of this test's own, removed after it."""
+        if self._temporary is None:
+            self._temporary = tempfile.mkdtemp(prefix=re.sub(r"\W", "_", self.id()))
+        return self._temporary
+
+    # --- sessions ------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def session(
+        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+    ) -> Iterator[Session]:
+        """A new session on `graph` (the default graph), both default inside the block."""
+        target = graph or get_default_graph()
+        with target.as_default(), Session(graph=target, config=config) as session:
+            yield session
+
+    @contextlib.contextmanager
+    def cached_session(
+        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+    ) -> Iterator[Session]:
+        """The one session of this test: variables keep their values from block to block."""
+        if self._cached_session is None:
+            self._cached_session = Session(graph=graph or get_default_graph(), config=config)
+        elif graph is not None and graph is not self._cached_session.graph:
+            raise ValueError(
+                "The graph used to get the cached session is different than the one that was used to create it."
+            )
+        session = self._cached_session
+        with session.graph.as_default(), session.as_default():
+            yield session
+
+    @contextlib.contextmanager
+    def test_session(
+        self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
+    ) -> Iterator[Session]:
+        """`cached_session` without a graph, `session` with one."""
+        block = self.cached_session if graph is None else self.session
+        with block(graph, config, use_gpu, force_gpu) as session:
+            yield session
+
+    test_session.__test__ = False  # type: ignore[attr-defined]
+
+    def evaluate(self, tensors: Any) -> Any:
+        """The values of a structure of tensors, in the default or the cached session."""
+        return _default_session(self).run(tensors)
+
+    def _evaluated(self, value: Any) -> Any:
+        if isinstance(value, (Tensor, IndexedSlices)) or hasattr(value, "_as_graph_element"):
+            return self.evaluate(value)
+        return value
+
+    def _array(self, value: Any) -> np.ndarray:
+        value = self._evaluated(value)
+        return value if isinstance(value, np.ndarray) else np.array(value)
+
+    # --- arrays --------------------------------------------------------------------------------------------------
+
+    def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
+        """Structures of numbers, arrays or tensors whose leaves differ by at most `atol + rtol * |b|`."""
+        if isinstance(a, Mapping) or isinstance(b, Mapping):
+            self.assertIsInstance(a, Mapping, msg)
+            self.assertIsInstance(b, Mapping, msg)
+            self.assertEqual(set(a), set(b), msg)
+            for key in a:
+                self.assertAllClose(a[key], b[key], rtol, atol, f"{msg or ''} at key {key!r}")
+            return
+        if _is_ragged(a) or _is_ragged(b):
+            self.assertEqual(len(a), len(b), msg)
+            for i, (one, other) in enumerate(zip(a, b, strict=True)):
+                self.assertAllClose(one, other, rtol, atol, f"{msg or ''} at index {i}")
+            return
+        one, other = self._array(a), self._array(b)
+        half = {"float16", "bfloat16"}
+        if one.dtype.name in half or other.dtype.name in half:
+            rtol, atol = max(rtol, 1e-3), max(atol, 1e-3)
+        self.assertEqual(one.shape, other.shape, f"Shape mismatch: expected {one.shape}, got {other.shape}. {msg or ''}")
+        np.testing.assert_allclose(
+            one.astype(np.float64) if one.dtype.name == "bfloat16" else one,
+            other.astype(np.float64) if other.dtype.name == "bfloat16" else other,
+            rtol=rtol,
+            atol=atol,
+            err_msg=msg or "",
+            equal_nan=True,
+        )
+
+    def assertAllCloseAccordingToType(
+        self,
+        a: Any,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: str | None = None,
+    ) -> None:
+        """`assertAllClose` with the tolerances of the coarser of the two types."""
+        a, b = self._array(a), self._array(b)
+        names = {a.dtype.name, b.dtype.name}
+        for kinds, kind_rtol, kind_atol in (
+            ({"float32", "complex64"}, float_rtol, float_atol),
+            ({"float16"}, half_rtol, half_atol),
+            ({"bfloat16"}, bfloat16_rtol, bfloat16_atol),
+        ):
+            if names & kinds:
+                rtol, atol = max(rtol, kind_rtol), max(atol, kind_atol)
+        self.assertAllClose(a, b, rtol=rtol, atol=atol, msg=msg)
+
+    def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:
+        try:
+            self.assertAllClose(a, b, **kwargs)
+        except AssertionError:
+            return
+        raise AssertionError("The two values are close at all elements")
+
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """Arrays or tensors of one shape with equal elements."""
+        one, other = self._array(a), self._array(b)
+        self.assertEqual(one.shape, other.shape, f"Shape mismatch: expected {one.shape}, got {other.shape}. {msg or ''}")
+        if one.dtype.kind in "USO" or other.dtype.kind in "USO":
+            one, other = np.vectorize(_as_bytes, otypes=[object])(one), np.vectorize(_as_bytes, otypes=[object])(other)
+        np.testing.assert_array_equal(one, other, err_msg=msg or "")
+
+    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        try:
+            self.assertAllEqual(a, b)
+        except AssertionError:
+            return
+        raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
+
+    def assertAllGreater(self, a: Any, comparison_target: float) -> None:
+        self.assertGreater(float(self._array(a).min()), comparison_target)
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: float) -> None:
+        self.assertGreaterEqual(float(self._array(a).min()), comparison_target)
+
+    def assertAllLess(self, a: Any, comparison_target: float) -> None:
+        self.assertLess(float(self._array(a).max()), comparison_target)
+
+    def assertAllLessEqual(self, a: Any, comparison_target: float) -> None:
+        self.assertLessEqual(float(self._array(a).max()), comparison_target)
+
+    def assertAllInRange(
+        self,
+        target: Any,
+        lower_bound: float,
+        upper_bound: float,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:
+        values = self._array(target)
+        low = values > lower_bound if open_lower_bound else values >= lower_bound
+        high = values < upper_bound if open_upper_bound else values <= upper_bound
+        bad = values[~(low & high)]
+        self.assertEqual(bad.size, 0, f"outside of {lower_bound} .. {upper_bound}: {bad[:10]}")
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+        values = self._array(target)
+        bad = values[~np.isin(values, list(expected_set))]
+        self.assertEqual(bad.size, 0, f"not in {expected_set}: {bad[:10]}")
+
+    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for one, other in zip(farray1, farray2, strict=True):
+            self.assertNear(float(one), float(other), err, msg)
+
+    def assertNDArrayNear(self, ndarray1: Any, ndarray2: Any, err: float, msg: str | None = None) -> None:
+        distance = float(np.linalg.norm(self._array(ndarray1) - self._array(ndarray2)))
+        self.assertLess(distance, err, msg)
+
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
+        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1!r} != {f2!r} +/- {err!r} {msg or ''}")
+
+    def assertShapeEqual(self, np_array: Any, tf_tensor: Any, msg: str | None = None) -> None:
+        if not isinstance(np_array, (np.ndarray, np.generic)):
+            raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
+        self.assertEqual(list(np_array.shape), tf_tensor.get_shape().as_list(), msg)
+
+    # --- errors, protos, names -----------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:
+        """The block raises that exception, and its text matches the pattern, or the predicate holds for it."""
+        matches: Callable[[Any], bool]
+        if callable(expected_err_re_or_predicate):
+            matches = expected_err_re_or_predicate
+        else:
+            pattern = re.compile(expected_err_re_or_predicate)
+
+            def matches(error: Any) -> bool:
+                text = error.message if isinstance(error, errors.OpError) else str(error)
+                operation = getattr(error, "op", None)
+                return (
+                    pattern.search(f"{text}\nCaused by op {operation.name!r}" if operation is not None else text) is not None
+                )
+
+        try:
+            yield
+        except Exception as error:
+            if not isinstance(error, exception_type) or not matches(error):
+                raise AssertionError(f"Exception of type {type(error)}: {error}") from error
+            return
+        self.fail(f"{exception_type.__name__} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+    def assertProtoEquals(self, expected_message_maybe_ascii: Any, message: Message, msg: str | None = None) -> None:
+        """Protos with equal fields; the expected one may be text."""
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, str):
+            expected = text_format.Parse(expected, type(message)())
+        self.assertEqual(text_format.MessageToString(expected), text_format.MessageToString(message), msg)
+
+    def assertProtoEqualsVersion(self, expected: str, actual: Any, producer: int, min_consumer: int = 0) -> None:
+        self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual)
+
+    def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
+        self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r} does not start with {expected_start!r}")
+
+    def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
+        self.assertEqual(canonical_name(device1), canonical_name(device2), msg)
+
+    def assertItemsEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
+        self.assertCountEqual(first, second, msg)
+
+
+def _default_session(test: TestCase) -> Session:
+    session = get_default_session() or test._cached_session
+    if session is None:
+        test._cached_session = session = Session(graph=get_default_graph())
+    return session  # type: ignore[no-any-return]
+
+
+def _is_ragged(value: Any) -> bool:
+    """A list that holds tensors or arrays of several shapes: compared element by element."""
+    return isinstance(value, (list, tuple)) and any(
+        isinstance(leaf, (Tensor, np.ndarray)) or hasattr(leaf, "_as_graph_element") for leaf in nest.flatten(value)
+    )
+
+
+def _as_bytes(value: Any) -> Any:
+    return value.encode() if isinstance(value, str) else value
+
+
+# --- gradients ---------------------------------------------------------------------------------------------------------
+
+
+def compute_gradient(
+    x: Any,
+    x_shape: Any,
+    y: Tensor,
+    y_shape: Any,
+    x_init_value: Any = None,
+    delta: float = 1e-3,
+    init_targets: Any = None,
+    extra_feed_dict: dict[Any, Any] | None = None,
+) -> Any:
+    """(theoretical, numeric) Jacobians dy/dx of shape [x elements, y elements], in the default session.
+
+    For lists of `x`, a list of such pairs. `delta` is the step of the central differences.
+    """
+    session = get_default_session()
+    if session is None:
+        raise ValueError("compute_gradient needs a default session")
+    if init_targets is not None:
+        for target in init_targets if isinstance(init_targets, (list, tuple)) else [init_targets]:
+            session.run(target)
+    if isinstance(x, list):
+        values = [None] * len(x) if x_init_value is None else x_init_value
+        starts = [_start(s, v, t) for s, v, t in zip(x_shape, values, x, strict=True)]
+        feeds = {**(extra_feed_dict or {}), **dict(zip(x, starts, strict=True))}
+        return [_jacobians(session, t, v, y, y_shape, delta, feeds) for t, v in zip(x, starts, strict=True)]
+    start = _start(x_shape, x_init_value, x)
+    return _jacobians(session, x, start, y, y_shape, delta, {**(extra_feed_dict or {}), x: start})
+
+
+def _start(shape: Any, value: Any, x: Tensor) -> np.ndarray:
+    dtype = x.dtype.base_dtype.as_numpy_dtype
+    if value is None:
+        return np.random.uniform(-1, 1, shape).astype(dtype)
+    return np.array(value, dtype=dtype)
+
+
+def _jacobians(
+    session: Any, x: Tensor, start: np.ndarray, y: Tensor, y_shape: Any, delta: float, feeds: dict[Any, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    rows, columns = start.size, int(np.prod(y_shape))
+    with session.graph.as_default():
+        theoretical = np.zeros([rows, columns])
+        for column in range(columns):
+            weights = np.zeros(y_shape, dtype=y.dtype.base_dtype.as_numpy_dtype)
+            weights.reshape(-1)[column] = 1
+            grad = gradients(y, x, grad_ys=constant(weights))[0]
+            if isinstance(grad, IndexedSlices):
+                values, indices = session.run([grad.values, grad.indices], feeds)
+                dense = np.zeros_like(start)
+                np.add.at(dense, indices, values)
+                theoretical[:, column] = dense.reshape(-1)
+            elif grad is not None:
+                theoretical[:, column] = session.run(grad, feeds).reshape(-1)
+    numeric = np.zeros([rows, columns])
+    for row in range(rows):
+        sides = []
+        for step in (delta, -delta):
+            moved = start.copy()
+            moved.reshape(-1)[row] += step
+            sides.append(np.asarray(session.run(y, {**feeds, x: moved}), dtype=np.float64).reshape(-1))
+        numeric[row] = (sides[0] - sides[1]) / (2 * delta)
+    return theoretical, numeric
+
+
+def compute_gradient_error(*args: Any, **kwargs: Any) -> float:
+    """The largest difference between the theoretical and the numeric Jacobian of `compute_gradient`."""
+    pairs = compute_gradient(*args, **kwargs)
+    pairs = pairs if isinstance(pairs, list) else [pairs]
+    return max((float(np.abs(t - n).max()) if t.size else 0.0) for t, n in pairs)
+
+
+def get_temp_dir() -> str:
+    """A folder for temporary files of the process's tests."""
+    folder = os.environ.get("TEST_TMPDIR") or os.path.join(tempfile.gettempdir(), f"tfexp-tests-{os.getpid()}")
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+    return False
+
+
+def is_built_with_cuda() -> bool:
+    return False
+
+
+def gpu_device_name() -> str:
+    """The name of the first GPU; empty where there is none."""
+    return ""
+
+
+def assert_equal_graph_def(actual: Any, expected: Any, checkpoint_v2: bool = False) -> None:
+    """AssertionError, saying where, unless both GraphDefs have the same nodes, in any order."""
+    for argument, value in (("actual", actual), ("expected", expected)):
+        if type(value).__name__ != "GraphDef":
+            raise TypeError(f"Expected tf.GraphDef for {argument}, got {type(value).__name__}")
+    ours, theirs = ({n.name: n for n in g.node} for g in (actual, expected))
+    if ours.keys() != theirs.keys():
+        raise AssertionError(f"Nodes in only one of the graphs: {sorted(ours.keys() ^ theirs.keys())}")
+    for name, node in ours.items():
+        if node != theirs[name]:
+            raise AssertionError(f"Found node different from expected: {node}\nexpected: {theirs[name]}")
