@@ -25,6 +25,7 @@ element for each output tensor.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Callable, Sequence
@@ -88,7 +89,21 @@ class Op:
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         if _builder is None:
             raise RuntimeError(f"{self.name}: nothing builds nodes yet; import tfexp first")
+        count = len(self.inputs)
+        if len(args) > count and len(args) <= count + len(self._after_inputs):
+            given = dict(zip(self._after_inputs, args[count:], strict=False))
+            if repeated := given.keys() & (kwargs.keys() | ({"name"} if name is not None else set())):
+                raise TypeError(f"{self.name} got multiple values for argument {sorted(repeated)[0]!r}")
+            name = given.pop("name", name)
+            args, kwargs = args[:count], {**kwargs, **given}
         return _builder(self, args, kwargs, name)
+
+    @functools.cached_property
+    def _after_inputs(self) -> tuple[str, ...]:
+        """What may follow the inputs by position, as in TensorFlow's own functions: attrs without default, others, name."""
+        inferred = {key for arg in self.inputs for key in (arg.type_attr, arg.type_list_attr, arg.number_attr)}
+        free = [attr for attr in self.attrs.values() if attr.name not in inferred]
+        return (*(a.name for a in free if not a.has_default), *(a.name for a in free if a.has_default), "name")
 
     @property
     def has_single_output(self) -> bool:

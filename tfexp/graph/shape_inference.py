@@ -232,6 +232,8 @@ def _slice_of(op: Operation) -> tuple[TensorShape, Any] | None:
 
 
 def _partial_element(op: Operation) -> int | None:
+    if any(t.op.type != "Const" for t in op._inputs[1:4]):
+        return None  # TensorFlow looks through a computed index no further
     found = _slice_of(op)
     if found is None or found[0].known_dims is None or isinstance(found[1], slice):
         return None

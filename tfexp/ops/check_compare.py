@@ -359,31 +359,25 @@ def is_numeric_tensor(tensor: Any) -> bool:
     )
 
 
-def _differences(x: Any) -> Tensor:
-    """Each element of the flattened x less the one before it; empty for fewer than two."""
-    flat = reshape(x, [-1])
-    few = less(size(flat), 2)
-    last: Any = shape(flat) - 1  # type: ignore[operator]
-
-    def subtract() -> Any:
-        return strided_slice(flat, [1], 1 + last) - strided_slice(flat, [0], last)  # type: ignore[operator]
-
-    result: Tensor = cond(few, lambda: convert_to_tensor([], dtype=flat.dtype), subtract)
-    return result
-
-
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     """Whether no element is smaller than the one before it. Source: `tf.is_non_decreasing`."""
-    return _monotonic(x, less_equal_op, name, "is_non_decreasing")
+    return _monotonic(x, greater_equal, name, "is_non_decreasing")
 
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     """Whether every element is greater than the one before it. Source: `tf.is_strictly_increasing`."""
-    return _monotonic(x, less, name, "is_strictly_increasing")
+    return _monotonic(x, greater_op, name, "is_strictly_increasing")
 
 
 def _monotonic(x: Any, compare: Callable[[Any, Any], Tensor], name: str | None, default_name: str) -> Tensor:
+    """`compare` of each element of the flattened x with the one before it; True for fewer than two elements."""
     with name_scope(name, default_name, [x]):
-        difference = _differences(x)
-        zero = convert_to_tensor(0, dtype=difference.dtype)
-        return reduce_all(compare(zero, difference))
+        flat = reshape(x, [-1])
+        few = less(size(flat), 2)
+        last: Any = shape(flat) - 1  # type: ignore[operator]
+        compared = cond(
+            few,
+            lambda: convert_to_tensor([], dtype=dtypes.bool),
+            lambda: compare(strided_slice(flat, [1], [1] + last), strided_slice(flat, [0], last)),
+        )
+        return reduce_all(compared)

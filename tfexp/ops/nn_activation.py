@@ -65,7 +65,7 @@ def _(node: BindRequest) -> Call:
     zeros = _row(node.input_shapes[0], node.output_dtypes[0].as_numpy_dtype)
 
     def relu_of(features: Array, out: Array | None = None) -> Array:
-        return np.maximum(features, zeros, out)
+        return np.maximum(features, zeros, out=out)
 
     return Call(relu_of, out=True, elementwise=True)
 
@@ -121,7 +121,7 @@ shape_preserving(relu6_op)
 
 def _relu6(features: Array, out: Array | None = None) -> Array:
     dtype = features.dtype
-    return np.minimum(np.maximum(features, scalar_array(0, dtype), out), scalar_array(6, dtype), out)
+    return np.minimum(np.maximum(features, scalar_array(0, dtype), out=out), scalar_array(6, dtype), out=out)
 
 
 _defined(relu6_op, _relu6)

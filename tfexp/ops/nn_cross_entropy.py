@@ -135,7 +135,7 @@ def _flat_rows(x: Tensor) -> Tensor:
 
 
 def softmax_cross_entropy_with_logits_v2(
-    labels: Any, logits: Any = None, axis: int | None = None, name: str | None = None, dim: int | None = None
+    labels: Any, logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
 ) -> Tensor:
     """-sum(labels * log(softmax(logits))) along `axis` (the last); gradients flow to both. TF symbol of this name.
 
@@ -332,13 +332,14 @@ def weighted_cross_entropy_with_logits(
         labels = convert_to_tensor(labels, name="labels")
         _same_static_shape("logits` and `labels", labels, logits)
         weight = 1 + (pos_weight - 1) * labels
+        negative = (1 - labels) * logits
         rest: Any = log1p(exp(-abs_(logits)))  # type: ignore[operator]
-        result: Tensor = add((1 - labels) * logits, weight * (rest + relu(-logits)), name=scope)
+        result: Tensor = add(negative, weight * (rest + relu(-logits)), name=scope)
         return result
 
 
 def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
-    """exp(log_input) - log_input * targets, with `compute_full_loss` plus Stirling's log(targets!). TF symbol of this name."""
+    """exp(log_input) - log_input * targets; `compute_full_loss` adds Stirling's log(targets!). TF symbol of this name."""
     with name_scope(name, "log_poisson_loss", [log_input, targets]):
         log_input = convert_to_tensor(log_input, name="log_input")
         targets = convert_to_tensor(targets, name="targets")

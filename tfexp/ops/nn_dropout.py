@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.random_seed import get_seed
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
@@ -43,7 +44,7 @@ def dropout(
     name: str | None = None,
     rate: Any = None,
 ) -> Tensor:
-    """x with elements set to zero with probability `rate` (1 - `keep_prob`), the others divided by 1 - rate. `tf.nn.dropout`.
+    """x with elements set to 0 with probability `rate` (1 - `keep_prob`), the others divided by 1 - rate. `tf.nn.dropout`.
 
     `noise_shape` broadcasts against x: what it has as 1 is kept or dropped together. ValueError for a rate outside [0, 1)
     and for x that is not floating.
@@ -66,6 +67,7 @@ def dropout(
             if not 0 <= rate < 1:
                 raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
             if rate == 0:
+                get_seed(seed)  # counts as a random op, so that the seeds of those after it stay
                 return x
             scale = 1 / (1 - rate)
             scaled = mul(x, convert_to_tensor(scale, dtype=x.dtype))

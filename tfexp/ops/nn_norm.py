@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -16,11 +17,12 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, either_argument, identity, size, squeeze, stop_gradient
+from tfexp.ops.array_fill import zeros
 from tfexp.ops.cast import cast
+from tfexp.ops.comparison import not_equal
 from tfexp.ops.elementwise_binary import maximum, mul, squared_difference
 from tfexp.ops.elementwise_unary import rsqrt, square
 from tfexp.ops.reduce import reduce_mean, reduce_sum
-from tfexp.ops.reduce_composite import count_nonzero
 
 # --- L2 loss ----------------------------------------------------------------------------------------------------------
 
@@ -89,11 +91,12 @@ def batch_normalization(
 ) -> Tensor:
     """scale * (x - mean) / sqrt(variance + epsilon) + offset; scale and offset may be None. TF symbol of this name."""
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
-        factor = rsqrt(variance + variance_epsilon)
+        factor: Any = rsqrt(variance + variance_epsilon)
         if scale is not None:
             factor *= scale
+        scaled = x * cast(factor, x.dtype)
         shift = offset - mean * factor if offset is not None else -mean * factor
-        result: Tensor = x * cast(factor, x.dtype) + cast(shift, x.dtype)
+        result: Tensor = scaled + cast(shift, x.dtype)
         return result
 
 
@@ -108,6 +111,12 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | N
         return result
 
 
+def _count_nonzero(value: Tensor, dtype: DType) -> Tensor:
+    with name_scope("count_nonzero"):
+        nonzero = not_equal(value, zeros([], dtype=value.dtype))
+        return reduce_sum(cast(nonzero, dtype), name="nonzero_count")
+
+
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """The fraction of zeros in `value`, a float32 scalar. Source: `tf.nn.zero_fraction`."""
     with name_scope(name, "zero_fraction", [value]):
@@ -116,10 +125,10 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
         # Counting in int32 is faster, where the count fits.
         nonzero: Any = cond(
             elements <= np.iinfo(np.int32).max,
-            true_fn=lambda: cast(count_nonzero(value, dtype=dtypes.int32), dtypes.int64),
-            false_fn=lambda: count_nonzero(value, dtype=dtypes.int64),
+            true_fn=lambda: cast(_count_nonzero(value, dtypes.int32), dtypes.int64),
+            false_fn=lambda: _count_nonzero(value, dtypes.int64),
         )
         with name_scope("counts_to_fraction"):
-            zeros = elements - nonzero
-            fraction = cast(zeros, dtypes.float32) / cast(elements, dtypes.float32)  # type: ignore[operator]
+            zero = elements - nonzero
+            fraction = cast(zero, dtypes.float32) / cast(elements, dtypes.float32)  # type: ignore[operator]
         return identity(fraction, "fraction")

@@ -95,10 +95,11 @@ def _along(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
             f"`dim` must be in the range [{-static.ndims}, {static.ndims}) where {static.ndims} is the number of dimensions "
             f"in the input. Received: dim={position}",
         )
-    where = axis
+    where: Any = axis
+    dims: Any = rank(logits)
     if position is not None and position < 0:
         # Computed in the graph, as TensorFlow does, although it is known.
-        where = (position + rank(logits)) % static.ndims if static.ndims is not None else position + rank(logits)
+        where = (position + dims) % static.ndims if static.ndims is not None else position + dims
     count = rank(logits)
     exchanged = op(exchange_axes(logits, where, sub(count, 1)))
     restored = exchange_axes(exchanged, where, sub(count, 1), name=name)

@@ -171,6 +171,6 @@ def _(ctx: Any, predictions: Array, targets: Array, *, k: int) -> Array:
 
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
     """For each row, whether the target class is among its k largest predictions. Source: `tf.nn.in_top_k`."""
-    with name_scope(name, "in_top_k") as scope:
-        result: Tensor = in_top_k_v2_op(predictions, targets, k, name=scope)
+    with name_scope(name, "in_top_k"):
+        result: Tensor = in_top_k_v2_op(predictions, targets, k, name=name)
         return result
