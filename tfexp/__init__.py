@@ -1,11 +1,13 @@
 """tfexp: TensorFlow 1.15's public API on an embedded NumPy runtime (`import tfexp as tf`). Re-exports, no logic."""
 
 from tfexp import train as train
+from tfexp.api import bitwise as bitwise
 from tfexp.api import errors as errors
 from tfexp.api import graph_util as graph_util
 from tfexp.api import initializers as initializers
 from tfexp.api import linalg as linalg
 from tfexp.api import logging as logging
+from tfexp.api import losses as losses
 from tfexp.api import math as math
 from tfexp.api import nn as nn
 from tfexp.api import random as random
@@ -173,6 +175,8 @@ from tfexp.ops.complex_numbers import complex as complex
 from tfexp.ops.complex_numbers import conj as conj
 from tfexp.ops.complex_numbers import imag as imag
 from tfexp.ops.complex_numbers import real as real
+from tfexp.ops.counting import bincount as bincount
+from tfexp.ops.counting import histogram_fixed_width as histogram_fixed_width
 from tfexp.ops.cumulative import cumprod as cumprod
 from tfexp.ops.cumulative import cumsum as cumsum
 from tfexp.ops.diagonal import diag as diag
@@ -214,6 +218,7 @@ from tfexp.ops.elementwise_rounding import round as round
 from tfexp.ops.elementwise_special import digamma as digamma
 from tfexp.ops.elementwise_special import erf as erf
 from tfexp.ops.elementwise_special import erfc as erfc
+from tfexp.ops.elementwise_special import lbeta as lbeta
 from tfexp.ops.elementwise_special import lgamma as lgamma
 from tfexp.ops.elementwise_special import polygamma as polygamma
 from tfexp.ops.elementwise_special import zeta as zeta
@@ -313,6 +318,9 @@ from tfexp.ops.segment import unsorted_segment_prod as unsorted_segment_prod
 from tfexp.ops.segment import unsorted_segment_sum as unsorted_segment_sum
 from tfexp.ops.segment_gradients import unsorted_segment_mean as unsorted_segment_mean
 from tfexp.ops.segment_gradients import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
+from tfexp.ops.segment_sparse import sparse_segment_mean as sparse_segment_mean
+from tfexp.ops.segment_sparse import sparse_segment_sqrt_n as sparse_segment_sqrt_n
+from tfexp.ops.segment_sparse import sparse_segment_sum as sparse_segment_sum
 from tfexp.ops.slicing import newaxis as newaxis
 from tfexp.ops.state import assign as assign
 from tfexp.ops.state import assign_add as assign_add

@@ -2,6 +2,7 @@
 
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmin as argmin
+from tfexp.ops.array_order import invert_permutation as invert_permutation
 from tfexp.ops.comparison import equal as equal
 from tfexp.ops.comparison import greater as greater
 from tfexp.ops.comparison import greater_equal as greater_equal
@@ -12,6 +13,7 @@ from tfexp.ops.complex_numbers import angle as angle
 from tfexp.ops.complex_numbers import conj as conj
 from tfexp.ops.complex_numbers import imag as imag
 from tfexp.ops.complex_numbers import real as real
+from tfexp.ops.counting import bincount as bincount
 from tfexp.ops.cumulative import cumprod as cumprod
 from tfexp.ops.cumulative import cumsum as cumsum
 from tfexp.ops.elementwise_binary import accumulate_n as accumulate_n
@@ -21,7 +23,8 @@ from tfexp.ops.elementwise_binary import atan2 as atan2
 from tfexp.ops.elementwise_binary import maximum as maximum
 from tfexp.ops.elementwise_binary import minimum as minimum
 from tfexp.ops.elementwise_binary import mul as multiply
-from tfexp.ops.elementwise_binary import mul_no_nan as multiply_no_nan
+from tfexp.ops.elementwise_binary import multiply_no_nan as multiply_no_nan
+from tfexp.ops.elementwise_binary import polyval as polyval
 from tfexp.ops.elementwise_binary import pow as pow
 from tfexp.ops.elementwise_binary import scalar_mul as scalar_mul
 from tfexp.ops.elementwise_binary import squared_difference as squared_difference
@@ -45,6 +48,7 @@ from tfexp.ops.elementwise_rounding import round as round
 from tfexp.ops.elementwise_special import digamma as digamma
 from tfexp.ops.elementwise_special import erf as erf
 from tfexp.ops.elementwise_special import erfc as erfc
+from tfexp.ops.elementwise_special import lbeta as lbeta
 from tfexp.ops.elementwise_special import lgamma as lgamma
 from tfexp.ops.elementwise_special import polygamma as polygamma
 from tfexp.ops.elementwise_special import zeta as zeta

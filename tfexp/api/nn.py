@@ -2,6 +2,7 @@
 
 from tfexp.ops.elementwise_unary import sigmoid as sigmoid
 from tfexp.ops.elementwise_unary import tanh as tanh
+from tfexp.ops.embedding import embedding_lookup as embedding_lookup
 from tfexp.ops.nn_activation import crelu as crelu
 from tfexp.ops.nn_activation import elu as elu
 from tfexp.ops.nn_activation import leaky_relu as leaky_relu

@@ -34,7 +34,7 @@ class Program:
     initialize: tf.Operation
     summaries: tf.Tensor | None
     saver: tf.train.Saver
-    variables: tuple[tf.Variable, ...]
+    variables: tuple[Any, ...]  # tf.Variable, whose class is chosen as it is made
     trained: tuple[str, ...]
 
 

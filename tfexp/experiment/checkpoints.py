@@ -33,17 +33,17 @@ class Checkpoints:
         """Restore the last checkpoint; returns its step. Raises ExperimentError naming the file and the
         tensor.
         """
-        if self.last is None:
+        state = tf.train.get_checkpoint_state(str(self._folder))
+        if self.last is None or state is None:
             raise ExperimentError(f"{self._folder} holds no checkpoint to resume from")
         try:
-            kept = tf.train.get_checkpoint_state(str(self._folder)).all_model_checkpoint_paths
             self._program.saver.restore(session, self.last)
         except (tf.errors.OpError, ValueError) as error:
             message = error.message if isinstance(error, tf.errors.OpError) else str(error)
             # Saver puts advice for programmers before the error itself, the executor its nodes after it
             cause = message.rpartition("Original error:")[2].strip().splitlines()[0]
             raise ExperimentError(f"cannot resume from {self.last}: {cause}") from error
-        self._program.saver.recover_last_checkpoints(kept)
+        self._program.saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
         return int(session.run(self._program.global_step))
 
     def values(self, session: tf.Session) -> dict[str, np.ndarray]:

@@ -9,8 +9,8 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import UnimplementedError
 from tfexp.core.kernel import BindRequest, Call
-from tfexp.core.op import define_op
-from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.core.op import define_op, get_op
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -75,15 +75,14 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """As `cast`, but values beyond the range of `dtype` become its limits. `tf.saturate_cast`."""
-    from tfexp.ops.elementwise_binary import maximum, minimum
-
     with name_scope(name, "saturate_cast", [value]) as scope:
         value = convert_to_tensor(value, name="value")
         target = dtypes.as_dtype(dtype).base_dtype
-        if value.dtype.min < target.min:
-            value = maximum(value, convert_to_tensor(target.min, dtype=value.dtype, name="min"))
-        if value.dtype.max > target.max:
-            value = minimum(value, convert_to_tensor(target.max, dtype=value.dtype, name="max"))
+        source = value.dtype.base_dtype
+        if source.min < target.min or source.max > target.max:
+            low = constant(max(source.min, target.min), dtype=source)
+            high = constant(min(source.max, target.max), dtype=source)
+            value = get_op("ClipByValue")(value, low, high, name="clamp")
         return cast(value, target, name=scope)
 
 

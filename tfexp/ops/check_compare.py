@@ -375,9 +375,10 @@ def _monotonic(x: Any, compare: Callable[[Any, Any], Tensor], name: str | None, 
         flat = reshape(x, [-1])
         few = less(size(flat), 2)
         last: Any = shape(flat) - 1  # type: ignore[operator]
+        first = [1]
         compared = cond(
             few,
             lambda: convert_to_tensor([], dtype=dtypes.bool),
-            lambda: compare(strided_slice(flat, [1], [1] + last), strided_slice(flat, [0], last)),
+            lambda: compare(strided_slice(flat, [1], first + last), strided_slice(flat, [0], last)),
         )
         return reduce_all(compared)

@@ -5,11 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfexp.core.op import get_op
+import numpy as np
+
+from tfexp.core.op import define_op, get_op
+from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
+from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_fill, cast, elementwise_binary, elementwise_unary, reduce
+from tfexp.ops import array, array_fill, cast, elementwise_binary, elementwise_unary, logical, reduce
+from tfexp.ops.broadcast import reduced_gradients
+
+clip_by_value_op = define_op(
+    "ClipByValue(t: T, clip_value_min: T, clip_value_max: T) -> (output: T) {T: type in [float,double,int32,uint8,"
+    "int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,uint32,uint64]}"
+)
+
+
+@clip_by_value_op.shape
+def _(t: InputShape, low: InputShape, high: InputShape) -> TensorShape:
+    return broadcast_shapes(broadcast_shapes(t, low), high)
+
+
+@clip_by_value_op.kernel("CPU", "XLA")
+def _(ctx: Any, t: np.ndarray, clip_value_min: np.ndarray, clip_value_max: np.ndarray) -> np.ndarray:
+    return np.maximum(np.minimum(t, clip_value_max), clip_value_min)
+
+
+@clip_by_value_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    x, low, high = op.inputs
+    zeros = array_fill.zeros_like(grad)
+    below, above = x < low, x > high
+    grad_x = get_op("SelectV2")(logical.logical_or(below, above), zeros, grad)
+    grad_low = reduced_gradients(x, low, None, get_op("SelectV2")(below, grad, zeros))[1]
+    grad_high = reduced_gradients(x, high, None, get_op("SelectV2")(above, grad, zeros))[1]
+    return [grad_x, grad_low, grad_high]
 
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:

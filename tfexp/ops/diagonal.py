@@ -364,12 +364,14 @@ def _(input: InputShape, num_lower: InputShape, num_upper: InputShape) -> Tensor
 @matrix_band_part_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, num_lower: Any, num_upper: Any) -> np.ndarray:
     rows, columns = input.shape[-2:]
-    for name, number, limit in (("num_lower", int(num_lower), rows), ("num_upper", int(num_upper), columns)):
+    for name, number, limit, what in (
+        ("num_lower", int(num_lower), rows, "rows"),
+        ("num_upper", int(num_upper), columns, "columns"),
+    ):
         if number > limit:
             raise InvalidArgumentError(
-                None, None, f"{name} must be negative or less or equal to number of {'rows' if limit == rows else 'columns'} "
-                f"({limit}) got: {number}"
-            )  # fmt: skip
+                None, None, f"{name} must be negative or less or equal to number of {what} ({limit}) got: {number}"
+            )
     distance = np.arange(columns) - np.arange(rows)[:, np.newaxis]
     keep = np.ones((rows, columns), np.bool_)
     if num_lower >= 0:

@@ -252,6 +252,29 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return reduced_gradients(x, y, mul_no_nan(grad, y), mul_no_nan(x, grad))
 
 
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, and 0 where y is 0, even if x is not finite there. `tf.math.multiply_no_nan`."""
+    with name_scope(name, "multiply_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        return mul_no_nan(x, y, name=scope)
+
+
+def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+    """The polynomial with these coefficients (a list, the highest power first) at x, by Horner's rule. `tf.math.polyval`."""
+    if not isinstance(coeffs, (list, tuple)):
+        raise ValueError(f"Argument coeffs must be list type found {type(coeffs)}.")
+    with name_scope(name, "polyval", [*coeffs, x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if not coeffs:
+            return array_fill.zeros_like(x, name=scope)
+        terms = [convert_to_tensor(c, name=f"coeff_{i}") for i, c in enumerate(coeffs)]
+        result = terms[0]
+        for term in terms[1:]:
+            result = term + result * x
+        return result
+
+
 pow_op = define_op(
     "Pow(x: T, y: T) -> (z: T) {T: type in [bfloat16,float,half,double,int8,int16,int32,int64,complex64,complex128]}"
 )

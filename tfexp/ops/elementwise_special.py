@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import define_op
-from tfexp.graph.convert import constant
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies
+from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, complex_numbers, elementwise_unary, reduce
 from tfexp.ops.broadcast import summed_gradients
@@ -192,3 +192,11 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
         n, x = complex_numbers.conj(n), complex_numbers.conj(x)
         partial_x = polygamma(n + 1, x)
         return [None, array.reshape(reduce.reduce_sum(partial_x * grad, axes[1]), shape_x)]
+
+
+def lbeta(x: Any, name: str | None = None) -> Tensor:
+    """log |Beta(x)| of the vectors in the last dimension. `tf.lbeta`."""
+    with name_scope(name, "lbeta", [x]):
+        x = convert_to_tensor(x, name="x")
+        log_product = reduce.reduce_sum(lgamma(x), [-1])
+        return log_product - lgamma(reduce.reduce_sum(x, [-1]))

@@ -295,8 +295,6 @@ same_shapes(tanh_grad)
 def _tanh_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     result = np.multiply(y, y, out=out)
     result = np.subtract(scalar_array(1, y.dtype), result, out=out)
-    if y.dtype.kind == "c":
-        result = np.conjugate(result, out=out)
     return np.multiply(result, dy, out=out)
 
 
@@ -361,8 +359,6 @@ same_shapes(sigmoid_grad)
 def _sigmoid_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     result = np.subtract(scalar_array(1, y.dtype), y, out=out)
     result = np.multiply(result, y, out=out)
-    if y.dtype.kind == "c":
-        result = np.conjugate(result, out=out)
     return np.multiply(result, dy, out=out)
 
 

@@ -14,7 +14,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, broadcast, complex_numbers, reduce
+from tfexp.ops import array, broadcast, cast, complex_numbers, reduce
 from tfexp.ops.shape_rules import merged_dims, with_rank, with_rank_at_least
 
 mat_mul = define_op(
@@ -25,12 +25,12 @@ mat_mul = define_op(
 
 @mat_mul.shape
 def _(a: InputShape, b: InputShape, *, transpose_a: bool, transpose_b: bool) -> TensorShape:
-    (m, k), (l, n) = with_rank(a, 2).as_list(), with_rank(b, 2).as_list()
+    (m, k), (k_of_b, n) = with_rank(a, 2).as_list(), with_rank(b, 2).as_list()
     if transpose_a:
         m, k = k, m
     if transpose_b:
-        l, n = n, l
-    merged_dims(k, l)
+        k_of_b, n = n, k_of_b
+    merged_dims(k, k_of_b)
     return TensorShape([m, n])
 
 
@@ -99,8 +99,8 @@ def _batch_shape(x: InputShape, y: InputShape, *, adj_x: bool, adj_y: bool) -> T
     if a is None or b is None:
         return TensorShape(None)
     m, k = (a[-1], a[-2]) if adj_x else (a[-2], a[-1])
-    l, n = (b[-1], b[-2]) if adj_y else (b[-2], b[-1])
-    merged_dims(k, l)
+    k_of_y, n = (b[-1], b[-2]) if adj_y else (b[-2], b[-1])
+    merged_dims(k, k_of_y)
     batch = broadcast_shapes(TensorShape(a[:-2]), TensorShape(b[:-2]))
     return batch.concatenate(TensorShape([m, n]))
 
@@ -211,13 +211,11 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     a, b = op.inputs
 
     def product(left: Tensor, right: Tensor, out_type: Any, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-        from tfexp.ops.cast import cast
-
-        result = matmul(
-            left, get_op("Transpose")(right, [1, 0], name="transpose") if transpose_b else right,
-            transpose_a=transpose_a, a_is_sparse=sparse[left], b_is_sparse=sparse[right],
-        )  # fmt: skip
-        return cast(result, out_type)
+        right_flag = sparse[right]
+        if transpose_b:
+            right = get_op("Transpose")(right, [1, 0], name="transpose")
+        result = matmul(left, right, transpose_a=transpose_a, a_is_sparse=sparse[left], b_is_sparse=right_flag)
+        return cast.cast(result, out_type)
 
     if transposed == (False, False):
         return [product(grad, b, a.dtype, transpose_b=True), product(a, grad, b.dtype, transpose_a=True)]
@@ -270,8 +268,6 @@ def matmul(
         if adjoint_b:
             b, transpose_b = complex_numbers.conj(b), True
         if is_sparse:
-            return sparse_mat_mul(
-                a, b, transpose_a=transpose_a, transpose_b=transpose_b, a_is_sparse=a_is_sparse,
-                b_is_sparse=b_is_sparse, name=scope,
-            )  # fmt: skip
+            flags = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
+            return sparse_mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=scope, **flags)
         return mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=scope)

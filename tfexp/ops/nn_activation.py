@@ -282,8 +282,7 @@ def _selu_grad(gradients: Array, outputs: Array, out: Array | None = None) -> Ar
     # The slope is y + scale * alpha below zero, scale above.
     dtype = outputs.dtype
     positive = np.greater_equal(outputs, scalar_array(0, dtype))
-    slope = np.add(outputs, scalar_array(_SELU_SCALE_ALPHA, dtype))
-    np.copyto(slope, scalar_array(_SELU_SCALE, dtype), where=positive)
+    slope = np.where(positive, scalar_array(_SELU_SCALE, dtype), outputs + scalar_array(_SELU_SCALE_ALPHA, dtype))
     return np.multiply(gradients, slope, out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill
+from tfexp.ops.scalar_arrays import scalar_array
 
 Reducer = Callable[..., np.ndarray]
 
@@ -179,6 +181,8 @@ def _attach(op: Op, reducer: Reducer) -> None:
         if axes is None or shape.rank is None:
             return None
         known, keep_dims = normalized_axes(axes, shape.rank), node.attrs["keep_dims"]
+        if op is mean_ and shape.is_fully_defined() and node.output_dtypes[0].is_floating:
+            return _mean_of_known(shape.as_list(), known, node.output_dtypes[0].as_numpy_dtype, keep_dims)
         if op is sum_ and _is_column_sum(node, known):
             return _column_sum(shape.as_list()[0], node.output_dtypes[0].as_numpy_dtype, keep_dims)
         return Call(lambda x, axes, out=None: reducer(np.asarray(x), known, keep_dims, out), out=True)
@@ -195,6 +199,16 @@ for _op, _reducer in (
     (euclidean_norm, _norm),
 ):
     _attach(_op, _reducer)
+
+
+def _mean_of_known(dims: list[Any], axes: tuple[int, ...], dtype: Any, keep_dims: bool) -> Call:
+    """The mean with its divisor made once."""
+    count = scalar_array(math.prod(dims[axis] for axis in axes), np.dtype(dtype))
+
+    def mean(x: np.ndarray, axes_again: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        return np.divide(_ADD(x, axis=axes, dtype=dtype, out=out, keepdims=keep_dims), count, out=out)
+
+    return Call(mean, out=True)
 
 
 def _is_column_sum(node: BindRequest, axes: tuple[int, ...]) -> bool:

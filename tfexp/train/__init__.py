@@ -3,7 +3,7 @@
 from tensorboard.compat.proto.cluster_pb2 import ClusterDef as ClusterDef
 from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
 
-from tfexp.core.gone import of_train as __getattr__  # noqa: F401
+from tfexp.core.gone import of_train as __getattr__
 from tfexp.distributed.cluster import ClusterSpec as ClusterSpec
 from tfexp.formats.bundle import BundleReader as NewCheckpointReader
 from tfexp.formats.checkpoint_state import checkpoint_exists as checkpoint_exists
@@ -17,6 +17,7 @@ from tfexp.formats.protos.example import Example as Example
 from tfexp.formats.protos.example import Feature as Feature
 from tfexp.formats.protos.example import Features as Features
 from tfexp.train.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
+from tfexp.train.adagrad import AdagradDAOptimizer as AdagradDAOptimizer
 from tfexp.train.adagrad import AdagradOptimizer as AdagradOptimizer
 from tfexp.train.adagrad import ProximalAdagradOptimizer as ProximalAdagradOptimizer
 from tfexp.train.adam import AdamOptimizer as AdamOptimizer
@@ -39,6 +40,7 @@ from tfexp.train.gradient_descent import ProximalGradientDescentOptimizer as Pro
 from tfexp.train.graph_io import write_graph as write_graph
 from tfexp.train.meta_graph import export_meta_graph as export_meta_graph
 from tfexp.train.momentum import MomentumOptimizer as MomentumOptimizer
+from tfexp.train.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from tfexp.train.optimizer import Optimizer as Optimizer
 from tfexp.train.rmsprop import RMSPropOptimizer as RMSPropOptimizer
 from tfexp.train.saver import Saver as Saver

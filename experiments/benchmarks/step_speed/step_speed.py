@@ -1,8 +1,9 @@
 """Measure `Session.run` of tfexp and TensorFlow side by side: `python experiments/benchmarks/step_speed/step_speed.py`.
 
 Each engine builds the same programs (`programs.py`) in a process of its own; the two are measured in turn, round by round,
-and never at the same time, so that what else the machine does hits both. The figures are medians over the rounds. The
-processes start without OPENBLAS_* and the like, which some machines export and which cost NumPy up to half its speed.
+and never at the same time, so that what else the machine does hits both. The figures are medians over the rounds of each
+round's fastest stretch. The processes start without OPENBLAS_* and the like, which some machines export and which cost
+NumPy up to half its speed. Measure on a quiet machine: two BLAS threads wait for each other when a core is taken.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
+_STRETCHES = 10
 _PINNED = ("OPENBLAS_", "OMP_", "MKL_", "GOTO_")
 
 
@@ -56,14 +58,20 @@ def work(engine: str) -> None:
 
 
 def measure(step: Any, seconds: float) -> float:
-    """µs per call, over about that many seconds."""
+    """µs per call: the fastest of ten stretches, which together take about that many seconds.
+
+    What else runs on the machine only ever makes a stretch slower.
+    """
     began = time.perf_counter()
     step()
-    count = max(3, int(seconds / max(time.perf_counter() - began, 1e-6)))
-    began = time.perf_counter()
-    for _ in range(count):
-        step()
-    return (time.perf_counter() - began) / count * 1e6
+    count = max(3, int(seconds / _STRETCHES / max(time.perf_counter() - began, 1e-6)))
+    stretches = []
+    for _ in range(_STRETCHES):
+        began = time.perf_counter()
+        for _ in range(count):
+            step()
+        stretches.append((time.perf_counter() - began) / count * 1e6)
+    return min(stretches)
 
 
 # --- the table ---------------------------------------------------------------------------------------------------

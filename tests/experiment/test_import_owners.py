@@ -1,0 +1,32 @@
+"""Packages that are slow to import have one owner each, so that a start loads only what it needs."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import tfexp.experiment
+
+FOLDER = Path(tfexp.experiment.__file__).parent
+OWNERS = {
+    "hydra": {"cli.py", "sweep.py"},
+    "omegaconf": {"cli.py", "sweep.py"},
+    "yaml": {"cli.py"},
+    "rich": {"progress.py", "report.py"},
+    "matplotlib": {"plot.py"},
+    "sklearn": set(),
+}
+LAZY = {"rich", "matplotlib"}
+"""Imported where they are used, not with the module."""
+
+
+def test_each_has_its_owners() -> None:
+    for path in FOLDER.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names]
+                for package in {name.partition(".")[0] for name in names} & set(OWNERS):
+                    where = str(path.relative_to(FOLDER))
+                    assert where in OWNERS[package], f"{where} imports {package}"
+                    assert package not in LAZY or node not in tree.body, f"{where} imports {package} at its top"

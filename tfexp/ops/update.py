@@ -1,0 +1,334 @@
+"""How an optimizer's rule becomes ops that update variables in place, whole (`Apply…`) or by rows (`SparseApply…`).
+
+A rule is a function of arrays in the order of the op's inputs: the variable's buffer and its slots' (which it updates),
+scalars and the gradient as the signature has them, then scratch arrays of the gradient's shape and dtype. It is
+element-wise, so it may be called for blocks of a variable: blocks keep the temporaries in cache.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
+from tfexp.core.kernel import BindRequest, Call, Ref
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import TensorShape
+from tfexp.ops.shape_rules import merged, merged_dims, with_rank
+
+BLOCK = 1 << 15  # elements
+
+Step = Callable[..., None]
+
+_NUMBER = (
+    "float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,"
+    "uint32,uint64"
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`step` (see the module's docstring; attrs of the op by keyword), `scratch`: how many scratch arrays it takes."""
+
+    step: Step
+    scratch: int
+
+    def with_attrs(self, op: Op, attrs: dict[str, Any]) -> Step:
+        flags = {key: attrs[key] for key in op.attrs if key not in ("T", "Tindices", "use_locking")}
+        return functools.partial(self.step, **flags) if flags else self.step
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where an op's inputs are: the first `refs` are the variable and its slots, `gradient` is the gradient's position."""
+
+    refs: int
+    gradient: int
+    names: tuple[str, ...]
+
+    def scalars(self, inputs: Sequence[Any], sparse: bool) -> Iterator[tuple[str, Any]]:
+        """(name, input) of those that are neither variables nor gradient nor its indices."""
+        skipped = range(self.gradient, self.gradient + 2) if sparse else range(self.gradient, self.gradient + 1)
+        for position in range(self.refs, len(self.names)):
+            if position not in skipped:
+                yield self.names[position], inputs[position]
+
+
+class Updates(NamedTuple):
+    """The two ops of a rule."""
+
+    dense: Op
+    sparse: Op
+
+
+def define_dense(name: str, refs: str, others: str, rule: Rule, attrs: str = "") -> Op:
+    """`Apply<name>`. `refs`: names of the variable and its slots; `others`: the other inputs, in order, one of them `grad`
+    or `delta`; `name:type` for one whose type is not the variable's. Not differentiable."""
+    text = _arguments(refs, others)
+    op = define_op(f"Apply{name}({text}) -> (out: ref T) {{T: type in [{_NUMBER}]; use_locking: bool = false{attrs}}}")
+    layout = _layout(op, refs)
+    op.shape(lambda *shapes: _dense_shape(layout, shapes))
+    op.kernel("CPU")(lambda ctx, *inputs, **attrs: _update_dense(op, layout, rule, inputs, attrs))
+    op.bind(lambda node: _bind_dense(op, layout, rule, node))
+    return op.not_differentiable()
+
+
+def define_sparse(name: str, refs: str, others: str, rule: Rule, attrs: str = "") -> Op:
+    """`SparseApply<name>`, with `indices` behind the gradient; `others` as for `define_dense`. Not differentiable."""
+    text = _arguments(refs, others.replace("grad", "grad indices:Tindices", 1))
+    op = define_op(
+        f"SparseApply{name}({text}) -> (out: ref T) "
+        f"{{T: type in [{_NUMBER}]; Tindices: type in [int32,int64]; use_locking: bool = false{attrs}}}"
+    )
+    layout = _layout(op, refs)
+    op.shape(lambda *shapes: _sparse_shape(layout, shapes))
+    op.kernel("CPU")(lambda ctx, *inputs, **attrs: _update_rows(op, layout, rule, inputs, attrs))
+    return op.not_differentiable()
+
+
+def updates(name: str, refs: str, others: str, *, scratch: int, attrs: str = "") -> Callable[[Step], Updates]:
+    """Decorator: both ops of one rule, of the same signature but for `indices`."""
+
+    def attach(step: Step) -> Updates:
+        rule = Rule(step, scratch)
+        return Updates(define_dense(name, refs, others, rule, attrs), define_sparse(name, refs, others, rule, attrs))
+
+    return attach
+
+
+def _arguments(refs: str, others: str) -> str:
+    typed = [name.partition(":") for name in others.split()]
+    return ", ".join([f"{ref}: ref T" for ref in refs.split()] + [f"{n}: {kind or 'T'}" for n, _, kind in typed])
+
+
+def _layout(op: Op, refs: str) -> Layout:
+    names = tuple(arg.name for arg in op.inputs)
+    return Layout(len(refs.split()), names.index("delta" if "delta" in names else "grad"), names)
+
+
+# --- shapes ------------------------------------------------------------------------------------------------------------
+
+
+def _dense_shape(layout: Layout, shapes: Sequence[TensorShape]) -> TensorShape:
+    """Variable, slots and gradient have one shape; everything else is a scalar."""
+    shape = _slots_shape(layout, shapes)
+    for _, scalar in layout.scalars(shapes, sparse=False):
+        with_rank(scalar, 0)
+    return merged(shape, shapes[layout.gradient])
+
+
+def _slots_shape(layout: Layout, shapes: Sequence[TensorShape]) -> TensorShape:
+    shape = shapes[0]
+    for slot in shapes[1 : layout.refs]:
+        shape = merged(shape, slot)
+    return shape
+
+
+def _sparse_shape(layout: Layout, shapes: Sequence[TensorShape]) -> TensorShape:
+    """As `_dense_shape`, but the gradient has a row for each index."""
+    shape = _slots_shape(layout, shapes)
+    for _, scalar in layout.scalars(shapes, sparse=True):
+        with_rank(scalar, 0)
+    grad, indices = shapes[layout.gradient], with_rank(shapes[layout.gradient + 1], 1)
+    if grad.rank == 0:
+        raise ValueError("Argument grad must not be a scalar. Got grad with rank 0")
+    if grad.known_dims is not None:
+        merged_dims((indices.known_dims or (None,))[0], grad.known_dims[0])
+        merged(shape, TensorShape([None, *grad.known_dims[1:]]))
+    return shape
+
+
+# --- whole variables ---------------------------------------------------------------------------------------------------
+
+
+def _buffers(layout: Layout, inputs: Sequence[Any]) -> list[np.ndarray]:
+    buffers = []
+    for name, ref in zip(layout.names, inputs[: layout.refs], strict=False):
+        if ref.value is None:
+            raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
+        if buffers and ref.value.shape != buffers[0].shape:
+            raise _mismatch(f"var and {name}", buffers[0].shape, ref.value.shape)
+        buffers.append(ref.value)
+    return buffers
+
+
+def _listed(shape: Sequence[int]) -> str:
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _mismatch(what: str, first: Sequence[int], second: Sequence[int]) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, f"{what} do not have the same shape{_listed(first)} {_listed(second)}")
+
+
+def _check_scalars(layout: Layout, inputs: Sequence[Any], sparse: bool) -> None:
+    for name, value in layout.scalars(inputs, sparse):
+        if np.ndim(value):
+            raise InvalidArgumentError(None, None, f"{name} is not a scalar: {_listed(np.shape(value))}")
+
+
+def _update_dense(op: Op, layout: Layout, rule: Rule, inputs: Sequence[Any], attrs: dict[str, Any]) -> Ref:
+    buffers = _buffers(layout, inputs)
+    grad = np.asarray(inputs[layout.gradient])
+    if grad.shape != buffers[0].shape:
+        raise _mismatch(f"var and {layout.names[layout.gradient]}", buffers[0].shape, grad.shape)
+    _check_scalars(layout, inputs, sparse=False)
+    scratch = [np.empty(min(grad.size, BLOCK), grad.dtype) for _ in range(rule.scratch)]
+    between, after = inputs[layout.refs : layout.gradient], inputs[layout.gradient + 1 :]
+    _in_blocks(rule.with_attrs(op, attrs), buffers, between, grad, after, scratch)
+    target: Ref = inputs[0]
+    return target
+
+
+def _in_blocks(
+    step: Step,
+    buffers: Sequence[np.ndarray],
+    between: Sequence[Any],
+    grad: np.ndarray,
+    after: Sequence[Any],
+    scratch: Sequence[np.ndarray],
+) -> None:
+    flat = [buffer.reshape(-1) for buffer in buffers]
+    flat_grad = grad.reshape(-1)
+    size = flat_grad.size
+    for start in range(0, size, BLOCK):
+        stop = min(start + BLOCK, size)
+        step(
+            *[array[start:stop] for array in flat],
+            *between,
+            flat_grad[start:stop],
+            *after,
+            *[array[: stop - start] for array in scratch],
+        )
+
+
+def _bind_dense(op: Op, layout: Layout, rule: Rule, node: BindRequest) -> Call | None:
+    shape = node.input_shapes[layout.gradient].known_dims
+    if shape is None or None in shape or node.input_dtypes[0].name not in ("float32", "float64"):
+        return None
+    if any(s.known_dims != shape for s in node.input_shapes[: layout.refs]):
+        return None
+    if any(s.rank != 0 for _, s in layout.scalars(node.input_shapes, sparse=False)):
+        return None
+    size = int(np.prod(shape, dtype=np.int64))
+    step = rule.with_attrs(op, node.attrs)
+    known: tuple[int, ...] = shape  # type: ignore[assignment]
+    function = _whole(step, layout, known) if size <= BLOCK else _blocked(step, layout, known)
+    work = (known if size <= BLOCK else (BLOCK,), node.input_dtypes[0].as_numpy_dtype)
+    return Call(function, scratch=(work,) * rule.scratch)
+
+
+def _refuse_shape(shape: tuple[int, ...], *refs: Ref) -> None:
+    for ref in refs:
+        if ref.value is not None and ref.value.shape != shape:
+            raise _mismatch(f"{ref.name} and its gradient", ref.value.shape, shape)
+
+
+def _whole(step: Step, layout: Layout, shape: tuple[int, ...]) -> Callable[..., Ref]:
+    """The rule on all elements at once; one function for each number of slots, as a loop over them would cost more."""
+
+    def plain(ref: Ref, *others: Any) -> Ref:
+        var: Any = ref.value
+        if var.shape != shape:
+            _refuse_shape(shape, ref)
+        step(var, *others)
+        return ref
+
+    def one_slot(ref: Ref, first: Ref, *others: Any) -> Ref:
+        var, a = ref.value, first.value
+        if not var.shape == a.shape == shape:  # type: ignore[union-attr]
+            _refuse_shape(shape, ref, first)
+        step(var, a, *others)
+        return ref
+
+    def two_slots(ref: Ref, first: Ref, second: Ref, *others: Any) -> Ref:
+        var, a, b = ref.value, first.value, second.value
+        if not var.shape == a.shape == b.shape == shape:  # type: ignore[union-attr]
+            _refuse_shape(shape, ref, first, second)
+        step(var, a, b, *others)
+        return ref
+
+    def three_slots(ref: Ref, first: Ref, second: Ref, third: Ref, *others: Any) -> Ref:
+        var, a, b, c = ref.value, first.value, second.value, third.value
+        if not var.shape == a.shape == b.shape == c.shape == shape:  # type: ignore[union-attr]
+            _refuse_shape(shape, ref, first, second, third)
+        step(var, a, b, c, *others)
+        return ref
+
+    return (plain, one_slot, two_slots, three_slots)[layout.refs - 1]
+
+
+def _blocked(step: Step, layout: Layout, shape: tuple[int, ...]) -> Callable[..., Ref]:
+    refs, gradient, count = layout.refs, layout.gradient, len(layout.names)
+
+    def blocked(*inputs: Any) -> Ref:
+        buffers = [ref.value for ref in inputs[:refs]]
+        if any(buffer.shape != shape for buffer in buffers):
+            _refuse_shape(shape, *inputs[:refs])
+        between, after = inputs[refs:gradient], inputs[gradient + 1 : count]
+        _in_blocks(step, buffers, between, inputs[gradient], after, inputs[count:])
+        target: Ref = inputs[0]
+        return target
+
+    return blocked
+
+
+# --- rows --------------------------------------------------------------------------------------------------------------
+
+
+def _update_rows(op: Op, layout: Layout, rule: Rule, inputs: Sequence[Any], attrs: dict[str, Any]) -> Ref:
+    buffers = _buffers(layout, inputs)
+    position = layout.gradient
+    grad, indices = np.asarray(inputs[position]), np.asarray(inputs[position + 1])
+    _check_scalars(layout, inputs, sparse=True)
+    _check_rows(buffers[0].shape, grad.shape, indices)
+    between, after = inputs[layout.refs : position], inputs[position + 2 :]
+    step = rule.with_attrs(op, attrs)
+    for chosen in _rounds(indices):
+        where, rows_grad = indices[chosen], grad[chosen]
+        rows = [buffer[where] for buffer in buffers]
+        step(*rows, *between, rows_grad, *after, *[np.empty_like(rows_grad) for _ in range(rule.scratch)])
+        for buffer, row in zip(buffers, rows, strict=True):
+            buffer[where] = row
+    target: Ref = inputs[0]
+    return target
+
+
+def _check_rows(var: tuple[int, ...], grad: tuple[int, ...], indices: np.ndarray) -> None:
+    """InvalidArgumentError unless the gradient has a row of the variable's kind for each index, all within the variable."""
+    problem = None
+    if len(var) < 1:
+        problem = "var must be at least 1 dimensional"
+    elif indices.ndim != 1:
+        problem = "indices must be one-dimensional"
+    elif len(grad) != len(var):
+        problem = f"var and grad must have the same rank: {_listed(var)} {_listed(grad)}"
+    elif grad[1:] != var[1:]:
+        different = next(i for i in range(1, len(var)) if grad[i] != var[i])
+        problem = f"var and grad must match in dimension {different}"
+    elif grad[0] != indices.size:
+        problem = "grad must be the same size as indices in the first dimension."
+    else:
+        bad = (indices < 0) | (indices >= var[0])
+        if bad.any():
+            first = int(np.argmax(bad))
+            problem = f"Index {indices[first]} at offset {first} in indices is out of range"
+    if problem is not None:
+        raise InvalidArgumentError(None, None, problem)
+
+
+def _rounds(indices: np.ndarray) -> Iterator[Any]:
+    """Positions in groups without a repeated row, earlier occurrences first: rows update as if one by one."""
+    unique, counts = np.unique(indices, return_counts=True)
+    if unique.size == indices.size:
+        yield slice(None)
+        return
+    order = np.argsort(indices, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    occurrence = np.empty(indices.size, np.int64)
+    occurrence[order] = np.arange(indices.size) - np.repeat(starts, counts)
+    for k in range(int(counts.max())):
+        yield np.flatnonzero(occurrence == k)
