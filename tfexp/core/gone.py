@@ -1,7 +1,14 @@
-"""Names of TensorFlow 0.x that 1.15 no longer has: asking for one is an AttributeError that says what to use now."""
+"""What a namespace answers for names that it does not hold: namespaces loaded on first use, and names that are gone.
 
+Asking for a name of TensorFlow 0.x that 1.15 no longer has is an AttributeError that says what to use now.
+"""
+
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
+
+# Sub-namespaces that few programs use, and that would make `import tfexp` slower.
+_ON_FIRST_USE = frozenset({"test"})
 
 _TOP_LEVEL = {
     "audio_summary": "tf.summary.audio",
@@ -28,10 +35,12 @@ _TRAIN = {
 }
 
 
-def _lookup(namespace: str, gone: Mapping[str, str]) -> Callable[[str], Any]:
+def _lookup(namespace: str, gone: Mapping[str, str], on_first_use: frozenset[str] = frozenset()) -> Callable[[str], Any]:
     """A module's `__getattr__`."""
 
     def lookup(name: str) -> Any:
+        if name in on_first_use:
+            return importlib.import_module(f"{namespace}.api.{name}")
         replacement = gone.get(name)
         if replacement is None:
             raise AttributeError(f"module {namespace!r} has no attribute {name!r}")
@@ -40,5 +49,5 @@ def _lookup(namespace: str, gone: Mapping[str, str]) -> Callable[[str], Any]:
     return lookup
 
 
-of_top_level = _lookup("tfexp", _TOP_LEVEL)
+of_top_level = _lookup("tfexp", _TOP_LEVEL, _ON_FIRST_USE)
 of_train = _lookup("tfexp.train", _TRAIN)

@@ -127,6 +127,7 @@ def _is_pure(op: Operation) -> bool:
     op_def = op.op_def
     return not (
         op_def.is_stateful
+        or op.type == "PlaceholderWithDefault"  # which may be fed
         or "CPU" not in op_def.kernels
         or op._control_flow_context is not None
         or any(arg.is_ref for arg in op_def.inputs + op_def.outputs)

@@ -41,7 +41,7 @@ def _(ctx: Any, dims: Array, value: Array) -> Array:
     if np.ndim(value):
         raise ValueError(f"value must be a scalar, got shape {dims_text(np.shape(value))}")
     if (dims < 0).any():
-        raise ValueError(f"Fill dimensions must be >= 0, got {dims_text(dims.tolist())}")
+        raise ValueError(f"Dimension {dims.min()} must be >= 0")
     value = np.asarray(value)
     return np.full(tuple(dims.tolist()), value, dtype=value.dtype)
 

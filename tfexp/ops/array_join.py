@@ -19,7 +19,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, element_array, identity, rank, reshape, shape, shape_n, size, squeeze
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_order import transpose
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import merged, with_rank
 
 # Beyond this many inputs, the gradient of a concat takes one SplitV instead of a Slice for each.
 _MANY_INPUTS = 16
@@ -53,25 +53,16 @@ def _concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape
         return TensorShape([None] * dims)
     position = int(axis.value)
     if not -dims <= position < dims:
-        raise ValueError(f"ConcatOp : Expected concatenating dimensions in the range [{-dims}, {dims}), but got {position}")
+        raise ValueError(f"Shape must be at least rank {position + 1 if position >= 0 else -position} but is rank {dims}")
     position %= dims
     total: int | None = 0
     rest = TensorShape([None] * (dims - 1))
     for value in values:
         known = value.known_dims or (None,) * dims
         total = None if total is None or known[position] is None else total + known[position]
-        others = TensorShape([*known[:position], *known[position + 1 :]])
-        try:
-            rest = rest.merge_with(others)
-        except ValueError:
-            mine, theirs = next((a, b) for a, b in zip(rest.as_list(), others.as_list()) if None not in (a, b) and a != b)
-            raise ValueError(
-                f"Dimension {next(i for i, d in enumerate(known) if i != position and d == theirs)} in both shapes must be "
-                f"equal, but are {mine} and {theirs}. Shapes are {dims_text(rest.as_list())} and "
-                f"{dims_text(others.as_list())}."
-            ) from None
-    merged = rest.as_list()
-    return TensorShape([*merged[:position], total, *merged[position:]])
+        rest = merged(rest, TensorShape([*known[:position], *known[position + 1 :]]))
+    others = rest.as_list()
+    return TensorShape([*others[:position], total, *others[position:]])
 
 
 @concat_v2_op.shape
@@ -260,20 +251,15 @@ pack_op = define_op("Pack(values: N * T) -> (output: T) {N: int >= 1; T: type; a
 
 @pack_op.shape
 def _(values: list[InputShape], *, axis: int) -> TensorShape:
-    merged = TensorShape(None)
-    for i, value in enumerate(values):
+    common = TensorShape(values[-1])
+    for i in range(len(values) - 2, -1, -1):
         try:
-            merged = merged.merge_with(TensorShape(value.known_dims))
-        except ValueError:
-            what = (
-                f"Dimension values must be equal, but are {merged} and {value}"
-                if merged.rank == value.rank
-                else f"Shapes must be equal rank, but are {merged.rank} and {value.rank}"
-            )
-            raise ValueError(f"{what}\n\tFrom merging shape {i} with other shapes.") from None
-    if merged.known_dims is None:
-        return merged
-    dims = merged.known_dims
+            common = merged(TensorShape(values[i]), common)
+        except ValueError as error:
+            raise ValueError(f"{error}\n\tFrom merging shape {i} with other shapes.") from None
+    dims = common.known_dims
+    if dims is None:
+        return common
     if not -len(dims) - 1 <= axis <= len(dims):
         raise ValueError(f"Invalid axis: {axis}; must be in [{-len(dims) - 1},{len(dims) + 1})")
     position = axis % (len(dims) + 1)
@@ -454,6 +440,8 @@ def _(value: InputShape, size_splits: InputShape, split_dim: InputShape, *, num_
     if size_splits.value is not None:
         sizes, size = size_splits.value.tolist(), dims[axis]
         if size is not None:
+            if len(sizes) == num_split and -1 not in sizes and sum(sizes) != size:
+                raise ValueError(f"can't split axis of size {size} into pieces of size {dims_text(sizes)}")
             parts = list(_split_sizes(sizes, axis, size, num_split))
         else:
             parts = [None if s == -1 else s for s in sizes]
@@ -510,7 +498,7 @@ def _(input: InputShape, multiples: InputShape) -> TensorShape:
     dims = dims if dims is not None else (None,) * count
     factors = factors if factors is not None else (None,) * count
     if len(dims) != len(factors):
-        raise ValueError(f"Shape must be rank {len(factors)} but is rank {len(dims)}")
+        raise ValueError(f"Shape must be rank {len(dims)} but is rank {len(factors)}")
     return TensorShape([None if d is None or f is None else d * f for d, f in zip(dims, factors, strict=True)])
 
 

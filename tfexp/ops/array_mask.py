@@ -24,6 +24,7 @@ from tfexp.ops.cast import cast, cast_op
 from tfexp.ops.comparison import less
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.reduce import reduce_max, reduce_prod
+from tfexp.ops.shape_rules import merged
 
 # --- select -----------------------------------------------------------------------------------------------------------
 
@@ -32,32 +33,15 @@ select_op = define_op("Select(condition: bool, t: T, e: T) -> (output: T) {T: ty
 
 @select_op.shape
 def _(condition: InputShape, t: InputShape, e: InputShape) -> TensorShape:
-    try:
-        data = TensorShape(t).merge_with(e)
-    except ValueError:
-        raise ValueError(_unequal(t, e)) from None
+    data = merged(t, e)
     chosen = condition.known_dims
     if chosen is None or data.known_dims is None or chosen == ():
         return data
     if len(chosen) == 1 and len(data.known_dims) != 1:
         # A vector chooses whole rows.
-        if data.known_dims and None not in (chosen[0], data.known_dims[0]) and chosen[0] != data.known_dims[0]:
-            raise ValueError(f"Dimensions must be equal, but are {chosen[0]} and {data.known_dims[0]}")
+        merged(TensorShape(chosen), TensorShape(data.known_dims[:1]))
         return data
-    if not condition.is_compatible_with(data):
-        raise ValueError(_unequal(condition, data))
-    return data.merge_with(TensorShape(chosen))
-
-
-def _unequal(a: TensorShape, b: TensorShape) -> str:
-    first, second = a.as_list(), b.as_list()
-    if len(first) != len(second):
-        return f"Shapes must be equal rank, but are {len(first)} and {len(second)}"
-    i, (d, e) = next(
-        (i, pair) for i, pair in enumerate(zip(first, second, strict=True)) if None not in pair and pair[0] != pair[1]
-    )
-    shapes = f"Shapes are {dims_text(first)} and {dims_text(second)}."
-    return f"Dimension {i} in both shapes must be equal, but are {d} and {e}. {shapes}"
+    return merged(condition, data)
 
 
 def _selected(condition: Array, t: Array, e: Array) -> Array:

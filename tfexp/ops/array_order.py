@@ -15,7 +15,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, either_argument, rank
+from tfexp.ops.array import Array, either_argument, rank
 from tfexp.ops.array_fill import range_op
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 
@@ -78,7 +78,7 @@ def _transposed(x: Array, perm: Array) -> Array:
             raise ValueError(f"{axis} is out of range [0 .. {len(axes)})")
     if len({axis % len(axes) for axis in axes}) < len(axes):
         missing = next(a for a in range(len(axes)) if a not in [b % len(axes) for b in axes])
-        raise ValueError(f"{missing} is missing from {dims_text(axes)}.")
+        raise ValueError(f"{missing} is missing from {{{','.join(map(str, axes))}}}.")
     return np.transpose(x, axes)
 
 
@@ -284,9 +284,9 @@ def _(ctx: Any, input: Array, seq_lengths: Array, *, seq_dim: int, batch_dim: in
         )
     for i, length in enumerate(seq_lengths.tolist()):
         if length < 0:
-            raise ValueError(f"seq_lengths({i}) < 0")
+            raise ValueError(f"seq_lens({i}) < 0")
         if length > input.shape[seq_dim]:
-            raise ValueError(f"seq_lengths({i}) > input.dims({seq_dim})")
+            raise ValueError(f"seq_lens({i}) > input.dims({seq_dim})")
     positions = np.arange(input.shape[seq_dim])
     lengths = seq_lengths[:, None]
     source = np.where(positions < lengths, lengths - 1 - positions, positions)

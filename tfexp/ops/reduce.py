@@ -240,7 +240,8 @@ def axes_or_all(x: Any, axis: Any) -> Any:
     """`axis`, or all axes of x: a constant where the rank is known (and not 0), else computed in the graph."""
     if axis is not None:
         return axis
-    rank = x.shape.ndims if isinstance(x, Tensor) else None
+    shape = getattr(x, "shape", None)  # also of what becomes a tensor later: IndexedSlices, partitioned variables
+    rank = shape.ndims if isinstance(shape, TensorShape) else None
     if rank:
         return constant(np.arange(rank), dtype=dtypes.int32)
     return array_fill.range(0, array.rank(x))

@@ -9,7 +9,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import colocate_with, control_dependencies
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import state, training
+from tfexp.ops import scatter, state, training
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_unary import sqrt
 from tfexp.train.optimizer import Optimizer, call_if_callable
@@ -86,7 +86,7 @@ class AdamOptimizer(Optimizer):
         rows = addend()
         decayed = state.assign(slot, slot * decay, use_locking=self._use_locking)
         with control_dependencies([decayed]):
-            return state.scatter_add(slot, indices, rows, use_locking=self._use_locking)
+            return scatter.scatter_add(slot, indices, rows, use_locking=self._use_locking)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
         """The powers of beta advance once all variables have used them."""
