@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.golden import oracle
-from tests.golden.programs.optimizers import OPTIMIZERS
-from tests.golden.training_cases import DTYPES, RECORDING, UPDATE_ROWS, applications, key, trajectory
+from tests.golden.training_cases import RECORDING, TRAJECTORIES, UPDATE_ROWS, applications, key, trajectory
 
 
 def main() -> None:
@@ -22,14 +21,12 @@ def main() -> None:
         return tf.raw_ops.__dict__[op](**inputs, **attrs)
 
     arrays: dict[str, Any] = {}
-    for dtype in DTYPES:
-        for optimizer in OPTIMIZERS:
-            for kind in ("dense", "sparse"):
-                for name, values in trajectory(tf, optimizer, kind, dtype).items():
-                    arrays[key(optimizer, kind, dtype, name)] = values
-        for update, kind in UPDATE_ROWS:
-            for name, values in applications(tf, build, update, kind, dtype).items():
-                arrays[key(update.key, kind, dtype, name)] = values
+    for optimizer, kind, dtype in TRAJECTORIES:
+        for name, values in trajectory(tf, optimizer, kind, dtype).items():
+            arrays[key(optimizer, kind, dtype, name)] = values
+    for update, kind, dtype in UPDATE_ROWS:
+        for name, values in applications(tf, build, update, kind, dtype).items():
+            arrays[key(update.key, kind, dtype, name)] = values
     RECORDING.parent.mkdir(exist_ok=True)
     np.savez_compressed(RECORDING, **arrays)
     print(f"{len(arrays)} arrays, {RECORDING.stat().st_size} bytes")

@@ -37,6 +37,15 @@ def drawn(seed: int, *shape: int, dtype: str = "float32", low: float = -1.0, hig
 
 # --- optimizers --------------------------------------------------------------------------------------------------
 
+# TensorFlow's proximal optimizers make float32 hyperparameters whatever the variables are.
+TRAJECTORIES = [
+    (optimizer, kind, dtype)
+    for optimizer in OPTIMIZERS
+    for kind in ("dense", "sparse")
+    for dtype in DTYPES
+    if dtype == "float32" or not optimizer.startswith("proximal")
+]
+
 
 def trajectory(tf: Any, optimizer: str, kind: str, dtype: str) -> dict[str, Array]:
     """Variables after each of STEPS steps, slots after the last. `kind`: `dense`, or `sparse` (rows, some repeatedly)."""
@@ -139,7 +148,7 @@ UPDATES = [
     ),
 ]
 
-UPDATE_ROWS = [(update, kind) for update in UPDATES for kind in update.kinds]
+UPDATE_ROWS = [(update, kind, dtype) for update in UPDATES for kind in update.kinds for dtype in DTYPES]
 
 
 def applications(tf: Any, build: Callable[..., Any], update: Update, kind: str, dtype: str) -> dict[str, Array]:

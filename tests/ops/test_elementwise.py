@@ -84,13 +84,14 @@ def of_y(op, reference, **options):
     return OpCase(op, [(2, 3), (2, 3)], reference, errors=errors, **options)
 
 
+# Those of Tanh and Sigmoid are given y conjugated already; the others conjugate it themselves.
 GRADS = [
     of_y("SqrtGrad", lambda y, dy: dy / (2 * np.conj(y))),
     of_y("RsqrtGrad", lambda y, dy: -dy / 2 * np.conj(y) ** 3),
     of_y("ReciprocalGrad", lambda y, dy: -dy * np.conj(y) ** 2),
     of_y("InvGrad", lambda y, dy: -dy * np.conj(y) ** 2),
-    of_y("TanhGrad", lambda y, dy: dy * (1 - np.conj(y) ** 2)),
-    of_y("SigmoidGrad", lambda y, dy: dy * np.conj(y * (1 - y))),
+    of_y("TanhGrad", lambda y, dy: dy * (1 - y**2)),
+    of_y("SigmoidGrad", lambda y, dy: dy * y * (1 - y)),
 ]
 
 

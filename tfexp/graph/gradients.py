@@ -29,6 +29,8 @@ from tfexp.graph.tensor import Tensor
 
 Gradient = Tensor | IndexedSlices
 
+# Zeros of so many elements and more are filled at run time, not written into the graph.
+_LARGE = 1000
 _TRAINABLE_KINDS = frozenset({"float16", "float32", "float64", "bfloat16", "complex64", "complex128", "resource", "variant"})
 
 
@@ -82,7 +84,7 @@ def gradients(
         backward.gate = gate_gradients
         backward.aggregation_method = aggregation_method
         backward.run(ys, grad_ys)
-        return [backward.gradient_of(x, unconnected_gradients) for x in xs]
+    return [backward.gradient_of(x, unconnected_gradients) for x in xs]
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -210,8 +212,7 @@ class _Backward:
         grad = slots[x.value_index] if slots is not None else None
         if grad is None or isinstance(grad, list):
             if unconnected == UnconnectedGradients.ZERO:
-                zeros: Tensor = get_op("ZerosLike")(x, name="zeros_like")
-                return zeros
+                return _zeros_like(x)
             return None
         return grad
 
@@ -270,6 +271,21 @@ def _ones_like(y: Any, name: str) -> Tensor:
         one = constant(1, dtype=y.dtype.base_dtype, name="Const")
         result: Tensor = get_op("Fill")(dims, one, name=scope)
         return result
+
+
+def _zeros_like(x: Tensor) -> Tensor:
+    """As `tf.zeros_like` makes them: a constant where the shape is known, and small enough to be written down."""
+    shape, dtype = x.get_shape(), x.dtype.base_dtype
+    zeros: Tensor
+    if not shape.is_fully_defined():
+        zeros = get_op("ZerosLike")(x, name="zeros_like")
+    elif (shape.num_elements() or 0) < _LARGE:
+        zeros = constant(0, dtype=dtype, shape=shape.as_list(), name="zeros_like")
+    else:
+        with name_scope("zeros_like") as scope:
+            dims = constant(shape.as_list(), dtype=dtypes.int32, name="shape_as_tensor")
+            zeros = get_op("Fill")(dims, constant(0, dtype=dtype, name="Const"), name=scope)
+    return zeros
 
 
 def _check_type(y: Any, grad: Any) -> None:

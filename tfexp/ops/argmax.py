@@ -73,8 +73,20 @@ def _attach(op: Op, find: Callable[..., np.ndarray]) -> None:
         return Call(lambda x, _: np.asarray(find(x, axis)).astype(dtype))
 
 
-_attach(arg_max, np.argmax)
-_attach(arg_min, np.argmin)
+def _past_nan(find: Callable[..., np.ndarray], extreme: np.ufunc, worst: float) -> Callable[..., np.ndarray]:
+    """NumPy finds a NaN first; TensorFlow never does, since no comparison with it holds (0 if all are NaN)."""
+
+    def search(x: np.ndarray, axis: int, out: np.ndarray | None = None) -> np.ndarray:
+        # The extreme of all is NaN if anything is, and costs less than a mask.
+        if x.dtype.kind != "f" or not np.isnan(extreme.reduce(x, axis=None)):
+            return find(x, axis, out)
+        return find(np.where(np.isnan(x), x.dtype.type(worst), x), axis, out)
+
+    return search
+
+
+_attach(arg_max, _past_nan(np.argmax, np.maximum, -np.inf))
+_attach(arg_min, _past_nan(np.argmin, np.minimum, np.inf))
 
 
 def argmax(

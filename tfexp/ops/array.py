@@ -379,6 +379,8 @@ def _(tensor: InputShape, shape: InputShape) -> TensorShape:
                 f"Cannot reshape a tensor with {elements} elements to shape {dims_text(dims)} ({known} elements)"
             )
         return target
+    if known == 0 and elements:
+        raise ValueError(f"Cannot reshape a tensor with {elements} elements to shape {dims_text(dims)} (0 elements)")
     if dims.count(None) > 1 or known == 0:
         return target
     if elements % known:
@@ -400,10 +402,14 @@ def _reshaped(tensor: Array, shape: Array) -> Array:
     elements = np.size(tensor)
     if open_dims:
         if known == 0:
-            raise ValueError(
-                "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes are "
-                "non-zero"
-            )
+            if elements:
+                raise ValueError(
+                    "reshape cannot infer the missing input size for an empty tensor unless all specified input sizes "
+                    "are non-zero"
+                )
+            # Nothing to count: the sizes that are not zero say how the missing one would divide.
+            missing = math.prod(d for d in np.shape(tensor) if d) // math.prod(d for d in dims if d > 0)
+            return np.reshape(tensor, [missing if d == -1 else d for d in dims])
         if elements % known:
             raise ValueError(
                 f"Input to reshape is a tensor with {elements} values, but the requested shape requires a multiple of "

@@ -272,7 +272,9 @@ def _(ctx: Any, params: Array, indices: Array) -> Array:
     params = np.asarray(params)
     if indices.shape[-1] == 0:
         return np.broadcast_to(params, (*indices.shape[:-1], *params.shape)).copy()
-    return element_array(params[coordinates(indices, params.shape, "param")])
+    chosen = element_array(params[coordinates(indices, params.shape, "param")])
+    # Indices that are a single row choose as integers do, which gives a view.
+    return np.array(chosen) if indices.ndim == 1 else chosen
 
 
 @gather_nd_op.gradient

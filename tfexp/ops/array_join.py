@@ -145,7 +145,7 @@ def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[
     sizes = _input_shapes(values)
     if len(sizes) > _MANY_INPUTS:
         rows = get_op("Slice")(stack(sizes, axis=1), [axis, 0], [1, -1])
-        return split(grad, squeeze(rows), axis)
+        return split(grad, squeeze(rows), axis, num=len(values))
     offsets = concat_offset_op(axis, sizes)
     return [get_op("Slice")(grad, begin, dims) for begin, dims in zip(offsets, sizes, strict=True)]
 
@@ -499,7 +499,14 @@ def _(input: InputShape, multiples: InputShape) -> TensorShape:
     factors = factors if factors is not None else (None,) * count
     if len(dims) != len(factors):
         raise ValueError(f"Shape must be rank {len(dims)} but is rank {len(factors)}")
-    return TensorShape([None if d is None or f is None else d * f for d, f in zip(dims, factors, strict=True)])
+    return TensorShape([_times(d, f) for d, f in zip(dims, factors, strict=True)])
+
+
+def _times(size: int | None, factor: int | None) -> int | None:
+    """Nothing taken any number of times, or anything no times, is nothing."""
+    if size == 0 or factor == 0:
+        return 0
+    return None if size is None or factor is None else size * factor
 
 
 @tile_op.kernel("CPU")

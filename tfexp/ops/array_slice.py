@@ -447,7 +447,7 @@ def _(ctx: Any, input: Array, paddings: Array, *, mode: str) -> Array:
             stop = len(inner) - edge
             inner[stop - after : stop] += moved[len(moved) - after :][::-1]
         result = np.moveaxis(inner, 0, axis)
-    return np.ascontiguousarray(result)
+    return np.array(result, order="C")
 
 
 @mirror_pad_grad_op.gradient

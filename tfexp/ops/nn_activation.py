@@ -119,12 +119,21 @@ relu6_op = define_op(f"Relu6(features: T) -> (activations: T) {{{_REAL}}}")
 shape_preserving(relu6_op)
 
 
-def _relu6(features: Array, out: Array | None = None) -> Array:
-    dtype = features.dtype
-    return np.minimum(np.maximum(features, scalar_array(0, dtype), out=out), scalar_array(6, dtype), out=out)
+@relu6_op.kernel("CPU", "XLA")
+def _(ctx: Any, features: Array) -> Array:
+    return np.minimum(np.maximum(features, scalar_array(0, features.dtype)), scalar_array(6, features.dtype))
 
 
-_defined(relu6_op, _relu6)
+@relu6_op.bind
+def _(node: BindRequest) -> Call:
+    shape, dtype = node.input_shapes[0], node.output_dtypes[0].as_numpy_dtype
+    zeros, sixes = _row(shape, dtype), _row(shape, dtype, 6)
+
+    def relu6_of(features: Array, out: Array | None = None) -> Array:
+        result = np.maximum(features, zeros, out=out)
+        return np.minimum(result, sixes, out=result)
+
+    return Call(relu6_of, out=True, elementwise=True)
 
 
 @relu6_op.gradient

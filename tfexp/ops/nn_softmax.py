@@ -29,20 +29,20 @@ softmax_op = define_op(f"Softmax(logits: T) -> (softmax: T) {_FLOAT}")
 log_softmax_op = define_op(f"LogSoftmax(logits: T) -> (logsoftmax: T) {_FLOAT}")
 
 
-def shifted(logits: Array, out: Array | None = None) -> Array:
+def _shifted(logits: Array, out: Array | None = None) -> Array:
     """Each row less its largest element, so that no exponential overflows."""
     largest = np.maximum.reduce(logits, -1, keepdims=True, initial=-np.inf)
     return np.subtract(logits, largest.astype(logits.dtype, copy=False), out)
 
 
 def _softmax(logits: Array, out: Array | None = None) -> Array:
-    result = shifted(logits, out)
+    result = _shifted(logits, out)
     np.exp(result, result)
     return np.divide(result, np.add.reduce(result, -1, keepdims=True), result)
 
 
 def _log_softmax(logits: Array, out: Array | None = None) -> Array:
-    result = shifted(logits, out)
+    result = _shifted(logits, out)
     sums = np.add.reduce(np.exp(result), -1, keepdims=True)
     return np.subtract(result, np.log(sums, sums), result)
 

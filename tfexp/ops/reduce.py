@@ -181,10 +181,10 @@ def _attach(op: Op, reducer: Reducer) -> None:
         if axes is None or shape.rank is None:
             return None
         known, keep_dims = normalized_axes(axes, shape.rank), node.attrs["keep_dims"]
-        if op is mean_ and shape.is_fully_defined() and node.output_dtypes[0].is_floating:
-            return _mean_of_known(shape.as_list(), known, node.output_dtypes[0].as_numpy_dtype, keep_dims)
-        if op is sum_ and _is_column_sum(node, known):
-            return _column_sum(shape.as_list()[0], node.output_dtypes[0].as_numpy_dtype, keep_dims)
+        if node.output_dtypes[0].is_floating and op in (sum_, mean_) and shape.is_fully_defined():
+            if op is sum_ and _is_column_sum(node, known):
+                return _column_sum(shape.as_list()[0], node.output_dtypes[0].as_numpy_dtype, keep_dims)
+            return _bound_floats(op, shape.as_list(), known, node.output_dtypes[0].as_numpy_dtype, keep_dims)
         return Call(lambda x, axes, out=None: reducer(np.asarray(x), known, keep_dims, out), out=True)
 
 
@@ -201,14 +201,13 @@ for _op, _reducer in (
     _attach(_op, _reducer)
 
 
-def _mean_of_known(dims: list[Any], axes: tuple[int, ...], dtype: Any, keep_dims: bool) -> Call:
-    """The mean with its divisor made once."""
-    count = scalar_array(math.prod(dims[axis] for axis in axes), np.dtype(dtype))
-
-    def mean(x: np.ndarray, axes_again: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        return np.divide(_ADD(x, axis=axes, dtype=dtype, out=out, keepdims=keep_dims), count, out=out)
-
-    return Call(mean, out=True)
+def _bound_floats(op: Op, dims: list[Any], axes: tuple[int, ...], dtype: Any, keep_dims: bool) -> Call:
+    """Sum and Mean of floats with all that is known put in: arguments by position, and the divisor made once."""
+    axis = None if len(axes) == len(dims) and not keep_dims else axes
+    if op is sum_:
+        return Call(lambda x, _, out=None: _ADD(x, axis, None, out, keep_dims), out=True)
+    count = scalar_array(math.prod(dims[a] for a in axes), np.dtype(dtype))
+    return Call(lambda x, _, out=None: np.divide(_ADD(x, axis, None, out, keep_dims), count, out), out=True)
 
 
 def _is_column_sum(node: BindRequest, axes: tuple[int, ...]) -> bool:

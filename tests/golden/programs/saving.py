@@ -89,14 +89,6 @@ def summaries(tf: Any) -> Outcome:
     return runs(Run([scalar, again, family, every], feeds), nobody=nobody, names=[op.name for op in made])
 
 
-@program("T6: summaries of images, sounds, texts")
-def media_summaries(tf: Any) -> Outcome:
-    image = tf.summary.image("picture", tf.zeros([2, 5, 7, 1]), max_outputs=1)
-    audio = tf.summary.audio("sound", tf.zeros([1, 11, 1]), 8000.0)
-    text = tf.summary.text("words", tf.constant(["a", "b"]))
-    return runs(names=[op.name for op in (image, audio, text)])
-
-
 def _import_errors(tf: Any, definition: Any, fed: Any) -> list[str]:
     return [
         raised(lambda: tf.import_graph_def(definition, {"nobody:0": fed})),
