@@ -65,6 +65,7 @@ from tfexp.ops import control as _control
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import overloads as _overloads
 from tfexp.ops import reduce_gradients as _reduce_gradients
+from tfexp.ops import sendrecv as _sendrecv
 from tfexp.ops import variables as _variables
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmin as argmin

@@ -15,7 +15,7 @@ from tfexp.plan.plan import Keep, Plan, Step
 from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.cpu import denormals_flushed
 from tfexp.runtime.failures import as_op_error, uninitialized
-from tfexp.runtime.resources import Resources
+from tfexp.runtime.resources import AnyResources
 from tfexp.runtime.step import NodeContext, StepState
 
 
@@ -25,7 +25,7 @@ class Trace(Protocol):
     def node(self, step: Step, began: float, ended: float, inputs: Sequence[Any], outputs: Sequence[Any]) -> None: ...
 
 
-def bind_kernel(step: Step, resources: Resources) -> Callable[..., Any]:
+def bind_kernel(step: Step, resources: AnyResources) -> Callable[..., Any]:
     """The step's kernel with its context and attributes: `f(*grouped inputs)`."""
     context = NodeContext(step.name, step.device, resources)
     function = step.kernel.function
@@ -45,13 +45,13 @@ class BoundStep:
 
     __slots__ = ("call", "checked", "step")
 
-    def __init__(self, step: Step, resources: Resources):
+    def __init__(self, step: Step, resources: AnyResources):
         self.step = step
         self.call = _bind(step, resources)
         self.checked = False
 
 
-def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[Any]]:
+def _bind(step: Step, resources: AnyResources) -> Callable[[list[Any]], Sequence[Any]]:
     op = step.op
     compute = _with_flat_inputs(step, resources)
     if op.has_single_output:
@@ -66,7 +66,7 @@ def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[An
     return for_effect
 
 
-def _with_flat_inputs(step: Step, resources: Resources) -> Callable[[list[Any]], Any]:
+def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any]], Any]:
     if step.call is not None:
         function = step.call.function
         return lambda inputs: function(*inputs, *make_scratch(step))
@@ -88,7 +88,7 @@ class Progress:
 class Interpreter:
     """A plan in one session. `run` may be called by several threads at once."""
 
-    def __init__(self, plan: Plan, resources: Resources):
+    def __init__(self, plan: Plan, resources: AnyResources):
         self.plan = plan
         self._steps = [BoundStep(step, resources) for step in plan.steps]
         self._initial = [slot.constant for slot in plan.slots]
