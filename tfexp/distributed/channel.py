@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.core.errors import UNAVAILABLE, CancelledError, OpError, UnavailableError
+from tfexp.core.errors import UNAVAILABLE, CancelledError, InternalError, OpError, UnavailableError
 from tfexp.distributed import messages as m
 from tfexp.distributed.status import as_error
 from tfexp.distributed.transport import OnDone
@@ -85,6 +85,8 @@ class GrpcChannel:
                 reply, failure = None, reasons[0] if reasons else CancelledError(None, None, f"{self._name}: cancelled")
             except self._grpc.RpcError as error:
                 reply, failure = None, self._error(error)
+            except Exception as error:
+                reply, failure = None, InternalError(None, None, f"The answer of {self._name} cannot be read: {error}")
             done(reply, failure)
 
         future.add_done_callback(finished)

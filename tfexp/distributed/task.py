@@ -46,6 +46,31 @@ class _Call:
         self.timers: list[threading.Timer] = []
 
 
+class _Pending:
+    """A request to a peer, which may be given up before its transport has said how."""
+
+    __slots__ = ("_error", "_give_up", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._give_up: Callable[[OpError], None] | None = None
+        self._error: OpError | None = None
+
+    def started(self, give_up: Callable[[OpError], None]) -> None:
+        with self._lock:
+            self._give_up = give_up
+            error = self._error
+        if error is not None:
+            give_up(error)
+
+    def give_up(self, error: OpError) -> None:
+        with self._lock:
+            self._error = error
+            how = self._give_up
+        if how is not None:
+            how(error)
+
+
 class Task:
     """Task `own` (`/job:j/replica:0/task:0`) of a cluster. `tasks`: the addresses of all; `connect` opens a transport."""
 
@@ -71,7 +96,8 @@ class Task:
         self._calls: dict[int, _Call] = {}
         self._nested: dict[int, tuple[int, int]] = {}  # the worker's call -> the client's call and the master's ask
         self._sub_call: dict[int, int] = {}  # the master's ask -> the worker's call
-        self._remote: dict[tuple[Machine, int], Callable[[OpError], None]] = {}
+        self._remote: dict[tuple[Machine, int], _Pending] = {}
+        self._owners: dict[tuple[Machine, int], int] = {}  # whose call an ask is for
         self._states: dict[int, StepState] = {}
         self._sessions: dict[str, SessionResources] = {}
         self._programs: dict[str, list[GraphProgram]] = {}
@@ -155,10 +181,13 @@ class Task:
         except Exception as error:
             # A bug of ours: the call that it hit ends, the server goes on.
             _log.exception("%s failed on %s", type(machine).__name__, type(event).__name__)
-            if not isinstance(event, ev.Asked):
-                return
-            commands = [ev.Refuse(event.call, InternalError(None, None, code_and_text(error)[1]))]
+            call = event.call if isinstance(event, ev.Asked | ev.Cancelled) else self._owners.get((machine, event.ask), -1)
+            commands = [ev.Refuse(call, InternalError(None, None, code_and_text(error)[1]))]
+        if isinstance(event, ev.Answered | ev.Failed):
+            self._owners.pop((machine, event.ask), None)
         for command in commands:
+            if isinstance(command, ev.Ask | ev.Execute | ev.Load) and command.call != -1:
+                self._owners[(machine, command.ask)] = command.call
             self._perform(machine, command)
 
     def _perform(self, machine: Machine, command: ev.Command) -> None:
@@ -177,6 +206,7 @@ class Task:
             case ev.Load(_, call):
                 self._hand_over(call, lambda: self._load(command))
             case ev.Abandon(ask, error):
+                self._owners.pop((machine, ask), None)
                 self._abandon(machine, ask, error)
             case ev.SetTimer(number, milliseconds):
                 call_state = self._calls.get(number)
@@ -218,19 +248,19 @@ class Task:
 
     def _ask_peer(self, machine: Machine, command: ev.Ask) -> None:
         key = (machine, command.ask)
+        pending = self._remote[key] = _Pending()
 
         def done(reply: m.Reply | None, error: OpError | None) -> None:
             self._remote.pop(key, None)
             self._feed(machine, ev.Answered(command.ask, reply) if error is None else ev.Failed(command.ask, error))
 
         try:
-            transport = self._transport(command.task)
-            give_up = transport.start(command.request, done, command.wait)
+            pending.started(self._transport(command.task).start(command.request, done, command.wait))
         except OpError as error:
             done(None, error)
-            return
-        if command.call != -1:
-            self._remote[key] = give_up
+        except Exception as error:
+            # A value that has no place in a message: a handle, a reference.
+            done(None, InternalError(None, None, f"The request to {command.task} cannot be sent: {error}"))
 
     def _transport(self, task: str) -> Transport:
         found = self._transports.get(task)
@@ -254,9 +284,9 @@ class Task:
         elif ask in self._sub_call:
             self._feed(self._worker, ev.Cancelled(self._sub_call[ask], error))
             return
-        give_up = self._remote.pop((machine, ask), None)
-        if give_up is not None:
-            give_up(error)
+        pending = self._remote.pop((machine, ask), None)
+        if pending is not None:
+            pending.give_up(error)
 
     # --- work --------------------------------------------------------------------------------------------------------
 
