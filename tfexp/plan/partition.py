@@ -27,6 +27,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Assignment
 from tfexp.plan.cohesion import cohesive_pairs
+from tfexp.plan.prune import PLACEHOLDERS
 
 # Constants of at most so many elements are repeated on every task that reads them, rather than sent.
 _SMALL_CONSTANT = 1 << 12
@@ -76,7 +77,7 @@ def task_of(device: str) -> str:
 def needed(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Iterable[Tensor]) -> list[Operation]:
     """The nodes that a step runs, in the order in which the graph got them."""
     fed = set(feeds)
-    fed_placeholders = {t.op for t in fed if t.op.type in ("Placeholder", "PlaceholderV2")}
+    fed_placeholders = {t.op for t in fed if t.op.type in PLACEHOLDERS}
     found: set[Operation] = set()
     pending = [t.op for t in fetches if t not in fed] + list(targets)
     while pending:
