@@ -23,6 +23,8 @@ from tfexp.core.dtypes import as_dtype as as_dtype
 from tfexp.core.gone import of_top_level as __getattr__
 from tfexp.core.shape import Dimension as Dimension
 from tfexp.core.shape import TensorShape as TensorShape
+from tfexp.formats.tensor import make_ndarray as make_ndarray
+from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
 from tfexp.graph import apply as _apply
 from tfexp.graph.collections import GraphKeys as GraphKeys
 from tfexp.graph.control_flow import cond as cond

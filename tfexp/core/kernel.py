@@ -57,6 +57,14 @@ class Kernel:
         return self.function(ctx, *inputs, **self.declared(attrs))
 
 
+MAX_SHARDS = 8
+
+
+def shard_bounds(size: int, k: int, n: int) -> tuple[int, int]:
+    """Where the k-th of n nearly equal parts of `range(size)` begins and ends."""
+    return size * k // n, size * (k + 1) // n
+
+
 @dataclass(frozen=True)
 class Call:
     """A direct way to compute one node: `function(*inputs)`, flat inputs, no context, attrs bound.
@@ -66,6 +74,8 @@ class Call:
     shape and dtype. `view`: the result may share memory with an input.
     `scratch`: shapes and dtypes of work arrays that are passed after the inputs, `function(*inputs, *scratch)`; their
     content is whatever the last call left, they are the call's own while it runs, and the result must not live in them.
+    `shard`: for nodes worth several threads, `shard(k, n)` is the k-th of n parts of the work (n at most MAX_SHARDS): called
+    as `function` is, always with `out` (where the op returns an array), it writes its part of the result and nothing else.
     Inputs declared `ref` arrive as `Ref`, and then the result is the Ref that the op returns: so in-place updates are bound.
     """
 
@@ -74,6 +84,7 @@ class Call:
     elementwise: bool = False
     view: bool = False
     scratch: tuple[tuple[tuple[int, ...], Any], ...] = ()
+    shard: Callable[[int, int], Callable[..., Any]] | None = None
 
 
 @dataclass(frozen=True)

@@ -137,12 +137,15 @@ def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool
     """`a` with its axes in the order `perm` (reversed if None). Source: `tf.transpose`."""
     with name_scope(name, "transpose", [a]) as scope:
         node: Op = transpose_op
+        if perm is not None and not conjugate:
+            given: Tensor = transpose_op(a, perm, name=scope)
+            return given
         tensor = convert_to_tensor(a, name="a") if not isinstance(a, Tensor) else a
         if conjugate and tensor.dtype.is_complex:
             node = conjugate_transpose_op
         if perm is not None:
-            given: Tensor = node(tensor, perm, name=scope)
-            return given
+            conjugated: Tensor = node(tensor, perm, name=scope)
+            return conjugated
         dims = tensor.get_shape().ndims
         if dims is None:
             count = rank(tensor)

@@ -28,7 +28,7 @@ shape_preserving(neg).ufunc(np.negative)
 
 @neg.gradient
 def _(op: Operation, grad: Tensor) -> Tensor:
-    return neg(grad)
+    return -grad  # sparse gradients stay sparse
 
 
 abs_op = define_op("Abs(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,int8,int16,int32,int64]}")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.kernel import MAX_SHARDS, BindRequest, Call, shard_bounds
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
 from tfexp.graph.convert import convert_to_tensor
@@ -62,13 +62,38 @@ def _(node: BindRequest) -> Call | None:
         return None
     # Transposed views cost a fraction of a microsecond; the copy is left to BLAS, which takes both orders.
     product: Any = np.matmul
+    shard = _row_shards(node)
     if node.attrs["transpose_a"] and node.attrs["transpose_b"]:
-        return Call(lambda a, b, out=None: product(a.T, b.T, out=out), out=True)
+        return Call(lambda a, b, out=None: product(a.T, b.T, out=out), out=True, shard=shard)
     if node.attrs["transpose_a"]:
-        return Call(lambda a, b, out=None: product(a.T, b, out=out), out=True)
+        return Call(lambda a, b, out=None: product(a.T, b, out=out), out=True, shard=shard)
     if node.attrs["transpose_b"]:
-        return Call(lambda a, b, out=None: product(a, b.T, out=out), out=True)
-    return Call(product, out=True)
+        return Call(lambda a, b, out=None: product(a, b.T, out=out), out=True, shard=shard)
+    return Call(product, out=True, shard=shard)
+
+
+# Multiplications below which a second thread is not worth waking (about 40 µs of one core).
+_WORTH_SHARDING = 2_000_000
+
+
+def _row_shards(node: BindRequest) -> Any:
+    """The product by blocks of its rows, where it is large enough."""
+    transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    rows, columns = node.output_shapes[0].as_list()
+    inner = node.input_shapes[0].as_list()[0 if transpose_a else 1]
+    if (rows or 0) < MAX_SHARDS or (rows or 0) * (columns or 0) * (inner or 0) < _WORTH_SHARDING:
+        return None
+
+    def shard(k: int, n: int) -> Any:
+        low, high = shard_bounds(rows or 0, k, n)
+
+        def part(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
+            left = a[:, low:high].T if transpose_a else a[low:high]
+            np.matmul(left, b.T if transpose_b else b, out=out[low:high])
+
+        return part
+
+    return shard
 
 
 @mat_mul.gradient
@@ -146,21 +171,16 @@ for _op in (batch_mat_mul_v2, batch_mat_mul):
 
 
 def _product_gradients(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
-    """The gradients of x @ y before sums over broadcast batches, as `tf.matmul` would make (and name) them."""
-
-    def product(a: Tensor, b: Tensor, adj_x: bool, adj_y: bool) -> Tensor:
-        result: Tensor = batch_mat_mul_v2(a, b, adj_x=adj_x, adj_y=adj_y, name="MatMul")
-        return result
-
+    """The gradients of x @ y before sums over broadcast batches."""
     x, y = op.inputs
     adj = op.get_attr("adj_x"), op.get_attr("adj_y")
     if adj == (False, False):
-        return product(grad, y, adj_x=False, adj_y=True), product(x, grad, adj_x=True, adj_y=False)
+        return matmul(grad, y, adjoint_b=True), matmul(x, grad, adjoint_a=True)
     if adj == (False, True):
-        return product(grad, y, adj_x=False, adj_y=False), product(grad, x, adj_x=True, adj_y=False)
+        return matmul(grad, y), matmul(grad, x, adjoint_a=True)
     if adj == (True, False):
-        return product(y, grad, adj_x=False, adj_y=True), product(x, grad, adj_x=False, adj_y=False)
-    return product(y, grad, adj_x=True, adj_y=True), product(grad, x, adj_x=True, adj_y=True)
+        return matmul(y, grad, adjoint_b=True), matmul(x, grad)
+    return matmul(y, grad, adjoint_a=True, adjoint_b=True), matmul(grad, x, adjoint_a=True, adjoint_b=True)
 
 
 @batch_mat_mul.gradient

@@ -20,7 +20,7 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
 
-BLOCK = 1 << 15  # elements
+BLOCK = 1 << 16  # elements
 
 Step = Callable[..., None]
 

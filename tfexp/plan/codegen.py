@@ -9,10 +9,10 @@ v<slot>  a computed value (local)      t<slot>  a Ref's array (local)    d<step>
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from tfexp.core.kernel import Call
 from tfexp.core.op import group_inputs
 from tfexp.plan.plan import Fetch, Keep, Plan, Step
 
@@ -41,9 +41,9 @@ def is_handle(step: Step) -> bool:
     return step.kernel.handle and not step.may_be_dead
 
 
-def _takes_out_by_position(function: Any) -> bool:
+def _takes_out_by_position(call: Call) -> bool:
     """A ufunc's output as positional argument is quicker than by name; NumPy wants these two called by name."""
-    return isinstance(function, np.ufunc) and function not in (np.maximum, np.minimum)
+    return call.shard is None and isinstance(call.function, np.ufunc) and call.function not in (np.maximum, np.minimum)
 
 
 class _Writer:
@@ -127,7 +127,7 @@ class _Writer:
         else:
             arguments += [f"s{position}_{n}" for n in range(len(step.call.scratch))]
             if len(outputs) == 1 and self.plan.slots[outputs[0]].buffer is not None:
-                keyword = "" if _takes_out_by_position(step.call.function) else "out="
+                keyword = "" if _takes_out_by_position(step.call) else "out="
                 arguments.append(f"{keyword}b{outputs[0]}")
         text = f"f{position}({', '.join(arguments)})"
         if any(i in self.last_use for i in outputs):

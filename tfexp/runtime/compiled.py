@@ -1,6 +1,6 @@
 """Generated code, bound to a session: what runs from a step's third time on.
 
-The code is compiled once for a plan; each of the runs that go on at the same time has a frame of its own: globals with its
+The code is generated when it first runs, once for a plan; each of the runs that go on at the same time has a frame of its own: globals with its
 own buffers, and a context in which NumPy keeps quiet about inf and nan.
 """
 
@@ -18,7 +18,7 @@ from tfexp.core.kernel import DEAD, Ref
 from tfexp.plan.codegen import Source, generate, is_handle
 from tfexp.plan.plan import Plan, Step
 from tfexp.runtime.cpu import flush_denormals, restore_denormals
-from tfexp.runtime.executor import bind_kernel, hand_out, make_scratch
+from tfexp.runtime.executor import bind_call, bind_kernel, hand_out, make_scratch
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.resources import Resources
 
@@ -28,10 +28,8 @@ class Compiled:
 
     def __init__(self, plan: Plan, resources: Resources):
         self.plan = plan
-        self.source: Source = generate(plan)
-        namespace: dict[str, Any] = {}
-        exec(compile(self.source.text, "<tfexp plan>", "exec"), namespace)
-        self._code: types.CodeType = namespace["run"].__code__
+        self._source: Source | None = None
+        self._code: types.CodeType | None = None
         self._resources = resources
         self._generation = -1
         self._shared: dict[str, Any] = {}
@@ -68,12 +66,16 @@ class Compiled:
             if slot.constant is not None:
                 shared[f"c{i}"] = slot.constant
         for position, step in enumerate(self.plan.steps):
-            function = bind_kernel(step, self._resources) if step.call is None else step.call.function
+            function = bind_kernel(step, self._resources) if step.call is None else bind_call(step, self.plan)
             if is_handle(step):
                 result = function()
                 shared.update((f"h{i}", r) for i, r in zip(step.outputs, [result] if step.op.has_single_output else result))
             else:
                 shared[f"f{position}"] = function
+        if self._code is None:
+            source, namespace = generate(self.plan), dict[str, Any]()
+            exec(compile(source.text, "<tfexp plan>", "exec"), namespace)
+            self._source, self._code = source, namespace["run"].__code__
         generation = self._resources.generation
         self._shared, self._frames, self._generation = shared, [], generation
 
@@ -93,6 +95,7 @@ class Compiled:
         for position, step in enumerate(self.plan.steps):
             for n, array in enumerate(make_scratch(step)):
                 names[f"s{position}_{n}"] = array
+        assert self._code is not None
         function = types.FunctionType(self._code, names)
         context = contextvars.copy_context()
         context.run(np.seterr, all="ignore")
@@ -106,7 +109,8 @@ class Compiled:
         position, trace = -1, error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code is self._code:
-                position = self.source.step_of_line[trace.tb_lineno - 1]
+                assert self._source is not None
+                position = self._source.step_of_line[trace.tb_lineno - 1]
                 local = trace.tb_frame
             trace = trace.tb_next
         if position < 0:
