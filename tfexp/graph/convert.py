@@ -211,9 +211,6 @@ class IndexedSlices:
     def op(self) -> Operation:
         return self._values.op
 
-    def __neg__(self) -> IndexedSlices:
-        return IndexedSlices(-self._values, self._indices, self._dense_shape)  # type: ignore[operator]
-
     @property
     def _control_input(self) -> Operation:
         """What `tf.control_dependencies` waits for."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
-from tfexp.core.kernel import BindRequest, Call, Ref
+from tfexp.core.kernel import MAX_SHARDS, BindRequest, Call, Ref, shard_bounds
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
@@ -216,9 +216,11 @@ def _bind_dense(op: Op, layout: Layout, rule: Rule, node: BindRequest) -> Call |
     size = int(np.prod(shape, dtype=np.int64))
     step = rule.with_attrs(op, node.attrs)
     known: tuple[int, ...] = shape  # type: ignore[assignment]
-    function = _whole(step, layout, known) if size <= BLOCK else _blocked(step, layout, known)
-    work = (known if size <= BLOCK else (BLOCK,), node.input_dtypes[0].as_numpy_dtype)
-    return Call(function, scratch=(work,) * rule.scratch)
+    dtype = node.input_dtypes[0].as_numpy_dtype
+    if size <= BLOCK:
+        return Call(_whole(step, layout, known), scratch=((known, dtype),) * rule.scratch)
+    shares = _shares(step, layout, known, size)
+    return Call(shares(0, 1), scratch=(((MAX_SHARDS, BLOCK), dtype),) * rule.scratch, shard=shares)
 
 
 def _refuse_shape(shape: tuple[int, ...], *refs: Ref) -> None:
@@ -261,19 +263,27 @@ def _whole(step: Step, layout: Layout, shape: tuple[int, ...]) -> Callable[..., 
     return (plain, one_slot, two_slots, three_slots)[layout.refs - 1]
 
 
-def _blocked(step: Step, layout: Layout, shape: tuple[int, ...]) -> Callable[..., Ref]:
+def _shares(step: Step, layout: Layout, shape: tuple[int, ...], size: int) -> Callable[[int, int], Callable[..., Ref]]:
+    """The rule on the k-th of n ranges of a large variable, block by block; each has its own row of the scratch arrays."""
     refs, gradient, count = layout.refs, layout.gradient, len(layout.names)
 
-    def blocked(*inputs: Any) -> Ref:
-        buffers = [ref.value for ref in inputs[:refs]]
-        if any(buffer.shape != shape for buffer in buffers):
-            _refuse_shape(shape, *inputs[:refs])
-        between, after = inputs[refs:gradient], inputs[gradient + 1 : count]
-        _in_blocks(step, buffers, between, inputs[gradient], after, inputs[count:])
-        target: Ref = inputs[0]
-        return target
+    def share(k: int, n: int) -> Callable[..., Ref]:
+        low, high = shard_bounds(size, k, n)
 
-    return blocked
+        def update(*inputs: Any) -> Ref:
+            buffers = [ref.value for ref in inputs[:refs]]
+            if any(buffer.shape != shape for buffer in buffers):
+                _refuse_shape(shape, *inputs[:refs])
+            between, after = inputs[refs:gradient], inputs[gradient + 1 : count]
+            mine = [buffer.reshape(-1)[low:high] for buffer in buffers]
+            grad = inputs[gradient].reshape(-1)[low:high]
+            _in_blocks(step, mine, between, grad, after, [array[k] for array in inputs[count:]])
+            target: Ref = inputs[0]
+            return target
+
+        return update
+
+    return share
 
 
 # --- rows --------------------------------------------------------------------------------------------------------------

@@ -124,8 +124,11 @@ class Variable(metaclass=_VariableType):
 
     if TYPE_CHECKING:
         # What every kind of variable has; see `ops.variables.RefVariable`.
-        op: Any
-        device: str
+        @property
+        def op(self) -> Any: ...
+        @property
+        def device(self) -> str: ...
+
         _save_slice_info: Any
 
         def _ref(self) -> Tensor: ...
