@@ -1,18 +1,35 @@
 """tfexp: TensorFlow 1.15's public API on an embedded NumPy runtime (`import tfexp as tf`). Re-exports, no logic."""
 
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue as AttrValue
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList as NameAttrList
+from tensorboard.compat.proto.event_pb2 import LogMessage as LogMessage
+from tensorboard.compat.proto.graph_pb2 import GraphDef as GraphDef
+from tensorboard.compat.proto.histogram_pb2 import HistogramProto as HistogramProto
+from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef as MetaGraphDef
+from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo as TensorInfo
+from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
+from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
+
 from tfexp import train as train
 from tfexp.api import bitwise as bitwise
+from tfexp.api import compat as compat
+from tfexp.api import debugging as debugging
+from tfexp.api import dtypes as dtypes
 from tfexp.api import errors as errors
 from tfexp.api import graph_util as graph_util
 from tfexp.api import initializers as initializers
+from tfexp.api import io as io
 from tfexp.api import linalg as linalg
 from tfexp.api import logging as logging
 from tfexp.api import losses as losses
+from tfexp.api import manip as manip
 from tfexp.api import math as math
+from tfexp.api import nest as nest
 from tfexp.api import nn as nn
 from tfexp.api import random as random
 from tfexp.api import strings as strings
 from tfexp.api import summary as summary
+from tfexp.api import version as version
 from tfexp.api.summary import Event as Event
 from tfexp.api.summary import SessionLog as SessionLog
 from tfexp.api.summary import Summary as Summary
@@ -20,9 +37,12 @@ from tfexp.core.device import DeviceSpec as DeviceSpec
 from tfexp.core.dtypes import *  # noqa: F403
 from tfexp.core.dtypes import DType as DType
 from tfexp.core.dtypes import as_dtype as as_dtype
+from tfexp.core.errors import OpError as OpError
 from tfexp.core.gone import of_top_level as __getattr__
 from tfexp.core.shape import Dimension as Dimension
 from tfexp.core.shape import TensorShape as TensorShape
+from tfexp.core.shape import dimension_at_index as dimension_at_index
+from tfexp.core.shape import dimension_value as dimension_value
 from tfexp.formats.tensor import make_ndarray as make_ndarray
 from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
 from tfexp.graph import apply as _apply
@@ -63,6 +83,12 @@ from tfexp.graph.scopes import op_scope as op_scope
 from tfexp.graph.scopes import reset_default_graph as reset_default_graph
 from tfexp.graph.shape_inference import static_value as get_static_value
 from tfexp.graph.tensor import Tensor as Tensor
+from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
+from tfexp.graph.versions import GIT_VERSION as GIT_VERSION
+from tfexp.graph.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
+from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
+from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
+from tfexp.graph.versions import VERSION as VERSION
 from tfexp.ops import control as _control
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import overloads as _overloads
@@ -71,19 +97,13 @@ from tfexp.ops import variables as _variables
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmin as argmin
 from tfexp.ops.array import bitcast as bitcast
-from tfexp.ops.array import ensure_shape as ensure_shape
 from tfexp.ops.array import expand_dims as expand_dims
-from tfexp.ops.array import identity as identity
-from tfexp.ops.array import identity_n as identity_n
-from tfexp.ops.array import placeholder as placeholder
-from tfexp.ops.array import placeholder_with_default as placeholder_with_default
 from tfexp.ops.array import rank as rank
 from tfexp.ops.array import reshape as reshape
 from tfexp.ops.array import shape as shape
 from tfexp.ops.array import shape_n as shape_n
 from tfexp.ops.array import size as size
 from tfexp.ops.array import squeeze as squeeze
-from tfexp.ops.array import stop_gradient as stop_gradient
 from tfexp.ops.array_fill import broadcast_to as broadcast_to
 from tfexp.ops.array_fill import fill as fill
 from tfexp.ops.array_fill import lin_space as lin_space
@@ -100,10 +120,14 @@ from tfexp.ops.array_gather import scatter_nd as scatter_nd
 from tfexp.ops.array_gather import tensor_scatter_add as tensor_scatter_add
 from tfexp.ops.array_gather import tensor_scatter_sub as tensor_scatter_sub
 from tfexp.ops.array_gather import tensor_scatter_update as tensor_scatter_update
+from tfexp.ops.array_identity import ensure_shape as ensure_shape
+from tfexp.ops.array_identity import identity as identity
+from tfexp.ops.array_identity import identity_n as identity_n
+from tfexp.ops.array_identity import placeholder as placeholder
+from tfexp.ops.array_identity import placeholder_with_default as placeholder_with_default
+from tfexp.ops.array_identity import stop_gradient as stop_gradient
 from tfexp.ops.array_join import concat as concat
-from tfexp.ops.array_join import split as split
 from tfexp.ops.array_join import stack as stack
-from tfexp.ops.array_join import tile as tile
 from tfexp.ops.array_join import unstack as unstack
 from tfexp.ops.array_mask import boolean_mask as boolean_mask
 from tfexp.ops.array_mask import sequence_mask as sequence_mask
@@ -126,6 +150,11 @@ from tfexp.ops.array_partition import sparse_to_dense as sparse_to_dense
 from tfexp.ops.array_slice import pad as pad
 from tfexp.ops.array_slice import slice as slice
 from tfexp.ops.array_slice import strided_slice as strided_slice
+from tfexp.ops.array_split import split as split
+from tfexp.ops.array_tile import tile as tile
+from tfexp.ops.broadcast_shapes import broadcast_dynamic_shape as broadcast_dynamic_shape
+from tfexp.ops.broadcast_shapes import broadcast_static_shape as broadcast_static_shape
+from tfexp.ops.broadcast_shapes import meshgrid as meshgrid
 from tfexp.ops.case import case as case
 from tfexp.ops.cast import cast as cast
 from tfexp.ops.cast import saturate_cast as saturate_cast
@@ -161,6 +190,9 @@ from tfexp.ops.check_compare import assert_type as assert_type
 from tfexp.ops.check_compare import is_non_decreasing as is_non_decreasing
 from tfexp.ops.check_compare import is_numeric_tensor as is_numeric_tensor
 from tfexp.ops.check_compare import is_strictly_increasing as is_strictly_increasing
+from tfexp.ops.check_types import assert_proper_iterable as assert_proper_iterable
+from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
+from tfexp.ops.check_types import is_tensor as is_tensor
 from tfexp.ops.clip import clip_by_average_norm as clip_by_average_norm
 from tfexp.ops.clip import clip_by_global_norm as clip_by_global_norm
 from tfexp.ops.clip import clip_by_norm as clip_by_norm
@@ -177,6 +209,7 @@ from tfexp.ops.complex_numbers import complex as complex
 from tfexp.ops.complex_numbers import conj as conj
 from tfexp.ops.complex_numbers import imag as imag
 from tfexp.ops.complex_numbers import real as real
+from tfexp.ops.confusion_matrix import confusion_matrix as confusion_matrix
 from tfexp.ops.counting import bincount as bincount
 from tfexp.ops.counting import histogram_fixed_width as histogram_fixed_width
 from tfexp.ops.cumulative import cumprod as cumprod
@@ -324,6 +357,8 @@ from tfexp.ops.segment_sparse import sparse_segment_mean as sparse_segment_mean
 from tfexp.ops.segment_sparse import sparse_segment_sqrt_n as sparse_segment_sqrt_n
 from tfexp.ops.segment_sparse import sparse_segment_sum as sparse_segment_sum
 from tfexp.ops.slicing import newaxis as newaxis
+from tfexp.ops.sort import argsort as argsort
+from tfexp.ops.sort import sort as sort
 from tfexp.ops.state import assign as assign
 from tfexp.ops.state import assign_add as assign_add
 from tfexp.ops.state import assign_sub as assign_sub
@@ -332,6 +367,7 @@ from tfexp.ops.state import is_variable_initialized as is_variable_initialized
 from tfexp.ops.strings import as_string as as_string
 from tfexp.ops.strings import string_join as string_join
 from tfexp.ops.strings import string_to_number as string_to_number
+from tfexp.ops.template import make_template as make_template
 from tfexp.ops.tensor_products import einsum as einsum
 from tfexp.ops.tensor_products import tensordot as tensordot
 from tfexp.ops.uninitialized import assert_variables_initialized as assert_variables_initialized

@@ -74,7 +74,9 @@ CASES = [
         lambda index, updates, shape: added((5, 2), index, updates),
         dtypes=["float32", "int32"],
         errors=[
-            Error([I([[1], [7]]), (2, 3), I([5, 3])], InvalidArgumentError, "indices[1] = [7] does not index into shape [5,3]"),
+            Error(
+                [I([[1], [7]]), (2, 3), I([5, 3])], InvalidArgumentError, "indices[1] = [7] does not index into shape [5,3]"
+            ),
             Error([I([[1], [2]]), (2, 3), I([5, 7])], ValueError, "must match dimensions [1,2) of updates", constants=True),
             Error([I([[1], [2]]), (2, 3), I([5, 7])], InvalidArgumentError, "Must have updates.shape = indices.shape[:-1]"),
         ],

@@ -71,7 +71,7 @@ def _(ctx: Any, condition: Array, t: Array, e: Array) -> Array:
 @select_op.bind
 def _(node: BindRequest) -> Call | None:
     shapes = node.input_shapes
-    if not all(s.is_fully_defined() for s in shapes) or shapes[0] != shapes[1] or not shapes[0].rank:
+    if not all(s.is_fully_defined() for s in shapes) or len(set(shapes)) > 1 or not shapes[0].rank:
         return None
 
     def choose(condition: Array, t: Array, e: Array, out: Array | None = None) -> Array:

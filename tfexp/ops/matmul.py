@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.kernel import MAX_SHARDS, BindRequest, Call, shard_bounds
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
 from tfexp.graph.convert import convert_to_tensor
@@ -62,38 +62,13 @@ def _(node: BindRequest) -> Call | None:
         return None
     # Transposed views cost a fraction of a microsecond; the copy is left to BLAS, which takes both orders.
     product: Any = np.matmul
-    shard = _row_shards(node)
     if node.attrs["transpose_a"] and node.attrs["transpose_b"]:
-        return Call(lambda a, b, out=None: product(a.T, b.T, out=out), out=True, shard=shard)
+        return Call(lambda a, b, out=None: product(a.T, b.T, out=out), out=True)
     if node.attrs["transpose_a"]:
-        return Call(lambda a, b, out=None: product(a.T, b, out=out), out=True, shard=shard)
+        return Call(lambda a, b, out=None: product(a.T, b, out=out), out=True)
     if node.attrs["transpose_b"]:
-        return Call(lambda a, b, out=None: product(a, b.T, out=out), out=True, shard=shard)
-    return Call(product, out=True, shard=shard)
-
-
-# Multiplications below which a second thread is not worth waking (about 40 µs of one core).
-_WORTH_SHARDING = 2_000_000
-
-
-def _row_shards(node: BindRequest) -> Any:
-    """The product by blocks of its rows, where it is large enough."""
-    transpose_a, transpose_b = node.attrs["transpose_a"], node.attrs["transpose_b"]
-    rows, columns = node.output_shapes[0].as_list()
-    inner = node.input_shapes[0].as_list()[0 if transpose_a else 1]
-    if (rows or 0) < MAX_SHARDS or (rows or 0) * (columns or 0) * (inner or 0) < _WORTH_SHARDING:
-        return None
-
-    def shard(k: int, n: int) -> Any:
-        low, high = shard_bounds(rows or 0, k, n)
-
-        def part(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
-            left = a[:, low:high].T if transpose_a else a[low:high]
-            np.matmul(left, b.T if transpose_b else b, out=out[low:high])
-
-        return part
-
-    return shard
+        return Call(lambda a, b, out=None: product(a, b.T, out=out), out=True)
+    return Call(product, out=True)
 
 
 @mat_mul.gradient

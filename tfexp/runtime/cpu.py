@@ -1,9 +1,10 @@
 """Who owns the cores, and how the processor treats tiny numbers. The runtime's business, so that it is not left to luck.
 
-Threads: a task has `max(1, cores // tasks)`, where tasks are the servers of one host. They are ours (`workers`): BLAS is
-kept at one thread, because two pools that compete for cores cost more than they bring, and because OpenBLAS's threads wait
-for each other actively: with one core taken by another program, a product took ten times as long. What the environment sets
-(`OPENBLAS_NUM_THREADS` and friends) is respected.
+Threads: NumPy's BLAS gets `max(1, cores // tasks)`, where tasks are the servers of one host: pools that compete for cores
+cost more than they bring (two trainers with 2 threads each on 2 cores ran 4 times slower than with 1 each). There is no
+other pool: element-wise NumPy in Python threads loses to the interpreter's lock what it gains. The number is fixed for
+as long as the process runs, because OpenBLAS's results depend on it. What the environment sets (`OPENBLAS_NUM_THREADS` and
+friends) is respected.
 
 Denormals: as in TensorFlow, numbers too small for full precision count as zero while a step runs. Arithmetic on them is
 up to 30 times slower, and optimizers' moments drift there late in a run. Outside of steps the processor is as Python
@@ -28,8 +29,6 @@ _THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS
 _REPORTED_VARIABLES = (*_THREAD_VARIABLES, "OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
 
 _tasks = 1
-_intra_op_threads = 0
-_blas_is_ours = False
 
 
 # --- threads -----------------------------------------------------------------------------------------------------
@@ -46,26 +45,29 @@ def cores() -> int:
 
 
 def threads() -> int:
-    """The threads that one task computes with."""
-    return _intra_op_threads or max(1, cores() // _tasks)
+    """The BLAS threads of one task."""
+    return max(1, cores() // _tasks)
 
 
 def share_cores(tasks: int) -> None:
-    """Say that `tasks` tasks share this host's cores; plans that are made from now on follow."""
+    """Say that `tasks` tasks share this host's cores, and let BLAS follow. ValueError for less than one."""
     global _tasks
     if tasks < 1:
         raise ValueError(f"share_cores: at least one task has to run here, not {tasks}")
     _tasks = tasks
+    set_blas_threads(threads())
 
 
 def configure(intra_op_threads: int) -> None:
-    """What a new session asks for: that many threads, or (0) what the machine and its tasks suggest."""
-    global _intra_op_threads, _blas_is_ours
-    if intra_op_threads:
-        _intra_op_threads = intra_op_threads
-    if not _blas_is_ours:
-        _blas_is_ours = True
-        set_blas_threads(1)
+    """What a new session asks for: that many BLAS threads, or (0) what the machine and its tasks suggest."""
+    wanted = intra_op_threads or threads()
+    if intra_op_threads or wanted != _usual():
+        set_blas_threads(wanted)
+
+
+def _usual() -> int:
+    """The threads that BLAS takes of itself: it does not know of quotas."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def set_blas_threads(number: int) -> None:
@@ -81,7 +83,7 @@ def _pools() -> Any:
 
 
 def report() -> dict[str, Any]:
-    """What a run's manifest says about the processor: cores, tasks, threads, BLAS, environment, denormals."""
+    """What a run's manifest says about the processor: cores, tasks, BLAS, environment, denormals."""
     pools = [
         {key: pool.get(key) for key in ("internal_api", "version", "architecture", "num_threads")}
         for pool in _pools().info()
@@ -91,7 +93,6 @@ def report() -> dict[str, Any]:
         "machine": platform.machine(),
         "cores": cores(),
         "tasks": _tasks,
-        "threads": threads(),
         "blas": pools,
         "environment": {name: os.environ[name] for name in _REPORTED_VARIABLES if name in os.environ},
         "denormals": "flushed to zero within steps" if FLUSHES_DENORMALS else "kept",

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.kernel import DEAD, MAX_SHARDS, Ref
+from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import group_inputs
 from tfexp.plan.plan import Keep, Plan, Step
 from tfexp.runtime import cpu
@@ -17,7 +17,6 @@ from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext, StepState
-from tfexp.runtime.workers import sharded
 
 
 class Trace(Protocol):
@@ -36,21 +35,9 @@ def bind_kernel(step: Step, resources: Resources) -> Callable[..., Any]:
     return lambda *inputs: function(context, *inputs, **attrs)
 
 
-def bind_call(step: Step, plan: Plan) -> Callable[..., Any]:
-    """The step's direct callable, in as many parts as this task has threads where it can be parted."""
-    assert step.call is not None
-    count = min(cpu.threads(), MAX_SHARDS)
-    if step.call.shard is None or count == 1:
-        return step.call.function
-    slot = plan.slots[step.outputs[0]]
-    if slot.dtype._is_ref_dtype:
-        return sharded(step.call.shard, count, None, None)
-    return sharded(step.call.shard, count, slot.shape.known_dims, slot.dtype.as_numpy_dtype)  # type: ignore[arg-type]
-
-
 def make_scratch(step: Step) -> list[np.ndarray]:
     """New work arrays for the step's call."""
-    return [np.empty(shape, dtype) for shape, dtype in step.call.scratch] if step.call is not None else []
+    return [aligned_empty(shape, dtype) for shape, dtype in step.call.scratch] if step.call is not None else []
 
 
 class BoundStep:
@@ -58,15 +45,15 @@ class BoundStep:
 
     __slots__ = ("call", "checked", "step")
 
-    def __init__(self, step: Step, plan: Plan, resources: Resources):
+    def __init__(self, step: Step, resources: Resources):
         self.step = step
-        self.call = _bind(step, plan, resources)
+        self.call = _bind(step, resources)
         self.checked = False
 
 
-def _bind(step: Step, plan: Plan, resources: Resources) -> Callable[[list[Any]], Sequence[Any]]:
+def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[Any]]:
     op = step.op
-    compute = _with_flat_inputs(step, plan, resources)
+    compute = _with_flat_inputs(step, resources)
     if op.has_single_output:
         return lambda inputs: (compute(inputs),)
     if op.outputs:
@@ -79,9 +66,9 @@ def _bind(step: Step, plan: Plan, resources: Resources) -> Callable[[list[Any]],
     return for_effect
 
 
-def _with_flat_inputs(step: Step, plan: Plan, resources: Resources) -> Callable[[list[Any]], Any]:
+def _with_flat_inputs(step: Step, resources: Resources) -> Callable[[list[Any]], Any]:
     if step.call is not None:
-        function = bind_call(step, plan)
+        function = step.call.function
         return lambda inputs: function(*inputs, *make_scratch(step))
     kernel = bind_kernel(step, resources)
     return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
@@ -103,7 +90,7 @@ class Interpreter:
 
     def __init__(self, plan: Plan, resources: Resources):
         self.plan = plan
-        self._steps = [BoundStep(step, plan, resources) for step in plan.steps]
+        self._steps = [BoundStep(step, resources) for step in plan.steps]
         self._initial = [slot.constant for slot in plan.slots]
 
     def run(self, fed: Sequence[np.ndarray], state: StepState | None = None, trace: Trace | None = None) -> list[Any]:
@@ -175,7 +162,8 @@ def _dereference(step: Step, inputs: list[Any]) -> None:
         if inputs[i] is not DEAD:
             _array_of(inputs[i])
     for i in step.copied:
-        inputs[i] = inputs[i].copy()
+        if inputs[i] is not DEAD:
+            inputs[i] = inputs[i].copy()
 
 
 def _array_of(ref: Any) -> Any:

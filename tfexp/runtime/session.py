@@ -260,7 +260,7 @@ def _structure(fetches: Any) -> Any:
     if hasattr(fetches, "_as_graph_element"):
         return fetches._as_graph_element()
     # Composites (IndexedSlices …) are known by identity.
-    return fetches if type(fetches).__hash__ is object.__hash__ else None
+    return fetches if getattr(type(fetches), "__hash__", None) is object.__hash__ else None
 
 
 class Session(BaseSession):
