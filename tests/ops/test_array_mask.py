@@ -10,10 +10,11 @@ from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
 
 ANY = ["float32", "int32", "string"]
+EVERY = [*ANY, "float64", "float16", "bfloat16", "int8", "bool", "complex64", "complex128"]
 MASK = np.array([[True, False, True], [False, False, True]])
 
 CASES = [
-    OpCase("Select", [MASK, (2, 3), (2, 3)], np.where, dtypes=ANY),
+    OpCase("Select", [MASK, (2, 3), (2, 3)], np.where, dtypes=EVERY),
     OpCase(
         "Select",
         [np.array([True, False]), (2, 3), (2, 3)],
@@ -37,12 +38,13 @@ CASES = [
         "SelectV2",
         [MASK, (3,), (2, 1)],
         np.where,
-        dtypes=["float32", "int32"],
+        dtypes=EVERY,
         errors=[
             Error([MASK, (5,), (2, 1)], ValueError, "Dimensions must be equal"),
             Error([MASK, (5,), (2, 1)], InvalidArgumentError, "must be broadcastable"),
         ],
     ),
+    OpCase("SelectV2", [np.array(True), (2, 3), ()], lambda c, t, e: t, label="scalars"),
     OpCase("Where", [MASK], lambda c: np.int64([[0, 0], [0, 2], [1, 2]]), gradient=()),
     OpCase("Where", [np.float32([0, 3, np.nan, 0])], lambda x: np.int64([[1], [2]]), gradient=(), label="numbers"),
 ]
@@ -86,3 +88,13 @@ def test_sequence_mask() -> None:
             tf.sequence_mask(lengths, [1, 2])
     assert short.tolist() == [[True, False, False], [True, True, True]]
     assert long.tolist() == [[1, 0, 0, 0, 0], [1, 1, 1, 0, 0]]
+
+
+def test_choosing_is_exact() -> None:
+    """Neither what is not chosen nor signs of zero leave a trace."""
+    t, e = np.float32([np.nan, -0.0, np.inf, 1]), np.float32([1, np.inf, np.nan, -0.0])
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = tf.placeholder(tf.float32, [4]), tf.placeholder(tf.float32, [4])
+        for where in (tf.where, tf.where_v2):
+            value = session.run(where([True, True, False, False], x, y), {x: t, y: e})
+            np.testing.assert_array_equal(value.view(np.int32), np.concatenate([t[:2], e[2:]]).view(np.int32))
