@@ -81,7 +81,7 @@ from tfexp.graph.scopes import get_default_graph as get_default_graph
 from tfexp.graph.scopes import name_scope as name_scope
 from tfexp.graph.scopes import op_scope as op_scope
 from tfexp.graph.scopes import reset_default_graph as reset_default_graph
-from tfexp.graph.shape_inference import static_value as get_static_value
+from tfexp.graph.constant_value import constant_value as get_static_value
 from tfexp.graph.tensor import Tensor as Tensor
 from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
 from tfexp.graph.versions import GIT_VERSION as GIT_VERSION

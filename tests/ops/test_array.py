@@ -231,3 +231,12 @@ def test_one_hot_takes_its_dtype_from_its_values() -> None:
 def test_both_spellings_of_an_argument_are_refused() -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot specify both 'axis' and 'dim'"):
         tf.expand_dims([1.0], axis=0, dim=0)
+
+
+def test_python_values_keep_their_own_type_where_the_op_takes_it() -> None:
+    """The default of a type attribute decides only for values that the op would refuse."""
+    with tf.Graph().as_default():
+        one_hot = tf.one_hot([2, 0], 3)
+        assert one_hot.op.inputs[0].dtype is tf.int32  # although the attribute's default is int64
+        scalar = tf.reshape(3.0, [])
+        assert scalar.op.inputs[1].dtype is tf.int32  # an empty list is float32, which no shape can be

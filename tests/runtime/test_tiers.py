@@ -47,6 +47,22 @@ def test_generated_code_takes_over_after_the_first_run(session):
         assert len(prepared(session).ready) == (runs >= 1)
 
 
+def test_the_first_run_gives_the_same_bits_as_the_later_ones(session):
+    """So that training goes on after a restart with the numbers it would have had."""
+    random = np.random.default_rng(7)
+    x = tf.placeholder(tf.float32, [None, 61])
+    w = tf.Variable(random.standard_normal((61, 37)).astype(np.float32))
+    h = tf.nn.relu(tf.matmul(x, w))
+    loss = tf.reduce_mean(tf.square(h - 0.5))
+    fetches = [loss, h, tf.reduce_sum(h, 0), *tf.gradients(loss, [w, x])]
+    session.run(w.initializer)
+    batch = random.standard_normal((64, 61)).astype(np.float32)
+    first, *later = [session.run(fetches, {x: batch}) for _ in range(4)]
+    for results in later:
+        for a, b in zip(first, results, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
 def test_ever_new_shapes_share_one_plan(session):
     x = tf.placeholder(tf.float32, [None, 3])
     y = tf.reduce_sum(tf.square(x) * 2.0, axis=1)

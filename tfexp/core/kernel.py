@@ -3,6 +3,8 @@
 A kernel is `compute(ctx, *arrays, **attrs)`. Values are NumPy arrays or NumPy scalars (0-d), strings are object arrays of
 bytes; an input declared `ref` arrives as a `Ref`, and a `ref` output is returned as one. A kernel never writes to an array
 that it was given, except through a Ref, and may return a view of an input only when it is registered with `view=True`.
+What a kernel keeps beyond its call (queues, tables) has to be a copy: inputs may be the caller's arrays, or buffers that the
+next step writes to. What it returns without `view` is the step's alone.
 
 Control flow: a kernel may return `DEAD` for an output (`Switch` does, for the branch that is not taken). A node with a dead
 input or a node that waits for a dead one does not run, and all its outputs are dead; only a kernel registered with

@@ -59,7 +59,7 @@ def _chosen(condition: Array, t: Array, e: Array, out: Array | None = None) -> A
     mask = np.negative(condition.view(np.int8), dtype=bits)  # all ones where true
     t_bits, e_bits = t.view(bits), e.view(bits)
     differing = np.bitwise_xor(t_bits, e_bits)
-    kept = np.bitwise_and(differing, mask, out=mask if mask.shape == differing.shape else None)
+    kept = np.bitwise_and(differing, mask, out=mask if mask.ndim and mask.shape == differing.shape else None)
     result = np.bitwise_xor(kept, e_bits, out=None if out is None else out.view(bits))
     return result.view(t.dtype) if out is None else out
 

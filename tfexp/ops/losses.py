@@ -134,11 +134,11 @@ def compute_weighted_loss(
         input_dtype = losses.dtype
         losses = cast(losses, dtypes.float32)
         weights = cast(weights, dtypes.float32)
-        losses = mul(losses, weights)
+        weighted = mul(losses, weights)
         if reduction == Reduction.NONE:
-            loss: Any = losses
+            loss: Any = weighted
         else:
-            loss = reduce_sum(losses)
+            loss = reduce_sum(weighted)
             if reduction == Reduction.MEAN:
                 loss = _safe_mean(loss, reduce_sum(ones_like(losses) * weights))  # type: ignore[operator]
             elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:

@@ -18,7 +18,7 @@ from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.plan.codegen import Source, generate, is_handle
 from tfexp.plan.plan import Plan, Step
 from tfexp.runtime.cpu import flush_denormals, restore_denormals
-from tfexp.runtime.executor import bind_kernel, hand_out, make_scratch
+from tfexp.runtime.executor import Interpreter, bind_kernel, hand_out, make_scratch
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.resources import Resources
 
@@ -35,6 +35,11 @@ class Compiled:
         self._shared: dict[str, Any] = {}
         self._frames: list[Callable[..., Any]] = []
         self.used = False  # see PlanCache
+
+    @functools.cached_property
+    def interpreter(self) -> Interpreter:
+        """The same plan, run node by node."""
+        return Interpreter(self.plan, self._resources)
 
     def run(self, values: Sequence[np.ndarray]) -> Sequence[Any]:
         """The fetched values for these fed arrays."""

@@ -144,7 +144,7 @@ class LocalStep:
         first = shapes not in self._specialised and (self._generic is None or len(self._specialised) < MAX_SPECIALISED)
         compiled = self._compiled(shapes)
         if first or self._backend.config.operation_timeout_in_ms:
-            return self._watchable(compiled.plan)
+            return self._watchable(compiled)
         if len(self.ready) >= _MAX_SHAPES:
             self.ready = {known: runner for known, runner in self.ready.items() if known in self._specialised}
         # Only kernels that may wait for others need to hear that the step is cancelled.
@@ -170,9 +170,9 @@ class LocalStep:
         self._specialised.pop(shapes, None)
         self.ready.pop(shapes, None)
 
-    def _watchable(self, plan: Plan, timeout_in_ms: int = 0, tracer: Tracer | None = None) -> Runner:
+    def _watchable(self, compiled: Compiled, timeout_in_ms: int = 0, tracer: Tracer | None = None) -> Runner:
         """The plan interpreted: it stops at its deadline, can be traced, and holds its kernels to their contract."""
-        interpreter = Interpreter(plan, self._backend.resources)
+        interpreter = compiled.interpreter
         return self._backend.guarded(lambda values: interpreter.run(values, current.step, tracer), timeout_in_ms)
 
     def plan(self, shapes: Shapes | None, optimise: bool = True) -> Plan:
@@ -192,18 +192,18 @@ class LocalStep:
         """A run with options: interpreted, so that every node can be timed, and stopped at its deadline."""
         options = options or config_pb2.RunOptions()
         with self._lock:
-            plan = self._compiled(shapes).plan
+            compiled = self._compiled(shapes)
         wanted = run_metadata is not None and options.trace_level != config_pb2.RunOptions.NO_TRACE
         tracer = Tracer() if wanted else None
         try:
-            return self._watchable(plan, options.timeout_in_ms, tracer)(values)
+            return self._watchable(compiled, options.timeout_in_ms, tracer)(values)
         finally:
             if run_metadata is not None:
                 run_metadata.Clear()
                 if tracer is not None:
                     tracer.write(run_metadata.step_stats)
                 if options.output_partition_graphs:
-                    record_graphs(run_metadata, self.plan(None, optimise=False), plan)
+                    record_graphs(run_metadata, self.plan(None, optimise=False), compiled.plan)
 
 
 def reset(target: str, containers: Sequence[str] | None, config: Any) -> None:
