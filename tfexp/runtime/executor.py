@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import group_inputs
 from tfexp.plan.plan import Keep, Plan, Step
@@ -67,11 +67,23 @@ def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[An
 
 
 def _with_flat_inputs(step: Step, resources: Resources) -> Callable[[list[Any]], Any]:
-    if step.call is not None:
-        function = step.call.function
-        return lambda inputs: function(*inputs, *make_scratch(step))
     kernel = bind_kernel(step, resources)
-    return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
+    if step.call is None:
+        return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
+    function = step.call.function
+
+    def directly(inputs: list[Any]) -> Any:
+        try:
+            return function(*inputs, *make_scratch(step))
+        except OpError:
+            raise
+        except Exception:
+            # Direct callables leave checks to NumPy. The kernel has TensorFlow's words for what is wrong.
+            if not step.writes:
+                kernel(*group_inputs(step.op, inputs, step.attrs))
+            raise
+
+    return directly
 
 
 class Progress:

@@ -14,7 +14,7 @@ from tfexp.core import errors
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import get_collection, get_default_graph
+from tfexp.graph.scopes import get_default_graph
 from tfexp.ops import variable_lists
 from tfexp.train import meta_graph
 from tfexp.train.global_step import global_step as step_of
@@ -269,11 +269,6 @@ class Saver:
         )
 
 
-def _saveable_objects(scope: str | None = None) -> list[Any]:
-    """What a Saver without `var_list` takes: the global variables and whatever else asked to be saved."""
-    return [*get_collection(GraphKeys.GLOBAL_VARIABLES, scope), *get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)]
-
-
 def _explained(error: errors.OpError, cause: str) -> errors.OpError:
     message = (
         f"Restoring from checkpoint failed. This is most likely due to {cause}. Please ensure that you have not altered the "
@@ -290,10 +285,10 @@ def import_meta_graph(
     `kwargs` go to `import_graph_def` (`input_map`, …).
     """
     definition = meta_graph.read_meta_graph(meta_graph_or_file)
-    meta_graph.import_scoped_meta_graph(definition, clear_devices=clear_devices, import_scope=import_scope, **kwargs)
+    scope = meta_graph.import_scoped_meta_graph(definition, clear_devices, import_scope, **kwargs)
     if definition.HasField("saver_def"):
-        return Saver.from_proto(definition.saver_def, import_scope=import_scope)
-    if variable_lists.all_saveable_objects(scope=import_scope):
+        return Saver.from_proto(definition.saver_def, import_scope=scope)
+    if variable_lists.all_saveable_objects(scope=scope):
         return Saver()
     return None
 
