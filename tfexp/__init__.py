@@ -39,6 +39,7 @@ from tfexp.core.dtypes import DType as DType
 from tfexp.core.dtypes import as_dtype as as_dtype
 from tfexp.core.errors import OpError as OpError
 from tfexp.core.gone import of_top_level as __getattr__
+from tfexp.core.log import get_logger as get_logger
 from tfexp.core.shape import Dimension as Dimension
 from tfexp.core.shape import TensorShape as TensorShape
 from tfexp.core.shape import dimension_at_index as dimension_at_index
@@ -47,6 +48,7 @@ from tfexp.formats.tensor import make_ndarray as make_ndarray
 from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
 from tfexp.graph import apply as _apply
 from tfexp.graph.collections import GraphKeys as GraphKeys
+from tfexp.graph.constant_value import constant_value as get_static_value
 from tfexp.graph.control_flow import cond as cond
 from tfexp.graph.convert import IndexedSlices as IndexedSlices
 from tfexp.graph.convert import constant as constant
@@ -81,7 +83,6 @@ from tfexp.graph.scopes import get_default_graph as get_default_graph
 from tfexp.graph.scopes import name_scope as name_scope
 from tfexp.graph.scopes import op_scope as op_scope
 from tfexp.graph.scopes import reset_default_graph as reset_default_graph
-from tfexp.graph.constant_value import constant_value as get_static_value
 from tfexp.graph.tensor import Tensor as Tensor
 from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
 from tfexp.graph.versions import GIT_VERSION as GIT_VERSION

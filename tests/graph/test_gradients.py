@@ -130,7 +130,7 @@ def test_overridden_and_custom_gradients():
 
 def test_argument_errors():
     x = tf.constant([1.0])
-    with pytest.raises(ValueError, match="Length mismatch. Passed 0 grad_ys for 1 ys"):
+    with pytest.raises(ValueError, match=r"Length mismatch. Passed 0 grad_ys for 1 ys"):
         tf.gradients(x, x, grad_ys=[])
     with pytest.raises(TypeError, match="must be real or integer"):
         tf.gradients(x, x, grad_ys=[tf.constant(["a"])])

@@ -281,7 +281,7 @@ def test_where_nothing_can_be_saved(tmp_path: Path, variables: tuple[Any, Any]) 
             ("", {}, ValueError, "no path specified"),
             (str(tmp_path / "checkpoint"), {}, ValueError, "'latest_filename' collides with 'save_path'"),
             (str(tmp_path / "m"), {"latest_filename": "a/b"}, ValueError, "must not contain path components"),
-            (str(tmp_path / "no" / "m"), {}, ValueError, "Parent directory of .*m doesn't exist, can't save"),
+            (str(tmp_path / "no" / "such" / "m"), {}, ValueError, "Parent directory of .*m doesn't exist, can't save"),
         ):
             with pytest.raises(error, match=text):
                 saver.save(session, path, **settings)

@@ -143,7 +143,7 @@ def _scoped(graph_def: graph_pb2.GraphDef, scope: str | None, unbound: dict[str,
             if name.startswith(prefix):
                 copy.input[i] = mark + name[len(prefix) :]
             else:
-                unbound[f"{_UNBOUND_PREFIX}{name}"] = None
+                unbound[f"{mark}{_UNBOUND_PREFIX}{name}"] = None
                 copy.input[i] = f"{mark}{_UNBOUND_PREFIX}{name}"
         groups = copy.attr["_class"].list.s if "_class" in copy.attr else []
         for i, group in enumerate(groups):
