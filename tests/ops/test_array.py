@@ -240,3 +240,26 @@ def test_python_values_keep_their_own_type_where_the_op_takes_it() -> None:
         assert one_hot.op.inputs[0].dtype is tf.int32  # although the attribute's default is int64
         scalar = tf.reshape(3.0, [])
         assert scalar.op.inputs[1].dtype is tf.int32  # an empty list is float32, which no shape can be
+
+
+@pytest.mark.parametrize(
+    ("dims", "target", "expected"),
+    [
+        ((2, 0), [-1, 0], (2, 0)),
+        ((3, 0, 2), [-1, 0], (6, 0)),
+        ((0,), [0, -1], (0, 1)),
+        ((0, 3), [-1, 3], (0, 3)),
+        ((0, 3), [-1, 0, 2], (1, 0, 2)),
+        ((2, 0), [0, -1, 5], (0, 0, 5)),
+    ],
+)
+def test_the_missing_size_of_an_empty_tensor(dims: tuple[int, ...], target: list[int], expected: tuple[int, ...]) -> None:
+    """As TensorFlow's kernel finds it: from the sizes that are not zero."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32)
+        assert session.run(tf.reshape(x, target), {x: np.zeros(dims)}).shape == expected
+        assert session.run(tf.reshape(tf.zeros(dims), target)).shape == expected
+        with pytest.raises(tf.errors.InvalidArgumentError, match="cannot infer the missing input size"):
+            session.run(tf.reshape(x, [0, -1]), {x: [1.0]})
+        with pytest.raises(ValueError, match=r"Cannot reshape a tensor with 5 elements to shape \[0,\?\] \(0 elements\)"):
+            tf.reshape(tf.zeros([5]), [0, -1])

@@ -177,3 +177,10 @@ def test_concat_of_sparse_gradients_along_rows() -> None:
         grads = session.run([tf.convert_to_tensor(g) for g in tf.gradients(picked, [a, b])])
     assert grads[0].tolist() == [[0, 0, 0], [0, 2, 4]]
     assert grads[1].tolist() == [[0] * 5, [6, 8, 10, 12, 14]]
+
+
+def test_nothing_tiled_is_nothing_whatever_the_rest() -> None:
+    with tf.Graph().as_default():
+        tiled = tf.tile(tf.placeholder(tf.float32, [None, 0, 5]), [0, 3, 2])
+        assert tiled.shape.as_list() == [0, 0, 10]
+        assert tf.tile(tf.placeholder(tf.float32), [0, 3]).shape.as_list() == [0, None]

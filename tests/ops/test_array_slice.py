@@ -156,3 +156,10 @@ def test_slices_of_unknown_bounds_have_the_rank_only() -> None:
 def test_only_slices_of_variables_can_be_assigned() -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match="only supported for variables"):
         tf.strided_slice([1, 2, 3], [0], [1]).assign([5])
+
+
+def test_the_gradient_of_mirroring_a_scalar() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(2.5)
+        padded = tf.pad(x, np.zeros((0, 2), np.int32), mode="SYMMETRIC")
+        assert session.run([padded, tf.gradients(padded, x)[0]]) == [2.5, 1.0]

@@ -100,3 +100,13 @@ def test_crelu_and_integer_leaky_relu() -> None:
         both, leaky = session.run([tf.nn.crelu([[1.0, -2.0]]), tf.nn.leaky_relu([1, -5], alpha=0.2)])
     assert both.tolist() == [[1, 0, 0, 2]]
     np.testing.assert_allclose(leaky, [1, -1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_selu_and_its_gradient_take_scalars(dtype):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(dtype, [])
+        y = tf.nn.selu(x)
+        for _ in range(3):
+            assert session.run(tf.gradients(y, x)[0], {x: 2.0}) == pytest.approx(1.0507, rel=1e-3)
+            assert session.run(tf.gradients(y, x)[0], {x: -1.0}) == pytest.approx(1.7581 * np.exp(-1.0), rel=2e-3)

@@ -137,6 +137,20 @@ def test_only_the_taken_branch_runs(session):
         assert session.run(v) == count
 
 
+def test_a_branch_may_give_a_reference(session):
+    """Merge reads the variable only where its branch was taken, in generated code too."""
+    v, p = tf.Variable(1.0), tf.placeholder(tf.bool, [])
+    result = tf.cond(p, lambda: tf.assign_add(v, 10.0), lambda: tf.identity(v))
+    both = tf.cond(p, lambda: tf.assign_add(v, 10.0), lambda: tf.assign_add(v, 1.0))
+    session.run(v.initializer)
+    value = 1.0
+    for taken in (True, False, True, True, False, False, True):
+        value += 10.0 * taken
+        assert session.run(result, {p: taken}) == value
+        value += 10.0 if taken else 1.0
+        assert session.run(both, {p: taken}) == value
+
+
 def test_constants_in_branches_and_nested_conds(session):
     p, q = tf.placeholder(tf.bool, []), tf.placeholder(tf.bool, [])
     y = tf.cond(
