@@ -17,7 +17,19 @@ from tensorboard.compat.proto import config_pb2
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import AbortedError, CancelledError, InvalidArgumentError, OpError, UnimplementedError
 from tfexp.distributed import messages as m
-from tfexp.distributed.events import Abandon, Answered, Ask, Asked, Cancelled, Command, Event, Failed, Refuse, Respond, SetTimer
+from tfexp.distributed.events import (
+    Abandon,
+    Answered,
+    Ask,
+    Asked,
+    Cancelled,
+    Command,
+    Event,
+    Failed,
+    Refuse,
+    Respond,
+    SetTimer,
+)
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.distributed.status import with_prefix
 from tfexp.plan.assign import Assignment
@@ -220,7 +232,12 @@ class Master:
         commands: list[Command] = []
         for task, request in requests:
             ask = self._ask(
-                call, task, request, lambda reply, t=task: answered(t, reply), abandon, wait  # type: ignore[misc]
+                call,
+                task,
+                request,
+                lambda reply, t=task: answered(t, reply),
+                abandon,
+                wait,  # type: ignore[misc]
             )
             asks[ask.ask] = task
             commands.append(ask)
@@ -356,7 +373,9 @@ class Master:
         full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
         prepared = _Prepared(cut, full_feeds, full_fetches, [""] * len(cut.stages), -1)
         for number, stage in enumerate(cut.stages):
-            stays = {e for e in (*stage.received, *stage.sent) if e.sent_as == e.received_as and -1 not in (e.source, e.target)}
+            stays = {
+                e for e in (*stage.received, *stage.sent) if e.sent_as == e.received_as and -1 not in (e.source, e.target)
+            }
             prepared.arriving[number] = [e for e in stage.received if e not in stays]
             prepared.wanted[number] = tuple(e.sent_as for e in stage.sent if e not in stays)
             prepared.leaves_values |= bool(stays)

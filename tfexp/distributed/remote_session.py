@@ -44,7 +44,9 @@ class RemoteBackend:
         return RemoteStep(self, fetches, targets, feeds)
 
     def begin_partial(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PartialRun:
-        raise UnimplementedError(None, None, f"Partial runs are for sessions without a target; this one is at {self._target}")
+        raise UnimplementedError(
+            None, None, f"Partial runs are for sessions without a target; this one is at {self._target}"
+        )
 
     def session(self) -> str:
         """The session's handle at the master, which has the whole graph after this."""

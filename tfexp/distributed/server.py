@@ -48,7 +48,9 @@ class Server:
     ):
         cluster, job, index, default = _identity(server_or_cluster_def, job_name, task_index)
         if (protocol or "grpc") != "grpc":
-            raise InvalidArgumentError(None, None, f"No server factory registered for protocol {protocol!r}: there is 'grpc'")
+            raise InvalidArgumentError(
+                None, None, f"No server factory registered for protocol {protocol!r}: there is 'grpc'"
+            )
         self._job, self._index = job, index
         self._name = f"/job:{job}/replica:0/task:{index}"
         self._cluster = cluster

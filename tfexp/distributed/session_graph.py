@@ -103,7 +103,9 @@ def add_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:
     except OpError:
         raise
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError, MemoryError) as error:
-        raise InvalidArgumentError(None, None, f"{type(error).__name__}: {error}" if not str(error) else str(error)) from None
+        raise InvalidArgumentError(
+            None, None, f"{type(error).__name__}: {error}" if not str(error) else str(error)
+        ) from None
 
 
 def _missing(text: str, role: str) -> OpError:

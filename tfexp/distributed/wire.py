@@ -137,9 +137,7 @@ _MASTER_METHODS = {
         "ExtendSession",
         ms.ExtendSessionRequest,
         ms.ExtendSessionResponse,
-        lambda r: ms.ExtendSessionRequest(
-            session_handle=r.session, graph_def=r.graph_def, current_graph_version=r.version
-        ),
+        lambda r: ms.ExtendSessionRequest(session_handle=r.session, graph_def=r.graph_def, current_graph_version=r.version),
         lambda p: m.ExtendSession(p.session_handle, p.graph_def, p.current_graph_version),
         lambda r, _: ms.ExtendSessionResponse(new_graph_version=r.graph_version),
         lambda p, _: m.SessionExtended(p.new_graph_version),
@@ -192,9 +190,7 @@ _MASTER_METHODS = {
         ms.ListDevicesResponse,
         lambda r: ms.ListDevicesRequest(session_handle=r.session),
         lambda p: m.ListDevices(p.session_handle),
-        lambda r, _: ms.ListDevicesResponse(
-            local_device=map(_device_to, r.local), remote_device=map(_device_to, r.remote)
-        ),
+        lambda r, _: ms.ListDevicesResponse(local_device=map(_device_to, r.local), remote_device=map(_device_to, r.remote)),
         lambda p, _: m.DevicesListed(_devices_from(p.local_device), _devices_from(p.remote_device)),
     ),
     m.MakeCallable: Method(

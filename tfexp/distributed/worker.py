@@ -73,7 +73,9 @@ class _Step:
     """The rendezvous of one step."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    takers: dict[str, tuple[Callable[[Any], list[Command]], Callable[[OpError], list[Command]]]] = field(default_factory=dict)
+    takers: dict[str, tuple[Callable[[Any], list[Command]], Callable[[OpError], list[Command]]]] = field(
+        default_factory=dict
+    )
     runs: dict[int, _Run] = field(default_factory=dict)
 
 
@@ -197,7 +199,9 @@ class Worker:
     def _run_graph(self, call: int, request: m.RunGraph) -> list[Command]:
         program = self._session(request.session).graphs.get(request.graph)
         if program is None:
-            raise AbortedError(None, None, f"Graph handle is not found: {request.graph}. Possibly, this worker just restarted.")
+            raise AbortedError(
+                None, None, f"Graph handle is not found: {request.graph}. Possibly, this worker just restarted."
+            )
         if request.step in self._failed_steps:
             raise self._failed_steps[request.step]
         unknown = [key for key in request.sends if key not in program.receives]
@@ -347,8 +351,10 @@ class Worker:
             raise InvalidArgumentError(None, None, f"{self._own} has no device {parts[0]} (rendezvous key {request.key})")
         if parts[1] != f"{incarnation:016x}":
             raise AbortedError(
-                None, None, f"RecvTensor expects a different device incarnation: {parts[1]} vs. {incarnation:016x}. "
-                f"Your worker job ({self._own}) was probably restarted."
+                None,
+                None,
+                f"RecvTensor expects a different device incarnation: {parts[1]} vs. {incarnation:016x}. "
+                f"Your worker job ({self._own}) was probably restarted.",
             )
         if request.step in self._failed_steps:
             raise self._failed_steps[request.step]

@@ -43,6 +43,15 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
+def _checked_method(aggregation_method: int | None) -> int | None:
+    accepted = (AggregationMethod.ADD_N, AggregationMethod.EXPERIMENTAL_TREE, AggregationMethod.EXPERIMENTAL_ACCUMULATE_N)
+    if aggregation_method is not None and aggregation_method not in accepted:
+        raise ValueError(
+            f"Invalid `aggregation_method` specified {aggregation_method}. Accepted values are {list(accepted)}."
+        )
+    return aggregation_method
+
+
 class UnconnectedGradients:
     """What `tf.gradients` gives for an x that no y depends on."""
 
@@ -82,7 +91,7 @@ def gradients(
         backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
         backward.colocate = colocate_gradients_with_ops
         backward.gate = gate_gradients
-        backward.aggregation_method = aggregation_method
+        backward.aggregation_method = _checked_method(aggregation_method)
         backward.run(ys, grad_ys)
     return [backward.gradient_of(x, unconnected_gradients) for x in xs]
 
