@@ -7,6 +7,7 @@ ride along. The first error ends the step: its other stages are told to stop, an
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -25,7 +26,6 @@ from tfexp.distributed.events import (
     Cancelled,
     Command,
     Event,
-    Failed,
     Refuse,
     Respond,
     SetTimer,
@@ -231,14 +231,7 @@ class Master:
 
         commands: list[Command] = []
         for task, request in requests:
-            ask = self._ask(
-                call,
-                task,
-                request,
-                lambda reply, t=task: answered(t, reply),
-                abandon,
-                wait,  # type: ignore[misc]
-            )
+            ask = self._ask(call, task, request, functools.partial(answered, task), abandon, wait)
             asks[ask.ask] = task
             commands.append(ask)
         self._cancels[call] = abandon
@@ -416,8 +409,8 @@ class Master:
                     call,
                     stage.task,
                     m.RegisterGraph(session.handle, stage.graph_def, session.config),
-                    lambda reply, n=number: registered(n, reply),  # type: ignore[misc]
-                    lambda error, t=stage.task: failed(t, error),  # type: ignore[misc]
+                    functools.partial(registered, number),
+                    functools.partial(failed, stage.task),
                 )
             )
         return commands
@@ -469,8 +462,8 @@ class Master:
                 run.call,
                 stage.task,
                 request,
-                lambda reply, n=number: self._stage_ended(run, n, reply),  # type: ignore[misc]
-                lambda error, n=number: self._stage_failed(run, n, error),  # type: ignore[misc]
+                functools.partial(self._stage_ended, run, number),
+                functools.partial(self._stage_failed, run, number),
             )
             run.asks[ask.ask] = number
             commands.append(ask)

@@ -7,14 +7,14 @@ value that is only passed on is never taken apart. `wire` translates to and from
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from tensorboard.compat.proto import config_pb2, graph_pb2, tensor_pb2
 
 from tfexp.formats.tensor import array_to_wire, make_ndarray
 
-Value = np.ndarray | np.generic | tensor_pb2.TensorProto
+Value: TypeAlias = np.ndarray | np.generic | tensor_pb2.TensorProto
 
 
 def as_array(value: Value) -> Any:

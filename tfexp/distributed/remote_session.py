@@ -78,7 +78,7 @@ class RemoteBackend:
         """The error with the node of this graph that its message names."""
         found = _NODE.search(error.message)
         op = None if found is None else self._graph._by_name.get(found.group(1))
-        return error if op is None else type(error)(op.node_def, op, error.message)  # type: ignore[call-arg]
+        return error if op is None else type(error)(op.node_def, op, error.message)
 
     def run(
         self,
@@ -130,13 +130,7 @@ class RemoteStep:
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         feeds = list(zip(self._feeds, values, strict=True))
-        # The master names a fetch that is asked for twice once.
-        unique = tuple(dict.fromkeys(self._fetches))
-        fetched = self._backend.run(feeds, unique, self._targets, options, run_metadata)
-        if len(unique) == len(self._fetches):
-            return fetched
-        by_name = dict(zip(unique, fetched, strict=True))
-        return [np.copy(by_name[name])[()] for name in self._fetches]
+        return self._backend.run(feeds, self._fetches, self._targets, options, run_metadata)
 
     def explain(self, shapes: Shapes) -> Any:
         raise UnimplementedError(None, None, "How a step at a server runs is known there; explain it in a local session")

@@ -135,7 +135,7 @@ class Task:
                 reply, error = item
                 if error is not None:
                     raise error
-                return reply  # type: ignore[no-any-return]
+                return reply
         except BaseException as error:
             if not isinstance(error, OpError):  # Ctrl-C: what it waited for must not go on
                 self.cancel(number, CancelledError(None, None, f"The caller was interrupted: {type(error).__name__}"))

@@ -49,7 +49,7 @@ def _named(values: Any) -> list[Any]:
 
 
 def _device_to(device: m.Device) -> Message:
-    return dv.DeviceAttributes(  # type: ignore[no-any-return]
+    return dv.DeviceAttributes(
         name=device.name,
         device_type=device.kind,
         memory_limit=device.memory_limit,
@@ -76,7 +76,7 @@ def _nothing(response: type[Any]) -> Callable[[Any, Any], Message]:
 
 
 def _run_step_to(r: m.RunStep) -> Message:
-    return ms.RunStepRequest(  # type: ignore[no-any-return]
+    return ms.RunStepRequest(
         session_handle=r.session,
         feed=_named(r.feeds),
         fetch=r.fetches,
@@ -102,7 +102,7 @@ def _step_run_to(reply: m.StepRun, request: m.RunStep) -> Message:
     response = ms.RunStepResponse(tensor=_named(zip(request.fetches, reply.values, strict=True)))
     if reply.metadata is not None:
         response.metadata.CopyFrom(reply.metadata)
-    return response  # type: ignore[no-any-return]
+    return response
 
 
 def _step_run_from(p: Any, request: m.RunStep) -> m.StepRun:
@@ -118,7 +118,7 @@ def _callable_run_to(reply: m.StepRun, request: Any) -> Message:
     response = ms.RunCallableResponse(fetch=[as_proto(value) for value in reply.values])
     if reply.metadata is not None:
         response.metadata.CopyFrom(reply.metadata)
-    return response  # type: ignore[no-any-return]
+    return response
 
 
 _MASTER_METHODS = {
@@ -235,7 +235,7 @@ def _create_worker_session_to(r: m.CreateWorkerSession) -> Message:
         for task, address in tasks.items():
             entry.tasks[task] = address
     incarnation = r.master_incarnation
-    return ws.CreateWorkerSessionRequest(  # type: ignore[no-any-return]
+    return ws.CreateWorkerSessionRequest(
         session_handle=r.session,
         server_def=server,
         isolate_session_state=r.isolate,
@@ -259,7 +259,7 @@ def _create_worker_session_from(p: Any) -> m.CreateWorkerSession:
 
 
 def _run_graph_to(r: m.RunGraph) -> Message:
-    return ws.RunGraphRequest(  # type: ignore[no-any-return]
+    return ws.RunGraphRequest(
         session_handle=r.session,
         create_worker_session_called=True,
         graph_handle=r.graph,
@@ -286,7 +286,7 @@ def _graph_run_to(r: m.GraphRun, _: Any) -> Message:
     response = ws.RunGraphResponse(recv=_named(r.values.items()))
     if r.step_stats is not None:
         response.step_stats.CopyFrom(r.step_stats)
-    return response  # type: ignore[no-any-return]
+    return response
 
 
 def _graph_run_from(p: Any, _: Any) -> m.GraphRun:
@@ -297,7 +297,7 @@ def _graph_run_from(p: Any, _: Any) -> m.GraphRun:
 
 def _tensor_received_to(r: m.TensorReceived, _: Any) -> Message:
     tensor = None if r.value is None else as_proto(r.value)
-    return ws.RecvTensorResponse(tensor=tensor, is_dead=r.is_dead)  # type: ignore[no-any-return]
+    return ws.RecvTensorResponse(tensor=tensor, is_dead=r.is_dead)
 
 
 _WORKER_METHODS = {

@@ -25,7 +25,6 @@ from tfexp.distributed.events import (
     Drop,
     Event,
     Execute,
-    Failed,
     Forget,
     Load,
     Refuse,

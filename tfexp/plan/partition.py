@@ -16,7 +16,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
 from tensorboard.compat.proto import graph_pb2
 
 from tfexp.core.device import DeviceName
@@ -35,8 +34,8 @@ _SMALL_CONSTANT = 1 << 12
 
 @dataclass(frozen=True)
 class Edge:
-    """A value that crosses a border. `tensor` is its name; `source` the stage that it comes from, -1 for a feed; `target` the
-    stage that it goes to, -1 for a fetch.
+    """A value that crosses a border. `tensor` is its name; `source` the stage that it comes from, -1 for a feed; `target`
+    the stage that it goes to, -1 for a fetch.
 
     The rendezvous keys name a device of the sender's or receiver's own task at both ends, so that no worker looks for the
     value elsewhere: it comes with the request. Between stages of one task both keys are the same, and the value stays there.
@@ -368,4 +367,4 @@ def _is_source(op: Operation, fed: set[Tensor]) -> bool:
 
 
 def _is_small_constant(op: Operation) -> bool:
-    return op.type == "Const" and int(np.prod(op._outputs[0]._shape.as_list() or [1])) <= _SMALL_CONSTANT
+    return op.type == "Const" and (op._outputs[0]._shape.num_elements() or 0) <= _SMALL_CONSTANT

@@ -15,6 +15,7 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.core.errors import CancelledError, OpError
 from tfexp.core.shape import TensorShape
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
@@ -103,7 +104,7 @@ class LocalBackend:
             state = self.active.begin(timeout_in_ms or self.config.operation_timeout_in_ms)
             outer, current.step = current.step, state
             # A step inside of another one (a server's) ends with it.
-            unlink = None if outer is None else outer.on_cancel(lambda: state.cancel(outer.reason))
+            unlink = None if outer is None else outer.on_cancel(lambda: state.cancel(outer.reason or _unknown()))
             try:
                 result = runner(values)
                 state.check()
@@ -119,6 +120,10 @@ class LocalBackend:
                 self.active.end(state)
 
         return run
+
+
+def _unknown() -> OpError:
+    return CancelledError(None, None, "The step around this one was cancelled")
 
 
 class LocalStep:
