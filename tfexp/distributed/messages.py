@@ -6,20 +6,33 @@ value that is only passed on is never taken apart. `wire` translates to and from
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from tensorboard.compat.proto import config_pb2, graph_pb2, tensor_pb2
 
+from tfexp.core.errors import ResourceExhaustedError
 from tfexp.formats.tensor import array_to_wire, make_ndarray
+
+# Elements that a tensor may have whose values are not all there.
+_MAX_REPEATED = 1 << 28
 
 Value: TypeAlias = np.ndarray | np.generic | tensor_pb2.TensorProto
 
 
 def as_array(value: Value) -> Any:
-    """The value as an array that may be read-only; TypeError or ValueError for a TensorProto that makes no sense."""
-    return make_ndarray(value, writable=False) if isinstance(value, tensor_pb2.TensorProto) else value
+    """The value as an array that may be read-only; TypeError or ValueError for a TensorProto that makes no sense.
+
+    ResourceExhaustedError where a few bytes would become more memory than any sender means: one value, repeated.
+    """
+    if not isinstance(value, tensor_pb2.TensorProto):
+        return value
+    if not value.tensor_content and math.prod(dim.size for dim in value.tensor_shape.dim) > _MAX_REPEATED:
+        dims = [dim.size for dim in value.tensor_shape.dim]
+        raise ResourceExhaustedError(None, None, f"A tensor of shape {dims} came without its values")
+    return make_ndarray(value, writable=False)
 
 
 def as_proto(value: Value) -> tensor_pb2.TensorProto:
