@@ -32,9 +32,7 @@ def _graph() -> Iterator[None]:
 def _device_of(sess: tf.Session, tensor: tf.Tensor) -> str:
     metadata = tf.RunMetadata()
     sess.run(tensor, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
-    (device,) = [
-        d.device for d in metadata.step_stats.dev_stats if any(n.node_name == tensor.op.name for n in d.node_stats)
-    ]
+    (device,) = [d.device for d in metadata.step_stats.dev_stats if any(n.node_name == tensor.op.name for n in d.node_stats)]
     return device
 
 
@@ -270,7 +268,9 @@ def test_a_peer_that_dies_is_named_and_comes_back() -> None:
             sess.run(v.initializer)
             assert sess.run(v) == 2.0
             ps.stop()
-            with pytest.raises(tf.errors.UnavailableError, match=r"/job:ps/replica:0/task:0 at localhost:\d+ cannot be reached"):
+            with pytest.raises(
+                tf.errors.UnavailableError, match=r"/job:ps/replica:0/task:0 at localhost:\d+ cannot be reached"
+            ):
                 sess.run(v)
             ps = tf.train.Server(spec, "ps", 0)
             with pytest.raises(tf.errors.AbortedError, match="just restarted"):

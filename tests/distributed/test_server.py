@@ -188,7 +188,10 @@ def test_a_server_that_stops_ends_its_steps() -> None:
     assert not thread.is_alive()
     assert not joined.is_alive()
     assert isinstance(caught[0], tf.errors.UnavailableError)
-    with tf.Session(server.target) as sess, pytest.raises(tf.errors.UnavailableError, match=r"localhost:\d+ cannot be reached"):
+    with (
+        tf.Session(server.target) as sess,
+        pytest.raises(tf.errors.UnavailableError, match=r"localhost:\d+ cannot be reached"),
+    ):
         sess.run(tf.constant(1.0))
 
 

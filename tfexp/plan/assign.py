@@ -1,9 +1,10 @@
 """Which device of which task runs a node: TensorFlow's rules for partial names, applied to a whole cluster.
 
 Nodes that share a reference or a resource, and nodes with `_class: loc:@…`, go together. What a name leaves open is filled
-in so: the master's own task where that fits (as with no job at all), else the first that does, for a job its task 0; no device type is the task's first device. One thing is for a cluster to settle: a variable that is pinned nowhere lives on
-the first task by name, so that every master of the cluster finds the same one (chapter 12 of the course: one client's `x`
-is every other client's `x`, whatever server each talks to). A node that has been placed stays where it is.
+in so: the master's own task where that fits (as with no job at all), else the first that does, for a job its task 0; no
+device type is the task's first device. One thing is for a cluster to settle: a variable that is pinned nowhere lives on the
+first task by name, so that every master of the cluster finds the same one (chapter 12 of the course: one client's `x` is
+every other client's `x`, whatever server each talks to). A node that has been placed stays where it is.
 """
 
 from __future__ import annotations
