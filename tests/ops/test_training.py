@@ -37,7 +37,8 @@ def inputs_of(op: Op, update: Update, shape: tuple[int, ...], seed: int = 0) -> 
     made: list[Any] = []
     for i, arg in enumerate(op.inputs):
         if arg.name in update.refs:
-            made.append(ref(arg.name, drawn(seed + i, *shape, low=update.refs[arg.name], high=1.5)))
+            low = update.refs[arg.name]
+            made.append(ref(arg.name, drawn(seed + i, *shape, low=low, high=low + 1.5)))
         elif arg.name == update.gradient:
             made.append(drawn(seed + 90, *shape))
         else:
@@ -56,9 +57,7 @@ def bound(op: Op, update: Update, inputs: list[Any]) -> Call | None:
     types = tuple(v.dtype if isinstance(v, Ref) else tf.as_dtype(v.dtype) for v in inputs)
     nothing = (None,) * len(inputs)
     assert op.bind_rule is not None
-    return op.bind_rule(
-        BindRequest(op.name, "node", attrs_of(op, update), types, shapes, nothing, types[:1], shapes[:1])
-    )
+    return op.bind_rule(BindRequest(op.name, "node", attrs_of(op, update), types, shapes, nothing, types[:1], shapes[:1]))
 
 
 def call(function: Call, inputs: list[Any]) -> Any:
@@ -127,9 +126,7 @@ def test_a_bound_call_keeps_nothing_between_threads(update: Update) -> None:
 def test_no_binding_without_known_shapes_or_for_other_types(update: Update) -> None:
     op = dense_op(update)
     inputs = inputs_of(op, update, (2, 3))
-    halves = [
-        ref(v.name, v.value.astype(np.float16)) if isinstance(v, Ref) else v.astype(np.float16) for v in inputs
-    ]
+    halves = [ref(v.name, v.value.astype(np.float16)) if isinstance(v, Ref) else v.astype(np.float16) for v in inputs]
     assert bound(op, update, halves) is None
     op.kernels["CPU"].compute(None, *halves, **{**attrs_of(op, update), "T": tf.float16})
     shapes = [TensorShape(v.value.shape if isinstance(v, Ref) else np.shape(v)) for v in inputs]
@@ -275,3 +272,18 @@ def test_rows_that_repeat_among_many() -> None:
             expected = np.full([size, 1], -1.0)
             expected[3], expected[-1] = -2.0, 0.0
             np.testing.assert_array_equal(session.run(v), expected)
+
+
+@pytest.mark.parametrize(("beta1_power", "beta2_power"), [(1.0, 0.5), (0.5, 1.5), (1.0, 1.0)])
+def test_adam_s_rate_may_be_no_number(beta1_power: float, beta2_power: float) -> None:
+    """As in TensorFlow: the step goes through, and the variable shows what happened."""
+    update = next(u for u in DENSE if u.op == "Adam" and not u.attrs)
+    op = dense_op(update)
+    inputs = inputs_of(op, update, (3,))
+    names = [arg.name for arg in op.inputs]
+    inputs[names.index("beta1_power")] = np.array(beta1_power, np.float32)
+    inputs[names.index("beta2_power")] = np.array(beta2_power, np.float32)
+    with np.errstate(all="ignore"):
+        op.kernels["CPU"].compute(None, *inputs, **attrs_of(op, update))
+    assert not np.isfinite(values(inputs)[0]).any()
+    assert np.isfinite(values(inputs)[1]).all()

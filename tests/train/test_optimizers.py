@@ -234,7 +234,10 @@ def test_gradients_that_do_not_fit() -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: tf.train.AdagradOptimizer(0.1, initial_accumulator_value=0.0), "initial_accumulator_value must be positive"),
+        (
+            lambda: tf.train.AdagradOptimizer(0.1, initial_accumulator_value=0.0),
+            "initial_accumulator_value must be positive",
+        ),
         (lambda: tf.train.ProximalAdagradOptimizer(0.1, initial_accumulator_value=-1.0), "must be positive"),
         (lambda: tf.train.AdagradDAOptimizer(0.1, None, 0.0), "must be positive"),
         (lambda: tf.train.FtrlOptimizer(0.1, initial_accumulator_value=-1.0), "initial_accumulator_value -1.0"),
@@ -257,9 +260,7 @@ def test_threads_that_train_at_once_get_the_numbers_of_training_alone() -> None:
     gradients = [np.linspace(-1.0, i, size, dtype=np.float32) for i in range(1, threads + 1)]
     fed = [tf.placeholder(tf.float32, [size]) for _ in gradients]
     variables = [tf.Variable(tf.zeros([size])) for _ in gradients]
-    trains = [
-        tf.train.AdamOptimizer(0.01).apply_gradients([(x, v)]) for x, v in zip(fed, variables, strict=True)
-    ]
+    trains = [tf.train.AdamOptimizer(0.01).apply_gradients([(x, v)]) for x, v in zip(fed, variables, strict=True)]
 
     def train(session: Any, i: int) -> None:
         for _ in range(steps):
