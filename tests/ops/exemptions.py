@@ -12,6 +12,7 @@ EXEMPT: dict[str, str] = {
         ("HistogramSummary", "MergeSummary", "ScalarSummary", "TensorSummaryV2"),
         "their values are serialized protos: test_summary.py reads them",
     ),
+    **dict.fromkeys(("_Send", "_Recv", "_HostSend", "_HostRecv"), "tasks feed and fetch in their place: tests/distributed"),
     "Placeholder": "feeds have tests in tests/runtime, and every row here feeds some",
     # tests/ops/test_random.py compares three runs of each with TensorFlow's, tests/golden/programs/random*.py their shapes.
     **dict.fromkeys(

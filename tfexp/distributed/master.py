@@ -8,9 +8,7 @@ ride along. The first error ends the step: its other stages are told to stop, an
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -20,78 +18,26 @@ from tfexp.core.errors import AbortedError, CancelledError, InvalidArgumentError
 from tfexp.distributed import messages as m
 from tfexp.distributed.events import (
     Abandon,
-    Answered,
     Ask,
-    Asked,
-    Cancelled,
     Command,
-    Event,
     Refuse,
     Respond,
     SetTimer,
 )
+from tfexp.distributed.machine import Machine
+from tfexp.distributed.master_sessions import Prepared, Run, Session, Signature
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.distributed.status import with_prefix
 from tfexp.plan.assign import Assignment
-from tfexp.plan.partition import Edge, Partition, task_of
+from tfexp.plan.partition import task_of
 
 # Steps that a session remembers; more than a client has, unless it makes them up in a loop.
 _MAX_STEPS = 512
 
 _NO_OPTIONS = config_pb2.RunOptions()
 
-Signature = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
-
-@dataclass
-class _Prepared:
-    """One signature, cut and registered. `waiting` are the runs that came before it was."""
-
-    partition: Partition
-    feeds: tuple[str, ...]  # full names, as in the edges
-    fetches: tuple[str, ...]
-    graphs: list[str]
-    missing: int
-    waiting: list[_Run] = field(default_factory=list)
-    arriving: dict[int, list[Edge]] = field(default_factory=dict)  # what each stage gets from the master
-    wanted: dict[int, tuple[str, ...]] = field(default_factory=dict)  # what each stage gives to the master
-    leaves_values: bool = False  # whether something stays on a worker between two stages of a step
-
-
-@dataclass
-class _Run:
-    """One step under way."""
-
-    call: int
-    session: _Session
-    prepared: _Prepared
-    step: int
-    feeds: dict[str, m.Value]
-    options: config_pb2.RunOptions
-    values: dict[Edge, m.Value] = field(default_factory=dict)
-    ended: set[int] = field(default_factory=set)
-    asks: dict[int, int] = field(default_factory=dict)  # ask -> stage
-    started: set[int] = field(default_factory=set)
-    metadata: config_pb2.RunMetadata | None = None
-    over: bool = False
-
-
-@dataclass
-class _Session:
-    handle: str
-    graph: SessionGraph
-    config: config_pb2.ConfigProto
-    tasks: tuple[str, ...]
-    devices: dict[str, tuple[m.Device, ...]] = field(default_factory=dict)
-    assignment: Assignment | None = None
-    incarnations: dict[str, int] = field(default_factory=dict)
-    prepared: dict[Signature, _Prepared] = field(default_factory=dict)
-    callables: dict[int, Signature] = field(default_factory=dict)
-    next_callable: int = 1
-    runs: dict[int, _Run] = field(default_factory=dict)
-
-
-class Master:
+class Master(Machine):
     """The sessions whose master is task `own`. `tasks`: all tasks of the cluster by name, with their addresses.
 
     `devices` are the own task's. `numbers` yields what nobody can guess: session handles and step ids. `config`: what
@@ -106,17 +52,14 @@ class Master:
         numbers: Callable[[], int],
         config: config_pb2.ConfigProto | None = None,
     ):
+        super().__init__()
         self._own = own
         self._devices = tuple(devices)
         self._tasks = tasks
         self._numbers = numbers
         self._config = config or config_pb2.ConfigProto()
-        self._asks = itertools.count()
-        self._sessions: dict[str, _Session] = {}
-        self._answers: dict[int, Callable[[Any], list[Command]]] = {}
-        self._failures: dict[int, Callable[[OpError], list[Command]]] = {}
-        self._cancels: dict[int, Callable[[OpError], list[Command]]] = {}
-        self._handlers: dict[type, Callable[[int, Any], list[Command]]] = {
+        self._sessions: dict[str, Session] = {}
+        self._handlers = {
             m.CreateSession: self._create_session,
             m.ExtendSession: self._extend_session,
             m.RunStep: self._run_step,
@@ -129,24 +72,6 @@ class Master:
             m.ReleaseCallable: self._release_callable,
         }
 
-    def handles(self, request: object) -> bool:
-        return type(request) in self._handlers
-
-    def handle(self, event: Event) -> list[Command]:
-        """What is to be done about an event."""
-        if isinstance(event, Asked):
-            try:
-                return self._handlers[type(event.request)](event.call, event.request)
-            except OpError as error:
-                return [Refuse(event.call, error)]
-        if isinstance(event, Cancelled):
-            cancel = self._cancels.pop(event.call, None)
-            return [] if cancel is None else cancel(event.error)
-        answer, failure = self._answers.pop(event.ask, None), self._failures.pop(event.ask, None)
-        if answer is None or failure is None:
-            return []
-        return answer(event.reply) if isinstance(event, Answered) else failure(event.error)
-
     def _ask(
         self,
         call: int,
@@ -156,15 +81,13 @@ class Master:
         failure: Callable[[OpError], list[Command]],
         wait: bool = False,
     ) -> Ask:
-        number = next(self._asks)
-        self._answers[number], self._failures[number] = answer, failure
-        return Ask(number, call, task, request, wait)
+        return Ask(self._expect(answer, failure), call, task, request, wait)
 
     def _tell(self, task: str, request: m.Request) -> Ask:
         """Ask for something without waiting for it."""
         return Ask(next(self._asks), -1, task, request)
 
-    def _session(self, handle: str) -> _Session:
+    def _session(self, handle: str) -> Session:
         found = self._sessions.get(handle)
         if found is None:
             raise AbortedError(None, None, f"Session {handle} is not found.")
@@ -187,7 +110,7 @@ class Master:
         config.CopyFrom(self._config)
         config.MergeFrom(request.config)
         tasks = self._visible(config.device_filters)
-        session = _Session(f"{self._numbers():016x}", SessionGraph(request.graph_def), config, tuple(tasks))
+        session = Session(f"{self._numbers():016x}", SessionGraph(request.graph_def), config, tuple(tasks))
         session.devices[self._own] = self._devices
         return self._gather(
             call,
@@ -215,8 +138,7 @@ class Master:
         def abandon(error: OpError) -> list[Command]:
             finish()
             for ask in asks:
-                self._answers.pop(ask, None)
-                self._failures.pop(ask, None)
+                self._forget(ask)
             return [*(Abandon(ask, error) for ask in asks), Refuse(call, error)]
 
         def answered(task: str, reply: Any) -> list[Command]:
@@ -237,7 +159,7 @@ class Master:
         self._cancels[call] = abandon
         return commands
 
-    def _devices_known(self, call: int, session: _Session, statuses: dict[str, m.Status]) -> list[Command]:
+    def _devices_known(self, call: int, session: Session, statuses: dict[str, m.Status]) -> list[Command]:
         for task, status in statuses.items():
             mine = tuple(d for d in status.devices if task_of(d.name) == task)
             if not mine:
@@ -296,7 +218,7 @@ class Master:
         session = self._session(request.session)
         return [*self._end_session(session, CancelledError(None, None, "Session was closed.")), Respond(call, m.Done())]
 
-    def _end_session(self, session: _Session, error: OpError) -> list[Command]:
+    def _end_session(self, session: Session, error: OpError) -> list[Command]:
         del self._sessions[session.handle]
         commands: list[Command] = []
         for run in list(session.runs.values()):
@@ -329,7 +251,7 @@ class Master:
         session.callables[number] = signature
         return [*self._registrations(call, session, signature), Respond(call, m.CallableMade(number))]
 
-    def _callable(self, session: _Session, handle: int) -> Signature:
+    def _callable(self, session: Session, handle: int) -> Signature:
         found = session.callables.get(handle)
         if found is None:
             raise InvalidArgumentError(None, None, f"No such callable handle: {handle}")
@@ -354,7 +276,7 @@ class Master:
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
-    def _prepare(self, call: int, session: _Session, signature: Signature) -> _Prepared:
+    def _prepare(self, call: int, session: Session, signature: Signature) -> Prepared:
         found = session.prepared.get(signature)
         if found is not None:
             return found
@@ -364,7 +286,7 @@ class Master:
         cut = session.graph.cut(feeds, fetches, targets, session.assignment, session.incarnations, client)
         full_feeds = tuple(session.graph.tensor(name, "Feed").name for name in feeds)
         full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
-        prepared = _Prepared(cut, full_feeds, full_fetches, [""] * len(cut.stages), -1)
+        prepared = Prepared(cut, full_feeds, full_fetches, [""] * len(cut.stages), -1)
         for number, stage in enumerate(cut.stages):
             stays = {
                 e for e in (*stage.received, *stage.sent) if e.sent_as == e.received_as and -1 not in (e.source, e.target)
@@ -379,7 +301,7 @@ class Master:
         session.prepared[signature] = prepared
         return prepared
 
-    def _registrations(self, call: int, session: _Session, signature: Signature) -> list[Command]:
+    def _registrations(self, call: int, session: Session, signature: Signature) -> list[Command]:
         """Register the stages where they will run, unless that has been done or begun."""
         prepared = session.prepared[signature]
         if prepared.missing >= 0:
@@ -423,7 +345,7 @@ class Master:
         prepared = self._prepare(call, session, signature)
         options = request.options or _NO_OPTIONS
         feeds = {full: value for full, (_, value) in zip(prepared.feeds, request.feeds, strict=True)}
-        run = _Run(call, session, prepared, self._numbers() >> 8, feeds, options)
+        run = Run(call, session, prepared, self._numbers() >> 8, feeds, options)
         session.runs[call] = run
         self._cancels[call] = lambda error: self._fail(run, error)
         commands: list[Command] = []
@@ -436,7 +358,7 @@ class Master:
             return commands
         return commands + self._advance(run)
 
-    def _advance(self, run: _Run) -> list[Command]:
+    def _advance(self, run: Run) -> list[Command]:
         """Start every stage that can start; answer the client when there is none left."""
         stages = run.prepared.partition.stages
         if len(run.ended) == len(stages):
@@ -469,7 +391,7 @@ class Master:
             commands.append(ask)
         return commands
 
-    def _stage_ended(self, run: _Run, number: int, reply: m.GraphRun) -> list[Command]:
+    def _stage_ended(self, run: Run, number: int, reply: m.GraphRun) -> list[Command]:
         if run.over:
             return []
         run.asks = {ask: stage for ask, stage in run.asks.items() if stage != number}
@@ -488,13 +410,13 @@ class Master:
         run.ended.add(number)
         return self._advance(run)
 
-    def _stage_failed(self, run: _Run, number: int, error: OpError) -> list[Command]:
+    def _stage_failed(self, run: Run, number: int, error: OpError) -> list[Command]:
         if run.over:
             return []
         run.asks = {ask: stage for ask, stage in run.asks.items() if stage != number}
         return self._fail(run, with_prefix(error, run.prepared.partition.stages[number].task))
 
-    def _complete(self, run: _Run) -> list[Command]:
+    def _complete(self, run: Run) -> list[Command]:
         self._end(run)
         by_fetch = {edge.tensor: value for edge, value in run.values.items() if edge.target < 0}
         values = tuple([run.feeds[name] if name in run.feeds else by_fetch[name] for name in run.prepared.fetches])
@@ -504,24 +426,23 @@ class Master:
             run.metadata.partition_graphs.extend(stage.graph_def for stage in run.prepared.partition.stages)
         return [*self._cleanups(run, False), Respond(run.call, m.StepRun(values, run.metadata))]
 
-    def _fail(self, run: _Run, error: OpError) -> list[Command]:
+    def _fail(self, run: Run, error: OpError) -> list[Command]:
         """End the step with this error; whatever else it has under way is told to stop."""
         if run.over:
             return []
         self._end(run)
         commands: list[Command] = [Refuse(run.call, error)]
         for ask in run.asks:
-            self._answers.pop(ask, None)
-            self._failures.pop(ask, None)
+            self._forget(ask)
             commands.append(Abandon(ask, error))
         return commands + self._cleanups(run, True)
 
-    def _end(self, run: _Run) -> None:
+    def _end(self, run: Run) -> None:
         run.over = True
         self._cancels.pop(run.call, None)
         run.session.runs.pop(run.call, None)
 
-    def _cleanups(self, run: _Run, failed: bool) -> list[Command]:
+    def _cleanups(self, run: Run, failed: bool) -> list[Command]:
         """Peers of our kind forget a step by themselves when nothing of it is left; others, and failed steps, are told."""
         touched = {run.prepared.partition.stages[number].task for number in run.started}
         return [

@@ -19,6 +19,7 @@ from tensorboard.compat.proto import config_pb2
 from tfexp.core.errors import CancelledError, DeadlineExceededError, InternalError, OpError, UnavailableError
 from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
+from tfexp.distributed.machine import Machine
 from tfexp.distributed.master import OURS, Master
 from tfexp.distributed.program import GraphProgram, PartialProgram
 from tfexp.distributed.status import code_and_text
@@ -31,8 +32,6 @@ _log = logging.getLogger("tfexp.distributed")
 
 # What `list_devices` says of the memory, as TensorFlow does of a CPU.
 _MEMORY_LIMIT = 268435456
-
-Machine = Master | Worker
 
 
 class _Call:

@@ -17,19 +17,16 @@ from tfexp.core.errors import AbortedError, InvalidArgumentError, OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.events import (
     Abandon,
-    Answered,
     Ask,
-    Asked,
-    Cancelled,
     Command,
     Drop,
-    Event,
     Execute,
     Forget,
     Load,
     Refuse,
     Respond,
 )
+from tfexp.distributed.machine import Machine
 from tfexp.plan.partition import task_of
 
 # Steps that failed are remembered for those who ask for their tensors too late.
@@ -83,23 +80,20 @@ class _Session:
     graphs: dict[str, Program] = field(default_factory=dict)
 
 
-class Worker:
+class Worker(Machine):
     """Task `own` at `address`. `incarnations`: of its devices, which a rendezvous key must name right."""
 
     def __init__(self, own: str, devices: Iterable[m.Device], cluster: dict[str, str]):
+        super().__init__()
         self._own = own
         self._devices = tuple(devices)
         self._incarnations = {d.name: d.incarnation for d in self._devices}
         self._cluster = cluster
-        self._asks = itertools.count()
         self._graph_numbers = itertools.count(1)
         self._sessions: dict[str, _Session] = {"": _Session()}
         self._steps: dict[int, _Step] = {}
         self._failed_steps: OrderedDict[int, OpError] = OrderedDict()
-        self._answers: dict[int, Callable[[Any], list[Command]]] = {}
-        self._failures: dict[int, Callable[[OpError], list[Command]]] = {}
-        self._cancels: dict[int, Callable[[OpError], list[Command]]] = {}
-        self._handlers: dict[type, Callable[[int, Any], list[Command]]] = {
+        self._handlers = {
             m.GetStatus: self._get_status,
             m.CreateWorkerSession: self._create_session,
             m.DeleteWorkerSession: self._delete_session,
@@ -110,29 +104,6 @@ class Worker:
             m.CleanupAll: self._cleanup_all,
             m.RecvTensor: self._recv_tensor,
         }
-
-    def handles(self, request: object) -> bool:
-        return type(request) in self._handlers
-
-    def handle(self, event: Event) -> list[Command]:
-        """What is to be done about an event."""
-        if isinstance(event, Asked):
-            try:
-                return self._handlers[type(event.request)](event.call, event.request)
-            except OpError as error:
-                return [Refuse(event.call, error)]
-        if isinstance(event, Cancelled):
-            cancel = self._cancels.pop(event.call, None)
-            return [] if cancel is None else cancel(event.error)
-        answer, failure = self._answers.pop(event.ask, None), self._failures.pop(event.ask, None)
-        if answer is None or failure is None:
-            return []
-        return answer(event.reply) if isinstance(event, Answered) else failure(event.error)
-
-    def _new_ask(self, answer: Callable[[Any], list[Command]], failure: Callable[[OpError], list[Command]]) -> int:
-        number = next(self._asks)
-        self._answers[number], self._failures[number] = answer, failure
-        return number
 
     # --- sessions and graphs -----------------------------------------------------------------------------------------
 
@@ -182,7 +153,7 @@ class Worker:
             session.graphs[handle] = program
             return [Respond(call, m.GraphRegistered(handle))]
 
-        ask = self._new_ask(loaded, lambda error: [Refuse(call, error)])
+        ask = self._expect(loaded, lambda error: [Refuse(call, error)])
         return [Load(ask, call, request.session, request.graph_def, request.config)]
 
     def _deregister_graph(self, call: int, request: m.DeregisterGraph) -> list[Command]:
@@ -253,7 +224,7 @@ class Worker:
             run.fetching.discard(ask)
             return self._fail_step(run.step, error, None)
 
-        ask = self._new_ask(fetched, failed)
+        ask = self._expect(fetched, failed)
         run.fetching.add(ask)
         return [Ask(ask, run.call, task_of(source), m.RecvTensor(run.step, key))]
 
@@ -263,7 +234,7 @@ class Worker:
         if ready:
             everything = not run.missing and len(ready) == len(run.program.needs)
             run.parts -= ready
-            ask = self._new_ask(lambda reply: executed(reply), lambda error: failed(error))
+            ask = self._expect(lambda reply: executed(reply), lambda error: failed(error))
 
             def executed(reply: Any) -> list[Command]:
                 run.executing.discard(ask)
@@ -325,8 +296,7 @@ class Worker:
         for run in step.runs.values():
             self._cancels.pop(run.call, None)
             for ask in (*run.executing, *run.fetching):
-                self._answers.pop(ask, None)
-                self._failures.pop(ask, None)
+                self._forget(ask)
                 commands.append(Abandon(ask, error))
             if run.call != skip:
                 commands.append(Refuse(run.call, error))
