@@ -61,6 +61,7 @@ from tfexp.graph.scopes import op_scope as op_scope
 from tfexp.graph.scopes import reset_default_graph as reset_default_graph
 from tfexp.graph.shape_inference import static_value as get_static_value
 from tfexp.graph.tensor import Tensor as Tensor
+from tfexp.graph.while_loop import while_loop as while_loop
 from tfexp.ops import control as _control
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import overloads as _overloads
@@ -124,6 +125,8 @@ from tfexp.ops.array_partition import sparse_to_dense as sparse_to_dense
 from tfexp.ops.array_slice import pad as pad
 from tfexp.ops.array_slice import slice as slice
 from tfexp.ops.array_slice import strided_slice as strided_slice
+from tfexp.ops import control_loop as _control_loop
+from tfexp.ops import stack as _stack
 from tfexp.ops.case import case as case
 from tfexp.ops.cast import cast as cast
 from tfexp.ops.cast import saturate_cast as saturate_cast
