@@ -24,7 +24,7 @@ from tfexp.graph.convert import (
 )
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.loop_gradients import LoopGradient, LoopGradients
-from tfexp.graph.loop_nodes import is_loop_exit, is_loop_switch, while_context_of
+from tfexp.graph.loop_nodes import is_loop_enter, is_loop_exit, is_loop_switch, is_merge, while_context_of
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
@@ -86,6 +86,8 @@ def gradients(
         backward.gate = gate_gradients
         backward.aggregation_method = aggregation_method
         backward.run(ys, grad_ys)
+    if backward.loops is not None:
+        backward.loops.finish()
     return [backward.gradient_of(x, unconnected_gradients) for x in xs]
 
 
@@ -151,8 +153,6 @@ class _Backward:
             self._visit(op)
             for tensor in op._inputs:
                 self._passed(tensor)
-        if self.loops is not None:
-            self.loops.finish()
 
     def _passed(self, tensor: Tensor) -> None:
         """One consumer of `tensor` has had its turn; perhaps the op that makes it is next."""
@@ -301,6 +301,9 @@ def _loops_between(between: dict[Operation, None]) -> LoopGradients | None:
     """The loops that `between` leaves; all other exits of theirs join it."""
     loops: LoopGradients | None = None
     for op in list(between):
+        if is_merge(op):
+            # Whatever a loop variable starts with, the backward loop tells its gradient.
+            between.update((t.op, None) for t in op._inputs if is_loop_enter(t.op) and is_trainable(t))
         if is_loop_exit(op) and while_context_of(op) is not None:
             loops = loops or LoopGradients()
             between.update((exit_.op, None) for exit_ in loops.add(op) if exit_.op not in between)

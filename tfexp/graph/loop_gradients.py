@@ -454,6 +454,10 @@ def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlice
             )
             for start in starts
         ]
+        # They grow from iteration to iteration.
+        shapes = [TensorShape([None]), TensorShape([None]).concatenate(first.get_shape()[1:]), TensorShape(None)]
+        for tensor, shape in zip(entered, shapes, strict=False):
+            tensor._shape = shape
         context.loop_enters.extend(entered)
         merged = [merge([tensor, tensor], name="b_acc") for tensor in entered]
         assert context.pivot is not None
