@@ -127,6 +127,7 @@ from tfexp.ops.array_slice import slice as slice
 from tfexp.ops.array_slice import strided_slice as strided_slice
 from tfexp.ops import control_loop as _control_loop
 from tfexp.ops import stack as _stack
+from tfexp.ops import tensor_array_gradients as _tensor_array_gradients
 from tfexp.ops.case import case as case
 from tfexp.ops.cast import cast as cast
 from tfexp.ops.cast import saturate_cast as saturate_cast
@@ -250,6 +251,11 @@ from tfexp.ops.elementwise_unary import sign as sign
 from tfexp.ops.elementwise_unary import sqrt as sqrt
 from tfexp.ops.elementwise_unary import square as square
 from tfexp.ops.elementwise_unary import tanh as tanh
+from tfexp.ops.functional import foldl as foldl
+from tfexp.ops.functional import foldr as foldr
+from tfexp.ops.functional import map_fn as map_fn
+from tfexp.ops.functional import scan as scan
+from tfexp.ops.hessians import hessians as hessians
 from tfexp.ops.initializers import constant_initializer as constant_initializer
 from tfexp.ops.initializers import glorot_normal_initializer as glorot_normal_initializer
 from tfexp.ops.initializers import glorot_uniform_initializer as glorot_uniform_initializer
@@ -333,6 +339,7 @@ from tfexp.ops.state import is_variable_initialized as is_variable_initialized
 from tfexp.ops.strings import as_string as as_string
 from tfexp.ops.strings import string_join as string_join
 from tfexp.ops.strings import string_to_number as string_to_number
+from tfexp.ops.tensor_array import TensorArray as TensorArray
 from tfexp.ops.tensor_products import einsum as einsum
 from tfexp.ops.tensor_products import tensordot as tensordot
 from tfexp.ops.uninitialized import assert_variables_initialized as assert_variables_initialized

@@ -211,3 +211,91 @@ def gradient_inside_a_loop(tf: Any) -> Outcome:
 
     y = tf.while_loop(lambda i, a: i < 4, body, [tf.constant(0), x])[1]
     return runs(Run(y, feeds))
+
+
+@program(SOURCE)
+def tensor_array(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [3, 2], name="x")
+    first = tf.TensorArray(tf.float32, 3).unstack(x)
+    y = first.read(1)
+    grown = tf.TensorArray(
+        tf.float32, size=0, dynamic_size=True, clear_after_read=False, tensor_array_name="foo", element_shape=[2]
+    )
+    grown = grown.write(0, y).write(1, y * 2.0)
+    stacked, joined, gathered = grown.stack(), grown.concat(), grown.gather([1])
+    split = tf.TensorArray(tf.float32, 2, infer_shape=False).split(x, [1, 2])
+    grads = [tf.gradients(t, x)[0] for t in (stacked, joined, gathered, split.concat() * 3.0)]
+    with tf.control_dependencies([split.identity().flow]):
+        closed = split.close()
+    outcome = runs(
+        Run([y, stacked, joined, gathered, grown.size(), *grads], {x: values("x", 3, 2)}), shapes=str(stacked.shape)
+    )
+    del closed
+    return outcome
+
+
+@program(SOURCE)
+def tensor_array_scatter(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    array = tf.TensorArray(tf.float32, 5, element_shape=[2]).scatter([4, 1], x)
+    y = array.stack()
+    return runs(Run([y, *tf.gradients(y * y, x)], {x: values("x", 2, 2)}))
+
+
+@program(SOURCE)
+def map_fn(tf: Any) -> Outcome:
+    x, w = tf.placeholder(tf.float32, [3, 2], name="x"), tf.placeholder(tf.float32, [2], name="w")
+    y = tf.map_fn(lambda v: v * w, x)
+    return runs(Run([y, *tf.gradients(y, [x, w])], {x: values("x", 3, 2), w: values("w", 2)}))
+
+
+@program(SOURCE)
+def map_fn_structures(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    a, b = tf.map_fn(
+        lambda v: (v[0] + v[1], tf.cast(tf.reduce_sum(v[0]), tf.int32)), (x, 2.0 * x), dtype=(tf.float32, tf.int32)
+    )
+    return runs(Run([a, b, *tf.gradients(a, x)], {x: values("x", 5, 2)}))
+
+
+@program(SOURCE)
+def scan(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [3, 2], name="x")
+    y = tf.scan(lambda a, v: a * v, x)
+    return runs(Run([y, *tf.gradients(y, x)], {x: values("x", 3, 2)}))
+
+
+@program(SOURCE)
+def scan_reverse(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    y = tf.scan(lambda a, v: 0.5 * a + v, x, initializer=tf.zeros([2]), reverse=True)
+    return runs(Run([y, *tf.gradients(y, x)], {x: values("x", 5, 2)}))
+
+
+@program(SOURCE)
+def folds(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    left = tf.foldl(lambda a, v: a * v, x)
+    right = tf.foldr(lambda a, v: 2.0 * a - v, x, initializer=tf.zeros([2]))
+    last = tf.foldr(lambda a, v: 2.0 * a - v, tf.ones([3, 2]))
+    return runs(Run([left, right, last, *tf.gradients([left, right], x)], {x: values("x", 5, 2)}))
+
+
+@program(SOURCE)
+def hessians(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [3], name="x")
+    z = tf.placeholder(tf.float32, [2, 2], name="z")
+    found = tf.hessians(tf.reduce_sum(x * x * x) * tf.reduce_sum(z * z), [x, z])
+    return runs(Run(found, {x: values("x", 3), z: values("z", 2, 2)}))
+
+
+@program(SOURCE)
+def tensor_array_in_loop(tf: Any) -> Outcome:
+    x, w, feeds = _scalars(tf)
+    _, a, array = tf.while_loop(
+        lambda i, a, array: i < 4,
+        lambda i, a, array: (i + 1, a * w, array.write(i, a)),
+        [tf.constant(0), x, tf.TensorArray(tf.float32, 4)],
+    )
+    y = tf.reduce_sum(array.stack()) + a
+    return runs(Run([y, *tf.gradients(y, [x, w])], feeds, rtol=1e-4))
