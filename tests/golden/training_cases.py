@@ -58,9 +58,7 @@ def trajectory(tf: Any, optimizer: str, kind: str, dtype: str) -> dict[str, Arra
             variables, loss, feeds = _table(tf, dtype)
         opt = make(tf)
         train = opt.minimize(loss, global_step=tf.train.get_global_step())
-        slots = {
-            f"{v.op.name} {name}": opt.get_slot(v, name) for v in variables for name in opt.get_slot_names()
-        }
+        slots = {f"{v.op.name} {name}": opt.get_slot(v, name) for v in variables for name in opt.get_slot_names()}
         session.run(tf.global_variables_initializer())
         seen: list[list[Array]] = []
         for step in range(STEPS):

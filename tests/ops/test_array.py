@@ -33,7 +33,13 @@ CASES = [
     ),
     OpCase("Shape", [(2, 3, 5)], lambda x: np.int32([2, 3, 5]), dtypes=ANY, gradient=(), static_shape=[(3,)]),
     OpCase(
-        "Shape", [(2, 3)], lambda x: np.int64([2, 3]), attrs={"out_type": tf.int64}, gradient=(), label="int64", static_shape=[(2,)]
+        "Shape",
+        [(2, 3)],
+        lambda x: np.int64([2, 3]),
+        attrs={"out_type": tf.int64},
+        gradient=(),
+        label="int64",
+        static_shape=[(2,)],
     ),
     OpCase("ShapeN", [[(2, 3), (5,)]], lambda xs: [np.int32([2, 3]), np.int32([5])], gradient=(), static_shape=[(2,), (1,)]),
     OpCase("Size", [(2, 3, 5)], lambda x: np.int32(30), gradient=()),
@@ -44,8 +50,18 @@ CASES = [
         lambda x, dims: x.reshape(3, 2, 5),
         dtypes=ANY,
         errors=[
-            Error([(2, 3), np.int32([7])], ValueError, "Cannot reshape a tensor with 6 elements to shape [7] (7 elements)", constants=True),
-            Error([(2, 3), np.int32([5, -1])], ValueError, "Dimension size must be evenly divisible by 5 but is 6", constants=True),
+            Error(
+                [(2, 3), np.int32([7])],
+                ValueError,
+                "Cannot reshape a tensor with 6 elements to shape [7] (7 elements)",
+                constants=True,
+            ),
+            Error(
+                [(2, 3), np.int32([5, -1])],
+                ValueError,
+                "Dimension size must be evenly divisible by 5 but is 6",
+                constants=True,
+            ),
             Error([(2, 3), np.int32([7])], InvalidArgumentError, "tensor with 6 values, but the requested shape has 7"),
             Error([(2, 3), np.int32([5, -1])], InvalidArgumentError, "requires a multiple of 5"),
             Error([(2, 3), np.int32([-1, -1])], InvalidArgumentError, "Only one input size may be -1, not both 0 and 1"),
@@ -57,7 +73,9 @@ CASES = [
         [(2, 3), np.int32(-1)],
         lambda x, axis: x[:, :, None],
         dtypes=ANY,
-        errors=[Error([(2, 3), np.int32(5)], InvalidArgumentError, "Tried to expand dim index 5 for tensor with 2 dimensions")],
+        errors=[
+            Error([(2, 3), np.int32(5)], InvalidArgumentError, "Tried to expand dim index 5 for tensor with 2 dimensions")
+        ],
     ),
     OpCase("ExpandDims", [(2, 3), np.int64(0)], lambda x, axis: x[None], label="front"),
     OpCase(
@@ -73,7 +91,14 @@ CASES = [
     ),
     OpCase("Squeeze", [(1, 3, 1, 5)], lambda x: x.reshape(3, 5), label="all"),
     OpCase("Bitcast", [(2, 3)], lambda x: x.view(np.int32), attrs={"type": tf.int32}, gradient=()),
-    OpCase("Bitcast", [(2, 3)], lambda x: x.view(np.uint8).reshape(2, 3, 4), attrs={"type": tf.uint8}, gradient=(), label="smaller"),
+    OpCase(
+        "Bitcast",
+        [(2, 3)],
+        lambda x: x.view(np.uint8).reshape(2, 3, 4),
+        attrs={"type": tf.uint8},
+        gradient=(),
+        label="smaller",
+    ),
     OpCase(
         "Bitcast",
         [np.arange(24, dtype=np.uint8).reshape(2, 3, 4)],

@@ -18,12 +18,25 @@ CASES = [
         lambda xs, axis: np.concatenate(xs, 1),
         dtypes=ANY,
         errors=[
-            Error([[(2, 3), (5, 7)], np.int32(0)], ValueError, "Dimension 0 in both shapes must be equal, but are 3 and 7", constants=True),
+            Error(
+                [[(2, 3), (5, 7)], np.int32(0)],
+                ValueError,
+                "Dimension 0 in both shapes must be equal, but are 3 and 7",
+                constants=True,
+            ),
             Error([[(2, 3), (5,)], np.int32(0)], ValueError, "Shape must be rank 2 but is rank 1", constants=True),
-            Error([[(2, 3), (2, 3)], np.int32(2)], ValueError, "Shape must be at least rank 3 but is rank 2", constants=True),
-            Error([[(2, 3), (5, 7)], np.int32(0)], InvalidArgumentError, "ConcatOp : Dimension 1 in both shapes must be equal"),
+            Error(
+                [[(2, 3), (2, 3)], np.int32(2)], ValueError, "Shape must be at least rank 3 but is rank 2", constants=True
+            ),
+            Error(
+                [[(2, 3), (5, 7)], np.int32(0)], InvalidArgumentError, "ConcatOp : Dimension 1 in both shapes must be equal"
+            ),
             Error([[(2, 3), (5,)], np.int32(0)], InvalidArgumentError, "ConcatOp : Ranks of all input tensors should match"),
-            Error([[(2, 3), (2, 3)], np.int32(2)], InvalidArgumentError, "Expected concatenating dimensions in the range [-2, 2)"),
+            Error(
+                [[(2, 3), (2, 3)], np.int32(2)],
+                InvalidArgumentError,
+                "Expected concatenating dimensions in the range [-2, 2)",
+            ),
         ],
     ),
     OpCase("ConcatV2", [[(2, 3)] * 17, np.int32(0)], lambda xs, axis: np.concatenate(xs), label="many"),
@@ -34,8 +47,16 @@ CASES = [
         [np.int32([0, 0, 0]), np.int32([0, 3, 0]), np.int32([0, 10, 0])],
         gradient=(),
         errors=[
-            Error([np.int32(3), [np.int32([2, 3]), np.int32([2, 3])]], InvalidArgumentError, "Concat dim is out of range: 3 vs. 2"),
-            Error([np.int32(0), [np.int32([2, 3]), np.int32([2, 5])]], InvalidArgumentError, "All dimensions except 0 must match"),
+            Error(
+                [np.int32(3), [np.int32([2, 3]), np.int32([2, 3])]],
+                InvalidArgumentError,
+                "Concat dim is out of range: 3 vs. 2",
+            ),
+            Error(
+                [np.int32(0), [np.int32([2, 3]), np.int32([2, 5])]],
+                InvalidArgumentError,
+                "All dimensions except 0 must match",
+            ),
         ],
     ),
     OpCase("Pack", [[(2, 3), (2, 3), (2, 3)]], lambda xs: np.stack(xs, 1), attrs={"axis": 1}, dtypes=ANY),
@@ -48,7 +69,11 @@ CASES = [
         errors=[
             Error([[(2, 3), (2, 5)]], ValueError, "Dimension 1 in both shapes must be equal, but are 3 and 5"),
             Error([[(2, 3), (2,)]], ValueError, "Shapes must be equal rank, but are 2 and 1"),
-            Error([[(2, 3), (2,)]], InvalidArgumentError, "Shapes of all inputs must match: values[0].shape = [2,3] != values[1]"),
+            Error(
+                [[(2, 3), (2,)]],
+                InvalidArgumentError,
+                "Shapes of all inputs must match: values[0].shape = [2,3] != values[1]",
+            ),
             Error([[(2, 3), (2, 3)]], ValueError, "Invalid axis: 3; must be in [-3,3)", attrs={"axis": 3}),
         ],
     ),
@@ -71,7 +96,9 @@ CASES = [
         attrs={"num_split": 3},
         dtypes=ANY,
         errors=[
-            Error([np.int32(1), (2, 5)], ValueError, "Dimension size must be evenly divisible by 3 but is 5", constants=True),
+            Error(
+                [np.int32(1), (2, 5)], ValueError, "Dimension size must be evenly divisible by 3 but is 5", constants=True
+            ),
             Error([np.int32(1), (2, 5)], InvalidArgumentError, "Number of ways to split should evenly divide"),
             Error([np.int32(2), (2, 3)], InvalidArgumentError, "-input rank(-2) <= split_dim < input rank (2), but got 2"),
         ],
@@ -83,9 +110,16 @@ CASES = [
         attrs={"num_split": 3},
         dtypes=ANY,
         errors=[
-            Error([(2, 10), np.int32([2, 2, 2]), np.int32(1)], ValueError, "can't split axis of size 10 into pieces of size [2,2,2]", constants=True),
+            Error(
+                [(2, 10), np.int32([2, 2, 2]), np.int32(1)],
+                ValueError,
+                "can't split axis of size 10 into pieces of size [2,2,2]",
+                constants=True,
+            ),
             Error([(2, 10), np.int32([2, 2, 2]), np.int32(1)], InvalidArgumentError, "Got: 6, expected 10"),
-            Error([(2, 10), np.int32([-1, -1, 2]), np.int32(1)], InvalidArgumentError, "There can only be one -1 in the input"),
+            Error(
+                [(2, 10), np.int32([-1, -1, 2]), np.int32(1)], InvalidArgumentError, "There can only be one -1 in the input"
+            ),
         ],
     ),
     OpCase(
@@ -95,7 +129,11 @@ CASES = [
         dtypes=ANY,
         errors=[
             Error([(2, 3), np.int32([2])], ValueError, "Shape must be rank 2 but is rank 1", constants=True),
-            Error([(2, 3), np.int32([2])], InvalidArgumentError, "Expected multiples argument to be a vector of length 2 but got length 1"),
+            Error(
+                [(2, 3), np.int32([2])],
+                InvalidArgumentError,
+                "Expected multiples argument to be a vector of length 2 but got length 1",
+            ),
             Error([(2, 3), np.int32([2, -1])], InvalidArgumentError, "Expected multiples[1] >= 0, but got -1"),
         ],
     ),

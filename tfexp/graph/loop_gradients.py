@@ -218,7 +218,7 @@ class LoopGradients:
     """The loops that one reverse pass goes through."""
 
     def __init__(self) -> None:
-        self._by_context: dict[WhileContext, LoopGradient] = {}
+        self._by_context: dict[WhileContext | None, LoopGradient] = {}
         self._calling = get_default_graph()._get_control_flow_context()
 
     def add(self, op: Operation) -> list[Tensor]:
@@ -462,9 +462,7 @@ def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlice
         merged = [merge([tensor, tensor], name="b_acc") for tensor in entered]
         assert context.pivot is not None
         switched = [loop_switch(tensor, context.pivot) for tensor in merged]
-        sums = [
-            _joined(in_body, new) for (_, in_body), new in zip(switched[:2], (grad.indices, grad.values), strict=True)
-        ]
+        sums = [_joined(in_body, new) for (_, in_body), new in zip(switched[:2], (grad.indices, grad.values), strict=True)]
         if grad.dense_shape is not None:
             sums.append(get_op("Maximum")(grad.dense_shape, switched[2][1]))
         for start, value in zip(merged, [next_iteration(tensor) for tensor in sums], strict=True):

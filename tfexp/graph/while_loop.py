@@ -116,7 +116,7 @@ class _Variables:
     def pack(self, tensors: Sequence[Tensor], templates: Sequence[Any]) -> Any:
         """The user's structure with `tensors` for its parts; TensorArrays as `templates` has them."""
         remaining = iter(tensors)
-        leaves = []
+        leaves: list[Any] = []
         for leaf, template in zip(self.leaves, templates, strict=True):
             parts = [next(remaining) for _ in _parts(leaf)]
             if isinstance(leaf, IndexedSlices):

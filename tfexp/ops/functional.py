@@ -84,9 +84,7 @@ def map_fn(
         count = _count(tensors)
         inputs = _rows(tensors, count)
         start = constant(0)
-        outputs = [
-            TensorArray(dtype=kind, size=count, dynamic_size=False, infer_shape=infer_shape) for kind in types
-        ]
+        outputs = [TensorArray(dtype=kind, size=count, dynamic_size=False, infer_shape=infer_shape) for kind in types]
 
         def body(i: Tensor, arrays: list[TensorArray]) -> Any:
             values = fn(nest.pack_sequence_as(elems, [array.read(i) for array in inputs]))
@@ -206,9 +204,7 @@ def foldr(
     return _fold(fn, elems, initializer, (parallel_iterations, back_prop, swap_memory), name, "foldr")
 
 
-def _fold(
-    fn: Any, elems: Any, initializer: Any, options: tuple[int, bool, bool], name: str | None, kind: str
-) -> Any:
+def _fold(fn: Any, elems: Any, initializer: Any, options: tuple[int, bool, bool], name: str | None, kind: str) -> Any:
     _checked(fn, elems)
     from_right = kind == "foldr"
     parallel_iterations, back_prop, swap_memory = options
@@ -222,19 +218,19 @@ def _fold(
             return nest.map_structure(lambda array: array.read(i), nest.pack_sequence_as(elems, inputs))
 
         if from_right:
-            start = count if initializer is not None else count - 1
+            start: Any = count if initializer is not None else count - 1
             value = initializer if initializer is not None else row(start)
         else:
-            start = 0 if initializer is not None else 1
             value = initializer if initializer is not None else row(0)
+            start = constant(0 if initializer is not None else 1)
 
         def from_left_body(i: Tensor, accumulated: Any) -> Any:
             following = fn(accumulated, row(i))
-            return i + 1, following
+            return [i + 1, following]
 
         def from_right_body(i: Tensor, accumulated: Any) -> Any:
             i = i - 1
-            return i, fn(accumulated, row(i))
+            return [i, fn(accumulated, row(i))]
 
         _, result = while_loop(
             (lambda i, _: i > 0) if from_right else (lambda i, _: i < count),

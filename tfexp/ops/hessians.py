@@ -24,7 +24,7 @@ def hessians(
 ) -> list[Tensor]:
     """For each x, the tensor of all d2 sum(ys) / dx dx, of the shape of x followed by the shape of x again."""
     listed = list(xs) if isinstance(xs, (list, tuple)) else [xs]
-    options = {
+    options: dict[str, Any] = {
         "colocate_gradients_with_ops": colocate_gradients_with_ops,
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,
@@ -44,8 +44,6 @@ def _hessian(grad: Any, x: Tensor, options: dict[str, Any]) -> Tensor:
     def body(i: Tensor, rows: TensorArray) -> Any:
         return i + 1, rows.write(i, gradients(flat[i], x, **options)[0])
 
-    _, rows = while_loop(
-        lambda i, _: i < count, body, [constant(0, dtype=dtypes.int32), TensorArray(x.dtype, count)]
-    )
+    _, rows = while_loop(lambda i, _: i < count, body, [constant(0, dtype=dtypes.int32), TensorArray(x.dtype, count)])
     dims = shape(x)
     return reshape(rows.stack(), concat([dims, dims], 0))

@@ -81,7 +81,9 @@ class TensorArray:
                     raise ValueError(f"Cannot provide both a handle and {argument} at the same time")
             if not isinstance(handle, Tensor):
                 raise TypeError("Handle must be a Tensor")
-        self._known = _Known(as_dtype(dtype).base_dtype, as_shape(element_shape), infer_shape, colocate_with_first_write_call)
+        self._known = _Known(
+            as_dtype(dtype).base_dtype, as_shape(element_shape), infer_shape, colocate_with_first_write_call
+        )
         self._known.size, self._known.dynamic_size = size, bool(dynamic_size)
         with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
             if handle is not None:
@@ -210,12 +212,12 @@ class TensorArray:
     def concat(self, name: str | None = None) -> Tensor:
         """All elements, joined along their first dimension."""
         rest = self.element_shape[1:] if self.element_shape.rank is not None else TensorShape(None)
-        value, _ = tensor_array_concat_op(
-            self._handle, self._flow, dtype=self.dtype, element_shape_except0=rest, name=name
-        )
+        value, _ = tensor_array_concat_op(self._handle, self._flow, dtype=self.dtype, element_shape_except0=rest, name=name)
         joined: Tensor = value
-        if self.element_shape.rank is not None:
-            joined.set_shape(TensorShape([None]).concatenate(rest))
+        if self._known.infer_shape and self.element_shape.rank:
+            count, length = static_value(self.size()), self.element_shape[0].value
+            total = None if count is None or length is None else int(count) * length
+            joined.set_shape(TensorShape([total]).concatenate(rest))
         return joined
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:

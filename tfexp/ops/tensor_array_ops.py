@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError, UnimplementedError
+from tfexp.core.errors import InvalidArgumentError, OpError, UnimplementedError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.shape_inference import shape_text
@@ -61,7 +61,7 @@ class Elements:
         if self.closed:
             raise self._error("has already been closed.", "")
 
-    def _error(self, what: str, colon: str = ":") -> InvalidArgumentError:
+    def _error(self, what: str, colon: str = ":") -> OpError:
         return InvalidArgumentError(None, None, f"TensorArray {self.name}{colon} {what}")
 
     def grow(self, size: int) -> None:
@@ -100,9 +100,7 @@ class Elements:
     def read(self, index: int) -> Any:
         self.check_open()
         if not 0 <= index < len(self.places):
-            raise InvalidArgumentError(
-                None, None, f"Tried to read from index {index} but array size is: {len(self.places)}"
-            )
+            raise InvalidArgumentError(None, None, f"Tried to read from index {index} but array size is: {len(self.places)}")
         place = self.places[index]
         if place.cleared:
             raise self._error(
@@ -188,9 +186,7 @@ def _(
     if size < 0:
         raise InvalidArgumentError(None, None, "Size should be >= 0.")
     name = tensor_array_name or ctx.node_name
-    elements = Elements(
-        name, dtype, int(size), element_shape, dynamic_size, clear_after_read, identical_element_shapes
-    )
+    elements = Elements(name, dtype, int(size), element_shape, dynamic_size, clear_after_read, identical_element_shapes)
     return [elements, _FLOW]
 
 

@@ -118,5 +118,7 @@ def _fetches(draft: Draft, number: dict[Value, int], roots: RootMap, inner: bool
 def _kept_inside(value: Value, roots: RootMap) -> Keep:
     if value.dtype._is_ref_dtype:
         return Keep.AS_IT_IS
-    in_variable = any(isinstance(root, tuple) or (isinstance(root, Value) and root.dtype._is_ref_dtype) for root in roots[value])
+    in_variable = any(
+        isinstance(root, tuple) or (isinstance(root, Value) and root.dtype._is_ref_dtype) for root in roots[value]
+    )
     return Keep.COPY if in_variable else Keep.AS_IT_IS

@@ -282,7 +282,8 @@ def _loop_op(inputs: list[Value], refs: list[bool], outputs: list[Value], writes
     return Op(
         name="While",
         inputs=tuple(
-            Arg(f"input_{i}", dtype=v.dtype.base_dtype, is_ref=ref) for i, (v, ref) in enumerate(zip(inputs, refs, strict=True))
+            Arg(f"input_{i}", dtype=v.dtype.base_dtype, is_ref=ref)
+            for i, (v, ref) in enumerate(zip(inputs, refs, strict=True))
         ),
         outputs=tuple(
             Arg(f"output_{i}", dtype=v.dtype.base_dtype, is_ref=v.dtype._is_ref_dtype) for i, v in enumerate(outputs)

@@ -41,9 +41,7 @@ def no_iterations(tf: Any) -> Outcome:
 @program(SOURCE)
 def unknown_shapes(tf: Any) -> Outcome:
     x, w = tf.placeholder(tf.float32, [None, None], name="x"), tf.placeholder(tf.float32, [None, None], name="w")
-    r = tf.while_loop(
-        lambda i, a, b, c: i < 3, lambda i, a, b, c: [i + 1, a * w, w, c + tf.reduce_sum(b)], [0, x, w, 1.0]
-    )
+    r = tf.while_loop(lambda i, a, b, c: i < 3, lambda i, a, b, c: [i + 1, a * w, w, c + tf.reduce_sum(b)], [0, x, w, 1.0])
     feeds = {x: values("x", 2, 3), w: values("w", 2, 3)}
     first = tf.gradients(r[1], [x, w])
     second = tf.gradients(r[3], [x, w], name="again")
@@ -225,18 +223,13 @@ def tensor_array(tf: Any) -> Outcome:
     stacked, joined, gathered = grown.stack(), grown.concat(), grown.gather([1])
     split = tf.TensorArray(tf.float32, 2, infer_shape=False).split(x, [1, 2])
     grads = [tf.gradients(t, x)[0] for t in (stacked, joined, gathered, split.concat() * 3.0)]
-    with tf.control_dependencies([split.identity().flow]):
-        closed = split.close()
-    outcome = runs(
-        Run([y, stacked, joined, gathered, grown.size(), *grads], {x: values("x", 3, 2)}), shapes=str(stacked.shape)
-    )
-    del closed
-    return outcome
+    split.identity().close()
+    return runs(Run([y, stacked, joined, gathered, grown.size(), *grads], {x: values("x", 3, 2)}))
 
 
 @program(SOURCE)
 def tensor_array_scatter(tf: Any) -> Outcome:
-    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    x = tf.placeholder(tf.float32, [2, 2], name="x")
     array = tf.TensorArray(tf.float32, 5, element_shape=[2]).scatter([4, 1], x)
     y = array.stack()
     return runs(Run([y, *tf.gradients(y * y, x)], {x: values("x", 2, 2)}))
