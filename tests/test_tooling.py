@@ -1,4 +1,4 @@
-"""The tools that keep the house in order run with the tests: ruff, mypy, the import contract, the lightness of `import tfexp`."""
+"""The tools that keep the house in order run with the tests: ruff, mypy, the import contract, a light `import tfexp`."""
 
 import pathlib
 import subprocess

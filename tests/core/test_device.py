@@ -25,7 +25,7 @@ def test_short_and_long_forms(text, canonical):
 
 @pytest.mark.parametrize("text", ["/jbo:ps", "/cpu:x", "/task:one", "/cpu:0/gpu:0", "/device:GPU:a"])
 def test_what_is_no_device_is_refused(text):
-    with pytest.raises(ValueError, match="Unknown attribute|multiple device types"):
+    with pytest.raises(ValueError, match=r"Unknown attribute|multiple device types"):
         DeviceName.parse(text)
 
 

@@ -174,5 +174,40 @@ def applications(tf: Any, build: Callable[..., Any], update: Update, kind: str, 
         return {name: np.stack([row[i] for row in seen]) for i, name in enumerate(variables)}
 
 
+# --- a model, saved half way ------------------------------------------------------------------------------------
+
+MODEL = RECORDING.parent / "model-5"  # the checkpoint that TensorFlow wrote, with its MetaGraph
+HALF = 5
+
+
+def build_model(tf: Any) -> None:
+    """A regression with a partitioned variable, trained by Adam at a decaying rate; nodes by name and in collections."""
+    x = tf.placeholder(tf.float32, [None, 5], name="x")
+    y = tf.placeholder(tf.float32, [None, 3], name="y")
+    with tf.variable_scope("layer"):
+        w = tf.get_variable("w", initializer=tf.constant(drawn(3, 5, 3)))
+        b = tf.get_variable("b", [3], initializer=tf.zeros_initializer())
+    with tf.variable_scope("parts", partitioner=tf.fixed_size_partitioner(2)):
+        parts = tf.get_variable("p", [5, 3], initializer=tf.ones_initializer())
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w + parts) + b - y), name="loss")
+    step = tf.train.get_or_create_global_step()
+    rate = tf.train.exponential_decay(0.1, step, 3, 0.9)
+    tf.train.AdamOptimizer(rate).minimize(loss, global_step=step, name="train")
+    tf.add_to_collection("feeds", x)
+    tf.add_to_collection("feeds", y)
+    tf.global_variables_initializer()
+
+
+def model_feeds(step: int) -> dict[str, Array]:
+    return {"x:0": drawn(400 + step, 7, 5), "y:0": drawn(500 + step, 7, 3)}
+
+
+def model_steps(tf: Any, session: Any, first: int, last: int) -> dict[str, Array]:
+    """Trains from step `first` to `last`; every global variable by name."""
+    for step in range(first, last):
+        session.run("train", model_feeds(step))
+    return {v.op.name: session.run(v) for v in tf.global_variables()}
+
+
 def key(*parts: str) -> str:
     return "/".join(parts)

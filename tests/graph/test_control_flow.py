@@ -123,3 +123,10 @@ def test_case_without_default_needs_a_true_predicate():
 def test_what_case_refuses(pairs, error):
     with pytest.raises(error, match="pred"):
         tf.case(pairs, default=lambda: tf.constant(1))
+
+
+def test_a_refused_predicate_takes_a_name_all_the_same():
+    with pytest.raises(TypeError, match="pred must not be a Python bool"):
+        tf.cond(True, lambda: tf.constant(1), lambda: tf.constant(2))
+    result = tf.cond(tf.placeholder(tf.bool, []), lambda: tf.constant(1), lambda: tf.constant(2))
+    assert result.name == "cond_1/Merge:0"

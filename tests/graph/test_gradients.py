@@ -130,7 +130,7 @@ def test_overridden_and_custom_gradients():
 
 def test_argument_errors():
     x = tf.constant([1.0])
-    with pytest.raises(ValueError, match="Length mismatch. Passed 0 grad_ys for 1 ys"):
+    with pytest.raises(ValueError, match=r"Length mismatch. Passed 0 grad_ys for 1 ys"):
         tf.gradients(x, x, grad_ys=[])
     with pytest.raises(TypeError, match="must be real or integer"):
         tf.gradients(x, x, grad_ys=[tf.constant(["a"])])
@@ -156,3 +156,10 @@ def test_gradients_flow_through_the_taken_branch_of_a_cond():
     grad = tf.gradients(y, x)[0]
     assert run([y, grad], {flag: True}) == [9.0, 6.0]
     assert run([y, grad], {flag: False}) == [15.0, 5.0]
+
+
+def test_an_unknown_aggregation_method_is_refused():
+    with tf.Graph().as_default():
+        x = tf.constant(2.0)
+        with pytest.raises(ValueError, match="Invalid `aggregation_method` specified 7. Accepted values are"):
+            tf.gradients(x * x, x, aggregation_method=7)

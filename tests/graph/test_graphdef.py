@@ -100,7 +100,7 @@ def test_what_cannot_be_imported_leaves_the_graph_as_it_was(graph, text, message
 def test_types_of_connected_nodes_must_agree(graph):
     definition = graph_def_of(linear)
     definition.node[2].attr["T"].type = 2
-    with pytest.raises(ValueError, match="node 'y'.*Cannot convert a tensor of type float32 to an input of type float64"):
+    with pytest.raises(ValueError, match=r"node 'y'.*Cannot convert a tensor of type float32 to an input of type float64"):
         tf.import_graph_def(definition)
 
 

@@ -308,8 +308,9 @@ def _check_call(case: OpCase, call: Any, flat: list[np.ndarray], expected: np.nd
     tolerance = case.tolerance
 
     def run(*arrays: np.ndarray, **kwargs: Any) -> Any:
+        scratch = [np.empty(shape, dtype) for shape, dtype in call.scratch]
         with np.errstate(all="ignore"):
-            return call.function(*arrays, **kwargs)
+            return call.function(*arrays, *scratch, **kwargs)
 
     result = np.asarray(run(*[a.copy() for a in flat]))
     assert_close(result, expected, tolerance, what)

@@ -182,7 +182,7 @@ def test_prevent_gradient_names_the_reason() -> None:
     with tf.Graph().as_default():
         x = tf.constant([1.0, 2.0])
         y = tf.get_default_graph().create_op("PreventGradient", [x], {"T": tf.float32, "message": "because"}).outputs[0]
-        with pytest.raises(LookupError, match="Gradient explicitly disabled. Reason: because"):
+        with pytest.raises(LookupError, match=r"Gradient explicitly disabled\. Reason: because"):
             tf.gradients(y, x)
         with tf.Session() as session:
             assert session.run(y).tolist() == [1, 2]
@@ -231,3 +231,35 @@ def test_one_hot_takes_its_dtype_from_its_values() -> None:
 def test_both_spellings_of_an_argument_are_refused() -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot specify both 'axis' and 'dim'"):
         tf.expand_dims([1.0], axis=0, dim=0)
+
+
+def test_python_values_keep_their_own_type_where_the_op_takes_it() -> None:
+    """The default of a type attribute decides only for values that the op would refuse."""
+    with tf.Graph().as_default():
+        one_hot = tf.one_hot([2, 0], 3)
+        assert one_hot.op.inputs[0].dtype is tf.int32  # although the attribute's default is int64
+        scalar = tf.reshape(3.0, [])
+        assert scalar.op.inputs[1].dtype is tf.int32  # an empty list is float32, which no shape can be
+
+
+@pytest.mark.parametrize(
+    ("dims", "target", "expected"),
+    [
+        ((2, 0), [-1, 0], (2, 0)),
+        ((3, 0, 2), [-1, 0], (6, 0)),
+        ((0,), [0, -1], (0, 1)),
+        ((0, 3), [-1, 3], (0, 3)),
+        ((0, 3), [-1, 0, 2], (1, 0, 2)),
+        ((2, 0), [0, -1, 5], (0, 0, 5)),
+    ],
+)
+def test_the_missing_size_of_an_empty_tensor(dims: tuple[int, ...], target: list[int], expected: tuple[int, ...]) -> None:
+    """As TensorFlow's kernel finds it: from the sizes that are not zero."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32)
+        assert session.run(tf.reshape(x, target), {x: np.zeros(dims)}).shape == expected
+        assert session.run(tf.reshape(tf.zeros(dims), target)).shape == expected
+        with pytest.raises(tf.errors.InvalidArgumentError, match="cannot infer the missing input size"):
+            session.run(tf.reshape(x, [0, -1]), {x: [1.0]})
+        with pytest.raises(ValueError, match=r"Cannot reshape a tensor with 5 elements to shape \[0,\?\] \(0 elements\)"):
+            tf.reshape(tf.zeros([5]), [0, -1])

@@ -197,3 +197,14 @@ test_unary = op_tests(UNARY)
 test_grads = op_tests(GRADS)
 test_binary = op_tests(BINARY)
 test_sums = op_tests(SUMS)
+
+
+@pytest.mark.parametrize(("function", "slope"), [(tf.tanh, lambda y: 1 - y * y), (tf.sigmoid, lambda y: y * (1 - y))])
+def test_complex_gradients_are_conjugated_once(function, slope):
+    """TensorFlow's gradient of a holomorphic f is grad * conj(f'(x))."""
+    x, grad = 0.3 - 0.4j, 1.0 + 2.0j
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(tf.complex128, [])
+        y = function(fed)
+        value, found = session.run([y, tf.gradients(y, fed, grad_ys=[tf.constant(grad, tf.complex128)])[0]], {fed: x})
+    assert found == pytest.approx(grad * np.conj(slope(value)))

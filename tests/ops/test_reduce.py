@@ -267,3 +267,22 @@ def test_composite_reductions() -> None:
         assert session.run(tf.math.reduce_std(y, axis=1, keepdims=True)) == pytest.approx(np.std(y, axis=1, keepdims=True))
         assert session.run(tf.count_nonzero(y, axis=1)).tolist() == [2, 1]
         assert session.run(tf.count_nonzero(["", "a"])) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "largest", "smallest"),
+    [
+        ([np.nan, 1.0, 2.0], 2, 1),
+        ([2.0, np.nan, 1.0], 0, 2),
+        ([np.nan, np.nan], 0, 0),
+        ([np.nan, -np.inf], 0, 1),
+        ([np.nan, np.inf], 1, 0),
+    ],
+)
+def test_arg_extremes_pass_over_nan(values: list[float], largest: int, smallest: int) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None])
+        fetches = [tf.argmax(x), tf.argmin(x), tf.argmax(tf.stack([x, x]), axis=1), tf.argmin(tf.stack([x, x], 1), axis=0)]
+        for _ in range(3):
+            found = session.run(fetches, {x: values})
+            assert [np.unique(f).tolist() for f in found] == [[largest], [smallest]] * 2

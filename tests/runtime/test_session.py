@@ -450,3 +450,13 @@ def test_a_forgotten_session_is_collected(graph):
     gc.collect()
     assert gone() is None
     assert backend() is None
+
+
+def test_a_session_block_is_entered_once():
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        with pytest.raises(RuntimeError, match="Session context managers are not re-entrant"), session:
+            pass
+        with session.as_default(), session.as_default():
+            assert tf.constant(2.0).eval() == 2.0
+        assert tf.get_default_graph() is graph
+    assert tf.get_default_session() is None

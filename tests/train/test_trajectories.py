@@ -53,4 +53,4 @@ def test_update_ops_are_tensorflows(recorded: Any, update: Update, kind: str, dt
 
 def test_nothing_was_recorded_in_vain(recorded: Any) -> None:
     wanted = {key(*row) for row in TRAJECTORIES} | {key(update.key, kind, dtype) for update, kind, dtype in UPDATE_ROWS}
-    assert {name.rpartition("/")[0] for name in recorded} == wanted
+    assert {name.rpartition("/")[0] for name in recorded if not name.startswith("model/")} == wanted

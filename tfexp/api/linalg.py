@@ -1,6 +1,7 @@
 """`tf.linalg`: re-exports."""
 
 from tfexp.ops.array_order import matrix_transpose as matrix_transpose
+from tfexp.ops.array_order import matrix_transpose as transpose
 from tfexp.ops.clip import global_norm as global_norm
 from tfexp.ops.diagonal import diag as tensor_diag
 from tfexp.ops.diagonal import diag_part as tensor_diag_part
@@ -26,6 +27,7 @@ from tfexp.ops.linalg import self_adjoint_eigvals as eigvalsh
 from tfexp.ops.linalg import slogdet as slogdet
 from tfexp.ops.linalg import svd as svd
 from tfexp.ops.matmul import matmul as matmul
+from tfexp.ops.nn_norm import l2_normalize as l2_normalize
 from tfexp.ops.norm import norm as norm
 from tfexp.ops.tensor_products import einsum as einsum
 from tfexp.ops.tensor_products import tensordot as tensordot

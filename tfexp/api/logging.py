@@ -1,18 +1,22 @@
-"""`tf.logging`: the logger `tensorflow` of Python's own logging."""
+"""`tf.logging`: re-exports."""
 
 from logging import DEBUG as DEBUG
 from logging import ERROR as ERROR
 from logging import FATAL as FATAL
 from logging import INFO as INFO
 from logging import WARN as WARN
-from logging import getLogger
 
-_log = getLogger("tensorflow")
-log = _log.log
-debug = _log.debug
-info = _log.info
-warn = warning = _log.warning
-error = _log.error
-fatal = _log.critical
-set_verbosity = _log.setLevel
-get_verbosity = _log.getEffectiveLevel
+from tfexp.core.log import debug as debug
+from tfexp.core.log import error as error
+from tfexp.core.log import fatal as fatal
+from tfexp.core.log import flush as flush
+from tfexp.core.log import get_verbosity as get_verbosity
+from tfexp.core.log import info as info
+from tfexp.core.log import log as log
+from tfexp.core.log import log_every_n as log_every_n
+from tfexp.core.log import log_first_n as log_first_n
+from tfexp.core.log import log_if as log_if
+from tfexp.core.log import set_verbosity as set_verbosity
+from tfexp.core.log import vlog as vlog
+from tfexp.core.log import warn as warn
+from tfexp.core.log import warn as warning

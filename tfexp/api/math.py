@@ -3,6 +3,8 @@
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmin as argmin
 from tfexp.ops.array_order import invert_permutation as invert_permutation
+from tfexp.ops.check_compare import is_non_decreasing as is_non_decreasing
+from tfexp.ops.check_compare import is_strictly_increasing as is_strictly_increasing
 from tfexp.ops.comparison import equal as equal
 from tfexp.ops.comparison import greater as greater
 from tfexp.ops.comparison import greater_equal as greater_equal
@@ -13,6 +15,7 @@ from tfexp.ops.complex_numbers import angle as angle
 from tfexp.ops.complex_numbers import conj as conj
 from tfexp.ops.complex_numbers import imag as imag
 from tfexp.ops.complex_numbers import real as real
+from tfexp.ops.confusion_matrix import confusion_matrix as confusion_matrix
 from tfexp.ops.counting import bincount as bincount
 from tfexp.ops.cumulative import cumprod as cumprod
 from tfexp.ops.cumulative import cumsum as cumsum

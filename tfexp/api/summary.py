@@ -11,5 +11,7 @@ from tfexp.ops.summary import merge_all as merge_all
 from tfexp.ops.summary import scalar as scalar
 from tfexp.ops.summary import tensor_summary as tensor_summary
 from tfexp.ops.summary import text as text
+from tfexp.ops.summary_media import audio as audio
+from tfexp.ops.summary_media import image as image
 from tfexp.train.summary_writer import FileWriter as FileWriter
 from tfexp.train.summary_writer import FileWriterCache as FileWriterCache

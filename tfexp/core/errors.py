@@ -6,7 +6,7 @@ number that travels on the wire.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = [
     "ABORTED",
@@ -66,12 +66,25 @@ DATA_LOSS = 15
 UNAUTHENTICATED = 16
 
 
+_CLASSES: dict[int, type[OpError]] = {}
+
+
 class OpError(Exception):
     """A failure at run time. `node_def` and `op` may be None when no single node is to blame."""
 
+    _code: ClassVar[int | None] = None
+
+    def __init_subclass__(cls, code: int | None = None, **kwargs: Any) -> None:
+        """`class NotFoundError(OpError, code=NOT_FOUND)`: the class of that code."""
+        super().__init_subclass__(**kwargs)
+        if code is not None:
+            cls._code = code
+            _CLASSES[code] = cls
+
     def __init__(self, node_def: Any, op: Any, message: str, error_code: int = UNKNOWN):
         super().__init__(node_def, op, message)
-        self._node_def, self._op, self._message, self._error_code = node_def, op, message, error_code
+        self._node_def, self._op, self._message = node_def, op, message
+        self._error_code = error_code if self._code is None else self._code
 
     @property
     def message(self) -> str:
@@ -104,36 +117,68 @@ class OpError(Exception):
         return f"{self._message}\n\nOriginal node: {self._op.name} = {self._op.type}{where}"
 
 
-_CLASSES: dict[int, type[OpError]] = {}
+class CancelledError(OpError, code=CANCELLED):
+    """The step was cancelled, e.g. because its session was closed."""
 
 
-def _error(code: int, name: str, meaning: str) -> type[OpError]:
-    def initialize(self: OpError, node_def: Any, op: Any, message: str, *_: Any) -> None:
-        OpError.__init__(self, node_def, op, message, code)
-
-    cls = type(name, (OpError,), {"__init__": initialize, "__doc__": meaning, "__module__": __name__})
-    _CLASSES[code] = cls
-    return cls
+class UnknownError(OpError, code=UNKNOWN):
+    """An error whose kind is not known."""
 
 
-CancelledError = _error(CANCELLED, "CancelledError", "The step was cancelled, e.g. because its session was closed.")
-UnknownError = _error(UNKNOWN, "UnknownError", "An error whose kind is not known.")
-InvalidArgumentError = _error(INVALID_ARGUMENT, "InvalidArgumentError", "An argument that can never be right.")
-DeadlineExceededError = _error(DEADLINE_EXCEEDED, "DeadlineExceededError", "The step took longer than was allowed.")
-NotFoundError = _error(NOT_FOUND, "NotFoundError", "A file, key, device or op that does not exist.")
-AlreadyExistsError = _error(ALREADY_EXISTS, "AlreadyExistsError", "Something that was to be made exists.")
-PermissionDeniedError = _error(PERMISSION_DENIED, "PermissionDeniedError", "The caller may not do this.")
-UnauthenticatedError = _error(UNAUTHENTICATED, "UnauthenticatedError", "The caller did not say who it is.")
-ResourceExhaustedError = _error(RESOURCE_EXHAUSTED, "ResourceExhaustedError", "Memory, disk or a quota ran out.")
-FailedPreconditionError = _error(
-    FAILED_PRECONDITION, "FailedPreconditionError", "The system is not in the needed state, e.g. uninitialized."
-)
-AbortedError = _error(ABORTED, "AbortedError", "The step was aborted, e.g. by a restarted peer; a retry may help.")
-OutOfRangeError = _error(OUT_OF_RANGE, "OutOfRangeError", "The input has ended.")
-UnimplementedError = _error(UNIMPLEMENTED, "UnimplementedError", "This operation is not there.")
-InternalError = _error(INTERNAL, "InternalError", "An invariant of the runtime was broken.")
-UnavailableError = _error(UNAVAILABLE, "UnavailableError", "A peer cannot be reached now.")
-DataLossError = _error(DATA_LOSS, "DataLossError", "Stored data is corrupt or truncated.")
+class InvalidArgumentError(OpError, code=INVALID_ARGUMENT):
+    """An argument that can never be right."""
+
+
+class DeadlineExceededError(OpError, code=DEADLINE_EXCEEDED):
+    """The step took longer than was allowed."""
+
+
+class NotFoundError(OpError, code=NOT_FOUND):
+    """A file, key, device or op that does not exist."""
+
+
+class AlreadyExistsError(OpError, code=ALREADY_EXISTS):
+    """Something that was to be made exists."""
+
+
+class PermissionDeniedError(OpError, code=PERMISSION_DENIED):
+    """The caller may not do this."""
+
+
+class UnauthenticatedError(OpError, code=UNAUTHENTICATED):
+    """The caller did not say who it is."""
+
+
+class ResourceExhaustedError(OpError, code=RESOURCE_EXHAUSTED):
+    """Memory, disk or a quota ran out."""
+
+
+class FailedPreconditionError(OpError, code=FAILED_PRECONDITION):
+    """The system is not in the needed state, e.g. uninitialized."""
+
+
+class AbortedError(OpError, code=ABORTED):
+    """The step was aborted, e.g. by a restarted peer; a retry may help."""
+
+
+class OutOfRangeError(OpError, code=OUT_OF_RANGE):
+    """The input has ended."""
+
+
+class UnimplementedError(OpError, code=UNIMPLEMENTED):
+    """This operation is not there."""
+
+
+class InternalError(OpError, code=INTERNAL):
+    """An invariant of the runtime was broken."""
+
+
+class UnavailableError(OpError, code=UNAVAILABLE):
+    """A peer cannot be reached now."""
+
+
+class DataLossError(OpError, code=DATA_LOSS):
+    """Stored data is corrupt or truncated."""
 
 
 def exception_type_from_error_code(error_code: int) -> type[OpError]:

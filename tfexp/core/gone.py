@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 # Sub-namespaces that few programs use, and that would make `import tfexp` slower.
-_ON_FIRST_USE = frozenset({"test"})
+_ON_FIRST_USE = frozenset({"app", "flags", "gfile", "test"})
 
 _TOP_LEVEL = {
     "audio_summary": "tf.summary.audio",

@@ -403,3 +403,13 @@ class InputShape(TensorShape):
     @property
     def value_as_shape(self) -> TensorShape:
         return self._find_value_as_shape()
+
+
+def dimension_value(dimension: Any) -> int | None:
+    """The size that a Dimension, an int or None stands for. `tf.compat.dimension_value`."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
+    """The Dimension at `index`, unknown where the rank is. `tf.compat.dimension_at_index`."""
+    return Dimension(None) if shape.dims is None else shape.dims[index]

@@ -60,7 +60,7 @@ class ClusterSpec:
         result: dict[str, Any] = {}
         for job, tasks in self._jobs.items():
             dense = sorted(tasks) == list(range(len(tasks)))
-            result[job] = [tasks[i] for i in range(len(tasks))] if dense and tasks else dict(tasks)
+            result[job] = [tasks[i] for i in range(len(tasks))] if dense else dict(sorted(tasks.items()))
         return result
 
     def as_cluster_def(self) -> cluster_pb2.ClusterDef:

@@ -10,10 +10,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import threadpoolctl
-
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.schema import Settings
+from tfexp.runtime import cpu
 
 __all__ = ["describe"]
 
@@ -51,10 +50,9 @@ def describe(settings: Settings, dataset: Dataset, command: str) -> dict[str, An
             "name": platform.node(),
             "system": platform.platform(),
             "processor": _processor(),
-            "cores": os.cpu_count(),
-            "usable_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         },
-        "thread_pools": threadpoolctl.threadpool_info(),
+        # What the runtime decided about threads and denormals.
+        "runtime": cpu.report(),
         "environment": {name: value for name, value in sorted(os.environ.items()) if name.startswith(_VARIABLES)},
     }
 

@@ -220,10 +220,10 @@ def cond(
             raise TypeError(f"cond(): {argument} argument required")
         if not callable(function):
             raise TypeError(f"{argument} must be callable.")
-    if isinstance(pred, bool):
-        raise TypeError("pred must not be a Python bool")
     assert true_fn is not None and false_fn is not None
     with name_scope(name, "cond", [pred]):
+        if isinstance(pred, bool):
+            raise TypeError("pred must not be a Python bool")
         when_false, when_true = get_op("Switch")(pred, pred, name="Switch")
         pivot_true = get_op("Identity")(when_true, name="switch_t")
         pivot_false = get_op("Identity")(when_false, name="switch_f")

@@ -45,6 +45,15 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
+def _checked_method(aggregation_method: int | None) -> int | None:
+    accepted = (AggregationMethod.ADD_N, AggregationMethod.EXPERIMENTAL_TREE, AggregationMethod.EXPERIMENTAL_ACCUMULATE_N)
+    if aggregation_method is not None and aggregation_method not in accepted:
+        raise ValueError(
+            f"Invalid `aggregation_method` specified {aggregation_method}. Accepted values are {list(accepted)}."
+        )
+    return aggregation_method
+
+
 class UnconnectedGradients:
     """What `tf.gradients` gives for an x that no y depends on."""
 
@@ -84,7 +93,7 @@ def gradients(
         backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
         backward.colocate = colocate_gradients_with_ops
         backward.gate = gate_gradients
-        backward.aggregation_method = aggregation_method
+        backward.aggregation_method = _checked_method(aggregation_method)
         backward.run(ys, grad_ys)
     if backward.loops is not None:
         backward.loops.finish()

@@ -67,3 +67,35 @@ def is_loop_switch(op: Operation) -> bool:
     """Whether a Switch sends a loop's variable into the body or out of the loop."""
     context = op._control_flow_context
     return is_switch(op) and context is not None and not context.is_cond and not is_cond_switch(op)
+
+
+def check_input(op: Operation, context: Any, tensor: Tensor) -> None:
+    """ValueError when `op`, built in `context`, cannot see `tensor` because that is inside of a loop."""
+    source = output_context(tensor.op)
+    inner = None if source is None else source.while_context()
+    if inner is None or source is context:
+        return
+    loop = None if context is None else context.while_context()
+    if loop is None:
+        # Enters and Switches of a loop inside another are built in no context at all.
+        if is_loop_enter(op) or is_switch(op):
+            return
+        why = f"{tensor.op.name!r} is in a while loop."
+    else:
+        if _contains(loop, inner) or inner.gradient is not None and inner.gradient.forward is loop:
+            return
+        if loop.gradient is not None:
+            forward = loop.gradient.forward
+            if _contains(forward, inner) or forward is inner.outer_context:
+                return
+        why = "they are in different while loops."
+    raise ValueError(f"Cannot use {tensor.op.name!r} as input to {op.name!r} because {why}")
+
+
+def _contains(context: Any, outer: Any) -> bool:
+    """Whether `outer` is `context` or one around it."""
+    while context is not None:
+        if context is outer:
+            return True
+        context = context.outer_context
+    return False

@@ -157,8 +157,11 @@ def _evaluate(tensor: Tensor) -> np.ndarray | None:
 
 
 def _value_by_shape(tensor: Tensor) -> np.ndarray | None:
-    """The value of a Shape, ShapeN, Size or Rank whose input's static shape tells it."""
+    """The value of a Shape, ShapeN, Size, Rank or one element of a Shape, where a static shape tells it."""
     op, dtype = tensor.op, tensor.dtype.as_numpy_dtype
+    if op.type == "StridedSlice" and op._inputs[0].op.type == "Shape" and tensor._shape.rank == 0:
+        size = _partial_element(op)
+        return None if size is None else np.asarray(size, dtype)
     if op.type not in ("Shape", "Size", "Rank", "ShapeN"):
         return None
     shape = op._inputs[tensor.value_index]._shape

@@ -170,7 +170,8 @@ def _enter(context: WhileContext, variables: _Variables, invariants: Any) -> lis
             if not _is_special_case(leaf.get_shape(), shape):
                 raise ValueError(
                     f"The shape invariant specified for {leaf.name} is not compatible with the initial shape of the loop "
-                    f"variable. It enters the loop with shape {leaf.get_shape()}, but the specified shape invariant is {shape}."
+                    f"variable. It enters the loop with shape {leaf.get_shape()}, but the specified shape invariant is "
+                    f"{shape}."
                 )
             start._shape = shape
     context.loop_enters.extend(entered)

@@ -11,7 +11,7 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
-from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
@@ -129,7 +129,8 @@ def _(ctx: Any, x: Array) -> Array:
 def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Zeros of `tensor`'s shape and, unless given, its dtype. Source: `tf.zeros_like`."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
-        tensor = convert_to_tensor(tensor, name="tensor")
+        if not isinstance(tensor, IndexedSlices):  # whose shape may be known without making them dense
+            tensor = convert_to_tensor(tensor, name="tensor")
         wanted = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype)
         if optimize and tensor.get_shape().is_fully_defined() and tensor.dtype.base_dtype is not dtypes.variant:
             return zeros(tensor.get_shape(), dtype=wanted, name=scope)

@@ -15,11 +15,13 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, element_array, expand_dims, identity, rank, reshape, shape, size, squeeze
+from tfexp.ops.array import Array, dims_text, element_array, expand_dims, rank, reshape, shape, size, squeeze
 from tfexp.ops.array_fill import broadcast_to, ones, zeros, zeros_like
 from tfexp.ops.array_fill import range as range_
-from tfexp.ops.array_join import concat, stack, tile, unstack
+from tfexp.ops.array_identity import identity
+from tfexp.ops.array_join import concat, stack, unstack
 from tfexp.ops.array_order import transpose
+from tfexp.ops.array_tile import tile
 from tfexp.ops.cast import cast
 from tfexp.ops.reduce import reduce_prod
 from tfexp.ops.segment import unsorted_segment_sum
@@ -112,7 +114,8 @@ def _gather_slices(op: Operation, grad: Any, params_shape: Tensor) -> IndexedSli
     """The gradient of gathering rows: the rows of `grad`, at the rows they came from."""
     indices = op.inputs[1]
     count = expand_dims(size(indices), 0)
-    values = reshape(grad, concat([count, params_shape[1:]], 0))  # type: ignore[index]  # bound by ops.overloads
+    values_shape = concat([count, params_shape[1:]], 0)  # type: ignore[index]  # bound by ops.overloads
+    values = reshape(convert_to_tensor(grad), values_shape)
     return IndexedSlices(values, reshape(indices, count), params_shape)
 
 
@@ -122,7 +125,6 @@ def _(op: Operation, grad: Any) -> list[Any]:
     with get_default_graph().colocate_with(params):
         params_shape: Any = shape(params)
     position = static_value(axis)
-    grad = convert_to_tensor(grad)
     if position is not None and position == 0:
         return [_gather_slices(op, grad, params_shape), None, None]
     batch = op.attrs["batch_dims"]
@@ -136,7 +138,7 @@ def _(op: Operation, grad: Any) -> list[Any]:
     batch_axes = range_(batch)
     outer_axes = range_(batch, axis_dims)
     inner_axes = range_(axis_dims + 1, values_dims)  # type: ignore[operator]
-    values = reshape(grad, values_shape)
+    values = reshape(convert_to_tensor(grad), values_shape)
     order = concat([batch_axes, [axis_dims], outer_axes, inner_axes], 0)
     rows = transpose(values, order)
     result = _segment_sum(gather(params_shape, order), rows, indices, batch, params_shape[axis])
@@ -221,7 +223,7 @@ def _(ctx: Any, params: Array, indices: Array) -> Array:
 def _(op: Operation, grad: Any) -> list[Any]:
     with get_default_graph().colocate_with(op.inputs[0]):
         params_shape = shape(op.inputs[0])
-    return [_gather_slices(op, convert_to_tensor(grad), params_shape), None]
+    return [_gather_slices(op, grad, params_shape), None]
 
 
 # --- gather and scatter by coordinates ----------------------------------------------------------------------------------
@@ -256,7 +258,7 @@ def coordinates(indices: Array, dims: Sequence[int], what: str) -> tuple[Array, 
             where = ",".join(map(str, np.unravel_index(first, outside.shape)))
             row = indices.reshape(-1, depth)[first].tolist()
             raise ValueError(
-                f"indices{f'[{where}]' if where else ''} = {row} does not index into {what} shape {dims_text(dims)}"
+                f"indices{f'[{where}]' if where else ''} = {row} does not index into {what}shape {dims_text(dims)}"
             )
     return tuple(np.moveaxis(indices, -1, 0))
 
@@ -272,7 +274,7 @@ def _(ctx: Any, params: Array, indices: Array) -> Array:
     params = np.asarray(params)
     if indices.shape[-1] == 0:
         return np.broadcast_to(params, (*indices.shape[:-1], *params.shape)).copy()
-    chosen = element_array(params[coordinates(indices, params.shape, "param")])
+    chosen = element_array(params[coordinates(indices, params.shape, "param ")])
     # Indices that are a single row choose as integers do, which gives a view.
     return np.array(chosen) if indices.ndim == 1 else chosen
 
@@ -356,13 +358,22 @@ def _check_updates_at_run(indices: Array, updates: Array, dims: Sequence[int]) -
         )
 
 
+def _scatter(apply: Callable[[Array, Any, Array], None], target: Array, indices: Array, updates: Any) -> None:
+    """Change what `indices` name in `target`; with coordinates of no dimension, each update is about all of it."""
+    if indices.shape[-1]:
+        apply(target, coordinates(indices, target.shape, ""), updates)
+        return
+    for update in np.reshape(updates, (-1, *target.shape)):
+        apply(target, ..., update)
+
+
 @scatter_nd_op.kernel("CPU")
 def _(ctx: Any, indices: Array, updates: Array, shape: Array) -> Array:
     dims = tuple(shape.tolist())
     _check_updates_at_run(indices, updates, dims)
     updates = np.asarray(updates)
     result = np.zeros(dims, updates.dtype)
-    np.add.at(result, coordinates(indices, dims, "shape"), updates)
+    _scatter(np.add.at, result, indices, updates)
     return result
 
 
@@ -392,7 +403,7 @@ def _tensor_scatter(name: str, apply: Callable[[Array, Any, Array], None]) -> Op
     def _(ctx: Any, tensor: Array, indices: Array, updates: Array) -> Array:
         _check_updates_at_run(indices, updates, np.shape(tensor))
         result = np.array(tensor)
-        apply(result, coordinates(indices, result.shape, "shape"), updates)
+        _scatter(apply, result, indices, updates)
         return result
 
     return op

@@ -10,16 +10,16 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import Dimension, InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.loop_nodes import output_context
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, element_array, identity, rank, reshape, shape, shape_n, size, squeeze
-from tfexp.ops.array_fill import range as range_
-from tfexp.ops.array_order import transpose
+from tfexp.ops.array import Array, dims_text, element_array, expand_dims, rank, shape, shape_n, squeeze
+from tfexp.ops.array_fill import zeros
+from tfexp.ops.array_identity import identity
 from tfexp.ops.shape_rules import merged, with_rank
 
 # Beyond this many inputs, the gradient of a concat takes one SplitV instead of a Slice for each.
@@ -60,7 +60,8 @@ def _concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape
     rest = TensorShape([None] * (dims - 1))
     for value in values:
         known = value.known_dims or (None,) * dims
-        total = None if total is None or known[position] is None else total + known[position]
+        length = known[position]
+        total = None if total is None or length is None else total + length
         rest = merged(rest, TensorShape([*known[:position], *known[position + 1 :]]))
     others = rest.as_list()
     return TensorShape([*others[:position], total, *others[position:]])
@@ -149,42 +150,46 @@ def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[
     sizes = _input_shapes(values)
     if len(sizes) > _MANY_INPUTS:
         rows = get_op("Slice")(stack(sizes, axis=1), [axis, 0], [1, -1])
-        return split(grad, squeeze(rows), axis, num=len(values))
+        return list(get_op("SplitV")(grad, squeeze(rows), axis, num_split=len(values), name="split"))
     offsets = concat_offset_op(axis, sizes)
     return [get_op("Slice")(grad, begin, dims) for begin, dims in zip(offsets, sizes, strict=True)]
 
 
 def _concat_slices_gradient(values: Sequence[Tensor], axis: Tensor, grad: IndexedSlices) -> list[IndexedSlices]:
     """A sparse gradient: cut its values when the axis is within a row, its indices when it runs along the rows."""
+    along: Any = get_op("FloorMod")(axis, rank(values[0]), name="mod")
     position = static_value(axis)
     if position is None:
         raise ValueError("Can only compute IndexedSlices gradient with statically-known concat_dim")
-    dims = values[0].get_shape().ndims
     if position < 0:
+        dims = static_value(rank(values[0]))
         if dims is None:
             raise ValueError("Can only compute IndexedSlices gradient with non-negative concat_dim when the rank is unknown")
         position = position % dims
-    sizes = shape_n(values) if any(not v.get_shape().is_fully_defined() for v in values) else [shape(v) for v in values]
+    sizes: list[Any] = [shape(value) for value in values]
     parts: list[IndexedSlices] = []
     if position > 0:
-        begins = concat_offset_op(axis, sizes)
-        rows = shape(grad.indices)
-        for begin, size in zip(begins, sizes, strict=True):
-            cut = get_op("Slice")(
-                grad.values,
-                concat([[0], get_op("Slice")(begin, [1], [-1])], 0),
-                concat([rows, get_op("Slice")(size, [1], [-1])], 0),
-            )
+        # Each part begins where the one before ended, along the axis; `mask` is 1 there and 0 elsewhere.
+        count: Any = shape(sizes[0])
+        mask = concat([zeros(expand_dims(along, 0), dtypes.int32), [1], zeros(count - along - 1, dtypes.int32)], 0)
+        begin: Any = zeros(count, dtypes.int32)
+        for size in sizes:
+            row = get_op("Slice")(size, [1], [-1])
+            cut = get_op("Slice")(grad.values, begin, concat([[-1], row], 0))
             parts.append(IndexedSlices(cut, grad.indices, size))
+            begin = get_op("AddV2")(begin, size * mask, name="Add")
         return parts
-    start: Any = constant(0, dtype=grad.indices.dtype.base_dtype)
+    indices: Any = grad.indices
+    start: Any = constant(0, dtype=indices.dtype.base_dtype)
     for size in sizes:
-        length = get_op("Cast")(get_op("GatherV2")(size, 0, 0), DstT=grad.indices.dtype.base_dtype)
-        end = get_op("AddV2")(start, length)
-        inside = get_op("LogicalAnd")(get_op("GreaterEqual")(grad.indices, start), get_op("Less")(grad.indices, end))
+        length = get_op("GatherV2")(size, along, 0)
+        if length.dtype is not indices.dtype.base_dtype:
+            length = get_op("Cast")(length, DstT=indices.dtype.base_dtype)
+        end = start + length
+        inside = get_op("LogicalAnd")(get_op("GreaterEqual")(indices, start), get_op("Less")(indices, end))
         chosen = squeeze(get_op("Where")(inside), axis=[1])
-        indices = get_op("Sub")(get_op("GatherV2")(grad.indices, chosen, 0), start)
-        parts.append(IndexedSlices(get_op("GatherV2")(grad.values, chosen, 0), indices, size))
+        rows = get_op("GatherV2")(indices, chosen, 0) - start
+        parts.append(IndexedSlices(get_op("GatherV2")(grad.values, chosen, 0), rows, size))
         start = end
     return parts
 
@@ -360,190 +365,3 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
         if num is None:
             raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
     return list(unpack_op(value, num=num, axis=axis, name=name))
-
-
-# --- split ------------------------------------------------------------------------------------------------------------
-
-split_op = define_op("Split(split_dim: int32, value: T) -> (output: num_split * T) {num_split: int >= 1; T: type}")
-
-
-@split_op.shape
-def _(split_dim: InputShape, value: InputShape, *, num_split: int) -> list[TensorShape]:
-    with_rank(split_dim, 0)
-    dims = value.known_dims
-    if dims is None:
-        return [TensorShape(None)] * num_split
-    if split_dim.value is None:
-        return [TensorShape([None] * len(dims))] * num_split
-    axis = int(split_dim.value)
-    if not -len(dims) <= axis < len(dims):
-        raise ValueError(f"Dimension size, given by scalar input {axis}, must be in range [{-len(dims)}, {len(dims)})")
-    axis %= len(dims)
-    size = dims[axis]
-    if size is not None and size % num_split:
-        raise ValueError(f"Dimension size must be evenly divisible by {num_split} but is {size}")
-    part = None if size is None else size // num_split
-    return [TensorShape([*dims[:axis], part, *dims[axis + 1 :]])] * num_split
-
-
-@split_op.kernel("CPU", view=True)
-def _(ctx: Any, split_dim: Array, value: Array, *, num_split: int) -> list[Array]:
-    dims, axis = np.shape(value), int(split_dim)
-    if not -len(dims) <= axis < len(dims):
-        raise ValueError(f"-input rank(-{len(dims)}) <= split_dim < input rank ({len(dims)}), but got {axis}")
-    if dims[axis] % num_split:
-        raise ValueError(
-            f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis % len(dims)} "
-            f"(size = {dims[axis]}) and num_split {num_split}"
-        )
-    return np.split(value, num_split, axis)
-
-
-@split_op.gradient
-def _(op: Operation, *grads: Tensor) -> list[Tensor | None]:
-    return [None, concat(list(grads), op.inputs[0])]
-
-
-split_v_op = define_op(
-    "SplitV(value: T, size_splits: Tlen, split_dim: int32) -> (output: num_split * T) {num_split: int >= 1; T: type; "
-    "Tlen: type in [int32,int64] = int64}"
-)
-
-
-def _split_sizes(sizes: list[int], axis: int, size: int, split_count: int) -> list[int]:
-    """The sizes with a -1 among them replaced by what is left; ValueError when they do not add up."""
-    if len(sizes) != split_count:
-        raise ValueError(f"Length of size_splits should be equal to num_outputs, got {len(sizes)} and {split_count}")
-    if sizes.count(-1) > 1:
-        raise ValueError("There can only be one -1 in the input.")
-    if any(s < -1 for s in sizes):
-        raise ValueError(f"Split size at index {next(i for i, s in enumerate(sizes) if s < -1)} must be >= 0 or -1")
-    given = sum(s for s in sizes if s != -1)
-    if (given > size) if -1 in sizes else (given != size):
-        compared = f"less than or equal to {size}" if -1 in sizes else f"{size}"
-        raise ValueError(
-            "Determined shape must either match input shape along split_dim exactly if fully specified, or be less than the "
-            f"size of the input along split_dim if not fully specified.  Got: {given}, expected {compared} (axis {axis})"
-        )
-    return [size - given if s == -1 else s for s in sizes]
-
-
-@split_v_op.shape
-def _(value: InputShape, size_splits: InputShape, split_dim: InputShape, *, num_split: int) -> list[TensorShape]:
-    with_rank(split_dim, 0)
-    dims = value.known_dims
-    if dims is None:
-        return [TensorShape(None)] * num_split
-    if split_dim.value is None:
-        return [TensorShape([None] * len(dims))] * num_split
-    axis = int(split_dim.value)
-    if not -len(dims) <= axis < len(dims):
-        raise ValueError(f"Dimension size, given by scalar input {axis}, must be in range [{-len(dims)}, {len(dims)})")
-    axis %= len(dims)
-    parts: list[int | None] = [None] * num_split
-    if size_splits.value is not None:
-        sizes, size = size_splits.value.tolist(), dims[axis]
-        if size is not None:
-            if len(sizes) == num_split and -1 not in sizes and sum(sizes) != size:
-                raise ValueError(f"can't split axis of size {size} into pieces of size {dims_text(sizes)}")
-            parts = list(_split_sizes(sizes, axis, size, num_split))
-        else:
-            parts = [None if s == -1 else s for s in sizes]
-    return [TensorShape([*dims[:axis], part, *dims[axis + 1 :]]) for part in parts]
-
-
-@split_v_op.kernel("CPU", view=True)
-def _(ctx: Any, value: Array, size_splits: Array, split_dim: Array, *, num_split: int) -> list[Array]:
-    dims, axis = np.shape(value), int(split_dim)
-    if not -len(dims) <= axis < len(dims):
-        raise ValueError(f"-input rank(-{len(dims)}) <= split_dim < input rank ({len(dims)}), but got {axis}")
-    sizes = _split_sizes(size_splits.tolist(), axis % len(dims), dims[axis], num_split)
-    return np.split(value, np.cumsum(sizes)[:-1], axis)
-
-
-@split_v_op.gradient
-def _(op: Operation, *grads: Tensor) -> list[Tensor | None]:
-    return [concat(list(grads), op.inputs[2]), None, None]
-
-
-def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> list[Tensor]:
-    """`value` in so many equal parts, or in parts of these sizes, along an axis. Source: `tf.split`."""
-    if isinstance(num_or_size_splits, (int, np.integer, Dimension)):
-        return list(split_op(axis, value, num_split=int(num_or_size_splits), name=name))
-    sizes = convert_to_tensor(num_or_size_splits)
-    if sizes.get_shape().rank == 0:
-        raise ValueError(
-            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: "
-            f"{num_or_size_splits}"
-        )
-    if num is None:
-        known = sizes.get_shape().known_dims
-        num = known[0] if known else None
-        if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
-    return list(split_v_op(value, sizes, axis, num_split=num, name=name))
-
-
-# --- tile -------------------------------------------------------------------------------------------------------------
-
-tile_op = define_op(
-    "Tile(input: T, multiples: Tmultiples) -> (output: T) {T: type; Tmultiples: type in [int32,int64] = int32}"
-)
-
-
-@tile_op.shape
-def _(input: InputShape, multiples: InputShape) -> TensorShape:
-    with_rank(multiples, 1)
-    factors = multiples.value_as_shape.known_dims
-    dims = input.known_dims
-    if factors is None and dims is None:
-        return TensorShape(None)
-    count = len(factors) if factors is not None else len(dims)  # type: ignore[arg-type]
-    dims = dims if dims is not None else (None,) * count
-    factors = factors if factors is not None else (None,) * count
-    if len(dims) != len(factors):
-        raise ValueError(f"Shape must be rank {len(dims)} but is rank {len(factors)}")
-    return TensorShape([_times(d, f) for d, f in zip(dims, factors, strict=True)])
-
-
-def _times(size: int | None, factor: int | None) -> int | None:
-    """Nothing taken any number of times, or anything no times, is nothing."""
-    if size == 0 or factor == 0:
-        return 0
-    return None if size is None or factor is None else size * factor
-
-
-@tile_op.kernel("CPU")
-def _(ctx: Any, input: Array, multiples: Array) -> Array:
-    factors = multiples.tolist()
-    if len(factors) != np.ndim(input):
-        raise ValueError(
-            f"Expected multiples argument to be a vector of length {np.ndim(input)} but got length {len(factors)}"
-        )
-    for i, factor in enumerate(factors):
-        if factor < 0:
-            raise ValueError(f"Expected multiples[{i}] >= 0, but got {factor}")
-    return np.tile(input, factors)
-
-
-@tile_op.gradient
-def _(op: Operation, grad: Any) -> list[Tensor | None]:
-    multiples = op.inputs[1]
-    before = shape(op.inputs[0], out_type=multiples.dtype.base_dtype)
-    if isinstance(grad, IndexedSlices):
-        first = get_op("GatherV2")(before, 0, 0)
-        folded = get_op("FloorMod")(grad.indices, get_op("Cast")(first, DstT=grad.indices.dtype.base_dtype))
-        grad = get_op("UnsortedSegmentSum")(grad.values, folded, first)
-        multiples = concat([[1], get_op("Slice")(multiples, [1], [-1])], axis=0)
-    # [m0, d0, m1, d1, …]: summing over the even axes folds the copies onto each other.
-    interleaved = reshape(transpose(stack([multiples, before]), [1, 0]), [-1])
-    axes = range_(0, size(interleaved), 2)
-    result = get_op("Sum")(reshape(grad, interleaved), axes)
-    result.set_shape(op.inputs[0].get_shape())
-    return [result, None]
-
-
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """`input` repeated `multiples[i]` times along each axis i. Source: `tf.tile`."""
-    result: Tensor = tile_op(input, multiples, name=name)
-    return result

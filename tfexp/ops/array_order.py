@@ -11,7 +11,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -87,6 +87,8 @@ def _bind_transpose(node: BindRequest, conjugate: bool) -> Call | None:
     if perm is None or node.input_shapes[0].rank is None:
         return None
     axes = tuple(perm.tolist())
+    if sorted(axes) != list(range(len(node.input_shapes[0]))):
+        return None  # negative, or wrong: the kernel's to say
     if conjugate and node.output_dtypes[0].is_complex:
         return Call(lambda x, perm: x.transpose(axes).conj())
     return Call(lambda x, perm: x.transpose(axes), view=True)
@@ -137,7 +139,7 @@ def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool
     """`a` with its axes in the order `perm` (reversed if None). Source: `tf.transpose`."""
     with name_scope(name, "transpose", [a]) as scope:
         node: Op = transpose_op
-        tensor = convert_to_tensor(a, name="a") if not isinstance(a, Tensor) else a
+        tensor: Any = a if isinstance(a, (Tensor, IndexedSlices)) else convert_to_tensor(a, name="a")
         if conjugate and tensor.dtype.is_complex:
             node = conjugate_transpose_op
         if perm is not None:
@@ -426,7 +428,7 @@ def _(x: InputShape, y: InputShape) -> list[TensorShape]:
 @list_diff_op.kernel("CPU")
 def _(ctx: Any, x: Array, y: Array, *, out_idx: DType) -> list[Array]:
     unwanted = set(y.tolist())
-    kept = np.array([i for i, value in enumerate(x.tolist()) if value not in unwanted], out_idx.as_numpy_dtype)
+    kept: Array = np.array([i for i, value in enumerate(x.tolist()) if value not in unwanted], out_idx.as_numpy_dtype)
     return [x[kept], kept]
 
 

@@ -81,7 +81,10 @@ def _(node: BindRequest) -> Call | None:
     begin, size = node.input_values[1:]
     if begin is None or size is None or not node.input_shapes[0].is_fully_defined():
         return None
-    index = _slice_index(tuple(node.input_shapes[0].as_list()), begin.tolist(), size.tolist())  # type: ignore[arg-type]
+    try:
+        index = _slice_index(tuple(node.input_shapes[0].as_list()), begin.tolist(), size.tolist())  # type: ignore[arg-type]
+    except ValueError:
+        return None  # the kernel's to say, when it runs
     return Call(lambda input, begin, size: input[index], view=True)
 
 
@@ -222,8 +225,11 @@ def _(node: BindRequest) -> Call | None:
         return None
     if node.output_dtypes[0].as_numpy_dtype is object:
         return None
-    index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), node.attrs)
-    _check_bounds(index, node.input_shapes[0].as_list())
+    try:
+        index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), node.attrs)
+        _check_bounds(index, node.input_shapes[0].as_list())
+    except ValueError:
+        return None  # the kernel's to say, when it runs
     return Call(lambda input, begin, end, strides: input[index], view=True)
 
 

@@ -93,7 +93,12 @@ def reduction_axes(
 
 
 def equal_and_known(*tensors: Tensor) -> bool:
-    """Whether all have one and the same fully defined static shape, so that nothing was broadcast."""
+    """Whether all have one and the same fully defined static shape, so that nothing was broadcast.
+
+    TensorFlow does not look at the shapes of IndexedSlices: with a sparse gradient the answer is no.
+    """
+    if not all(isinstance(t, Tensor) for t in tensors):
+        return False
     shapes = [t.shape.known_dims for t in tensors]
     return shapes[0] is not None and None not in shapes[0] and all(s == shapes[0] for s in shapes)
 

@@ -13,7 +13,7 @@ from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_fill, cast, elementwise_binary, elementwise_unary, logical, reduce
+from tfexp.ops import array, array_fill, array_identity, cast, elementwise_binary, elementwise_unary, logical, reduce
 from tfexp.ops.broadcast import reduced_gradients
 
 clip_by_value_op = define_op(
@@ -68,7 +68,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
         norm = get_op("Select")(positive, elementwise_unary.sqrt(safe), sum_of_squares)
         scaled = values * clip_norm
         values.shape.assert_is_compatible_with(scaled.shape)
-        clipped = array.identity(scaled / elementwise_binary.maximum(norm, clip_norm), name=scope)
+        clipped = array_identity.identity(scaled / elementwise_binary.maximum(norm, clip_norm), name=scope)
         return _like(t, clipped)
 
 
@@ -83,7 +83,7 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
         inverse_norm = elementwise_unary.rsqrt(reduce.reduce_sum(t * t, array_fill.range(array.rank(t))))
         scaled = t * clip_norm
         factor = elementwise_binary.minimum(inverse_norm * count, constant(1.0, dtype=t.dtype) / clip_norm)
-        return array.identity(scaled * factor, name=scope)
+        return array_identity.identity(scaled * factor, name=scope)
 
 
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
@@ -120,7 +120,7 @@ def clip_by_global_norm(
                 clipped.append(None)
                 continue
             with colocate_with(value):
-                clipped.append(_like(t, array.identity(value * scale, name=f"{scope}_{i}")))
+                clipped.append(_like(t, array_identity.identity(value * scale, name=f"{scope}_{i}")))
     return clipped, use_norm
 
 

@@ -159,7 +159,7 @@ bucketize_op.shape(lambda input: input)
 def _(ctx: Any, input: np.ndarray, *, boundaries: list[float]) -> np.ndarray:
     if any(a > b for a, b in itertools.pairwise(boundaries)):
         raise InvalidArgumentError(None, None, "Expected sorted boundaries")
-    return np.searchsorted(np.float32(boundaries), input, side="right").astype(np.int32)
+    return np.searchsorted(np.array(boundaries, np.float32), input, side="right").astype(np.int32)
 
 
 for _op in (dense_bincount_op, bincount_op, histogram_fixed_width_op, bucketize_op):

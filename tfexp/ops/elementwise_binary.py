@@ -15,7 +15,7 @@ from tfexp.graph.convert import IndexedSlices, convert_n_to_tensor_or_indexed_sl
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_fill, comparison, complex_numbers, elementwise_unary
+from tfexp.ops import array_fill, array_identity, comparison, complex_numbers, elementwise_unary
 from tfexp.ops.broadcast import equal_and_known, reduced_gradients
 from tfexp.ops.shape_rules import all_merged, broadcasting
 
@@ -104,7 +104,7 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     tensors = convert_n_to_tensor_or_indexed_slices(inputs)
     if len(tensors) == 1:
         only = convert_to_tensor(tensors[0])
-        return array.identity(only, name=name) if name else only
+        return array_identity.identity(only, name=name) if name else only
     return add_n_op(tensors, name=name)
 
 
@@ -151,7 +151,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     if len(tensors) == 1 and name is None:
         return tensors[0]
     if len(tensors) == 1:
-        return array.identity(tensors[0], name=name)
+        return array_identity.identity(tensors[0], name=name)
     return add_n_op(tensors, name=name)
 
 

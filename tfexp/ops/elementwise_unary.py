@@ -18,7 +18,7 @@ from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, complex_numbers, elementwise_binary
 from tfexp.ops.scalar_arrays import scalar_array
-from tfexp.ops.shape_rules import same_shapes, shape_preserving
+from tfexp.ops.shape_rules import shape_preserving, shaped_as_first
 
 # --- sign and magnitude -------------------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ shape_preserving(neg).ufunc(np.negative)
 
 @neg.gradient
 def _(op: Operation, grad: Tensor) -> Tensor:
-    return neg(grad)
+    return -grad  # sparse gradients stay sparse
 
 
 abs_op = define_op("Abs(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,int8,int16,int32,int64]}")
@@ -104,7 +104,7 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 
 
 sqrt_grad = define_op("SqrtGrad(y: T, dy: T) -> (z: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
-same_shapes(sqrt_grad)
+shaped_as_first(sqrt_grad)
 
 
 def _sqrt_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -156,7 +156,7 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 
 
 rsqrt_grad = define_op("RsqrtGrad(y: T, dy: T) -> (z: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
-same_shapes(rsqrt_grad)
+shaped_as_first(rsqrt_grad)
 
 
 def _rsqrt_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -218,7 +218,7 @@ for _op in (reciprocal, inv):
     _op.bind(lambda node: Call(_reciprocal, out=True, elementwise=True))
     _op.gradient(lambda op, grad: reciprocal_grad(op.outputs[0], grad))
 for _op in (reciprocal_grad, inv_grad):
-    same_shapes(_op).kernel("CPU", "XLA")(lambda ctx, y, dy: _reciprocal_grad(y, dy))
+    shaped_as_first(_op).kernel("CPU", "XLA")(lambda ctx, y, dy: _reciprocal_grad(y, dy))
     _op.bind(lambda node: Call(_reciprocal_grad, out=True))
 
 
@@ -289,7 +289,7 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 
 
 tanh_grad = define_op("TanhGrad(y: T, dy: T) -> (z: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
-same_shapes(tanh_grad)
+shaped_as_first(tanh_grad)
 
 
 def _tanh_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -353,7 +353,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
 
 
 sigmoid_grad = define_op("SigmoidGrad(y: T, dy: T) -> (z: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
-same_shapes(sigmoid_grad)
+shaped_as_first(sigmoid_grad)
 
 
 def _sigmoid_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:

@@ -9,9 +9,10 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import identity, reshape, shape, size
+from tfexp.ops.array import reshape, shape, size
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_gather import gather
+from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_mask import where
 from tfexp.ops.array_partition import dynamic_partition, parallel_dynamic_stitch_op

@@ -74,7 +74,7 @@ def map_fn(
     infer_shape: bool = True,
     name: str | None = None,
 ) -> Any:
-    """`fn` of each row of `elems` (one tensor, or a structure of them), stacked. `dtype`: the results', if not like `elems`."""
+    """`fn` of each row of `elems` (one tensor, or a structure of them), stacked. `dtype`: the results', if not `elems`'."""
     _checked(fn, elems)
     flat = nest.flatten(elems)
     with name_scope(name, "map", flat), _cached_variables():

@@ -2,8 +2,9 @@
 
 `tf.Variable(v * 2)` must work when one `run` initializes `v` and the new variable in no particular order. So the part of
 the initial value's graph that reads variables is built a second time (nodes named `<original>_<new variable>`), with each
-variable replaced by its `initialized_value()`. The graph is TensorFlow's, node for node, and so are its limits: where that value is
-itself made from a third variable, the third must have been initialized before. Source: TF 1.15's reference variables.
+variable replaced by its `initialized_value()`. The graph is TensorFlow's, node for node, and so are its limits: where that
+value is itself made from a third variable, the third must have been initialized before. Source: TF 1.15's reference
+variables.
 """
 
 from __future__ import annotations

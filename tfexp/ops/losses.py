@@ -9,9 +9,10 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import either_argument, rank, shape, size, squeeze, stop_gradient
+from tfexp.ops.array import either_argument, rank, shape, size, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
 from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_mask import where
 from tfexp.ops.cast import cast
 from tfexp.ops.comparison import equal
@@ -133,11 +134,11 @@ def compute_weighted_loss(
         input_dtype = losses.dtype
         losses = cast(losses, dtypes.float32)
         weights = cast(weights, dtypes.float32)
-        losses = mul(losses, weights)
+        weighted = mul(losses, weights)
         if reduction == Reduction.NONE:
-            loss: Any = losses
+            loss: Any = weighted
         else:
-            loss = reduce_sum(losses)
+            loss = reduce_sum(weighted)
             if reduction == Reduction.MEAN:
                 loss = _safe_mean(loss, reduce_sum(ones_like(losses) * weights))  # type: ignore[operator]
             elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
@@ -366,24 +367,32 @@ def sparse_softmax_cross_entropy(
     """Softmax cross entropy with class numbers. Source: `tf.losses.sparse_softmax_cross_entropy`."""
     _required(labels=labels, logits=logits)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as inner:
-        labels, logits, weights = _without_last_ones(labels, logits, weights)
+        labels, logits = without_last_ones(labels, logits, rank_difference=1)
+        weights = _weights_without_last_one(weights, labels)
         losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, inner, loss_collection, reduction)
 
 
-def _without_last_ones(labels: Any, logits: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """A last dimension of 1 that labels, or weights, have too much is dropped, as far as static shapes show it."""
-    with name_scope(None, "remove_squeezable_dimensions", [labels, logits]):
-        logits, labels = convert_to_tensor(logits), convert_to_tensor(labels)
-        difference = _rank_difference(logits, labels)
-        if difference == 2 and logits.get_shape()[-1:].is_compatible_with([1]):
-            logits = squeeze(logits, [-1])
-        elif difference == 0 and labels.get_shape()[-1:].is_compatible_with([1]):
+def without_last_ones(labels: Any, predictions: Any, rank_difference: int = 0) -> tuple[Tensor, Tensor]:
+    """A last dimension of 1 that one has too much is dropped, as far as static shapes show it.
+
+    `rank_difference` is how many dimensions more predictions should have.
+    """
+    with name_scope(None, "remove_squeezable_dimensions", [labels, predictions]):
+        predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+        difference = _rank_difference(predictions, labels)
+        if difference == rank_difference + 1 and predictions.get_shape()[-1:].is_compatible_with([1]):
+            predictions = squeeze(predictions, [-1])
+        elif difference == rank_difference - 1 and labels.get_shape()[-1:].is_compatible_with([1]):
             labels = squeeze(labels, [-1])
+        return labels, predictions
+
+
+def _weights_without_last_one(weights: Any, labels: Tensor) -> Tensor:
     weights = convert_to_tensor(weights)
     if weights.get_shape().ndims != 0 and _rank_difference(weights, labels) == 1:
         weights = squeeze(weights, [-1])
-    return labels, logits, weights
+    return weights
 
 
 def _rank_difference(a: Tensor, b: Tensor) -> int | None:

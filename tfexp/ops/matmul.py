@@ -146,21 +146,16 @@ for _op in (batch_mat_mul_v2, batch_mat_mul):
 
 
 def _product_gradients(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
-    """The gradients of x @ y before sums over broadcast batches, as `tf.matmul` would make (and name) them."""
-
-    def product(a: Tensor, b: Tensor, adj_x: bool, adj_y: bool) -> Tensor:
-        result: Tensor = batch_mat_mul_v2(a, b, adj_x=adj_x, adj_y=adj_y, name="MatMul")
-        return result
-
+    """The gradients of x @ y before sums over broadcast batches."""
     x, y = op.inputs
     adj = op.get_attr("adj_x"), op.get_attr("adj_y")
     if adj == (False, False):
-        return product(grad, y, adj_x=False, adj_y=True), product(x, grad, adj_x=True, adj_y=False)
+        return matmul(grad, y, adjoint_b=True), matmul(x, grad, adjoint_a=True)
     if adj == (False, True):
-        return product(grad, y, adj_x=False, adj_y=False), product(grad, x, adj_x=True, adj_y=False)
+        return matmul(grad, y), matmul(grad, x, adjoint_a=True)
     if adj == (True, False):
-        return product(y, grad, adj_x=False, adj_y=True), product(x, grad, adj_x=False, adj_y=False)
-    return product(y, grad, adj_x=True, adj_y=True), product(grad, x, adj_x=True, adj_y=True)
+        return matmul(y, grad, adjoint_b=True), matmul(x, grad)
+    return matmul(y, grad, adjoint_a=True, adjoint_b=True), matmul(grad, x, adjoint_a=True, adjoint_b=True)
 
 
 @batch_mat_mul.gradient

@@ -17,7 +17,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array
+from tfexp.ops.array import Array, dims_text
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import where
@@ -41,9 +41,27 @@ def _defined(op: Op, function: Any) -> None:
 
     @op.kernel("CPU", "XLA")
     def _(ctx: Any, *inputs: Array) -> Array:
+        _check_equal_shapes(op.name, *inputs)
         return function(*inputs)
 
-    op.bind(lambda node: Call(function, out=True, elementwise=True))
+    @op.bind
+    def _(node: BindRequest) -> Call | None:
+        return Call(function, out=True, elementwise=True) if _shapes_are_equal(node) else None
+
+
+def _check_equal_shapes(name: str, *inputs: Array) -> None:
+    shapes = [np.shape(x) for x in inputs]
+    if shapes[0] != shapes[-1]:
+        raise ValueError(
+            f"Inputs to operation of type {name} must have the same size and shape.  Input 0: {dims_text(shapes[0])} != "
+            f"input 1: {dims_text(shapes[1])}"
+        )
+
+
+def _shapes_are_equal(node: BindRequest) -> bool:
+    return len(node.input_shapes) == 1 or (
+        node.input_shapes[0].is_fully_defined() and node.input_shapes[0].known_dims == node.input_shapes[1].known_dims
+    )
 
 
 # --- Relu -------------------------------------------------------------------------------------------------------------
@@ -81,13 +99,14 @@ same_shapes(relu_grad_op)
 
 @relu_grad_op.kernel("CPU", "XLA")
 def _(ctx: Any, gradients: Array, features: Array) -> Array:
+    _check_equal_shapes("ReluGrad", gradients, features)
     return np.multiply(gradients, np.greater(features, scalar_array(0, features.dtype)), dtype=gradients.dtype)
 
 
 @relu_grad_op.bind
 def _(node: BindRequest) -> Call | None:
     shape, dtype = node.input_shapes[1], node.output_dtypes[0].as_numpy_dtype
-    if not shape.is_fully_defined():
+    if not _shapes_are_equal(node):
         return None
     zeros = _row(shape, dtype)
 
@@ -188,6 +207,7 @@ same_shapes(leaky_relu_grad_op)
 
 @leaky_relu_grad_op.kernel("CPU", "XLA")
 def _(ctx: Any, gradients: Array, features: Array, *, alpha: float) -> Array:
+    _check_equal_shapes("LeakyReluGrad", gradients, features)
     # 1 where positive, else alpha: (1 - alpha) * mask + alpha
     dtype = features.dtype
     slope = np.multiply(np.greater(features, scalar_array(0, dtype)), scalar_array(1 - alpha, dtype), dtype=dtype)

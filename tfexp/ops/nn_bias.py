@@ -16,7 +16,8 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, rank, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_fill import range as range_
-from tfexp.ops.array_join import concat, tile
+from tfexp.ops.array_join import concat
+from tfexp.ops.array_tile import tile
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_activation import relu
 from tfexp.ops.reduce import reduce_sum
@@ -73,11 +74,12 @@ def _(ctx: Any, value: Array, bias: Array, *, data_format: str) -> Array:
 @bias_add_op.bind
 def _(node: BindRequest) -> Call | None:
     value, bias = node.input_shapes
-    if not value.is_fully_defined() or not bias.is_fully_defined():
+    if not value.is_fully_defined() or not bias.is_fully_defined() or len(value) < 2 or len(bias) != 1:
         return None
     axis = _channel_axis(node.attrs["data_format"], len(value))
+    if value.as_list()[axis] != bias.as_list()[0]:
+        return None
     if axis == len(value) - 1:
-        # The shape rule has seen to it that the bias broadcasts along the last axis alone.
         return Call(np.add, out=True, elementwise=True)
     dims = (-1,) + (1,) * (len(value) - 1 - axis)
     return Call(lambda value, bias, out=None: np.add(value, bias.reshape(dims), out), out=True, elementwise=True)
@@ -109,7 +111,7 @@ def _(ctx: Any, out_backprop: Array, *, data_format: str) -> Array:
 @bias_add_grad_op.bind
 def _(node: BindRequest) -> Call | None:
     shape, dtype = node.input_shapes[0], node.output_dtypes[0].as_numpy_dtype
-    if not shape.is_fully_defined() or dtype not in (np.float32, np.float64):
+    if not shape.is_fully_defined() or len(shape) < 2 or dtype not in (np.float32, np.float64):
         return None
     dims = shape.as_list()
     if _channel_axis(node.attrs["data_format"], len(dims)) != len(dims) - 1 or 0 in dims:
@@ -117,7 +119,7 @@ def _(node: BindRequest) -> Call | None:
     # Column sums are three times as fast as a product with a row of ones (BLAS) as by np.sum.
     rows = shape.num_elements() // dims[-1]  # type: ignore[operator]  # fully defined
     ones = np.ones(rows, dtype)
-    flat = (rows, dims[-1])
+    flat = (rows, -1)
 
     def column_sums(out_backprop: Array, out: Array | None = None) -> Array:
         return np.dot(ones, out_backprop.reshape(flat), out)

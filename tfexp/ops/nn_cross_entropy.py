@@ -15,9 +15,10 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, either_argument, expand_dims, rank, reshape, shape, squeeze, stop_gradient
+from tfexp.ops.array import Array, dims_text, either_argument, expand_dims, rank, reshape, shape, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
 from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import where
 from tfexp.ops.array_order import transpose
@@ -104,7 +105,7 @@ def _(ctx: Any, features: Array, labels: Array) -> list[Array]:
 @softmax_cross_entropy_op.bind
 def _(node: BindRequest) -> Call | None:
     features, labels = node.input_shapes
-    if not features.is_fully_defined() or features != labels:
+    if not features.is_fully_defined() or len(features) != 2 or features.known_dims != labels.known_dims:
         return None
     return Call(_dense_cross_entropy)
 
@@ -256,7 +257,9 @@ def _(ctx: Any, features: Array, labels: Array) -> list[Array]:
 @sparse_softmax_cross_entropy_op.bind
 def _(node: BindRequest) -> Call | None:
     features, labels = node.input_shapes
-    if not (features.is_fully_defined() and labels.is_fully_defined()):
+    if not (features.is_fully_defined() and labels.is_fully_defined()) or len(features) != 2 or 0 in features.as_list():
+        return None
+    if features.as_list()[:1] != labels.as_list():
         return None
     rows = np.arange(labels.as_list()[0])  # type: ignore[arg-type]
     return Call(lambda features, labels: _sparse_cross_entropy(features, labels, rows))

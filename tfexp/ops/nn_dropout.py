@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
+
+import numpy as np
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
@@ -52,7 +53,7 @@ def dropout(
     if keep_prob is not None and rate is not None:
         raise ValueError("only one of keep_prob and rate may be given")
     if keep_prob is not None:
-        if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1:
+        if isinstance(keep_prob, (int, float, np.number)) and not 0 < keep_prob <= 1:
             raise ValueError(
                 f"`keep_prob` must be a scalar tensor or a float in the range (0, 1]. Received: keep_prob={keep_prob}"
             )
@@ -63,7 +64,7 @@ def dropout(
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
             raise ValueError(f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}")
-        if isinstance(rate, numbers.Real):
+        if isinstance(rate, (int, float, np.number)):
             if not 0 <= rate < 1:
                 raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
             if rate == 0:

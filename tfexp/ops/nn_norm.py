@@ -16,8 +16,9 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, either_argument, identity, size, squeeze, stop_gradient
+from tfexp.ops.array import Array, either_argument, size, squeeze
 from tfexp.ops.array_fill import zeros
+from tfexp.ops.array_identity import identity, stop_gradient
 from tfexp.ops.cast import cast
 from tfexp.ops.comparison import not_equal
 from tfexp.ops.elementwise_binary import maximum, mul, squared_difference

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.kernel import Call
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
@@ -58,7 +58,9 @@ def _attach(op: Op, function: Any) -> None:
             raise ValueError("logits must have >= 1 dimension, got []")
         return function(logits)
 
-    op.bind(lambda node: Call(function, out=True, elementwise=True))
+    @op.bind
+    def _(node: BindRequest) -> Call | None:
+        return Call(function, out=True, elementwise=True) if node.input_shapes[0].rank else None
 
 
 _attach(softmax_op, _softmax)
@@ -107,7 +109,7 @@ def _along(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
     return restored
 
 
-def exchange_axes(x: Any, axis: Any, last: Any, name: str = "transpose") -> Tensor:
+def exchange_axes(x: Any, axis: Any, last: Any, name: str | None = None) -> Tensor:
     """`x` with two axes exchanged, of which `last` is the last."""
     order = concat([range_(axis), [last], range_(axis + 1, last), [axis]], 0)
     return transpose(x, order, name=name or "transpose")

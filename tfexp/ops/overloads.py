@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import comparison, elementwise_binary, elementwise_division, elementwise_unary, logical, matmul, slicing
@@ -20,12 +20,6 @@ def _add(x: Tensor, y: Tensor, name: str) -> Tensor:
     if x.dtype.base_dtype.name == "string":
         return elementwise_binary.add_op(x, y, name=name)
     return elementwise_binary.add_v2(x, y, name=name)
-
-
-def _mul(x: Tensor, y: Any, name: str) -> Any:
-    if isinstance(y, IndexedSlices):
-        return IndexedSlices(elementwise_binary.mul(x, y.values, name=name), y.indices, y.dense_shape)
-    return elementwise_binary.mul(x, y, name=name)
 
 
 def _and(x: Tensor, y: Tensor, name: str) -> Tensor:
@@ -48,7 +42,7 @@ def _invert(x: Tensor, name: str | None = None) -> Tensor:
 _BINARY: dict[str, tuple[str, Binary]] = {
     "add": ("add", _add),
     "sub": ("sub", elementwise_binary.sub),
-    "mul": ("mul", _mul),
+    "mul": ("mul", elementwise_binary.mul),
     "truediv": ("truediv", elementwise_division.truediv),
     "div": ("div", elementwise_division.div),
     "floordiv": ("floordiv", elementwise_division.floor_div),
@@ -76,7 +70,7 @@ def _left(scope_name: str, function: Binary) -> Callable[[Any, Any], Any]:
     def operate(x: Any, y: Any) -> Any:
         with name_scope(None, scope_name, [x, y]) as scope:
             x = convert_to_tensor(x, name="x")
-            if not (scope_name in _LATE or isinstance(y, IndexedSlices)):
+            if scope_name not in _LATE:
                 y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
             return function(x, y, name=scope)
 

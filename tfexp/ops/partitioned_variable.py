@@ -11,8 +11,9 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import identity
-from tfexp.ops.array_join import concat, split
+from tfexp.ops.array_identity import identity
+from tfexp.ops.array_join import concat
+from tfexp.ops.array_split import split
 
 
 def call_partitioner(partitioner: Callable[..., Any], shape: TensorShape, dtype: DType) -> list[int]:

@@ -9,7 +9,7 @@ from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_fill, cast, comparison, elementwise_binary, elementwise_unary, reduce
+from tfexp.ops import array, array_fill, array_identity, cast, comparison, elementwise_binary, elementwise_unary, reduce
 from tfexp.ops.elementwise_rounding import is_finite
 from tfexp.ops.reduce import known_scalar, old_spelling
 
@@ -28,7 +28,7 @@ def reduce_logsumexp(
     with name_scope(name, "ReduceLogSumExp", [input_tensor]) as scope:
         input_tensor = convert_to_tensor(input_tensor)
         highest = reduce.reduce_max(input_tensor, axis=axis, keepdims=True)
-        highest = array.stop_gradient(get_op("SelectV2")(is_finite(highest), highest, 0))
+        highest = array_identity.stop_gradient(get_op("SelectV2")(is_finite(highest), highest, 0))
         exponentials = elementwise_unary.exp(elementwise_binary.sub(input_tensor, highest))
         result = elementwise_unary.log(reduce.reduce_sum(exponentials, axis=axis, keepdims=keepdims))
         if not keepdims:

@@ -78,7 +78,9 @@ def _restore(reader: BundleReader, name: str, spec: str, dtype: Any) -> Any:
     stored = reader.dtype(name)
     if stored is not dtype.base_dtype:
         raise InvalidArgumentError(
-            None, None, f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype {stored.name}"
+            None,
+            None,
+            f"tensor_name = {name}; expected dtype {_c_name(dtype)} does not equal original dtype {_c_name(stored)}",
         )
     if not spec:
         return reader.get_tensor(name)
@@ -130,6 +132,11 @@ def _(ctx: Any, basename: Any, shard: Any, num_shards: Any) -> Any:
 
 
 sharded_filename.not_differentiable()
+
+
+def _c_name(dtype: Any) -> str:
+    """The dtype as TensorFlow's kernels write it."""
+    return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
 
 
 def _text(scalar: Any) -> str:

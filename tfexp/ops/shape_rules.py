@@ -76,6 +76,20 @@ def shape_preserving(op: Op) -> Op:
     return op
 
 
+def shaped_as_first(op: Op) -> Op:
+    """Give an op of two inputs of one shape the rule of the gradients that take the op's output: its shape as it is known.
+
+    TensorFlow learns nothing from the other input's shape; that the two contradict each other is an error all the same.
+    """
+
+    def rule(y: TensorShape, dy: TensorShape) -> TensorShape:
+        merged(y, dy)
+        return y
+
+    op.shape(rule)
+    return op
+
+
 def same_shapes(op: Op) -> Op:
     """Give an op of two inputs the rule of the `…Grad` ops: both have one shape, and so has the output."""
     op.shape(lambda x, y: merged(x, y))

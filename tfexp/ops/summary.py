@@ -158,7 +158,7 @@ def _clean_tag(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _summary_scope(
+def summary_scope(
     name: str | None, family: str | None = None, default_name: str | None = None, values: Any = None
 ) -> Iterator[tuple[str, str]]:
     """(tag, name scope) of a summary: the tag is the scope's name, with the family before it once more."""
@@ -170,21 +170,21 @@ def _summary_scope(
         yield (tag if family is None else f"{family}/{tag}"), scope
 
 
-def _collect(value: Tensor, collections: Any) -> Tensor:
+def collected(value: Tensor, collections: Any) -> Tensor:
     get_default_graph().add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, value)
     return value
 
 
 def scalar(name: str, tensor: Any, collections: Any = None, family: str | None = None) -> Tensor:
     """A summary of one real number. `tf.summary.scalar`."""
-    with _summary_scope(name, family, values=[tensor]) as (tag, scope):
-        return _collect(scalar_summary(tag, tensor, name=scope), collections)
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
+        return collected(scalar_summary(tag, tensor, name=scope), collections)
 
 
 def histogram(name: str, values: Any, collections: Any = None, family: str | None = None) -> Tensor:
     """A summary of how the values of a tensor are spread. `tf.summary.histogram`."""
-    with _summary_scope(name, family, "HistogramSummary", [values]) as (tag, scope):
-        return _collect(histogram_summary(tag, values, name=scope), collections)
+    with summary_scope(name, family, "HistogramSummary", [values]) as (tag, scope):
+        return collected(histogram_summary(tag, values, name=scope), collections)
 
 
 def tensor_summary(
@@ -202,11 +202,11 @@ def tensor_summary(
         metadata.summary_description = summary_description
     if display_name is not None:
         metadata.display_name = display_name
-    with _summary_scope(name, family, values=[tensor]) as (tag, scope):
+    with summary_scope(name, family, values=[tensor]) as (tag, scope):
         value = tensor_summary_v2(
             tensor=tensor, tag=tag, serialized_summary_metadata=metadata.SerializeToString(), name=scope
         )
-        return _collect(value, collections)
+        return collected(value, collections)
 
 
 def text(name: str, tensor: Any, collections: Any = None) -> Tensor:
@@ -220,7 +220,7 @@ def text(name: str, tensor: Any, collections: Any = None) -> Tensor:
 
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:
     """One summary of all that `inputs` hold; a tag may come once only. `tf.summary.merge`."""
-    with _summary_scope(name, default_name="Merge", values=inputs):
+    with summary_scope(name, default_name="Merge", values=inputs):
         value: Tensor = merge_summary(list(inputs), name=None if name is None else _clean_tag(name))
         get_default_graph().add_to_collections(collections or [], value)
         return value

@@ -14,8 +14,9 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, control_dependencies, device, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import identity, shape
+from tfexp.ops.array import shape
 from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
 from tfexp.ops.tensor_array_ops import (
     tensor_array_close_op,

@@ -8,7 +8,7 @@ from tfexp.core import dtypes
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import identity
+from tfexp.ops.array_identity import identity
 from tfexp.ops.tensor_array import TensorArray
 from tfexp.ops.tensor_array_ops import (
     tensor_array_concat_op,
@@ -27,8 +27,8 @@ def _source(grad: Tensor) -> str:
     if not found:
         raise ValueError(
             f"Expected op/tensor name to start with gradients (excluding scope), got: {grad.name}. This means that a "
-            "tf.gradients op with this op in its dependency path has a custom name that does not start with 'gradients'. Please "
-            "make sure all calls to tf.gradients that have non-empty `name` arguments use names that start with 'gradients'."
+            "tf.gradients op with this op in its dependency path has a custom name that does not start with 'gradients'. "
+            "Please make sure all calls to tf.gradients that have non-empty `name` arguments use names that start with 'gradients'."
         )
     return "/".join(parts[: found[-1] + 1])
 

@@ -77,8 +77,8 @@ class Elements:
         place, shape = self.places[index], np.shape(value)
         if not self.element_shape.is_compatible_with(shape):
             raise self._error(
-                f"Could not write to TensorArray index {index} because the value shape is {_text(shape)} which is incompatible "
-                f"with the TensorArray's inferred element shape: {shape_text(self.element_shape)} (consider setting "
+                f"Could not write to TensorArray index {index} because the value shape is {_text(shape)} which is "
+                f"incompatible with the TensorArray's inferred element shape: {shape_text(self.element_shape)} (consider setting "
                 "infer_shape=False)."
             )
         if place.read:
@@ -88,8 +88,8 @@ class Elements:
                 raise self._error(f"Could not write to TensorArray index {index} because it has already been written to.")
             if place.shape != shape:
                 raise self._error(
-                    f"Could not aggregate to TensorArray index {index} because the existing shape is {_text(place.shape or ())} "
-                    f"but the new input shape is {_text(shape)}."
+                    f"Could not aggregate to TensorArray index {index} because the existing shape is "
+                    f"{_text(place.shape or ())} but the new input shape is {_text(shape)}."
                 )
             place.value = np.add(place.value, value)
             return
@@ -122,9 +122,9 @@ class Elements:
         if shape is None or None in shape:
             raise self._error(
                 f"Could not read from TensorArray index {index}.  Furthermore, the element shape is not fully defined: "
-                f"{shape_text(self.element_shape) if self.element_shape.rank is not None else '<unknown>'}.  It is possible you "
-                "are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written.  If "
-                "you set the full element_shape property on the forward TensorArray, the proper all-zeros tensor will be "
+                f"{shape_text(self.element_shape) if self.element_shape.rank is not None else '<unknown>'}.  It is possible "
+                "you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written.  "
+                "If you set the full element_shape property on the forward TensorArray, the proper all-zeros tensor will be "
                 "returned instead of incurring this error."
             )
         fill: Any = b"" if self.dtype.as_numpy_dtype is object else 0
@@ -195,7 +195,8 @@ tensor_array_op.not_differentiable()
 # --- TensorArrayGradV3 ------------------------------------------------------------------------------------------------
 
 tensor_array_grad_op = define_op(
-    "TensorArrayGradV3(handle: resource, flow_in: float) -> (grad_handle: resource, flow_out: float) {source: string} #stateful"
+    "TensorArrayGradV3(handle: resource, flow_in: float) -> (grad_handle: resource, flow_out: float)"
+    " {source: string} #stateful"
 )
 
 
@@ -284,8 +285,8 @@ def _(ctx: Any, handle: Elements, indices: Array, flow_in: Array, *, element_sha
             raise InvalidArgumentError(
                 None,
                 None,
-                f"TensorArray has inconsistent shapes.  Index {indices[0]} has shape: {_text(first)} but index {i} has shape: "
-                f"{_text(np.shape(value))}",
+                f"TensorArray has inconsistent shapes.  Index {indices[0]} has shape: {_text(first)} but index {i} has "
+                f"shape: {_text(np.shape(value))}",
             )
     if handle.dtype.as_numpy_dtype is object:
         joined = np.empty([len(values), *first], object)
@@ -300,14 +301,15 @@ def _known(handle: Elements, shape: TensorShape, what: str, doing: str) -> list[
         raise UnimplementedError(
             None,
             None,
-            f"TensorArray has size zero, but {what} {shape} is not fully defined. Currently only static shapes are supported "
-            f"when {doing} zero-size TensorArrays.",
+            f"TensorArray has size zero, but {what} {shape} is not fully defined. Currently only static shapes are "
+            f"supported when {doing} zero-size TensorArrays.",
         )
     return list(shape.known_dims or ())  # type: ignore[arg-type]
 
 
 tensor_array_scatter_op = define_op(
-    "TensorArrayScatterV3(handle: resource, indices: int32, value: T, flow_in: float) -> (flow_out: float) {T: type} #stateful"
+    "TensorArrayScatterV3(handle: resource, indices: int32, value: T, flow_in: float) -> (flow_out: float)"
+    " {T: type} #stateful"
 )
 
 
@@ -370,8 +372,8 @@ def _(ctx: Any, handle: Elements, flow_in: Array, *, element_shape_except0: Tens
             raise InvalidArgumentError(
                 None,
                 None,
-                f"TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: {_text(rest)} but index {i} "
-                f"has (excepting dimension 0) shape: {_text(np.shape(value)[1:])}",
+                f"TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: {_text(rest)} but "
+                f"index {i} has (excepting dimension 0) shape: {_text(np.shape(value)[1:])}",
             )
     return [np.concatenate(values), np.array([len(value) for value in values], np.int64)]
 
@@ -397,8 +399,8 @@ def _(ctx: Any, handle: Elements, value: Array, lengths: Array, flow_in: Array) 
         raise InvalidArgumentError(
             None,
             None,
-            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {lengths.sum()} and value's shape "
-            f"is: {_text(value.shape)}",
+            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {lengths.sum()} and value's "
+            f"shape is: {_text(value.shape)}",
         )
     if handle.dynamic_size:
         handle.grow(lengths.size)

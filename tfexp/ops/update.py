@@ -20,7 +20,7 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
 
-BLOCK = 1 << 15  # elements
+BLOCK = 1 << 16  # elements
 
 Step = Callable[..., None]
 
@@ -146,7 +146,7 @@ def _sparse_shape(layout: Layout, shapes: Sequence[TensorShape]) -> TensorShape:
 
 
 def _buffers(layout: Layout, inputs: Sequence[Any]) -> list[np.ndarray]:
-    buffers = []
+    buffers: list[np.ndarray] = []
     for name, ref in zip(layout.names, inputs[: layout.refs], strict=False):
         if ref.value is None:
             raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
@@ -213,7 +213,7 @@ def _bind_dense(op: Op, layout: Layout, rule: Rule, node: BindRequest) -> Call |
         return None
     if any(s.rank != 0 for _, s in layout.scalars(node.input_shapes, sparse=False)):
         return None
-    size = int(np.prod(shape, dtype=np.int64))
+    size = node.input_shapes[layout.gradient].num_elements() or 0
     step = rule.with_attrs(op, node.attrs)
     known: tuple[int, ...] = shape  # type: ignore[assignment]
     function = _whole(step, layout, known) if size <= BLOCK else _blocked(step, layout, known)
@@ -312,7 +312,8 @@ def _check_rows(var: tuple[int, ...], grad: tuple[int, ...], indices: np.ndarray
     elif grad[0] != indices.size:
         problem = "grad must be the same size as indices in the first dimension."
     else:
-        bad = (indices < 0) | (indices >= var[0])
+        # As unsigned numbers, negative indices are too large as well.
+        bad = indices.view(f"u{indices.itemsize}") >= var[0]
         if bad.any():
             first = int(np.argmax(bad))
             problem = f"Index {indices[first]} at offset {first} in indices is out of range"
@@ -322,13 +323,21 @@ def _check_rows(var: tuple[int, ...], grad: tuple[int, ...], indices: np.ndarray
 
 def _rounds(indices: np.ndarray) -> Iterator[Any]:
     """Positions in groups without a repeated row, earlier occurrences first: rows update as if one by one."""
-    unique, counts = np.unique(indices, return_counts=True)
-    if unique.size == indices.size:
+    if not _repeats(indices):
         yield slice(None)
         return
+    _, counts = np.unique(indices, return_counts=True)
     order = np.argsort(indices, kind="stable")
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     occurrence = np.empty(indices.size, np.int64)
     occurrence[order] = np.arange(indices.size) - np.repeat(starts, counts)
     for k in range(int(counts.max())):
         yield np.flatnonzero(occurrence == k)
+
+
+def _repeats(indices: np.ndarray) -> bool:
+    """Whether an index occurs twice. A set is quicker than sorting for a few."""
+    if indices.size < 1000:
+        return len(set(indices.tolist())) < indices.size
+    ordered = np.sort(indices)
+    return bool((ordered[1:] == ordered[:-1]).any())

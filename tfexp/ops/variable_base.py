@@ -6,7 +6,7 @@ import contextlib
 import enum
 import functools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tfexp.core.dtypes import as_dtype
 from tfexp.graph.convert import register_tensor_conversion_function
@@ -121,6 +121,19 @@ class Variable(metaclass=_VariableType):
     def value(self) -> Tensor:
         """The tensor that stands for the variable in expressions."""
         raise NotImplementedError
+
+    if TYPE_CHECKING:
+        # What every kind of variable has; see `ops.variables.RefVariable`.
+        @property
+        def op(self) -> Any: ...
+        @property
+        def device(self) -> str: ...
+
+        _save_slice_info: Any
+
+        def _ref(self) -> Tensor: ...
+        def initialized_value(self) -> Tensor: ...
+        def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any: ...
 
     def __iter__(self) -> Any:
         raise TypeError("'Variable' object is not iterable.")

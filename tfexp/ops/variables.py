@@ -21,7 +21,7 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, device, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, scatter, state
+from tfexp.ops import array_identity, scatter, state
 from tfexp.ops.initial_values import without_uninitialized_reads
 from tfexp.ops.save_slice import SaveSliceInfo as _SaveSliceInfo
 from tfexp.ops.slice_assign import assignable_slice
@@ -111,7 +111,7 @@ class RefVariable(Variable):
             self._initializer_op: Operation = assigned.op
             where = colocate_with(self._variable.op) if self._caching_device is None else device(self._caching_device)
             with where:
-                self._snapshot: Tensor = array.identity(self._variable, name="read")
+                self._snapshot: Tensor = array_identity.identity(self._variable, name="read")
 
     def _make_storage(self, value: Tensor, scope: str, dtype: Any, shape: Any, validate_shape: bool) -> None:
         if shape is None:
@@ -230,7 +230,7 @@ class RefVariable(Variable):
 
     def read_value(self) -> Tensor:
         """A new read, which waits for the control dependencies around it (`value()` was made with the variable)."""
-        return array.identity(self._variable, name="read")
+        return array_identity.identity(self._variable, name="read")
 
     def initialized_value(self) -> Tensor:
         """The value, or the initial value as long as the variable has none: for use in other initial values."""

@@ -19,9 +19,9 @@ from tfexp.plan.mortal import find_mortal
 def assign_buffers(draft: Draft) -> None:
     """Fill `draft.buffer_of` (value -> number) and `draft.buffer_sizes` (bytes of each)."""
     roots = find_roots(draft)
-    last_use = last_uses(draft, roots)
+    last_use = _last_uses(draft, roots)
     mortal = find_mortal(draft.nodes)
-    escaping = escaping_roots(draft, roots)
+    escaping = _escaping(draft, roots)
     dying: dict[int, list[Value]] = defaultdict(list)
     pool = _Pool()
     for position, node in enumerate(draft.nodes):
@@ -73,7 +73,7 @@ def _bufferable(node: Node, roots: RootMap) -> Value | None:
     return value if roots[value] == {value} and _size_of(value) > 0 else None
 
 
-def last_uses(draft: Draft, roots: RootMap) -> dict[object, int]:
+def _last_uses(draft: Draft, roots: RootMap) -> dict[object, int]:
     """The position of the last node that reads (or makes) anything in the memory of each root."""
     last: dict[object, int] = {}
     for position, node in enumerate(draft.nodes):
@@ -83,7 +83,7 @@ def last_uses(draft: Draft, roots: RootMap) -> dict[object, int]:
     return last
 
 
-def escaping_roots(draft: Draft, roots: RootMap) -> set[object]:
+def _escaping(draft: Draft, roots: RootMap) -> set[object]:
     """The owners of memory that outlives the step: fetched values, and what a kernel with state might keep."""
     escaping: set[object] = set()
     for value in draft.fetches:

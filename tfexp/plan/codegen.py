@@ -9,10 +9,10 @@ v<slot>  a computed value (local)      t<slot>  a Ref's array (local)    d<step>
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from tfexp.core.kernel import Call
 from tfexp.core.op import group_inputs
 from tfexp.plan.plan import Fetch, Keep, Plan, Step
 
@@ -41,9 +41,9 @@ def is_handle(step: Step) -> bool:
     return step.kernel.handle and not step.may_be_dead
 
 
-def _takes_out_by_position(function: Any) -> bool:
+def _takes_out_by_position(call: Call) -> bool:
     """A ufunc's output as positional argument is quicker than by name; NumPy wants these two called by name."""
-    return isinstance(function, np.ufunc) and function not in (np.maximum, np.minimum)
+    return isinstance(call.function, np.ufunc) and call.function not in (np.maximum, np.minimum)
 
 
 class _Writer:
@@ -115,11 +115,12 @@ class _Writer:
 
     def _computation(self, position: int, step: Step, indent: int) -> None:
         arguments = [
-            self._array_of(i, position, indent) if through else self.names[i]
-            for i, through in zip(step.inputs, step.reads_through, strict=True)
+            self._array_of(slot, position, indent, self._dead_at(step, i)) if through else self.names[slot]
+            for i, (slot, through) in enumerate(zip(step.inputs, step.reads_through, strict=True))
         ]
         for i in step.copied:
-            arguments[i] += ".copy()"
+            copy = f"{arguments[i]}.copy()"
+            arguments[i] = f"({arguments[i]} if {arguments[i]} is D else {copy})" if self._dead_at(step, i) else copy
         outputs = step.outputs
         if step.call is None:
             grouped = group_inputs(step.op, arguments, step.attrs)
@@ -127,7 +128,7 @@ class _Writer:
         else:
             arguments += [f"s{position}_{n}" for n in range(len(step.call.scratch))]
             if len(outputs) == 1 and self.plan.slots[outputs[0]].buffer is not None:
-                keyword = "" if _takes_out_by_position(step.call.function) else "out="
+                keyword = "" if _takes_out_by_position(step.call) else "out="
                 arguments.append(f"{keyword}b{outputs[0]}")
         text = f"f{position}({', '.join(arguments)})"
         if any(i in self.last_use for i in outputs):
@@ -138,10 +139,15 @@ class _Writer:
             # An update may put another array in place of the one that was read.
             self.arrays.clear()
 
-    def _array_of(self, slot: int, position: int, indent: int) -> str:
+    def _dead_at(self, step: Step, number: int) -> bool:
+        """Whether the kernel may be called with this input dead, as Merge is."""
+        return step.kernel.takes_dead and self.plan.slots[step.inputs[number]].may_be_dead
+
+    def _array_of(self, slot: int, position: int, indent: int, may_be_dead: bool) -> str:
         if slot not in self.arrays:
             name = self.names[slot]
-            self._line(f"t{slot} = {name}.value", position, indent)
+            value = f"D if {name} is D else {name}.value" if may_be_dead else f"{name}.value"
+            self._line(f"t{slot} = {value}", position, indent)
             self._line(f"if t{slot} is None: U({name})", position, indent)
             self.arrays[slot] = f"t{slot}"
         return self.arrays[slot]

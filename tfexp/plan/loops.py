@@ -27,7 +27,10 @@ Frame = tuple[str, ...]
 
 
 def contract_loops(draft: Draft) -> None:
-    """Put one node in place of each loop. InvalidArgumentError for edges between frames that no Enter or Exit leads across."""
+    """Put one node in place of each loop.
+
+    InvalidArgumentError for edges between frames that do not go through an Enter or an Exit.
+    """
     if not any(node.type in _ENTERS for node in draft.nodes):
         return
     frames = _frames(draft)

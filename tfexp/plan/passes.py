@@ -31,8 +31,9 @@ def _in_loops_too(run: Callable[[Draft], None]) -> Callable[[Draft], None]:
     return run_everywhere
 
 
-# After prune, place, loops and order, which every plan goes through: what is worth its time for a step that comes again. The order
-# matters: shapes before what follows from them, fewer nodes before they are bound, callables before their buffers.
+# After prune, place, loops and order, which every plan goes through: what is worth its time for a step that comes again.
+# The order matters: shapes before what follows from them, fewer nodes before they are bound, callables before their
+# buffers.
 OPTIMISING: tuple[tuple[str, Callable[[Draft], None]], ...] = (
     ("specialise", specialise),
     ("simplify", _in_loops_too(simplify)),

@@ -229,13 +229,27 @@ def sweep(draft: Draft) -> None:
         # A constant is there without the node that made it.
         live.update(v.node for v in node.inputs if v.node is not None and (v.constant is None or v.node in mortal))
         live.update(c for c in node.controls if c in mortal)
-    draft.nodes = [
-        n for n in draft.nodes if n in live and (n in mortal or not n.outputs or any(v.constant is None for v in n.outputs))
-    ]
+    live = {n for n in live if n in mortal or not n.outputs or any(v.constant is None for v in n.outputs)}
+    live.update(_last_readers(draft.nodes, live))
+    draft.nodes = [n for n in draft.nodes if n in live]
     present = set(draft.nodes)
     for node in draft.nodes:
         node.controls = [c for c in node.controls if c in present]
     draft.targets = [t for t in draft.targets if t in present]
+
+
+def _last_readers(nodes: list[Node], live: set[Node]) -> list[Node]:
+    """One reader, with the variable, for each variable that nobody reads any more: that it has a value is still asked."""
+    used = {value for node in live for value in node.inputs}
+    kept: list[Node] = []
+    for node in nodes:
+        if node in live or node.op.allows_uninitialized_input or not is_pure(node):
+            continue
+        for value in node.inputs:
+            if value.dtype._is_ref_dtype and value not in used:
+                used.add(value)
+                kept.extend(n for n in (node, value.node) if n is not None)
+    return kept
 
 
 def has_effect(node: Node) -> bool:

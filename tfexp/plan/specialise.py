@@ -125,6 +125,8 @@ def _as_shape(value: Value) -> TensorShape:
 def _from_shapes(node: Node) -> bool:
     """Constants that need no more than the shapes of the inputs."""
     for source, value in zip(node.inputs, node.outputs, strict=False):
+        if source.dtype._is_ref_dtype:
+            continue  # whether the variable has a value shows when it is read
         shape = source.shape
         dtype = value.dtype.as_numpy_dtype
         if node.type in ("Shape", "ShapeN") and shape.is_fully_defined():

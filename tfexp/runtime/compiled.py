@@ -1,7 +1,7 @@
-"""Generated code, bound to a session: what runs from a step's third time on.
+"""Generated code, bound to a session: what runs from a step's second time on.
 
-The code is compiled once for a plan; each of the runs that go on at the same time has a frame of its own: globals with its
-own buffers, and a context in which NumPy keeps quiet about inf and nan.
+The code is generated when it first runs, once for a plan. Each of the runs that go on at the same time has a frame of its
+own: globals with its own buffers, and a context in which NumPy keeps quiet about inf and nan.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.kernel import DEAD, Ref
+from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.plan.codegen import Source, generate, is_handle
 from tfexp.plan.plan import Plan, Step
 from tfexp.runtime.cpu import flush_denormals, restore_denormals
-from tfexp.runtime.executor import bind_kernel, hand_out, make_scratch
+from tfexp.runtime.executor import Interpreter, bind_kernel, hand_out, make_scratch
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.loops import PartRunner
 from tfexp.runtime.resources import Resources
@@ -29,15 +29,18 @@ class Compiled:
 
     def __init__(self, plan: Plan, resources: Resources):
         self.plan = plan
-        self.source: Source = generate(plan)
-        namespace: dict[str, Any] = {}
-        exec(compile(self.source.text, "<tfexp plan>", "exec"), namespace)
-        self._code: types.CodeType = namespace["run"].__code__
+        self._source: Source | None = None
+        self._code: types.CodeType | None = None
         self._resources = resources
         self._generation = -1
         self._shared: dict[str, Any] = {}
         self._frames: list[Callable[..., Any]] = []
         self.used = False  # see PlanCache
+
+    @functools.cached_property
+    def interpreter(self) -> Interpreter:
+        """The same plan, run node by node."""
+        return Interpreter(self.plan, self._resources)
 
     def run(self, values: Sequence[np.ndarray]) -> Sequence[Any]:
         """The fetched values for these fed arrays."""
@@ -75,6 +78,10 @@ class Compiled:
                 shared.update((f"h{i}", r) for i, r in zip(step.outputs, [result] if step.op.has_single_output else result))
             else:
                 shared[f"f{position}"] = function
+        if self._code is None:
+            source, namespace = generate(self.plan), dict[str, Any]()
+            exec(compile(source.text, "<tfexp plan>", "exec"), namespace)
+            self._source, self._code = source, namespace["run"].__code__
         generation = self._resources.generation
         self._shared, self._frames, self._generation = shared, [], generation
 
@@ -83,20 +90,22 @@ class Compiled:
 
     def _make_frame(self) -> Callable[..., Any]:
         names = dict(self._shared)
-        arenas = [np.empty(size + 64, np.uint8) for size in self.plan.buffers]
+        arenas = [aligned_empty((size,), np.uint8) for size in self.plan.buffers]
         # One array object for all values of a shape in a buffer: for distinct views of the same memory, NumPy would
         # have to find out each time whether they overlap.
         views: dict[Any, np.ndarray] = {}
         for i, slot in enumerate(self.plan.slots):
             if slot.buffer is not None:
-                dtype, shape = np.dtype(slot.dtype.as_numpy_dtype), slot.shape.known_dims
+                dtype, shape = np.dtype(slot.dtype.as_numpy_dtype), slot.shape
                 key = (slot.buffer, shape, dtype)
                 if key not in views:
-                    views[key] = _view(arenas[slot.buffer], shape or (), dtype)
+                    memory = arenas[slot.buffer][: (shape.num_elements() or 0) * dtype.itemsize]
+                    views[key] = memory.view(dtype).reshape(shape.as_list())  # type: ignore[arg-type]
                 names[f"b{i}"] = views[key]
         for position, step in enumerate(self.plan.steps):
             for n, array in enumerate(make_scratch(step)):
                 names[f"s{position}_{n}"] = array
+        assert self._code is not None
         function = types.FunctionType(self._code, names)
         context = contextvars.copy_context()
         context.run(np.seterr, all="ignore")
@@ -110,7 +119,8 @@ class Compiled:
         position, trace = -1, error.__traceback__
         while trace is not None:
             if trace.tb_frame.f_code is self._code:
-                position = self.source.step_of_line[trace.tb_lineno - 1]
+                assert self._source is not None
+                position = self._source.step_of_line[trace.tb_lineno - 1]
                 local = trace.tb_frame
             trace = trace.tb_next
         if position < 0:
@@ -125,13 +135,6 @@ class Compiled:
     def _ref(self, step: Step, position: int, frame: types.FrameType) -> Any:
         slot = step.inputs[position]
         return frame.f_locals.get(f"v{slot}", frame.f_globals.get(f"h{slot}"))
-
-
-def _view(arena: np.ndarray, shape: tuple[int | None, ...], dtype: np.dtype) -> np.ndarray:
-    """An array of that shape at the first address in the arena that is a multiple of 64."""
-    start = -arena.ctypes.data % 64
-    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize  # type: ignore[arg-type]
-    return arena[start : start + size].view(dtype).reshape(shape)  # type: ignore[arg-type]
 
 
 def _raise_uninitialized(ref: Ref) -> None:

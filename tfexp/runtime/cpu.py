@@ -1,8 +1,10 @@
 """Who owns the cores, and how the processor treats tiny numbers. The runtime's business, so that it is not left to luck.
 
 Threads: NumPy's BLAS gets `max(1, cores // tasks)`, where tasks are the servers of one host: pools that compete for cores
-cost more than they bring (two trainers with 2 threads each on 2 cores ran 4 times slower than with 1 each). What the
-environment sets (`OPENBLAS_NUM_THREADS` and friends) is respected.
+cost more than they bring (two trainers with 2 threads each on 2 cores ran 4 times slower than with 1 each). There is no
+other pool: element-wise NumPy in Python threads loses to the interpreter's lock what it gains. The number is fixed for
+as long as the process runs, because OpenBLAS's results depend on it. What the environment sets (`OPENBLAS_NUM_THREADS` and
+friends) is respected.
 
 Denormals: as in TensorFlow, numbers too small for full precision count as zero while a step runs. Arithmetic on them is
 up to 30 times slower, and optimizers' moments drift there late in a run. Outside of steps the processor is as Python
@@ -48,7 +50,7 @@ def threads() -> int:
 
 
 def share_cores(tasks: int) -> None:
-    """Say that `tasks` tasks share this host's cores, and let BLAS follow."""
+    """Say that `tasks` tasks share this host's cores, and let BLAS follow. ValueError for less than one."""
     global _tasks
     if tasks < 1:
         raise ValueError(f"share_cores: at least one task has to run here, not {tasks}")
@@ -58,10 +60,14 @@ def share_cores(tasks: int) -> None:
 
 def configure(intra_op_threads: int) -> None:
     """What a new session asks for: that many BLAS threads, or (0) what the machine and its tasks suggest."""
-    usual = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     wanted = intra_op_threads or threads()
-    if intra_op_threads or wanted != usual:
+    if intra_op_threads or wanted != _usual():
         set_blas_threads(wanted)
+
+
+def _usual() -> int:
+    """The threads that BLAS takes of itself: it does not know of quotas."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def set_blas_threads(number: int) -> None:
@@ -77,7 +83,7 @@ def _pools() -> Any:
 
 
 def report() -> dict[str, Any]:
-    """What a run's manifest says about the processor: cores, tasks, BLAS pools, environment, denormals."""
+    """What a run's manifest says about the processor: cores, tasks, BLAS, environment, denormals."""
     pools = [
         {key: pool.get(key) for key in ("internal_api", "version", "architecture", "num_threads")}
         for pool in _pools().info()

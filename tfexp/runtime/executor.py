@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.kernel import DEAD, Ref
+from tfexp.core.errors import InvalidArgumentError, OpError
+from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import group_inputs
 from tfexp.plan.plan import Keep, Plan, Step
+from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
-from tfexp.runtime.cpu import denormals_flushed
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.loops import PartRunner, bind_loop
 from tfexp.runtime.resources import Resources
@@ -27,7 +27,7 @@ class Trace(Protocol):
 
 
 def bind_kernel(step: Step, resources: Resources, bind_part: Callable[[Plan], PartRunner]) -> Callable[..., Any]:
-    """The step's kernel with its context and attributes: `f(*grouped inputs)`. `bind_part` makes what runs parts of loops."""
+    """The step's kernel with its context and attributes: `f(*grouped inputs)`; `bind_part` is for the parts of loops."""
     if step.loop is not None:
         return bind_loop(step.loop, bind_part)
     context = NodeContext(step.name, step.device, resources)
@@ -40,7 +40,7 @@ def bind_kernel(step: Step, resources: Resources, bind_part: Callable[[Plan], Pa
 
 def make_scratch(step: Step) -> list[np.ndarray]:
     """New work arrays for the step's call."""
-    return [np.empty(shape, dtype) for shape, dtype in step.call.scratch] if step.call is not None else []
+    return [aligned_empty(shape, dtype) for shape, dtype in step.call.scratch] if step.call is not None else []
 
 
 class BoundStep:
@@ -70,11 +70,23 @@ def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[An
 
 
 def _with_flat_inputs(step: Step, resources: Resources) -> Callable[[list[Any]], Any]:
-    if step.call is not None:
-        function = step.call.function
-        return lambda inputs: function(*inputs, *make_scratch(step))
     kernel = bind_kernel(step, resources, lambda plan: Interpreter(plan, resources).run_part)
-    return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
+    if step.call is None:
+        return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
+    function = step.call.function
+
+    def directly(inputs: list[Any]) -> Any:
+        try:
+            return function(*inputs, *make_scratch(step))
+        except OpError:
+            raise
+        except Exception:
+            # Direct callables leave checks to NumPy. The kernel has TensorFlow's words for what is wrong.
+            if not step.writes:
+                kernel(*group_inputs(step.op, inputs, step.attrs))
+            raise
+
+    return directly
 
 
 class Progress:
@@ -125,7 +137,7 @@ class Interpreter:
         """Run these steps, in order."""
         step: Step | None = None
         try:
-            with np.errstate(all="ignore"), denormals_flushed():
+            with np.errstate(all="ignore"), cpu.denormals_flushed():
                 for position in positions:
                     step = self._steps[position].step
                     if state is not None:
@@ -176,7 +188,8 @@ def _dereference(step: Step, inputs: list[Any]) -> None:
         if inputs[i] is not DEAD:
             _array_of(inputs[i])
     for i in step.copied:
-        inputs[i] = inputs[i].copy()
+        if inputs[i] is not DEAD:
+            inputs[i] = inputs[i].copy()
 
 
 def _array_of(ref: Any) -> Any:

@@ -1,8 +1,8 @@
 """The backend of sessions without a target: plans and runs everything in this process.
 
-A step gets better the more often it runs. The first run with given shapes interprets the pruned graph as it is; the second
-makes the optimised plan for these shapes and interprets it, holding every callable to its contract; from the third on
-generated code runs. A signature that comes with ever new shapes gets one plan that does not depend on them.
+Every set of fed shapes gets a plan of its own. The first run interprets it, holding every kernel to its contract; from the
+second on generated code runs, which calls the same functions, so that the numbers are the same. A signature that comes with
+ever new shapes gets one plan that does not depend on them.
 """
 
 from __future__ import annotations
@@ -126,15 +126,13 @@ class LocalStep:
         self._backend = backend
         self._fetches, self._targets, self._feeds = tuple(fetches), tuple(targets), tuple(feeds)
         self._lock = threading.Lock()
-        self._seen: dict[Shapes, int] = {}
-        self._specialised = 0
-        self._first: Interpreter | None = None
-        self._generic: Runner | None = None
+        self._specialised: dict[Shapes, Compiled] = {}
+        self._generic: Compiled | None = None
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """Run with these values, whose shapes are known to be allowed."""
         if options is not None or run_metadata is not None:
-            return self._run_watched(values, options, run_metadata)
+            return self._run_watched(values, shapes, options, run_metadata)
         runner = self.ready.get(shapes)
         if runner is None:
             with self._lock:
@@ -142,53 +140,42 @@ class LocalStep:
         return runner(values)
 
     def _choose(self, shapes: Shapes) -> Runner:
-        """What runs these shapes this time, and perhaps from now on."""
-        count = self._seen.pop(shapes, 0)
-        self._seen[shapes] = count + 1
-        if len(self._seen) > _MAX_SHAPES:
-            self._seen.pop(next(iter(self._seen)))
-        if self._backend.config.operation_timeout_in_ms:
-            return self._watchable(self._interpreter())
-        if count == 0 and len(self._seen) <= MAX_SPECIALISED:
-            return self._watchable(self._interpreter())
-        if count == 0 or self._specialised >= MAX_SPECIALISED:
-            return self._for_all_shapes(shapes)
-        return self._for_these_shapes(shapes)
-
-    def _interpreter(self) -> Interpreter:
-        if self._first is None:
-            self._first = Interpreter(self.plan(None, optimise=False), self._backend.resources)
-        return self._first
-
-    def _watchable(self, interpreter: Interpreter, timeout_in_ms: int = 0) -> Runner:
-        return self._backend.guarded(lambda values: interpreter.run(values, current.step), timeout_in_ms)
-
-    def _for_these_shapes(self, shapes: Shapes) -> Runner:
-        """Generated code takes over the next time; this time the optimised plan is interpreted."""
-        plan = self.plan(shapes, optimise=True)
-        compiled = Compiled(plan, self._backend.resources)
-        self._specialised += 1
-        self.ready[shapes] = self._runner(compiled)
-        self._backend.plans.add(compiled, lambda: self._evict(shapes))
-        return self._watchable(Interpreter(plan, self._backend.resources))
-
-    def _for_all_shapes(self, shapes: Shapes) -> Runner:
-        if self._generic is None:
-            self._generic = self._runner(Compiled(self.plan(None, optimise=True), self._backend.resources))
+        """What runs these shapes this time: the interpreter, the first time; generated code from the next time on."""
+        first = shapes not in self._specialised and (self._generic is None or len(self._specialised) < MAX_SPECIALISED)
+        compiled = self._compiled(shapes)
+        if first or self._backend.config.operation_timeout_in_ms:
+            return self._watchable(compiled)
         if len(self.ready) >= _MAX_SHAPES:
-            self.ready = {known: runner for known, runner in self.ready.items() if runner is not self._generic}
-        self.ready[shapes] = self._generic
+            self.ready = {known: runner for known, runner in self.ready.items() if known in self._specialised}
+        # Only kernels that may wait for others need to hear that the step is cancelled.
+        runner = self._backend.guarded(compiled.run) if compiled.plan.may_wait else compiled.run
+        self.ready[shapes] = runner
+        return runner
+
+    def _compiled(self, shapes: Shapes) -> Compiled:
+        """The plan for these shapes, or for all shapes when too many have one of their own; made if need be."""
+        compiled = self._specialised.get(shapes)
+        if compiled is not None:
+            return compiled
+        if len(self._specialised) < MAX_SPECIALISED:
+            compiled = Compiled(self.plan(shapes), self._backend.resources)
+            self._specialised[shapes] = compiled
+            self._backend.plans.add(compiled, lambda: self._evict(shapes))
+            return compiled
+        if self._generic is None:
+            self._generic = Compiled(self.plan(None), self._backend.resources)
         return self._generic
 
-    def _runner(self, compiled: Compiled) -> Runner:
-        # Only kernels that may wait for others need to hear that the step is cancelled.
-        return self._backend.guarded(compiled.run) if compiled.plan.may_wait else compiled.run
-
     def _evict(self, shapes: Shapes) -> None:
-        if self.ready.pop(shapes, None) is not None:
-            self._specialised -= 1
+        self._specialised.pop(shapes, None)
+        self.ready.pop(shapes, None)
 
-    def plan(self, shapes: Shapes | None, optimise: bool) -> Plan:
+    def _watchable(self, compiled: Compiled, timeout_in_ms: int = 0, tracer: Tracer | None = None) -> Runner:
+        """The plan interpreted: it stops at its deadline, can be traced, and holds its kernels to their contract."""
+        interpreter = compiled.interpreter
+        return self._backend.guarded(lambda values: interpreter.run(values, current.step, tracer), timeout_in_ms)
+
+    def plan(self, shapes: Shapes | None, optimise: bool = True) -> Plan:
         """The plan for feeds of these shapes, or for all that the fed tensors allow."""
         if shapes is None:
             fed = [tensor.get_shape() for tensor in self._feeds]
@@ -198,27 +185,25 @@ class LocalStep:
             return make_plan(self._fetches, self._targets, self._feeds, fed, self._backend.devices, optimise)
 
     def explain(self, shapes: Shapes) -> Explanation:
-        plan = self.plan(shapes, optimise=True)
+        plan = self.plan(shapes)
         return Explanation(plan, generate(plan))
 
-    def _run_watched(self, values: Sequence[Any], options: Any, run_metadata: Any) -> Sequence[Any]:
+    def _run_watched(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """A run with options: interpreted, so that every node can be timed, and stopped at its deadline."""
         options = options or config_pb2.RunOptions()
         with self._lock:
-            interpreter = self._interpreter()
+            compiled = self._compiled(shapes)
         wanted = run_metadata is not None and options.trace_level != config_pb2.RunOptions.NO_TRACE
         tracer = Tracer() if wanted else None
-        run = self._backend.guarded(lambda v: interpreter.run(v, current.step, tracer), options.timeout_in_ms)
         try:
-            return run(values)
+            return self._watchable(compiled, options.timeout_in_ms, tracer)(values)
         finally:
             if run_metadata is not None:
                 run_metadata.Clear()
                 if tracer is not None:
                     tracer.write(run_metadata.step_stats)
                 if options.output_partition_graphs:
-                    shapes = tuple(value.shape for value in values)
-                    record_graphs(run_metadata, interpreter.plan, self.plan(shapes, optimise=True))
+                    record_graphs(run_metadata, self.plan(None, optimise=False), compiled.plan)
 
 
 def reset(target: str, containers: Sequence[str] | None, config: Any) -> None:

@@ -260,7 +260,7 @@ def _structure(fetches: Any) -> Any:
     if hasattr(fetches, "_as_graph_element"):
         return fetches._as_graph_element()
     # Composites (IndexedSlices …) are known by identity.
-    return fetches if type(fetches).__hash__ is object.__hash__ else None
+    return fetches if getattr(type(fetches), "__hash__", None) is object.__hash__ else None
 
 
 class Session(BaseSession):
@@ -272,17 +272,24 @@ class Session(BaseSession):
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None):
         super().__init__(target, graph, config)
-        self._blocks: list[contextlib.ExitStack] = []
+        self._block: contextlib.ExitStack | None = None
 
     def __enter__(self) -> Session:
+        if self._block is not None:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter a session "
+                "multiple times."
+            )
         with contextlib.ExitStack() as stack:
             stack.enter_context(self._graph.as_default())
             stack.enter_context(self.as_default())
-            self._blocks.append(stack.pop_all())
+            self._block = stack.pop_all()
         return self
 
     def __exit__(self, *exc: Any) -> None:
-        self._blocks.pop().close()
+        block, self._block = self._block, None
+        assert block is not None
+        block.close()
         self.close()
 
     @staticmethod

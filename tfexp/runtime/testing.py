@@ -1,4 +1,4 @@
-"""`tf.test`: a TestCase with sessions and array assertions, so that suites written for TensorFlow run here. Source: TF 1.15."""
+"""`tf.test`: a TestCase with sessions and array assertions: suites written for TensorFlow run here. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ def _default_session(test: TestCase) -> Session:
     session = get_default_session() or test._cached_session
     if session is None:
         test._cached_session = session = Session(graph=get_default_graph())
-    return session  # type: ignore[no-any-return]
+    return session
 
 
 def _is_ragged(value: Any) -> bool:

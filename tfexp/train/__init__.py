@@ -13,6 +13,7 @@ from tfexp.formats.checkpoint_state import get_checkpoint_state as get_checkpoin
 from tfexp.formats.checkpoint_state import latest_checkpoint as latest_checkpoint
 from tfexp.formats.checkpoint_state import remove_checkpoint as remove_checkpoint
 from tfexp.formats.checkpoint_state import update_checkpoint_state as update_checkpoint_state
+from tfexp.formats.event import read_events as summary_iterator
 from tfexp.formats.protos.example import Example as Example
 from tfexp.formats.protos.example import Feature as Feature
 from tfexp.formats.protos.example import Features as Features

@@ -8,9 +8,9 @@ from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.scopes import colocate_with, device
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import training
-from tfexp.ops.array import identity
 from tfexp.ops.array import shape as shape_of
 from tfexp.ops.array_fill import fill
+from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
 from tfexp.ops.initializers import constant_initializer
 from tfexp.train.optimizer import Optimizer, call_if_callable

@@ -70,14 +70,13 @@ def byte_size_load_fn(op: Any) -> float:
 class _ReplicaDeviceChooser:
     def __init__(
         self,
-        ps_tasks: int,
         ps_device: str | None,
         worker_device: str | None,
         merge_devices: bool,
         ps_ops: Sequence[str],
         ps_strategy: Strategy,
     ):
-        self._ps_tasks, self._merge_devices = ps_tasks, merge_devices
+        self._merge_devices = merge_devices
         self._ps_device = DeviceName.parse(ps_device or "")
         self._worker_device = DeviceName.parse(worker_device or "")
         self._ps_ops, self._ps_strategy = frozenset(ps_ops), ps_strategy
@@ -88,7 +87,7 @@ class _ReplicaDeviceChooser:
             device: str = op.device
             return device
         current = DeviceName.parse(op.device or "")
-        if op.type not in self._ps_ops:
+        if op.type not in self._ps_ops or self._ps_device == DeviceName():
             return str(current.merged_over(self._worker_device))
         chosen = self._ps_device
         if chosen.job is not None and current.job in (None, chosen.job):
@@ -124,5 +123,5 @@ def replica_device_setter(
     if not callable(strategy):
         raise TypeError("ps_strategy must be callable")
     return _ReplicaDeviceChooser(
-        ps_tasks, ps_device, worker_device, merge_devices, STANDARD_PS_OPS if ps_ops is None else ps_ops, strategy
+        ps_device, worker_device, merge_devices, STANDARD_PS_OPS if ps_ops is None else ps_ops, strategy
     ).device_function

@@ -49,9 +49,9 @@ class FtrlOptimizer(Optimizer):
             ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength),
         ):
             if value < 0.0:
-                raise ValueError(f"{label} {value} needs to be greater than or equal to zero")
+                raise ValueError(f"{label} {value:f} needs to be positive or zero")
         if learning_rate_power > 0.0:
-            raise ValueError(f"learning_rate_power {learning_rate_power} needs to be negative or zero")
+            raise ValueError(f"learning_rate_power {learning_rate_power:f} needs to be negative or zero")
         self._learning_rate, self._power = learning_rate, learning_rate_power
         self._initial_accumulator_value = initial_accumulator_value
         self._l1, self._l2, self._shrinkage = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -16,23 +17,27 @@ from tfexp.formats.atomic_file import replace_file
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graphdef import import_graph_def
+from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
 from tfexp.ops.variable_base import Variable
 
+_log = logging.getLogger("tensorflow")
+
 _TENSORFLOW_VERSION = "1.15.0"
+
+# The collection that lists the inputs from outside of an exported scope, and how these are called in its graph.
+_UNBOUND = "unbound_inputs"
+_UNBOUND_PREFIX = "$unbound_inputs_"
 
 # The collections whose items travel as protos of their own, and how they come back.
 _PROTO_COLLECTIONS: dict[str, tuple[Any, Any]] = {}
 
 
 def register_proto_function(collection_name: str, to_proto: Any, from_proto: Any) -> None:
-    """How a collection's items become protos, `to_proto(item, export_scope)`, and come back from their bytes."""
+    """How a collection's items become protos, `to_proto(item, export_scope)` (None: by their method of that name), and come
+    back, `from_proto(bytes, import_scope)`."""
     _PROTO_COLLECTIONS[collection_name] = (to_proto, from_proto)
-
-
-def _variable_to_proto(variable: Any, export_scope: str | None) -> Message | None:
-    proto: Message | None = variable.to_proto(export_scope=export_scope)
-    return proto
 
 
 def _variable_from_proto(data: bytes, import_scope: str | None) -> Any:
@@ -48,7 +53,7 @@ for _key in (
     GraphKeys.MOVING_AVERAGE_VARIABLES,
     GraphKeys.GLOBAL_STEP,
 ):
-    register_proto_function(_key, _variable_to_proto, _variable_from_proto)
+    register_proto_function(_key, None, _variable_from_proto)
 
 
 def export_meta_graph(
@@ -63,19 +68,22 @@ def export_meta_graph(
     clear_devices: bool = False,
     clear_extraneous_savers: bool = False,
     strip_default_attrs: bool = False,
-    **kwargs: Any,
 ) -> meta_graph_pb2.MetaGraphDef:
-    """`graph` (the default graph if None) as a MetaGraphDef, written to `filename` where given.
+    """`graph` (the default graph if None) as a MetaGraphDef, written to `filename` where given. Source: TF 1.15.
 
     `export_scope` takes the nodes below a name scope, with names relative to it; `collection_list` the collections to keep.
-    Items of collections that cannot be written are left out.
+    Collections with items that cannot be written are left out, with a warning. `clear_extraneous_savers` drops all savers,
+    and their nodes, but that of `saver_def`.
     """
     graph = graph or get_default_graph()
     definition = meta_graph_pb2.MetaGraphDef()
     if meta_info_def is not None:
         definition.meta_info_def.CopyFrom(meta_info_def)
     source = graph.as_graph_def(add_shapes=True) if graph_def is None else graph_def
-    definition.graph_def.CopyFrom(_scoped(source, export_scope))
+    unbound: dict[str, None] = {}
+    definition.graph_def.CopyFrom(_scoped(source, export_scope, unbound))
+    if clear_extraneous_savers:
+        _drop_other_savers(definition.graph_def, graph, saver_def)
     for node in definition.graph_def.node:
         if clear_devices:
             node.device = ""
@@ -85,7 +93,12 @@ def export_meta_graph(
     definition.meta_info_def.tensorflow_version = _TENSORFLOW_VERSION
     definition.meta_info_def.stripped_default_attrs = strip_default_attrs
     for key in graph.get_all_collection_keys() if collection_list is None else collection_list:
-        _add_collection(definition, graph, key, export_scope, clear_extraneous_savers)
+        if not (clear_extraneous_savers and key == GraphKeys.SAVERS):
+            _add_collection(definition, graph, key, export_scope)
+    if unbound:
+        definition.collection_def[_UNBOUND].bytes_list.value.extend(name.encode() for name in unbound)
+    if clear_extraneous_savers and saver_def is not None:
+        definition.collection_def[GraphKeys.SAVERS].bytes_list.value.append(saver_def.SerializeToString())
     if saver_def is not None:
         definition.saver_def.CopyFrom(saver_def)
     if filename:
@@ -100,8 +113,19 @@ def _write(filename: str, definition: Message, as_text: bool) -> None:
         replace_file(filename, definition.SerializeToString(deterministic=True))
 
 
-def _scoped(graph_def: graph_pb2.GraphDef, scope: str | None) -> graph_pb2.GraphDef:
-    """The nodes below `scope`, named relative to it; inputs from outside must be mapped again on import."""
+def _drop_other_savers(graph_def: graph_pb2.GraphDef, graph: Any, own: saver_pb2.SaverDef | None) -> None:
+    """Remove the nodes of the savers in the collection, each in a name scope of its own, but those of `own`."""
+    kept = own.filename_tensor_name.rpartition("/")[0] if own is not None else ""
+    savers = [saver.as_saver_def() for saver in graph.get_collection(GraphKeys.SAVERS)]
+    scopes = {d.filename_tensor_name.rpartition("/")[0] for d in savers} - {kept, ""}
+    remaining = [node for node in graph_def.node if not any(node.name.startswith(f"{scope}/") for scope in scopes)]
+    if len(remaining) < len(graph_def.node):
+        del graph_def.node[:]
+        graph_def.node.extend(remaining)
+
+
+def _scoped(graph_def: graph_pb2.GraphDef, scope: str | None, unbound: dict[str, None]) -> graph_pb2.GraphDef:
+    """The nodes below `scope`, named relative to it; what stands for inputs from outside is added to `unbound`."""
     if not scope:
         return graph_def
     prefix = scope.rstrip("/") + "/"
@@ -119,7 +143,8 @@ def _scoped(graph_def: graph_pb2.GraphDef, scope: str | None) -> graph_pb2.Graph
             if name.startswith(prefix):
                 copy.input[i] = mark + name[len(prefix) :]
             else:
-                copy.input[i] = f"{mark}$unbound_inputs_{name}"
+                unbound[f"{mark}{_UNBOUND_PREFIX}{name}"] = None
+                copy.input[i] = f"{mark}{_UNBOUND_PREFIX}{name}"
         groups = copy.attr["_class"].list.s if "_class" in copy.attr else []
         for i, group in enumerate(groups):
             groups[i] = group.replace(b"loc:@" + prefix.encode(), b"loc:@", 1)
@@ -174,43 +199,48 @@ def op_def(op: Op) -> op_def_pb2.OpDef:
     return proto
 
 
-def _add_collection(
-    definition: meta_graph_pb2.MetaGraphDef, graph: Any, key: str, scope: str | None, clear_extraneous_savers: bool
-) -> None:
-    if key == GraphKeys.SAVERS and clear_extraneous_savers:
-        return
-    items = graph.get_collection(key)
-    if not items:
+def _add_collection(definition: meta_graph_pb2.MetaGraphDef, graph: Any, key: Any, scope: str | None) -> None:
+    if not isinstance(key, str):
         return
     to_proto, _ = _PROTO_COLLECTIONS.get(key, (None, None))
     collection = meta_graph_pb2.CollectionDef()
-    for item in items:
-        _add_item(collection, key, item, scope, to_proto)
+    for item in graph.get_collection(key):
+        kind, value = _exported(item, scope, to_proto)
+        if kind is None or collection.WhichOneof("kind") not in (None, kind):
+            _log.warning(
+                "Collection %r is left out of the MetaGraph: %s is of another kind or of none that can be written",
+                key,
+                type(item).__name__,
+            )
+            return
+        if value is not None:
+            getattr(collection, kind).value.append(value)
     if collection.WhichOneof("kind") is not None:
         definition.collection_def[key].CopyFrom(collection)
 
 
-def _add_item(collection: Any, key: str, item: Any, scope: str | None, to_proto: Any) -> None:
+def _exported(item: Any, scope: str | None, to_proto: Any) -> tuple[str | None, Any]:
+    """(which field of a CollectionDef, value); no value for what lies outside of `scope`."""
+    if to_proto is None and hasattr(item, "to_proto"):
+        to_proto = _own_proto
     if to_proto is not None:
         proto = to_proto(item, scope)
-        if proto is not None:
-            collection.bytes_list.value.append(proto.SerializeToString(deterministic=True))
-    elif isinstance(item, bool):
-        collection.int64_list.value.append(int(item))
-    elif isinstance(item, int):
-        collection.int64_list.value.append(item)
-    elif isinstance(item, float):
-        collection.float_list.value.append(item)
-    elif isinstance(item, (bytes, str)):
-        collection.bytes_list.value.append(attr_codec.as_bytes(item))
-    elif hasattr(item, "to_proto"):
-        proto = item.to_proto(export_scope=scope)
-        if proto is not None:
-            collection.bytes_list.value.append(proto.SerializeToString(deterministic=True))
-    elif hasattr(item, "name") and hasattr(item, "graph"):
+        return "bytes_list", None if proto is None else proto.SerializeToString(deterministic=True)
+    if isinstance(item, (bool, int)):
+        return "int64_list", int(item)
+    if isinstance(item, float):
+        return "float_list", item
+    if isinstance(item, (bytes, str)):
+        return "bytes_list", attr_codec.as_bytes(item)
+    if isinstance(item, (Operation, Tensor)):
         prefix = f"{scope.rstrip('/')}/" if scope else ""
-        if item.name.startswith(prefix):
-            collection.node_list.value.append(item.name[len(prefix) :])
+        return "node_list", item.name[len(prefix) :] if item.name.startswith(prefix) else None
+    return None, None
+
+
+def _own_proto(item: Any, export_scope: str | None) -> Message | None:
+    proto: Message | None = item.to_proto(export_scope=export_scope)
+    return proto
 
 
 def read_meta_graph(meta_graph_or_file: Any) -> meta_graph_pb2.MetaGraphDef:
@@ -242,8 +272,16 @@ def import_scoped_meta_graph(
     clear_devices: bool = False,
     import_scope: str | None = None,
     **kwargs: Any,
-) -> None:
-    """Add the graph and the collections of a MetaGraphDef to the default graph, below `import_scope`."""
+) -> str:
+    """Add the graph and the collections of a MetaGraphDef to the default graph, below `import_scope`.
+
+    Returns the scope that was free. ValueError where inputs from outside an exported scope are not in `input_map`.
+    """
+    given = kwargs.get("input_map") or {}
+    unbound = definition.collection_def[_UNBOUND].bytes_list.value if _UNBOUND in definition.collection_def else []
+    missing = [name for name in map(attr_codec.as_text, unbound) if name not in given]
+    if missing:
+        raise ValueError(f"Graph contains unbound inputs: {','.join(missing)}. Must provide these inputs through input_map.")
     graph_def = graph_pb2.GraphDef()
     graph_def.CopyFrom(definition.graph_def)
     if clear_devices:
@@ -253,8 +291,10 @@ def import_scoped_meta_graph(
     scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else ""
     import_graph_def(graph_def, name=import_scope or "", **kwargs)
     for key, collection in sorted(definition.collection_def.items()):
-        for item in _items(graph, key, collection, scope):
-            graph.add_to_collection(key, item)
+        if key != _UNBOUND:
+            for item in _items(graph, key, collection, scope):
+                graph.add_to_collection(key, item)
+    return scope
 
 
 def _items(graph: Any, key: str, collection: Any, scope: str) -> Iterable[Any]:

@@ -240,15 +240,14 @@ class Optimizer:
         return group(*update_ops, name=name_scope)
 
     def _valid_dtypes(self) -> set[dtypes.DType]:
-        return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128}
+        return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
 
     def _assert_valid_dtypes(self, tensors: Iterable[Any]) -> None:
         valid = self._valid_dtypes()
         for tensor in tensors:
             dtype = tensor.dtype.base_dtype
             if dtype not in valid:
-                names = sorted(v.name for v in valid)
-                raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {names}.")
+                raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {sorted(valid, key=repr)}.")
 
 
 def _key(var: Any) -> tuple[Any, str]:

@@ -15,7 +15,7 @@ from tfexp.graph.dependencies import group, with_dependencies
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, device, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, save, state
+from tfexp.ops import array, array_identity, save, state
 from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.variable_base import Variable
 
@@ -45,16 +45,18 @@ def saveables_from(var_list: Any) -> list[Saveable]:
     if isinstance(var_list, dict):
         for key, value in var_list.items():
             by_key[key] = value
-    else:
+    elif isinstance(var_list, (list, tuple, set)):
         for value in var_list:
             _collect(by_key, value)
+    else:
+        raise TypeError(f"Variables to save should be passed in a dict or a list. Got {var_list}")
     saveables: list[Saveable] = []
-    seen: dict[Any, str] = {}
+    seen: set[Operation] = set()
     for key in sorted(by_key):
         for saveable in _saveables(key, by_key[key]):
             if saveable.target.op in seen:
-                raise ValueError(f"The same saveable will be restored with two names: {seen[saveable.target.op]}, {key}")
-            seen[saveable.target.op] = key
+                raise ValueError(f"The same saveable will be restored with two names: {key}")
+            seen.add(saveable.target.op)
             saveables.append(saveable)
     return saveables
 
@@ -81,11 +83,14 @@ def _collect(by_key: dict[str, Any], value: Any) -> None:
 
 def _saveables(key: str, value: Any) -> list[Saveable]:
     if not isinstance(key, str):
-        raise TypeError(f"names_to_saveables must be a dict mapping string names to variables: {key!r}")
+        raise TypeError(
+            f"names_to_saveables must be a dict mapping string names to trackable operations. Name is not a string: {key}"
+        )
     if isinstance(value, (list, tuple, PartitionedVariable)):
         parts = list(value)
-        if any(getattr(part, "_save_slice_info", None) is None for part in parts):
-            raise ValueError(f"Slices must all be from the same variable: {key}: {parts}")
+        for part in parts:
+            if getattr(part, "_save_slice_info", None) is None:
+                raise ValueError(f"Slices must all be slices: {part}")
         # The slices' own name is the key in the checkpoint, unless a dict says otherwise.
         return [_saveable(key, part, part._save_slice_info.spec) for part in parts]
     if isinstance(value, Variable):
@@ -109,9 +114,9 @@ class SaveGraphBuilder:
 
     def build(self, saveables: list[Saveable], name: str | None) -> saver_pb2.SaverDef:
         with name_scope(name, "save", [s.tensor for s in saveables]):
-            default = array.placeholder_with_default(self.filename, shape=(), name="filename")
+            default = array_identity.placeholder_with_default(self.filename, shape=(), name="filename")
             # The name that a session feeds.
-            prefix = array.placeholder_with_default(default, shape=(), name="Const")
+            prefix = array_identity.placeholder_with_default(default, shape=(), name="Const")
             if self.sharded:
                 saved, restore = self._sharded(prefix, saveables)
             else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import os
 import time
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from tfexp.core import errors
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import get_collection, get_default_graph
+from tfexp.graph.scopes import get_default_graph
 from tfexp.ops import variable_lists
 from tfexp.train import meta_graph
 from tfexp.train.global_step import global_step as step_of
@@ -91,9 +92,9 @@ class Saver:
         self.saver_def.max_to_keep = self._max_to_keep or 0
         self.saver_def.keep_checkpoint_every_n_hours = self._keep_hours
 
-    def _built(self) -> saver_pb2.SaverDef:
+    def _built(self, purpose: str) -> saver_pb2.SaverDef:
         if self.saver_def is None:
-            raise RuntimeError("Saver was created with defer_build=True: call build() before saving or restoring")
+            raise RuntimeError(f"`build()` should be called before {purpose} if defer_build==True")
         return self.saver_def
 
     # --- which checkpoints there are -----------------------------------------------------------------------------
@@ -104,7 +105,7 @@ class Saver:
         return [path for path, _ in self._last_checkpoints]
 
     def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
-        """As `set_last_checkpoints_with_time`, with times that make them old."""
+        """As `set_last_checkpoints_with_time`; as their age is not known, these are never deleted."""
         self._last_checkpoints = [(path, float("inf")) for path in last_checkpoints]
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time: list[tuple[str, float]]) -> None:
@@ -113,9 +114,8 @@ class Saver:
 
     def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
         """Take over existing checkpoints after a restart; those that are gone are left out."""
-        times = checkpoint_state.get_checkpoint_mtimes(checkpoint_paths)
-        existing = [path for path in checkpoint_paths if checkpoint_exists(path)]
-        self.set_last_checkpoints_with_time(list(zip(existing, times, strict=False)))
+        written = [(path, checkpoint_state.get_checkpoint_mtimes([path])) for path in checkpoint_paths]
+        self.set_last_checkpoints_with_time([(path, times[0]) for path, times in written if times])
 
     def _record(self, path: str) -> None:
         """Note that `path` was written, and choose what is no longer kept."""
@@ -151,45 +151,49 @@ class Saver:
     ) -> str | None:
         """Write a checkpoint `save_path[-global_step]` and its MetaGraph; returns its path (None if empty).
 
-        Raises ValueError where `save_path` cannot be one, and the runtime's errors.
+        The order is such that whenever the process dies, the folder's `checkpoint` file names a checkpoint that is there,
+        with its MetaGraph. Raises ValueError where `save_path` cannot be one, and the runtime's errors.
         """
+        if not self._is_empty:
+            self._built("save")
         latest = latest_filename or "checkpoint"
         folder, base = os.path.split(save_path)
         if not save_path:
             raise ValueError("no path specified")
-        if not base:
-            raise ValueError(f"save_path {save_path!r} names a folder: a checkpoint needs a name, e.g. {save_path}model")
         if latest == base:
             raise ValueError(f"'latest_filename' collides with 'save_path': {latest!r} and {save_path!r}")
         if os.path.split(latest)[0]:
             raise ValueError("'latest_filename' must not contain path components")
+        if not hasattr(sess, "run"):
+            raise TypeError(f"'sess' must be a Session; {sess}")
         path = save_path if global_step is None else f"{save_path}-{self._step_text(sess, global_step)}"
         if not self._is_empty:
-            try:
-                path = _as_text(sess.run(self._built().save_tensor_name, {self._built().filename_tensor_name: path}))
-            except (errors.FailedPreconditionError, errors.NotFoundError):
-                if folder and not os.path.isdir(folder):
-                    raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from None
-                raise
-            if write_state:
-                self._record(path)
-                checkpoint_state.update_checkpoint_state(
-                    folder or ".",
-                    path,
-                    self.last_checkpoints,
-                    latest,
-                    save_relative_paths=self._relative,
-                )
-                self._delete_old(meta_graph_suffix)
+            path = self._write(sess, path, folder)
         if write_meta_graph:
             with sess.graph.as_default():
                 self.export_meta_graph(f"{path}.{meta_graph_suffix}", strip_default_attrs=strip_default_attrs)
-        return None if self._is_empty else path
+        if self._is_empty:
+            return None
+        if write_state:
+            self._record(path)
+            checkpoint_state.update_checkpoint_state(
+                folder or ".", path, self.last_checkpoints, latest, save_relative_paths=self._relative
+            )
+            self._delete_old(meta_graph_suffix)
+        return path
+
+    def _write(self, sess: Any, path: str, folder: str) -> str:
+        definition = self._built("save")
+        try:
+            written: Any = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: path})
+        except (errors.FailedPreconditionError, errors.NotFoundError):
+            if folder and not os.path.isdir(folder):
+                raise ValueError(f"Parent directory of {path} doesn't exist, can't save.") from None
+            raise
+        return written.decode() if isinstance(written, bytes) else str(written)
 
     def _step_text(self, sess: Any, global_step: Any) -> str:
-        step = global_step
-        if not isinstance(step, int):
-            step = step_of(sess, step) if hasattr(step, "op") or hasattr(step, "_as_graph_element") else int(step)
+        step = int(global_step) if isinstance(global_step, numbers.Integral) else step_of(sess, global_step)
         return f"{step:08d}" if self._pad_step_number else str(step)
 
     def restore(self, sess: Any, save_path: str) -> None:
@@ -205,8 +209,9 @@ class Saver:
         path = str(save_path)
         if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
+        definition = self._built("restore")
         try:
-            sess.run(self._built().restore_op_name, {self._built().filename_tensor_name: path})
+            sess.run(definition.restore_op_name, {definition.filename_tensor_name: path})
         except errors.NotFoundError as error:
             raise _explained(error, "a Variable name or other graph key that is missing from the checkpoint") from error
         except errors.InvalidArgumentError as error:
@@ -215,11 +220,11 @@ class Saver:
     # --- MetaGraph -----------------------------------------------------------------------------------------------
 
     def as_saver_def(self) -> saver_pb2.SaverDef:
-        return self._built()
+        return self._built("as_saver_def")
 
     def to_proto(self, export_scope: str | None = None) -> saver_pb2.SaverDef | None:
         """The SaverDef, its names relative to `export_scope`; None when it lies outside."""
-        definition = self._built()
+        definition = self._built("to_proto")
         if export_scope is None:
             return definition
         if not definition.filename_tensor_name.startswith(export_scope):
@@ -264,15 +269,6 @@ class Saver:
         )
 
 
-def _saveable_objects(scope: str | None = None) -> list[Any]:
-    """What a Saver without `var_list` takes: the global variables and whatever else asked to be saved."""
-    return [*get_collection(GraphKeys.GLOBAL_VARIABLES, scope), *get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)]
-
-
-def _as_text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
 def _explained(error: errors.OpError, cause: str) -> errors.OpError:
     message = (
         f"Restoring from checkpoint failed. This is most likely due to {cause}. Please ensure that you have not altered the "
@@ -289,9 +285,16 @@ def import_meta_graph(
     `kwargs` go to `import_graph_def` (`input_map`, …).
     """
     definition = meta_graph.read_meta_graph(meta_graph_or_file)
-    meta_graph.import_scoped_meta_graph(definition, clear_devices=clear_devices, import_scope=import_scope, **kwargs)
+    scope = meta_graph.import_scoped_meta_graph(definition, clear_devices, import_scope, **kwargs)
     if definition.HasField("saver_def"):
-        return Saver.from_proto(definition.saver_def, import_scope=import_scope)
-    if variable_lists.all_saveable_objects(scope=import_scope):
+        return Saver.from_proto(definition.saver_def, import_scope=scope)
+    if variable_lists.all_saveable_objects(scope=scope):
         return Saver()
     return None
+
+
+meta_graph.register_proto_function(
+    GraphKeys.SAVERS,
+    None,
+    lambda data, import_scope: Saver.from_proto(saver_pb2.SaverDef.FromString(data), import_scope),
+)

@@ -1,7 +1,8 @@
-"""The measured programs, written once: `tf` is tfexp or `tensorflow.compat.v1`. Each returns a function that runs one step."""
+"""The measured programs, written once: `tf` is tfexp or `tensorflow.compat.v1`. Each returns what runs one step."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,7 @@ def mlp(optimizer: str, rate: float, batch: int) -> Callable[[Any], Step]:
         x, labels = tf.placeholder(tf.float32, [None, 784]), tf.placeholder(tf.int32, [None])
         h = x
         sizes = [784, 300, 100, 10]
-        for i, (n, m) in enumerate(zip(sizes, sizes[1:])):
+        for i, (n, m) in enumerate(itertools.pairwise(sizes)):
             w = tf.Variable(_floats(random, n, m) * np.float32(np.sqrt(2 / n)))
             h = tf.matmul(h, w) + tf.Variable(np.zeros(m, np.float32))
             if i < 2:

@@ -265,3 +265,26 @@ def more_partial_shapes(tf: Any) -> Outcome:
         tf.einsum("ij,jk->ik", b, a),
     ]
     return runs(shapes=[f"{t.op.type} {t.get_shape()}" for t in made])
+
+
+@program("G6: a known element of a partly known shape is a known number")
+def elements_of_shapes(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [2, None])
+    count = tf.shape(x)[0]
+    chosen = tf.where(tf.constant([True, False, True]))
+    made = [
+        tf.zeros([count + 1]),
+        tf.fill([2, count], 1.0),
+        tf.fill(tf.shape(x)[:1], 1.0),
+        tf.range(count),
+        tf.one_hot([1], count),
+        tf.unsorted_segment_sum(tf.zeros([3, 5]), [0, 1, 0], tf.identity(count)),
+        tf.expand_dims(x, count - 1),
+        tf.reshape(tf.zeros([6]), [count, -1]),
+        tf.zeros(tf.shape(chosen)),
+        tf.zeros([tf.size(chosen)]),
+        tf.zeros(tf.shape(chosen) + 0),
+        tf.zeros(tf.concat([tf.shape(chosen), [3]], 0)),
+        tf.reshape(x, tf.placeholder_with_default([2, 3], [2])),
+    ]
+    return runs(shapes=[str(t.get_shape()) for t in made])

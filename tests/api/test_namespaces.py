@@ -1,0 +1,76 @@
+"""Namespaces that hold more than re-exports, and those that are loaded on first use."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import tfexp as tf
+
+
+def python(*arguments):
+    """What a Python process that can import the library prints, and its exit status."""
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(tf.__file__).parents[1])}
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return done.stdout, done.returncode
+
+
+def test_flags_take_the_old_argument_names_too():
+    flags = tf.app.flags
+    assert flags is tf.flags
+    flags.DEFINE_integer(flag_name="test_namespaces_steps", default_value=3, docstring="How many steps.")
+    flags.DEFINE_string("test_namespaces_folder", "out", "Where to.")
+    flags.DEFINE_boolean("test_namespaces_quiet", False, help="Say less.")
+    flags.FLAGS(["program", "--test_namespaces_steps=5", "--test_namespaces_quiet"])
+    assert flags.FLAGS.test_namespaces_steps == 5
+    assert flags.FLAGS.test_namespaces_quiet is True
+    assert flags.FLAGS.test_namespaces_folder == "out"
+
+
+PROGRAM = """
+import tfexp as tf
+
+tf.flags.DEFINE_float("rate", 0.5, "Learning rate.")
+
+
+def main(argv):
+    print(tf.flags.FLAGS.rate, argv[1:])
+    return 7
+
+
+if __name__ == "__main__":
+    tf.app.run()
+"""
+
+
+def test_app_run_parses_flags_calls_main_and_exits(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    assert python(program, "--rate=0.25", "--unknown=1", "rest") == ("0.25 ['--unknown=1', 'rest']\n", 7)
+
+
+def test_importing_loads_neither_absl_nor_unittest():
+    check = "import sys, tfexp; print([m for m in ('absl', 'absl.flags', 'unittest') if m in sys.modules])"
+    assert python("-c", check) == ("[]\n", 0)
+
+
+def test_compat_v1_is_the_library_itself():
+    assert tf.compat.v1.Session is tf.Session
+    assert tf.compat.as_str(b"x") == "x"
+    assert tf.compat.dimension_value(tf.Dimension(3)) == tf.compat.dimension_value(3) == 3
+    assert tf.dimension_at_index(tf.TensorShape([5, None]), 0).value == 5
+    assert tf.dimension_at_index(tf.TensorShape(None), 2).value is None
+
+
+def test_versions_are_those_of_the_api():
+    assert tf.VERSION == tf.version.VERSION == "1.15.0"
+    assert tf.get_default_graph().graph_def_versions.producer == tf.GRAPH_DEF_VERSION
+
+
+@pytest.mark.parametrize("name", ["GraphDef", "NodeDef", "AttrValue", "MetaGraphDef", "HistogramProto", "SummaryMetadata"])
+def test_messages_at_the_top_level(name):
+    message = getattr(tf, name)()
+    assert type(message).FromString(message.SerializeToString()) == message

@@ -1,0 +1,138 @@
+"""Rows of gathering and scattering by index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.ops.harness import Error, OpCase, op_tests
+from tfexp.core.errors import InvalidArgumentError
+
+ANY = ["float32", "int32", "string"]
+I = np.int32  # noqa: E741
+
+
+def added(shape, index, updates, start=0, sign=1):
+    result = np.zeros(shape, updates.dtype) + start
+    for row, update in zip(index, updates, strict=True):
+        result[tuple(row)] += sign * update
+    return result
+
+
+def updated(x, index, updates):
+    result = x.copy()
+    for row, update in zip(index, updates, strict=True):
+        result[tuple(row)] = update
+    return result
+
+
+CASES = [
+    OpCase(
+        "GatherV2",
+        [(5, 3), I([[4, 0], [4, 2]]), I(0)],
+        lambda x, rows, axis: np.stack([np.stack([x[4], x[0]]), np.stack([x[4], x[2]])]),
+        dtypes=ANY,
+        errors=[
+            Error([(3, 2), I([9]), I(0)], InvalidArgumentError, "indices[0] = 9 is not in [0, 3)"),
+            Error([(3, 2), I([[0, 1], [2, -1]]), I(0)], InvalidArgumentError, "indices[1,1] = -1 is not in [0, 3)"),
+            Error([(), I([0]), I(0)], ValueError, "Shape must be at least rank 1 but is rank 0", constants=True),
+        ],
+    ),
+    OpCase("GatherV2", [(2, 5, 3), I([4, 0, 4]), I(1)], lambda x, rows, axis: x[:, [4, 0, 4]], dtypes=ANY, label="axis"),
+    OpCase("GatherV2", [(2, 5), I(3), I(-1)], lambda x, rows, axis: x[:, 3], label="scalar"),
+    OpCase(
+        "GatherV2",
+        [(2, 5, 3), I([[4, 0], [1, 1]]), I(1)],
+        lambda x, rows, axis: np.stack([x[0][[4, 0]], x[1][[1, 1]]]),
+        attrs={"batch_dims": 1},
+        label="batch",
+        errors=[Error([(2, 5), I([[0]]), I(1)], InvalidArgumentError, "should be equal to indices.shape")],
+    ),
+    OpCase(
+        "Gather",
+        [(5, 3), I([4, 0, 4])],
+        lambda x, rows: x[[4, 0, 4]],
+        dtypes=ANY,
+        errors=[Error([(3, 2), I([3])], InvalidArgumentError, "indices[0] = 3 is not in [0, 3)")],
+    ),
+    OpCase(
+        "GatherNd",
+        [(2, 3, 5), I([[0, 1], [1, 2], [0, 1]])],
+        lambda x, rows: np.stack([x[0, 1], x[1, 2], x[0, 1]]),
+        dtypes=ANY,
+        errors=[
+            Error([(2, 3), I([[0, 3]])], InvalidArgumentError, "indices[0] = [0, 3] does not index into param shape [2,3]"),
+            Error([(2, 3), I([[0, 1, 2]])], ValueError, "indices.shape[-1] must be <= params.rank"),
+        ],
+    ),
+    OpCase("GatherNd", [(3, 5), I([[2], [0]])], lambda x, rows: x[[2, 0]], label="rows"),
+    OpCase("GatherNd", [(3, 5), np.zeros((2, 0), np.int32)], lambda x, rows: np.stack([x, x]), label="whole"),
+    OpCase(
+        "ScatterNd",
+        [I([[1], [4], [1]]), (3, 2), I([5, 2])],
+        lambda index, updates, shape: added((5, 2), index, updates),
+        dtypes=["float32", "int32"],
+        errors=[
+            Error(
+                [I([[1], [7]]), (2, 3), I([5, 3])], InvalidArgumentError, "indices[1] = [7] does not index into shape [5,3]"
+            ),
+            Error([I([[1], [2]]), (2, 3), I([5, 7])], ValueError, "must match dimensions [1,2) of updates", constants=True),
+            Error([I([[1], [2]]), (2, 3), I([5, 7])], InvalidArgumentError, "Must have updates.shape = indices.shape[:-1]"),
+        ],
+    ),
+    OpCase("TensorScatterUpdate", [(5, 3), I([[1], [4]]), (2, 3)], updated, dtypes=ANY),
+    OpCase(
+        "TensorScatterAdd",
+        [(5, 3), I([[1], [4], [1]]), (3, 3)],
+        lambda x, index, updates: added(x.shape, index, updates, x),
+        dtypes=["float32", "int32"],
+    ),
+    OpCase(
+        "TensorScatterSub",
+        [(5, 3), I([[1], [4], [1]]), (3, 3)],
+        lambda x, index, updates: added(x.shape, index, updates, x, -1),
+        dtypes=["float32", "int32"],
+    ),
+]
+test_rows = op_tests(CASES)
+
+
+def test_the_gradient_of_gathered_rows_is_sparse() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(np.zeros((5, 3), np.float32))
+        (grad,) = tf.gradients(tf.gather(x, [4, 0, 4]), x)
+        assert isinstance(grad, tf.IndexedSlices)
+        values, indices, shape = session.run([grad.values, grad.indices, grad.dense_shape])
+    assert values.tolist() == [[1] * 3] * 3
+    assert indices.tolist() == [4, 0, 4]
+    assert shape.tolist() == [5, 3]
+
+
+def test_batched_gather_nd() -> None:
+    x = np.arange(30.0).reshape(2, 3, 5)
+    with tf.Graph().as_default(), tf.Session() as session:
+        picked = session.run(tf.gather_nd(x, [[[1], [0]], [[2], [2]]], batch_dims=1))
+        with pytest.raises(ValueError, match="batch_dims = 3 must be less"):
+            tf.gather_nd(x, [[[1]]], batch_dims=3)
+    np.testing.assert_array_equal(picked, np.stack([x[0][[1, 0]], x[1][[2, 2]]]))
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.string])
+def test_one_row_of_indices_gives_memory_of_its_own(dtype: tf.DType) -> None:
+    """NumPy's indexing gives a view there, which a later update of the variable would change."""
+    values = [["a", "b", "c"], ["d", "e", "f"]] if dtype is tf.string else [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(values, dtype=dtype)
+        row, element = tf.gather_nd(v, [1]), tf.gather_nd(v, [1, 2])
+        with tf.control_dependencies([row, element]):
+            update = tf.assign(v, tf.identity(v)[::-1])
+        with tf.control_dependencies([update]):
+            after = [tf.identity(row), tf.identity(element)]
+        session.run(v.initializer)
+        kept_row, kept_element = session.run(after)
+    expected = np.array(values, object if dtype is tf.string else np.float32)
+    assert [x if isinstance(x, float) else getattr(x, "decode", lambda x=x: x)() for x in kept_row.tolist()] == expected[
+        1
+    ].tolist()
+    assert (kept_element.decode() if dtype is tf.string else kept_element) == expected[1, 2]

@@ -1,0 +1,128 @@
+"""Rows of transpose, reverse, roll, permutations and distinct values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tfexp as tf
+from tests.ops.harness import Error, OpCase, op_tests
+from tfexp.core.errors import InvalidArgumentError
+
+ANY = ["float32", "int32", "string"]
+
+
+def reversed_starts(x, lengths):
+    rows = [np.concatenate([row[:n][::-1], row[n:]]) for row, n in zip(x, lengths, strict=True)]
+    return np.stack(rows)
+
+
+CASES = [
+    OpCase(
+        "Transpose",
+        [(2, 3, 5), np.int32([2, 0, 1])],
+        lambda x, perm: np.einsum("abc->cab", x) if x.dtype != object else x.transpose(2, 0, 1),
+        dtypes=ANY,
+        errors=[
+            Error([(2, 3), np.int32([0, 1, 2])], ValueError, "Dimension must be 2 but is 3"),
+            Error([(2, 3), np.int32([0, 5])], ValueError, "perm dim 5 is out of range of input rank 2", constants=True),
+            Error([(2, 3), np.int32([0, 0])], InvalidArgumentError, "1 is missing from {0,0}."),
+            Error([(2, 3), np.int32([0])], InvalidArgumentError, "transpose expects a vector of size 2"),
+        ],
+    ),
+    OpCase("Transpose", [(2, 3), np.int32([1, 0])], lambda x, perm: x.T, label="matrix"),
+    OpCase(
+        "ConjugateTranspose",
+        [(2, 3), np.int32([1, 0])],
+        lambda x, perm: x.T.conj(),
+        dtypes=["complex64", "float32"],
+    ),
+    OpCase(
+        "InvertPermutation",
+        [np.int32([2, 0, 3, 1])],
+        lambda x: np.int32([1, 3, 0, 2]),
+        errors=[
+            Error([np.int32([1, 1])], InvalidArgumentError, "1 is duplicated in the input."),
+            Error([np.int32([0, 2])], InvalidArgumentError, "2 is not between 0 and 2"),
+        ],
+    ),
+    OpCase(
+        "ReverseV2",
+        [(2, 3, 5), np.int32([-1, 0])],
+        lambda x, axes: x[::-1, :, ::-1],
+        dtypes=ANY,
+        errors=[
+            Error([(2, 3), np.int32([3])], InvalidArgumentError, "'axis'[0] = 3 is out of valid range [0, 1]"),
+            Error([(2, 3), np.int32([1, -1])], InvalidArgumentError, "axis 1 specified more than once."),
+        ],
+    ),
+    OpCase(
+        "Reverse",
+        [(2, 3, 5), np.array([True, False, True])],
+        lambda x, dims: x[::-1, :, ::-1],
+        dtypes=ANY,
+        errors=[Error([(2, 3), np.array([True])], InvalidArgumentError, "'dims' must have the same number of values")],
+    ),
+    OpCase(
+        "ReverseSequence",
+        [(3, 5, 2), np.int64([1, 5, 0])],
+        reversed_starts,
+        attrs={"seq_dim": 1, "batch_dim": 0},
+        dtypes=ANY,
+        errors=[
+            Error([(3, 5), np.int64([1, 7, 0])], InvalidArgumentError, "seq_lens(1) > input.dims(1)"),
+            Error([(3, 5), np.int64([1, -1, 0])], InvalidArgumentError, "seq_lens(1) < 0"),
+            Error([(3, 5), np.int64([1, 1])], ValueError, "Dimensions must be equal, but are 3 and 2"),
+        ],
+    ),
+    OpCase(
+        "ReverseSequence",
+        [(5, 3), np.int32([1, 5, 0])],
+        lambda x, lengths: reversed_starts(x.T, lengths).T,
+        attrs={"seq_dim": 0, "batch_dim": 1},
+        label="columns",
+    ),
+    OpCase(
+        "Roll",
+        [(2, 5), np.int32([1, -2]), np.int32([0, 1])],
+        lambda x, shift, axis: np.concatenate([x[::-1, 2:], x[::-1, :2]], 1),
+        dtypes=ANY,
+        errors=[Error([(2, 5), np.int32([1]), np.int32([3])], InvalidArgumentError, "axis 3 is out of range")],
+    ),
+    OpCase(
+        "Unique",
+        [np.float32([5, 2, 5, 7, 2])],
+        [np.float32([5, 2, 7]), np.int32([0, 1, 0, 2, 1])],
+        gradient=(),
+        errors=[Error([(2, 3)], InvalidArgumentError, "unique expects a 1D vector.")],
+    ),
+    OpCase(
+        "UniqueWithCounts",
+        [np.int32([5, 2, 5, 7, 2])],
+        [np.int32([5, 2, 7]), np.int64([0, 1, 0, 2, 1]), np.int64([2, 2, 1])],
+        attrs={"out_idx": tf.int64},
+    ),
+    OpCase(
+        "ListDiff",
+        [np.int32([5, 2, 5, 7, 3]), np.int32([2, 3])],
+        [np.int32([5, 5, 7]), np.int32([0, 2, 3])],
+        gradient=(),
+    ),
+]
+test_rows = op_tests(CASES)
+
+
+def test_transpose_without_perm_turns_the_axes_round() -> None:
+    x = np.arange(30.0, dtype=np.float32).reshape(2, 3, 5)
+    with tf.Graph().as_default(), tf.Session() as session:
+        known, unknown = tf.placeholder(tf.float32, [2, None, 5]), tf.placeholder(tf.float32)
+        results = [tf.transpose(known), tf.transpose(unknown), tf.matrix_transpose(known), tf.matrix_transpose(unknown)]
+        assert results[0].shape.as_list() == [5, None, 2]
+        values = session.run(results, {known: x, unknown: x})
+    for value, wanted in zip(values, [x.T, x.T, x.swapaxes(1, 2), x.swapaxes(1, 2)], strict=True):
+        np.testing.assert_array_equal(value, wanted)
+
+
+def test_conjugate_is_only_for_complex_numbers() -> None:
+    with tf.Graph().as_default():
+        assert tf.transpose(tf.zeros([2, 3]), conjugate=True).op.type == "Transpose"
+        assert tf.transpose(tf.zeros([2, 3], tf.complex64), conjugate=True).op.type == "ConjugateTranspose"

@@ -1,0 +1,174 @@
+"""Assert, CheckNumerics, Print, and the assertions that are made of them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.ops.harness import Error, OpCase, op_tests
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.ops.check import summarize_array
+
+CASES = [
+    OpCase(
+        "CheckNumerics",
+        [(2, 3)],
+        lambda x: x,
+        attrs={"message": "bad x"},
+        dtypes=["float32", "float16"],
+        errors=[
+            Error([np.float32([1, np.nan])], InvalidArgumentError, "bad x : Tensor had NaN values"),
+            Error([np.float32([1, -np.inf])], InvalidArgumentError, "bad x : Tensor had Inf values"),
+            Error([np.float32([np.nan, np.inf])], InvalidArgumentError, "bad x : Tensor had Inf and NaN values"),
+        ],
+    ),
+]
+test_rows = op_tests(CASES)
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "text"),
+    [
+        (np.int32(7), 3, "7"),
+        (np.int32([1, 2]), 3, "1 2"),
+        (np.int32([1, 2, 3, 4]), 3, "1 2 3..."),
+        (np.float32([[-1.5, 0, 2], [3, 4, 5]]), 3, "[-1.5 0 2]..."),
+        (np.float32([[-1.5, 0, 2], [3, 4, 5]]), 4, "[-1.5 0 2][3...]..."),
+        (np.float32([[-1.5, 0, 2], [3, 4, 5]]), 2, "[-1.5 0...]..."),
+        (np.float32([[-1.5, 0, 2], [3, 4, 5]]), -1, "[-1.5 0 2][3 4 5]"),
+        (np.array([b"ab", b"c"], object), 3, "ab c"),
+        (np.array([True, False]), 3, "1 0"),
+    ],
+)
+def test_values_in_messages(value, limit: int, text: str) -> None:
+    """Recorded from TensorFlow's own messages."""
+    assert summarize_array(value, limit) == text
+
+
+def test_assert() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        condition, numbers = tf.placeholder(tf.bool, []), tf.constant([[1, 2, 3], [4, 5, 6]])
+        plain = tf.Assert(condition, ["numbers", numbers])
+        guarded = tf.Assert(condition, [tf.cast(numbers, tf.float32)], summarize=4)
+        assert plain.type == "Assert"
+        assert guarded.type == "Merge"  # data that may be elsewhere is fetched only when the condition fails
+        session.run([plain, guarded], {condition: True})
+        with pytest.raises(InvalidArgumentError, match=re.escape("assertion failed: [numbers] [[1 2 3]...]")):
+            session.run(plain, {condition: False})
+        with pytest.raises(InvalidArgumentError, match=re.escape("assertion failed: [[1 2 3][4...]...]")):
+            session.run(guarded, {condition: False})
+
+
+def test_print_writes_at_most_so_often(capsys: pytest.CaptureFixture[str]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([1.0, 2.0])
+        printed = tf.Print(x, [x, "text"], message="x: ", first_n=2)
+        (grad,) = tf.gradients(printed * 3.0, x)
+        for _ in range(3):
+            assert session.run(printed).tolist() == [1, 2]
+        assert session.run(grad).tolist() == [3, 3]
+    assert capsys.readouterr().err == "x: [1 2][text]\n" * 2
+
+
+@pytest.mark.parametrize(
+    ("assertion", "good", "bad", "sign"),
+    [
+        (tf.assert_equal, ([1, 2], [1, 2]), ([1, 2], [1, 3]), "=="),
+        (tf.assert_none_equal, ([1, 2], [3]), ([1, 2], [2]), "!="),
+        (tf.assert_less, ([1, 2], [3]), ([1, 3], [3]), "<"),
+        (tf.assert_less_equal, ([1, 3], [3]), ([4], [3]), "<="),
+        (tf.assert_greater, ([4], [3]), ([3], [3]), ">"),
+        (tf.assert_greater_equal, ([3], [3]), ([2], [3]), ">="),
+    ],
+)
+def test_comparisons(assertion, good, bad, sign: str) -> None:
+    text = re.escape(f"Condition x {sign} y did not hold element-wise:")
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.int32, [None])
+        checked = assertion(x, y, message="mine")
+        session.run([checked, assertion(*good)], {x: good[0], y: good[1]})
+        with pytest.raises(InvalidArgumentError, match=rf"\[mine\] \[{text}\]"):
+            session.run(checked, {x: bad[0], y: bad[1]})
+        with pytest.raises(InvalidArgumentError, match=text):
+            assertion(*bad)  # known while building
+
+
+@pytest.mark.parametrize(
+    ("assertion", "good", "bad"),
+    [
+        (tf.assert_positive, [1], [0]),
+        (tf.assert_non_negative, [0], [-1]),
+        (tf.assert_negative, [-1], [0]),
+        (tf.assert_non_positive, [0], [1]),
+    ],
+)
+def test_against_zero(assertion, good, bad) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32, [None])
+        checked = assertion(x)
+        session.run(checked, {x: good})
+        with pytest.raises(InvalidArgumentError, match="0 did not hold element-wise"):
+            session.run(checked, {x: bad})
+
+
+def test_assert_near() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float64, [None])
+        session.run(tf.assert_near(x, [1.0]), {x: [1 + 1e-15]})
+        with pytest.raises(InvalidArgumentError, match="not equal to tolerance"):
+            session.run(tf.assert_near(x, [1.0]), {x: [1.001]})
+        session.run(tf.assert_near(x, [1.0], atol=0.01), {x: [1.001]})
+
+
+def test_ranks_and_types() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        known, unknown = tf.zeros([2, 3]), tf.placeholder(tf.float32)
+        assert tf.assert_rank(known, 2).type == "NoOp"
+        for check, text in (
+            (tf.assert_rank(unknown, 1), "must have rank] [1]"),
+            (tf.assert_rank_at_least(unknown, 3), "must have rank at least] [3]"),
+            (tf.assert_rank_in(unknown, [0, 3]), "must have rank in] [0] [3]"),
+        ):
+            with pytest.raises(InvalidArgumentError, match=re.escape(text)):
+                session.run(check, {unknown: np.ones((2, 3))})
+        with pytest.raises(ValueError, match=r"must have rank 1\.  Received rank 2"):
+            tf.assert_rank(known, 1)
+        with pytest.raises(ValueError, match="must have rank at least 3"):
+            tf.assert_rank_at_least(known, 3)
+        with pytest.raises(ValueError, match=r"must have rank in \(1, 3\)"):
+            tf.assert_rank_in(known, [1, 3])
+        with pytest.raises(TypeError, match=r"must be of type tf\.int32"):
+            tf.assert_type(known, tf.int32)
+        with pytest.raises(TypeError, match="integer type"):
+            tf.assert_integer(known)
+        with pytest.raises(ValueError, match="Expected scalar shape"):
+            tf.assert_scalar(known)
+        assert tf.assert_type(known, tf.float32).type == "NoOp"
+        assert tf.is_numeric_tensor(known)
+        assert not tf.is_numeric_tensor(tf.constant("a"))
+
+
+def test_monotonic() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32, [None])
+        both = [tf.is_non_decreasing(x), tf.is_strictly_increasing(x)]
+        assert session.run(both, {x: [1, 2, 2]}) == [True, False]
+        assert session.run(both, {x: [1, 2, 3]}) == [True, True]
+        assert session.run(both, {x: [2, 1]}) == [False, False]
+        assert session.run(both, {x: [2]}) == [True, True]
+
+
+def test_checks_of_whole_graphs() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2])
+        tf.log(x, name="logarithm")
+        everything = tf.add_check_numerics_ops()
+        finite = tf.verify_tensor_all_finite(x, "not finite")
+        session.run(everything, {x: [1, 2]})
+        with pytest.raises(InvalidArgumentError, match="logarithm:0 : Tensor had Inf"):
+            session.run(everything, {x: [1, 0]})
+        with pytest.raises(InvalidArgumentError, match="not finite : Tensor had NaN"):
+            session.run(finite, {x: [1, np.nan]})

@@ -1,0 +1,80 @@
+"""NoOp, Switch and Merge; groups and tuples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.core.kernel import DEAD
+from tfexp.core.op import get_op
+
+
+def test_switch_lets_one_branch_live() -> None:
+    switch, merge = get_op("Switch").kernels["CPU"], get_op("Merge").kernels["CPU"]
+    data = np.float32([1, 2])
+    assert switch.compute(None, data, np.array(True), T=tf.float32) == [DEAD, data]
+    assert switch.compute(None, data, np.array(False), T=tf.float32) == [data, DEAD]
+    value, index = merge.compute(None, [DEAD, data], T=tf.float32, N=2)
+    assert value is data
+    assert index == 1
+    assert merge.compute(None, [DEAD, DEAD], T=tf.float32, N=2) == [DEAD, DEAD]
+
+
+def test_switch_and_merge_in_a_graph() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        pred = tf.placeholder(tf.bool, [])
+        when_false, when_true = get_op("Switch")(tf.constant([3.0, 5.0]), pred)
+        output, index = get_op("Merge")([when_false * 2.0, when_true * 7.0])
+        assert output.shape.as_list() == [2]
+        for value, wanted in ((True, [21, 35]), (False, [6, 10])):
+            result, chosen = session.run([output, index], {pred: value})
+            assert result.tolist() == wanted
+            assert chosen == int(value)
+        with pytest.raises(LookupError, match=r"inside tf\.cond only"):
+            tf.gradients(output, when_true)
+
+
+def test_references_are_switched_as_references() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable([1.0, 2.0], use_resource=False)
+        pred = tf.placeholder(tf.bool, [])
+        when_false, when_true = get_op("RefSwitch")(variable._ref(), pred)
+        merged, _ = get_op("RefMerge")([when_false, when_true])
+        assert merged.dtype._is_ref_dtype
+        session.run(variable.initializer)
+        session.run(get_op("AssignAdd")(merged, [10.0, 10.0]), {pred: True})
+        assert session.run(variable).tolist() == [11, 12]
+
+
+def test_gradients_flow_through_cond() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        pred, x = tf.placeholder(tf.bool, []), tf.constant([2.0, 3.0])
+        (grad,) = tf.gradients(tf.cond(pred, lambda: x * x, lambda: x * 5.0), x)
+        assert session.run(grad, {pred: True}).tolist() == [4, 6]
+        assert session.run(grad, {pred: False}).tolist() == [5, 5]
+
+
+def test_groups_are_one_node_for_each_device() -> None:
+    with tf.Graph().as_default():
+        a = tf.constant(1.0, name="a")
+        with tf.device("/cpu:0"):
+            b = tf.constant(2.0, name="b")
+        one, two = tf.group(a, name="one"), tf.group(a, [b], name="two")
+        assert [i.name for i in one.control_inputs] == ["a"]
+        assert [i.name for i in two.control_inputs] == ["two/NoOp", "two/NoOp_1"]
+        assert [i.device for i in two.control_inputs] == ["", "/device:CPU:0"]
+        assert tf.group().type == "NoOp"
+        with pytest.raises(TypeError, match="should be zero or more"):
+            tf.group(3)
+
+
+def test_tuples_wait_for_all() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b = tf.constant(1.0), tf.constant(2.0)
+        first, nothing, second = tf.tuple([a, None, b], control_inputs=[tf.no_op()])
+        assert nothing is None
+        assert session.run([first, second]) == [1, 2]
+        with pytest.raises(ValueError, match="must have at least one Tensor"):
+            tf.tuple([None])
+        assert session.run(get_op("ControlTrigger")()) is None

@@ -1,0 +1,53 @@
+"""Templates: variables made once, in a scope of their own; operations named anew."""
+
+import pytest
+
+import tfexp as tf
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def scaled(x, scale):
+    return x * tf.get_variable("w", [], initializer=tf.ones_initializer()) * scale
+
+
+def names(variables):
+    return [v.name for v in variables]
+
+
+def test_calls_share_variables():
+    template = tf.make_template("t", scaled, scale=2.0)
+    assert template.variable_scope is None
+    assert template.variables == []
+    first, second = template(1.0), template(3.0)
+    assert (first.name, second.name) == ("t/mul_1:0", "t_1/mul_1:0")
+    assert names(tf.global_variables()) == names(template.variables) == names(template.trainable_variables) == ["t/w:0"]
+    assert template.non_trainable_variables == []
+    assert (template.name, template.variable_scope_name) == ("t", "t")
+
+
+def test_each_template_has_its_own_scope_unless_it_is_named():
+    for _ in range(2):
+        tf.make_template("t", scaled, scale=2.0)(1.0)
+    assert names(tf.global_variables()) == ["t/w:0", "t_1/w:0"]
+    tf.make_template("t", scaled, unique_name_="exactly", scale=1.0)(1.0)
+    assert names(tf.global_variables())[-1] == "exactly/w:0"
+
+
+def test_the_scope_may_be_made_where_the_template_is():
+    with tf.variable_scope("outer"):
+        template = tf.make_template("t", scaled, create_scope_now_=True, scale=1.0)
+    assert template.variable_scope_name == "outer/t"
+    assert template(3.0).name == "t/mul_1:0"
+    assert names(template.variables) == ["outer/t/w:0"]
+
+
+def test_a_trainable_variable_of_a_later_call_is_refused():
+    template = tf.make_template("t", lambda x: tf.Variable(1.0) * x)
+    template(1.0)
+    with pytest.raises(ValueError, match="Trainable variable created when calling a template after the first time"):
+        template(1.0)

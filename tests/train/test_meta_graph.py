@@ -1,0 +1,184 @@
+"""MetaGraphs: collections of every kind, scopes, savers, files."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tensorboard.compat.proto import meta_graph_pb2
+
+import tfexp as tf
+from tfexp.core import errors
+
+
+class Odd:
+    """Something that no MetaGraph can hold."""
+
+
+def build() -> dict[str, Any]:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    with tf.name_scope("net"), tf.device("/cpu:0"):
+        w = tf.Variable(tf.ones([2, 1]), name="w")
+        y = tf.matmul(x, w, name="y")
+        with tf.control_dependencies([x]):
+            z = tf.identity(y, name="z")
+    with tf.variable_scope("p", partitioner=tf.fixed_size_partitioner(2)):
+        tf.get_variable("v", [4, 3], initializer=tf.zeros_initializer())
+    tf.get_variable("local", [], collections=[tf.GraphKeys.LOCAL_VARIABLES], initializer=tf.zeros_initializer())
+    for key, items in {
+        "tensors": [y, z],
+        "ops": [z.op],
+        "floats": [1.5],
+        "ints": [3, True],
+        "texts": ["a", b"b"],
+        "odd": [Odd()],
+        "mixed": [1, "a"],
+    }.items():
+        for item in items:
+            tf.add_to_collection(key, item)
+    tf.add_to_collection(("not", "text"), 1)
+    return {"x": x, "y": y}
+
+
+def variable_names(key: str) -> list[str]:
+    return [v.op.name for v in tf.get_collection(key)]
+
+
+def test_collections_come_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    build()
+    with caplog.at_level(logging.WARNING, "tensorflow"):
+        definition = tf.train.export_meta_graph(str(tmp_path / "g.meta"))
+    assert [record.args[0] for record in caplog.records if isinstance(record.args, tuple)] == ["odd", "mixed"]
+    kinds = {key: value.WhichOneof("kind") for key, value in definition.collection_def.items()}
+    assert kinds == {
+        "floats": "float_list",
+        "ints": "int64_list",
+        "local_variables": "bytes_list",
+        "ops": "node_list",
+        "tensors": "node_list",
+        "texts": "bytes_list",
+        "trainable_variables": "bytes_list",
+        "variables": "bytes_list",
+    }
+    with tf.Graph().as_default():
+        assert tf.train.import_meta_graph(str(tmp_path / "g.meta")) is not None  # a Saver for its variables
+        assert [t.name for t in tf.get_collection("tensors")] == ["net/y:0", "net/z:0"]
+        assert [op.type for op in tf.get_collection("ops")] == ["Identity"]
+        assert tf.get_collection("floats") == [1.5]
+        assert tf.get_collection("ints") == [3, 1]
+        assert tf.get_collection("texts") == [b"a", b"b"]
+        assert variable_names("variables") == ["net/w", "p/v/part_0", "p/v/part_1"]
+        assert variable_names("trainable_variables") == ["net/w", "p/v/part_0", "p/v/part_1", "local"]
+        assert variable_names("local_variables") == ["local"]
+        # One variable in two collections is one object, and its place in the whole is known.
+        assert tf.global_variables()[0] is tf.trainable_variables()[0]
+        assert tf.global_variables()[2]._get_save_slice_info().spec == "4 3 2,2:0,3"
+        assert tf.get_default_graph().get_tensor_by_name("net/w:0").op.device == "/device:CPU:0"
+
+
+def test_a_graph_runs_after_the_journey(tmp_path: Path) -> None:
+    build()
+    saver = tf.train.Saver()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run("net/w/Assign", {"net/ones:0": [[2.0], [3.0]]})
+        path = saver.save(session, str(tmp_path / "m"))
+    for as_text in (False, True):
+        saver.export_meta_graph(str(tmp_path / "other.meta"), as_text=as_text)
+        with tf.Graph().as_default(), tf.Session() as session:
+            again = tf.train.import_meta_graph(str(tmp_path / "other.meta"), clear_devices=True)
+            assert again is not None
+            assert again.as_saver_def() == saver.as_saver_def()
+            again.restore(session, str(path))
+            assert session.run("net/y:0", {"x:0": [[1.0, 1.0]]}).tolist() == [[5.0]]
+            assert tf.get_default_graph().get_operation_by_name("net/y").device == ""
+
+
+def test_only_some_collections_and_attributes() -> None:
+    build()
+    definition = tf.train.export_meta_graph(collection_list=["ints"], strip_default_attrs=True, clear_devices=True)
+    assert list(definition.collection_def) == ["ints"]
+    assert definition.meta_info_def.stripped_default_attrs
+    (product,) = (node for node in definition.graph_def.node if node.op == "MatMul")
+    assert product.device == "" and sorted(product.attr) == ["T", "_output_shapes"]
+    assert "MatMul" in [op.name for op in definition.meta_info_def.stripped_op_list.op]
+    assert not definition.HasField("saver_def")
+
+
+def test_a_scope_of_a_graph() -> None:
+    build()
+    definition = tf.train.export_meta_graph(export_scope="net")
+    assert [node.name for node in definition.graph_def.node] == ["ones", "w", "w/Assign", "w/read", "y", "z"]
+    assert list(definition.graph_def.node[-1].input) == ["y", "^$unbound_inputs_x"]
+    unbound = [b"$unbound_inputs_x", b"^$unbound_inputs_x"]
+    assert list(definition.collection_def["unbound_inputs"].bytes_list.value) == unbound
+    assert list(definition.collection_def["tensors"].node_list.value) == ["y:0", "z:0"]
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match=r"unbound inputs: \$unbound_inputs_x"):
+            tf.train.import_meta_graph(definition)
+        given = tf.constant([[1.0, 2.0]])
+        replaced = {"$unbound_inputs_x": given, "^$unbound_inputs_x": given}
+        tf.train.import_meta_graph(definition, import_scope="new", input_map=replaced)
+        assert variable_names("variables") == ["new/w"]
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            assert session.run("new/z:0").tolist() == [[3.0]]
+
+
+def test_savers_in_collections() -> None:
+    build()
+    one, two = tf.train.Saver(name="one"), tf.train.Saver(name="two")
+    for saver in (one, two):
+        tf.add_to_collection(tf.GraphKeys.SAVERS, saver)
+    definition = one.export_meta_graph()
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(definition, import_scope="in")
+        names = [s.as_saver_def().filename_tensor_name for s in tf.get_collection(tf.GraphKeys.SAVERS)]
+        assert names == ["in/one/Const:0", "in/two/Const:0"]
+    definition = one.export_meta_graph(clear_extraneous_savers=True)
+    scopes = {node.name.partition("/")[0] for node in definition.graph_def.node}
+    assert "one" in scopes and "two" not in scopes
+    assert len(definition.collection_def[tf.GraphKeys.SAVERS].bytes_list.value) == 1
+    assert one.to_proto(export_scope="two") is None
+    inside = one.to_proto(export_scope="one")
+    assert inside is not None and inside.restore_op_name == "restore_all"
+
+
+def test_a_graph_without_variables() -> None:
+    tf.constant(1.0, name="c")
+    definition = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        assert tf.train.import_meta_graph(definition) is None
+        assert [op.name for op in graph.get_operations()] == ["c"]
+
+
+def test_input_map_and_protos() -> None:
+    build()
+    definition = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        mine = tf.zeros([1, 2], name="mine")
+        tf.train.import_meta_graph(definition, input_map={"x:0": mine})
+        assert graph.get_operation_by_name("net/y").inputs[0] is mine
+    copy = meta_graph_pb2.MetaGraphDef.FromString(definition.SerializeToString())
+    assert copy == definition
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"none\.meta does not exist"):
+        tf.train.import_meta_graph(str(tmp_path / "none.meta"))
+    for content in (b"\xff\x00nonsense", b"not a field"):
+        (tmp_path / "bad.meta").write_bytes(content)
+        with pytest.raises(errors.DataLossError, match=r"bad\.meta: not a MetaGraphDef"):
+            tf.train.import_meta_graph(str(tmp_path / "bad.meta"))
+
+
+def test_write_graph(tmp_path: Path) -> None:
+    build()
+    graph = tf.get_default_graph()
+    text = tf.train.write_graph(graph, str(tmp_path / "new" / "folder"), "g.pbtxt")
+    binary = tf.train.write_graph(graph.as_graph_def(), str(tmp_path), "g.pb", as_text=False)
+    assert text == str(tmp_path / "new" / "folder" / "g.pbtxt")
+    assert Path(text).read_text().startswith('node {\n  name: "x"')
+    assert Path(binary).read_bytes() == graph.as_graph_def().SerializeToString()

@@ -1,0 +1,29 @@
+"""`tf.flags`: absl's flags, whose DEFINE functions also take the argument names of TensorFlow's older ones."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from absl.flags import *  # noqa: F403
+from absl.flags import DEFINE_bool as _define_bool
+from absl.flags import DEFINE_float as _define_float
+from absl.flags import DEFINE_integer as _define_integer
+from absl.flags import DEFINE_string as _define_string
+
+_OLD_NAMES = {"flag_name": "name", "default_value": "default", "docstring": "help"}
+
+
+def _taking_old_names(define: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(define)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return define(*args, **{_OLD_NAMES.get(key, key): value for key, value in kwargs.items()})
+
+    return wrapper
+
+
+DEFINE_bool = DEFINE_boolean = _taking_old_names(_define_bool)
+DEFINE_float = _taking_old_names(_define_float)
+DEFINE_integer = _taking_old_names(_define_integer)
+DEFINE_string = _taking_old_names(_define_string)

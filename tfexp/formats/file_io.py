@@ -1,0 +1,197 @@
+"""Files by path, with TensorFlow's exceptions: `tf.gfile`.
+
+A file is opened when it is first read or written, so a missing one is a NotFoundError of `read`, not of `GFile`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
+
+from tfexp.core import errors
+from tfexp.core.text import as_str_any, path_to_str
+from tfexp.formats.file_errors import file_error
+
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
+
+
+@contextlib.contextmanager
+def _reported(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise file_error(path, error) from None
+
+
+class GFile:
+    """A file of text, or of bytes with a `b` in `mode` (r, w, a, r+, w+, a+). `tf.gfile.GFile`, `tf.gfile.Open`."""
+
+    def __init__(self, name: Any, mode: str = "r"):
+        if mode.replace("b", "") not in _MODES:
+            raise errors.InvalidArgumentError(None, None, f"mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+': {mode!r}")
+        self._name, self._mode = as_str_any(path_to_str(name)), mode
+        self._file: IO[Any] | None = None
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def mode(self) -> str:
+        return self._mode
+
+    def _opened(self, purpose: str) -> IO[Any]:
+        if purpose == "read" and "r" not in self._mode and "+" not in self._mode:
+            raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
+        if purpose == "write" and self._mode in ("r", "rb"):
+            raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
+        if self._file is None:
+            with _reported(self._name):
+                encoding = None if "b" in self._mode else "utf-8"
+                newline = None if "b" in self._mode else ""
+                self._file = open(self._name, self._mode, encoding=encoding, newline=newline)  # noqa: SIM115
+        return self._file
+
+    def size(self) -> int:
+        """Bytes in the file."""
+        with _reported(self._name):
+            return os.stat(self._name).st_size
+
+    def read(self, n: int = -1) -> Any:
+        with _reported(self._name):
+            return self._opened("read").read(n)
+
+    def readline(self) -> Any:
+        with _reported(self._name):
+            return self._opened("read").readline()
+
+    def readlines(self) -> list[Any]:
+        return list(self)
+
+    def __iter__(self) -> GFile:
+        return self
+
+    def __next__(self) -> Any:
+        if line := self.readline():
+            return line
+        raise StopIteration
+
+    next = __next__
+
+    def write(self, file_content: Any) -> None:
+        file = self._opened("write")
+        with _reported(self._name):
+            if "b" in self._mode and isinstance(file_content, str):
+                file_content = file_content.encode("utf-8")
+            file.write(as_str_any(file_content) if "b" not in self._mode else file_content)
+
+    def seek(self, offset: int, whence: int = 0) -> None:
+        with _reported(self._name):
+            self._opened("any").seek(offset, whence)
+
+    def tell(self) -> int:
+        with _reported(self._name):
+            return self._opened("any").tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def flush(self) -> None:
+        if self._file is not None:
+            with _reported(self._name):
+                self._file.flush()
+
+    def close(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            with _reported(self._name):
+                file.close()
+
+    def __enter__(self) -> GFile:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+def exists(path: Any) -> bool:
+    """Whether there is a file or folder. `tf.gfile.Exists`."""
+    return os.path.exists(path)
+
+
+def is_directory(dirname: Any) -> bool:
+    """Whether there is a folder. `tf.gfile.IsDirectory`."""
+    return os.path.isdir(dirname)
+
+
+def list_directory(dirname: Any) -> list[str]:
+    """The names in a folder; NotFoundError without one. `tf.gfile.ListDirectory`."""
+    if not is_directory(dirname):
+        raise errors.NotFoundError(None, None, "Could not find directory " + as_str_any(dirname))
+    with _reported(dirname):
+        return os.listdir(dirname)
+
+
+def glob_files(filename: Any) -> list[str]:
+    """The paths that match a pattern, or any pattern of a list. `tf.gfile.Glob`."""
+    patterns: Iterable[Any] = filename if isinstance(filename, (list, tuple)) else [filename]
+    return [path for pattern in patterns for path in sorted(glob.glob(as_str_any(path_to_str(pattern))))]
+
+
+def make_directory(dirname: Any) -> None:
+    """Make one folder; AlreadyExistsError, or NotFoundError without its parent. `tf.gfile.MkDir`."""
+    with _reported(dirname):
+        os.mkdir(dirname)
+
+
+def make_directories(dirname: Any) -> None:
+    """Make a folder and its parents; it may be there already. `tf.gfile.MakeDirs`."""
+    with _reported(dirname):
+        os.makedirs(dirname, exist_ok=True)
+
+
+def remove(filename: Any) -> None:
+    """Delete a file. `tf.gfile.Remove`."""
+    with _reported(filename):
+        os.remove(filename)
+
+
+def delete_recursively(dirname: Any) -> None:
+    """Delete a folder with all that is in it, or a file. `tf.gfile.DeleteRecursively`."""
+    with _reported(dirname):
+        if os.path.isdir(dirname):
+            shutil.rmtree(dirname)
+        else:
+            os.remove(dirname)
+
+
+def _to_new_path(act: Callable[[Any, Any], Any], old: Any, new: Any, overwrite: bool) -> None:
+    if not overwrite and os.path.exists(new):
+        raise errors.AlreadyExistsError(None, None, "file already exists")
+    with _reported(old):
+        act(old, new)
+
+
+def copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
+    """Copy a file; AlreadyExistsError unless `overwrite`. `tf.gfile.Copy`."""
+    _to_new_path(shutil.copyfile, oldpath, newpath, overwrite)
+
+
+def rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
+    """Move a file; AlreadyExistsError unless `overwrite`. `tf.gfile.Rename`."""
+    _to_new_path(os.replace, oldname, newname, overwrite)
+
+
+def walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
+    """(folder, folders in it, files in it), from `top` down, or from the leaves up. `tf.gfile.Walk`."""
+    yield from os.walk(as_str_any(path_to_str(top)), topdown=in_order)
+
+
+def stat(filename: Any) -> os.stat_result:
+    """Length, times and kind of a file. `tf.gfile.Stat`."""
+    with _reported(filename):
+        return os.stat(filename)

@@ -1,0 +1,110 @@
+"""Functions that make their variables once and share them between calls. Source: `tf.make_template`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.scopes import get_collection, get_default_graph
+from tfexp.ops.variable_scope import VariableScope, variable_scope
+
+
+class Template:
+    """A function that is called in a variable scope of its own, which all calls after the first reuse."""
+
+    def __init__(
+        self, name: str, function: Callable[..., Any], create_scope_now: bool, unique_name: str | None, custom_getter: Any
+    ):
+        self._name, self._function, self._unique_name = name, function, unique_name
+        self._custom_getter = custom_getter
+        self._variable_scope: VariableScope | None = None
+        self._called = False
+        if create_scope_now:
+            with variable_scope(unique_name, name, custom_getter=custom_getter, auxiliary_name_scope=False) as scope:
+                self._variable_scope = scope
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._variable_scope is None:
+            with variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter) as scope:
+                self._variable_scope = scope
+                return self._call(args, kwargs)
+        with variable_scope(self._variable_scope, reuse=self._called):
+            return self._call(args, kwargs)
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+        before = len(trainable)
+        result = self._function(*args, **kwargs)
+        if self._called and len(trainable) > before:
+            raise ValueError(
+                "Trainable variable created when calling a template after the first time, perhaps you used tf.Variable "
+                f"when you meant tf.get_variable: {trainable[before:]}"
+            )
+        self._called = True
+        return result
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def func(self) -> Callable[..., Any]:
+        return self._function
+
+    @property
+    def variable_scope(self) -> VariableScope | None:
+        """The scope of its variables; None before the first call."""
+        return self._variable_scope
+
+    @property
+    def variable_scope_name(self) -> str | None:
+        return self._variable_scope.name if self._variable_scope is not None else None
+
+    def _collected(self, key: str) -> list[Any]:
+        scope = self._variable_scope
+        if scope is None:
+            return []
+        return get_collection(key, scope.name + "/" if scope.name else None)
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        return self._collected(GraphKeys.TRAINABLE_VARIABLES)
+
+    @property
+    def global_variables(self) -> list[Any]:
+        return self._collected(GraphKeys.GLOBAL_VARIABLES)
+
+    @property
+    def local_variables(self) -> list[Any]:
+        return self._collected(GraphKeys.LOCAL_VARIABLES)
+
+    @property
+    def variables(self) -> list[Any]:
+        return self.global_variables + self.local_variables
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        trainable = self.trainable_variables
+        return [v for v in self.variables if not any(v is t for t in trainable)]
+
+    weights = variables
+    trainable_weights = trainable_variables
+    non_trainable_weights = non_trainable_variables
+
+
+def make_template(
+    name_: str,
+    func_: Callable[..., Any],
+    create_scope_now_: bool = False,
+    unique_name_: str | None = None,
+    custom_getter_: Any = None,
+    **kwargs: Any,
+) -> Template:
+    """`func_`, with `kwargs` bound, as a Template whose variables live in the scope `name_`, made unique, or `unique_name_`.
+
+    Each call names its operations anew. ValueError when a later call makes a trainable variable. `tf.make_template`.
+    """
+    function = functools.partial(func_, **kwargs) if kwargs else func_
+    return Template(name_, function, create_scope_now_, unique_name_, custom_getter_)
