@@ -93,7 +93,7 @@ def _table(tf: Any, dtype: str) -> tuple[list[Any], Any, Feeds]:
 
 @dataclass(frozen=True)
 class Update:
-    """One update op: `op` without `Apply`, its variables with the lowest value that they start from, scalars, attrs."""
+    """One update op: `op` without `Apply`, its variables, which start between this value and this + 1.5, scalars, attrs."""
 
     op: str
     refs: dict[str, float]
@@ -119,7 +119,7 @@ UPDATES = [
     Update("Adagrad", {"var": -1, "accum": 0.1}, {"lr": 0.1}, {"update_slots": False}),
     Update("Adadelta", {"var": -1, "accum": 0, "accum_update": 0}, {"lr": 0.5, "rho": 0.9, "epsilon": 1e-3}),
     Update("RMSProp", {"var": -1, "ms": 0, "mom": -1}, _RMS),
-    Update("CenteredRMSProp", {"var": -1, "mg": 0, "ms": 1, "mom": -1}, _RMS),
+    Update("CenteredRMSProp", {"var": -1, "mg": -0.75, "ms": 1, "mom": -1}, _RMS),
     Update("Adam", {"var": -1, "m": -1, "v": 0}, _ADAM, kinds=("Apply",)),
     Update("Adam", {"var": -1, "m": -1, "v": 0}, _ADAM, {"use_nesterov": True}, kinds=("Apply",)),
     Update("Ftrl", {"var": -1, "accum": 0.1, "linear": -1}, _FTRL),
@@ -156,7 +156,7 @@ def applications(tf: Any, build: Callable[..., Any], update: Update, kind: str, 
     with tf.Graph().as_default(), tf.Session() as session:
         grad = tf.placeholder(dtype, [5, 3], name="grad")
         variables = {
-            name: tf.Variable(drawn(10 + i, 5, 3, dtype=dtype, low=low, high=1.5), name=name)
+            name: tf.Variable(drawn(10 + i, 5, 3, dtype=dtype, low=low, high=low + 1.5), name=name)
             for i, (name, low) in enumerate(update.refs.items())
         }
         scalars = {

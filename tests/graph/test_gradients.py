@@ -161,5 +161,5 @@ def test_gradients_flow_through_the_taken_branch_of_a_cond():
 def test_an_unknown_aggregation_method_is_refused():
     with tf.Graph().as_default():
         x = tf.constant(2.0)
-        with pytest.raises(ValueError, match="Invalid `aggregation_method` specified 7. Accepted values are"):
+        with pytest.raises(ValueError, match="Invalid `aggregation_method` specified 7"):
             tf.gradients(x * x, x, aggregation_method=7)

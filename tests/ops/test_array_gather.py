@@ -118,12 +118,11 @@ def test_batched_gather_nd() -> None:
     np.testing.assert_array_equal(picked, np.stack([x[0][[1, 0]], x[1][[2, 2]]]))
 
 
-@pytest.mark.parametrize("dtype", [tf.float32, tf.string])
-def test_one_row_of_indices_gives_memory_of_its_own(dtype: tf.DType) -> None:
+@pytest.mark.parametrize("values", [[[2.0, 3.0, 5.0], [7.0, 11.0, 13.0]], [[b"a", b"b", b"c"], [b"d", b"e", b"f"]]])
+def test_one_row_of_indices_gives_memory_of_its_own(values: list[list[object]]) -> None:
     """NumPy's indexing gives a view there, which a later update of the variable would change."""
-    values = [["a", "b", "c"], ["d", "e", "f"]] if dtype is tf.string else [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
     with tf.Graph().as_default(), tf.Session() as session:
-        v = tf.Variable(values, dtype=dtype)
+        v = tf.Variable(values)
         row, element = tf.gather_nd(v, [1]), tf.gather_nd(v, [1, 2])
         with tf.control_dependencies([row, element]):
             update = tf.assign(v, tf.identity(v)[::-1])
@@ -131,8 +130,5 @@ def test_one_row_of_indices_gives_memory_of_its_own(dtype: tf.DType) -> None:
             after = [tf.identity(row), tf.identity(element)]
         session.run(v.initializer)
         kept_row, kept_element = session.run(after)
-    expected = np.array(values, object if dtype is tf.string else np.float32)
-    assert [x if isinstance(x, float) else getattr(x, "decode", lambda x=x: x)() for x in kept_row.tolist()] == expected[
-        1
-    ].tolist()
-    assert (kept_element.decode() if dtype is tf.string else kept_element) == expected[1, 2]
+    assert kept_row.tolist() == values[1]
+    assert kept_element == values[1][2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
@@ -110,3 +111,12 @@ def test_selu_and_its_gradient_take_scalars(dtype):
         for _ in range(3):
             assert session.run(tf.gradients(y, x)[0], {x: 2.0}) == pytest.approx(1.0507, rel=1e-3)
             assert session.run(tf.gradients(y, x)[0], {x: -1.0}) == pytest.approx(1.7581 * np.exp(-1.0), rel=2e-3)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_relu6_takes_scalars(known):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [] if known else None)
+        y = tf.nn.relu6(x)
+        for _ in range(3):
+            assert [session.run([y, tf.gradients(y, x)[0]], {x: v}) for v in (-1.0, 2.0, 7.0)] == [[0, 0], [2, 1], [6, 0]]

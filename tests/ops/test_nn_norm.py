@@ -126,3 +126,8 @@ def test_dropout_refuses() -> None:
             tf.nn.dropout([1.0])
         with pytest.raises(ValueError, match="floating point tensor"):
             tf.nn.dropout([1], rate=0.5)
+
+
+def test_a_shape_of_the_noise_that_x_does_not_complete_is_refused() -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot convert a partially known TensorShape"):
+        tf.nn.dropout(tf.placeholder(tf.float32, [None, 3]), rate=0.5, noise_shape=[None, 1])

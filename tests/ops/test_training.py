@@ -37,7 +37,8 @@ def inputs_of(op: Op, update: Update, shape: tuple[int, ...], seed: int = 0) -> 
     made: list[Any] = []
     for i, arg in enumerate(op.inputs):
         if arg.name in update.refs:
-            made.append(ref(arg.name, drawn(seed + i, *shape, low=update.refs[arg.name], high=1.5)))
+            low = update.refs[arg.name]
+            made.append(ref(arg.name, drawn(seed + i, *shape, low=low, high=low + 1.5)))
         elif arg.name == update.gradient:
             made.append(drawn(seed + 90, *shape))
         else:
@@ -271,3 +272,18 @@ def test_rows_that_repeat_among_many() -> None:
             expected = np.full([size, 1], -1.0)
             expected[3], expected[-1] = -2.0, 0.0
             np.testing.assert_array_equal(session.run(v), expected)
+
+
+@pytest.mark.parametrize(("beta1_power", "beta2_power"), [(1.0, 0.5), (0.5, 1.5), (1.0, 1.0)])
+def test_adam_s_rate_may_be_no_number(beta1_power: float, beta2_power: float) -> None:
+    """As in TensorFlow: the step goes through, and the variable shows what happened."""
+    update = next(u for u in DENSE if u.op == "Adam" and not u.attrs)
+    op = dense_op(update)
+    inputs = inputs_of(op, update, (3,))
+    names = [arg.name for arg in op.inputs]
+    inputs[names.index("beta1_power")] = np.array(beta1_power, np.float32)
+    inputs[names.index("beta2_power")] = np.array(beta2_power, np.float32)
+    with np.errstate(all="ignore"):
+        op.kernels["CPU"].compute(None, *inputs, **attrs_of(op, update))
+    assert not np.isfinite(values(inputs)[0]).any()
+    assert np.isfinite(values(inputs)[1]).all()

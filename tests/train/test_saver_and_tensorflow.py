@@ -1,4 +1,4 @@
-"""Checkpoints and MetaGraphs go both ways: TensorFlow's recorded ones here, and tfexp's to TensorFlow where it is installed."""
+"""Checkpoints and MetaGraphs go both ways: TensorFlow's recorded ones, and ours to TensorFlow where it is installed."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import absl.app
 from absl.flags import FLAGS
 
 from tfexp.api import flags as flags
@@ -20,5 +19,8 @@ def _known_flags(argv: Sequence[str]) -> list[str]:
 
 def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None) -> None:
     """Parse the flags, call `main(argv)` (`__main__`'s by default) and exit with what it returns. `tf.app.run`."""
+    # Imported here because it takes over the process's logging.
+    import absl.app
+
     main = main or sys.modules["__main__"].main
     absl.app.run(main=main, argv=None if argv is None else list(argv), flags_parser=_known_flags)

@@ -119,6 +119,11 @@ def assert_greater_equal(
     return _binary(">=", "assert_greater_equal", x, y, data, summarize, message, name)
 
 
+def _sentence(message: str | None) -> str:
+    """A caller's message as the graph holds it, in front of what these checks say themselves."""
+    return f"{message}.  " if message else ""
+
+
 # --- against zero -----------------------------------------------------------------------------------------------------
 
 
@@ -131,7 +136,7 @@ def _against_zero(
             texts = [f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = "]
             if sign == "<=":
                 texts = ["".join(texts)]  # one string: so it is in TensorFlow's graphs, for this condition alone
-            data = [message or "", *texts, x]
+            data = [_sentence(message), *texts, x]
         zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
         low, high = (zero, x) if sign in (">", ">=") else (x, zero)
         compare = assert_less if sign in (">", "<") else assert_less_equal
@@ -186,7 +191,7 @@ def assert_near(
         atol = convert_to_tensor(10 * epsilon if atol is None else atol, dtype=kind, name="atol")
         if data is None:
             data = [
-                message or "",
+                _sentence(message),
                 f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
                 f"x ({x.name}) = ",
                 x,

@@ -36,8 +36,8 @@ def confusion_matrix(
             convert_to_tensor(labels, name="labels"), convert_to_tensor(predictions, name="predictions")
         )
         predictions, labels = cast(predictions, dtypes.int64), cast(labels, dtypes.int64)
-        labels = _checked(labels, "`labels` contains negative values.  ", assert_non_negative)
-        predictions = _checked(predictions, "`predictions` contains negative values.  ", assert_non_negative)
+        labels = _checked(labels, "`labels` contains negative values", assert_non_negative)
+        predictions = _checked(predictions, "`predictions` contains negative values", assert_non_negative)
         if num_classes is None:
             num_classes = maximum(reduce_max(predictions), reduce_max(labels)) + 1
         else:

@@ -149,8 +149,7 @@ def _(node: BindRequest) -> Call:
     zeros, sixes = _row(shape, dtype), _row(shape, dtype, 6)
 
     def relu6_of(features: Array, out: Array | None = None) -> Array:
-        result = np.maximum(features, zeros, out=out)
-        return np.minimum(result, sixes, out=result)
+        return np.minimum(np.maximum(features, zeros, out=out), sixes, out=out)
 
     return Call(relu6_of, out=True, elementwise=True)
 

@@ -34,7 +34,7 @@ def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
     mine, dims = x.get_shape().known_dims, given.known_dims
     if mine is None or dims is None or len(mine) != len(dims):
         return noise_shape
-    return [d if e is None else e for d, e in zip(mine, dims, strict=True)]
+    return TensorShape([d if e is None else e for d, e in zip(mine, dims, strict=True)])
 
 
 def dropout(

@@ -11,6 +11,7 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.bundle import BundleReader, BundleWriter, merge_bundles
 from tfexp.formats.tensor_slice import parse_shape_and_slice
+from tfexp.ops.shape_rules import merged, with_rank
 
 save_v2 = define_op(
     "SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes) -> () "
@@ -20,9 +21,9 @@ save_v2 = define_op(
 
 @save_v2.shape
 def _(prefix: TensorShape, tensor_names: TensorShape, shape_and_slices: TensorShape, tensors: list[TensorShape]) -> None:
-    prefix.with_rank(0)
+    with_rank(prefix, 0)
     for vector in (tensor_names, shape_and_slices):
-        vector.merge_with(TensorShape([len(tensors)]))
+        merged(vector, TensorShape([len(tensors)]))
 
 
 @save_v2.kernel("CPU")
@@ -49,9 +50,9 @@ restore_v2 = define_op(
 def _(
     prefix: TensorShape, tensor_names: TensorShape, shape_and_slices: InputShape, *, dtypes: list[Any]
 ) -> list[TensorShape]:
-    prefix.with_rank(0)
+    with_rank(prefix, 0)
     for vector in (tensor_names, shape_and_slices):
-        vector.merge_with(TensorShape([len(dtypes)]))
+        merged(vector, TensorShape([len(dtypes)]))
     specs = shape_and_slices.value
     if specs is None:
         return [TensorShape(None)] * len(dtypes)
@@ -105,8 +106,8 @@ merge_v2_checkpoints = define_op(
 
 @merge_v2_checkpoints.shape
 def _(checkpoint_prefixes: TensorShape, destination_prefix: TensorShape) -> None:
-    checkpoint_prefixes.with_rank(1)
-    destination_prefix.with_rank(0)
+    with_rank(checkpoint_prefixes, 1)
+    with_rank(destination_prefix, 0)
 
 
 @merge_v2_checkpoints.kernel("CPU")
@@ -122,7 +123,7 @@ sharded_filename = define_op("ShardedFilename(basename: string, shard: int32, nu
 @sharded_filename.shape
 def _(basename: TensorShape, shard: TensorShape, num_shards: TensorShape) -> TensorShape:
     for scalar in (basename, shard, num_shards):
-        scalar.with_rank(0)
+        with_rank(scalar, 0)
     return TensorShape(())
 
 

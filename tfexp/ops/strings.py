@@ -194,7 +194,7 @@ shape_preserving(string_to_number_op).not_differentiable()
 
 _INTEGER = re.compile(rb"\s*[+-]?[0-9]+\s*")
 _REAL = re.compile(rb"\s*[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|inf(inity)?|nan)\s*", re.I)
-_HEXADECIMAL = re.compile(rb"\s*[+-]?0x[0-9a-f]*\.?[0-9a-f]*(p[+-]?[0-9]+)?\s*", re.I)
+_HEXADECIMAL = re.compile(rb"\s*[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?[0-9]+)?\s*", re.I)
 
 
 def _number(text: bytes, dtype: DType) -> Any:
@@ -214,7 +214,7 @@ def _number(text: bytes, dtype: DType) -> Any:
 def _(ctx: Any, string_tensor: np.ndarray, *, out_type: DType) -> np.ndarray:
     texts = np.asarray(string_tensor)
     with np.errstate(over="ignore"):  # too large for a float32 is inf
-        numbers = np.array([_number(text, out_type) for text in texts.ravel()], out_type.as_numpy_dtype)
+        numbers: Any = np.array([_number(text, out_type) for text in texts.ravel()], out_type.as_numpy_dtype)
     return numbers.reshape(texts.shape)
 
 

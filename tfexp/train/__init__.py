@@ -1,6 +1,7 @@
 """`tf.train`: optimizers, schedules, savers, the global step, clusters. Re-exports of the modules beside this one."""
 
 from tensorboard.compat.proto.cluster_pb2 import ClusterDef as ClusterDef
+from tensorboard.compat.proto.cluster_pb2 import JobDef as JobDef
 from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
 
 from tfexp.core.gone import of_train as __getattr__
@@ -14,9 +15,15 @@ from tfexp.formats.checkpoint_state import latest_checkpoint as latest_checkpoin
 from tfexp.formats.checkpoint_state import remove_checkpoint as remove_checkpoint
 from tfexp.formats.checkpoint_state import update_checkpoint_state as update_checkpoint_state
 from tfexp.formats.event import read_events as summary_iterator
+from tfexp.formats.protos.example import BytesList as BytesList
 from tfexp.formats.protos.example import Example as Example
 from tfexp.formats.protos.example import Feature as Feature
+from tfexp.formats.protos.example import FeatureList as FeatureList
+from tfexp.formats.protos.example import FeatureLists as FeatureLists
 from tfexp.formats.protos.example import Features as Features
+from tfexp.formats.protos.example import FloatList as FloatList
+from tfexp.formats.protos.example import Int64List as Int64List
+from tfexp.formats.protos.example import SequenceExample as SequenceExample
 from tfexp.train.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from tfexp.train.adagrad import AdagradDAOptimizer as AdagradDAOptimizer
 from tfexp.train.adagrad import AdagradOptimizer as AdagradOptimizer

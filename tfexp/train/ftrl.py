@@ -11,6 +11,7 @@ from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.initializers import Initializer
 from tfexp.ops.initializers import ones_initializer as ones
+from tfexp.ops.update import Updates
 from tfexp.train.optimizer import Optimizer, call_if_callable
 
 
@@ -90,7 +91,7 @@ class FtrlOptimizer(Optimizer):
             scalars.append(self._shrinkage_tensor)
         return [cast(scalar, var.dtype.base_dtype) for scalar in [*scalars, self._power_tensor]]
 
-    def _updates(self) -> training.Updates:
+    def _updates(self) -> Updates:
         return training.ftrl_v2 if self._shrinkage > 0.0 else training.ftrl
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:

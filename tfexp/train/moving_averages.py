@@ -75,7 +75,7 @@ class ExponentialMovingAverage:
 
     def _new_average(self, value: Any) -> Any:
         if isinstance(value, Variable):
-            initial = value.initialized_value()  # type: ignore[attr-defined]
+            initial = value.initialized_value()
             average = slot_creator.create_slot(value, initial, self._name)
             if value not in moving_average_variables():
                 add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, value)
@@ -131,8 +131,9 @@ def assign_moving_average(
             moved: Tensor = state.assign_sub(variable, (variable - value) * rest, name=scope)
             return moved
         with variable_scope(variable.op.name, values=[variable, value, rest]), colocate_with(variable):
-            biased = get_variable("biased", initializer=zeros_initializer(), shape=variable.get_shape(), trainable=False)
-            steps = get_variable("local_step", shape=[], initializer=zeros_initializer(), trainable=False)
+            dtype, zeros = variable.dtype.base_dtype, zeros_initializer()
+            biased = get_variable("biased", variable.get_shape(), dtype, zeros, trainable=False)
+            steps = get_variable("local_step", [], dtype, zeros, trainable=False)
         biased_now: Any = state.assign_sub(biased, (biased - value) * rest)
         steps_now = state.assign_add(steps, 1)
         unbiased = biased_now / (1.0 - power(1.0 - rest, steps_now))

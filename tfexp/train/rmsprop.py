@@ -9,6 +9,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import training
 from tfexp.ops.cast import cast
 from tfexp.ops.initializers import ones_initializer
+from tfexp.ops.update import Updates
 from tfexp.train.optimizer import Optimizer, call_if_callable
 
 
@@ -46,7 +47,7 @@ class RMSPropOptimizer(Optimizer):
             convert_to_tensor(call_if_callable(self._epsilon), name="epsilon"),
         ]
 
-    def _updates(self) -> training.Updates:
+    def _updates(self) -> Updates:
         return training.centered_rms_prop if self._centered else training.rms_prop
 
     def _operands(self, var: Any) -> list[Any]:
