@@ -181,7 +181,7 @@ def test_structures_go_round():
 
 def test_shapes_may_grow_where_an_invariant_says_so():
     x = tf.placeholder(tf.float32, [2])
-    i, a = tf.while_loop(
+    _, a = tf.while_loop(
         lambda i, a: i < 3,
         lambda i, a: (i + 1, tf.concat([a, a], 0)),
         [tf.constant(0), x],
@@ -239,7 +239,8 @@ def scalar():
         (
             lambda: tf.while_loop(lambda a: a < 1.0, lambda a: tf.stack([a, a]), [scalar()]),
             ValueError,
-            r"Input tensor 'x:0' enters the loop with shape \(\), but has shape \(2,\) after one iteration. To allow the shape "
+            r"Input tensor 'x:0' enters the loop with shape \(\), but has shape \(2,\) after one "
+            r"iteration. To allow the shape "
             "to vary across iterations, use the `shape_invariants` argument",
         ),
         (
@@ -247,7 +248,8 @@ def scalar():
                 lambda a: True, lambda a: a, [tf.zeros([2], name="z")], shape_invariants=[tf.TensorShape([3])]
             ),
             ValueError,
-            r"The shape invariant specified for z:0 is not compatible with the initial shape of the loop variable. It enters the "
+            r"The shape invariant specified for z:0 is not compatible with the initial shape of the "
+            r"loop variable. It enters the "
             r"loop with shape \(2,\), but the specified shape invariant is \(3,\)",
         ),
         (

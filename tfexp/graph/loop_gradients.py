@@ -391,7 +391,7 @@ def _enter_backwards(context: WhileContext, grad: Tensor) -> Tensor:
 
 
 def enter_gradient(op: Operation, grad: Any) -> Any:
-    """Out of the backward loop: the last value for a loop variable, the sum over all iterations for a constant of the loop."""
+    """Out of the backward loop: the last value for a loop variable, the sum over all iterations for a loop constant."""
     context = _backward_context()
     if context is None or not context.back_prop:
         return grad

@@ -82,7 +82,7 @@ def check_input(op: Operation, context: Any, tensor: Tensor) -> None:
             return
         why = f"{tensor.op.name!r} is in a while loop."
     else:
-        if _contains(loop, inner) or inner.gradient is not None and inner.gradient.forward is loop:
+        if _contains(loop, inner) or (inner.gradient is not None and inner.gradient.forward is loop):
             return
         if loop.gradient is not None:
             forward = loop.gradient.forward

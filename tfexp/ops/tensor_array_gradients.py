@@ -28,7 +28,8 @@ def _source(grad: Tensor) -> str:
         raise ValueError(
             f"Expected op/tensor name to start with gradients (excluding scope), got: {grad.name}. This means that a "
             "tf.gradients op with this op in its dependency path has a custom name that does not start with 'gradients'. "
-            "Please make sure all calls to tf.gradients that have non-empty `name` arguments use names that start with 'gradients'."
+            "Please make sure all calls to tf.gradients that have non-empty `name` arguments use names that start with "
+            "'gradients'."
         )
     return "/".join(parts[: found[-1] + 1])
 

@@ -78,7 +78,8 @@ class Elements:
         if not self.element_shape.is_compatible_with(shape):
             raise self._error(
                 f"Could not write to TensorArray index {index} because the value shape is {_text(shape)} which is "
-                f"incompatible with the TensorArray's inferred element shape: {shape_text(self.element_shape)} (consider setting "
+                f"incompatible with the TensorArray's inferred element shape: {shape_text(self.element_shape)} (consider "
+                "setting "
                 "infer_shape=False)."
             )
         if place.read:
@@ -123,7 +124,8 @@ class Elements:
             raise self._error(
                 f"Could not read from TensorArray index {index}.  Furthermore, the element shape is not fully defined: "
                 f"{shape_text(self.element_shape) if self.element_shape.rank is not None else '<unknown>'}.  It is possible "
-                "you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be written.  "
+                "you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be "
+                "written.  "
                 "If you set the full element_shape property on the forward TensorArray, the proper all-zeros tensor will be "
                 "returned instead of incurring this error."
             )
