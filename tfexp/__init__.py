@@ -90,11 +90,15 @@ from tfexp.graph.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
 from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
 from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
 from tfexp.graph.versions import VERSION as VERSION
+from tfexp.graph.while_loop import while_loop as while_loop
 from tfexp.ops import control as _control
+from tfexp.ops import control_loop as _control_loop
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import overloads as _overloads
 from tfexp.ops import reduce_gradients as _reduce_gradients
 from tfexp.ops import sendrecv as _sendrecv
+from tfexp.ops import stack as _stack
+from tfexp.ops import tensor_array_gradients as _tensor_array_gradients
 from tfexp.ops import variables as _variables
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmin as argmin
@@ -284,6 +288,11 @@ from tfexp.ops.elementwise_unary import sign as sign
 from tfexp.ops.elementwise_unary import sqrt as sqrt
 from tfexp.ops.elementwise_unary import square as square
 from tfexp.ops.elementwise_unary import tanh as tanh
+from tfexp.ops.functional import foldl as foldl
+from tfexp.ops.functional import foldr as foldr
+from tfexp.ops.functional import map_fn as map_fn
+from tfexp.ops.functional import scan as scan
+from tfexp.ops.hessians import hessians as hessians
 from tfexp.ops.initializers import constant_initializer as constant_initializer
 from tfexp.ops.initializers import glorot_normal_initializer as glorot_normal_initializer
 from tfexp.ops.initializers import glorot_uniform_initializer as glorot_uniform_initializer
@@ -370,6 +379,7 @@ from tfexp.ops.strings import as_string as as_string
 from tfexp.ops.strings import string_join as string_join
 from tfexp.ops.strings import string_to_number as string_to_number
 from tfexp.ops.template import make_template as make_template
+from tfexp.ops.tensor_array import TensorArray as TensorArray
 from tfexp.ops.tensor_products import einsum as einsum
 from tfexp.ops.tensor_products import tensordot as tensordot
 from tfexp.ops.uninitialized import assert_variables_initialized as assert_variables_initialized

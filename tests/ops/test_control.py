@@ -31,7 +31,7 @@ def test_switch_and_merge_in_a_graph() -> None:
             result, chosen = session.run([output, index], {pred: value})
             assert result.tolist() == wanted
             assert chosen == int(value)
-        with pytest.raises(LookupError, match=r"inside tf\.cond only"):
+        with pytest.raises(LookupError, match=r"inside tf\.cond and tf\.while_loop only"):
             tf.gradients(output, when_true)
 
 

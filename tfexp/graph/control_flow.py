@@ -34,6 +34,12 @@ class ControlFlowContext:
     def outer_context(self) -> ControlFlowContext | None:
         return self._outer_context
 
+    is_cond = False
+
+    def while_context(self) -> Any:
+        """The innermost loop that this is in (itself, if it is one), or None."""
+        return None if self._outer_context is None else self._outer_context.while_context()
+
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
         graph = get_default_graph()
@@ -48,6 +54,10 @@ class ControlFlowContext:
         """Called for every node that is created in this context."""
         raise NotImplementedError
 
+    def _add_own_op(self, op: Operation) -> None:
+        """`add_op` for a node that is known to belong here."""
+        raise NotImplementedError
+
     def add_value(self, tensor: Tensor) -> Tensor:
         """The tensor that stands for `tensor` inside this context."""
         raise NotImplementedError
@@ -56,6 +66,11 @@ class ControlFlowContext:
         """Called for nodes of contexts inside this one."""
         if self._outer_context is not None:
             self._outer_context.add_inner_op(op)
+
+    def exit_result(self, results: Sequence[Any]) -> None:
+        """What leaves is a value of the context around this one."""
+        if self._outer_context is not None:
+            self._outer_context._values.update(t.name for t in results if isinstance(t, Tensor))
 
     def _mark_seen(self, tensors: Sequence[Tensor]) -> None:
         context: ControlFlowContext | None = self
@@ -66,6 +81,8 @@ class ControlFlowContext:
 
 class CondContext(ControlFlowContext):
     """One branch of a cond: `pred`, the `pivot` that is alive when the branch is taken, and 1 (true) or 0 (false)."""
+
+    is_cond = True
 
     def __init__(self, pred: Tensor, pivot: Tensor, branch: int):
         super().__init__()
@@ -118,6 +135,9 @@ class CondContext(ControlFlowContext):
         return outside
 
     def add_op(self, op: Operation) -> None:
+        self._add_own_op(op)
+
+    def _add_own_op(self, op: Operation) -> None:
         if not op._inputs:
             if not any(before._control_flow_context is self for before in op._control_inputs):
                 op._add_control_input(self._pivot.op)
@@ -159,11 +179,6 @@ class CondContext(ControlFlowContext):
         inside = switch_ref_or_tensor(self._from_outer(value), self._pred)[self._branch]
         self._external_values[value.name] = inside
         return inside
-
-    def exit_result(self, results: Sequence[Any]) -> None:
-        """What leaves the branch is a value of the context around it."""
-        if self._outer_context is not None:
-            self._outer_context._values.update(t.name for t in results if isinstance(t, Tensor))
 
 
 def switch_ref_or_tensor(data: Tensor, pred: Tensor, name: str = "Switch") -> tuple[Tensor, Tensor]:

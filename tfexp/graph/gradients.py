@@ -23,6 +23,8 @@ from tfexp.graph.convert import (
     register_tensor_conversion_function,
 )
 from tfexp.graph.dependencies import tuple as tuple_
+from tfexp.graph.loop_gradients import LoopGradient, LoopGradients
+from tfexp.graph.loop_nodes import is_loop_enter, is_loop_exit, is_loop_switch, is_merge, while_context_of
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
@@ -93,6 +95,8 @@ def gradients(
         backward.gate = gate_gradients
         backward.aggregation_method = _checked_method(aggregation_method)
         backward.run(ys, grad_ys)
+    if backward.loops is not None:
+        backward.loops.finish()
     return [backward.gradient_of(x, unconnected_gradients) for x in xs]
 
 
@@ -108,6 +112,7 @@ class _Backward:
     colocate = False
     gate = False
     aggregation_method: int | None = None
+    queue: deque[Operation]
 
     def __init__(self, ys: Sequence[Any], xs: Sequence[Tensor], stops: Sequence[Tensor]):
         self.xs = xs
@@ -122,32 +127,73 @@ class _Backward:
                 between[op] = None
                 queue.extend(t.op for t in op._inputs)
         self.between = between
+        self.stops = stops
         self.pending: dict[Operation, int] = defaultdict(int)
-        for op in between:
-            for tensor in op._inputs:
-                if tensor.op in between:
-                    self.pending[tensor.op] += 1
+        self.loops: LoopGradients | None = None
         # Gradients of an op's outputs: lists while they come in, the sum once the op's turn has come.
         self.grads: dict[Operation, list[Any]] = {}
-        self.stop_ops = {x.op for x in xs if not any(self.pending[t.op] > 0 for t in x.op._inputs)}
-        self.stop_ops.update(t.op for t in stops)
+        self.stop_ops: set[Operation] = set()
+
+    def _count_consumers(self) -> None:
+        self.loops = _loops_between(self.between)
+        for op in self.between:
+            for tensor in op._inputs:
+                if tensor.op in self.between:
+                    self.pending[tensor.op] += 1
+        self.stop_ops = {x.op for x in self.xs if not any(self.pending[t.op] > 0 for t in x.op._inputs)}
+        self.stop_ops.update(t.op for t in self.stops)
 
     def run(self, ys: Sequence[Any], grad_ys: Sequence[Any]) -> None:
         if len(grad_ys) != len(ys):
             raise ValueError(f"Length mismatch. Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
         start = [self._initial(i, y, g) for i, (y, g) in enumerate(zip(ys, grad_ys, strict=True))]
+        self._count_consumers()
         for y, grad in zip(ys, start, strict=True):
             self._add(y.values if isinstance(y, IndexedSlices) else y, grad)
         ready = [y.op for y in ys if self.pending[y.op] == 0 and y.op in self.between]
-        queue = deque(dict.fromkeys(ready))
-        while queue:
-            op = queue.popleft()
+        self.queue = deque(dict.fromkeys(ready))
+        if self.loops is not None:
+            for exit_ in self.loops.unused_exits(self.pending, {y.op for y in ys}):
+                if is_trainable(exit_):
+                    self._set(exit_, self.loops.zeros_for_exit(exit_))
+                    self.queue.append(exit_.op)
+        while self.queue:
+            op = self.queue.popleft()
             self._visit(op)
             for tensor in op._inputs:
-                before = tensor.op
-                self.pending[before] -= 1
-                if self.pending[before] == 0 and before in self.between:
-                    queue.append(before)
+                self._passed(tensor)
+
+    def _passed(self, tensor: Tensor) -> None:
+        """One consumer of `tensor` has had its turn; perhaps the op that makes it is next."""
+        op = tensor.op
+        self.pending[op] -= 1
+        ready = self.pending[op] == 0
+        if self.loops is not None and self.pending[op] > 0:
+            # The Switch of a loop variable comes up twice: from outside the loop, and from its body.
+            ready = is_loop_switch(op)
+        if not ready or op not in self.between:
+            return
+        state = self.loops.of(op, before=False) if self.loops is not None and is_loop_exit(op) else None
+        if state is None:
+            self.queue.append(op)
+            return
+        state.deferred_exits.append(tensor)
+        state.pending_exits -= 1
+        if state.pending_exits == 0:
+            self._exits_are_complete(state)
+
+    def _exits_are_complete(self, state: LoopGradient) -> None:
+        """All exits of a loop go on together: those without a gradient with zeros, if any of them has one."""
+        assert self.loops is not None
+        used = [e for e in state.deferred_exits if any(self.grads.get(e.op, []))]
+        state.unused_exits.extend(e for e in state.deferred_exits if e not in used)
+        self.queue.extend(e.op for e in used)
+        for exit_ in state.unused_exits:
+            if not used:
+                self.queue.append(exit_.op)
+            elif is_trainable(exit_):
+                self._set(exit_, self.loops.zeros_for_exit(exit_))
+                self.queue.append(exit_.op)
 
     def _initial(self, index: int, y: Any, grad: Any) -> Gradient:
         with self._colocated(y.op):
@@ -168,40 +214,66 @@ class _Backward:
 
     def _visit(self, op: Operation) -> None:
         with self._colocated(op):
-            out_grads = self._sum_output_gradients(op)
+            with self._inside_loop(op, before=True):
+                out_grads = self._sum_output_gradients(op)
             rule = None
             connected = any(g is not None for g in out_grads)
             if connected and op not in self.stop_ops:
                 rule = gradient_function(op)
-            if rule is None:
-                return
-            for i, grad in enumerate(out_grads):
-                if grad is None and is_trainable(op.outputs[i]):
-                    out_grads[i] = zeros_like_output(op, i)
-            with name_scope(op.name + "_grad"):
-                in_grads = rule(op, *out_grads)
-                in_grads = list(in_grads) if isinstance(in_grads, (list, tuple)) else [in_grads]
-                if len(in_grads) != len(op._inputs):
-                    raise ValueError(
-                        f"Num gradients {len(in_grads)} generated for op {op.name!r} ({op.type}) do not match num inputs "
-                        f"{len(op._inputs)}"
-                    )
-                if self.gate and sum(g is not None for g in in_grads) > 1:
-                    in_grads = _gated(in_grads)
-            for i, (tensor, grad) in enumerate(zip(op._inputs, in_grads, strict=True)):
-                if grad is None:
-                    continue
-                if isinstance(grad, Tensor) and tensor.dtype is not dtypes.resource:
-                    _refine_shape(op, i, tensor, grad)
-                self._add(tensor, grad)
+            if rule is not None:
+                with self._inside_loop(op, before=False):
+                    self._differentiate(op, rule, out_grads)
+
+    def _differentiate(self, op: Operation, rule: Any, out_grads: list[Gradient | None]) -> None:
+        for i, grad in enumerate(out_grads):
+            if grad is None and is_trainable(op.outputs[i]):
+                out_grads[i] = self._zeros_for(op, i)
+        with name_scope(op.name + "_grad"):
+            in_grads = rule(op, *out_grads)
+            in_grads = list(in_grads) if isinstance(in_grads, (list, tuple)) else [in_grads]
+            if len(in_grads) != len(op._inputs):
+                raise ValueError(
+                    f"Num gradients {len(in_grads)} generated for op {op.name!r} ({op.type}) do not match num inputs "
+                    f"{len(op._inputs)}"
+                )
+            if self.gate and sum(g is not None for g in in_grads) > 1:
+                in_grads = _gated(in_grads)
+        for i, (tensor, grad) in enumerate(zip(op._inputs, in_grads, strict=True)):
+            if grad is None:
+                continue
+            if isinstance(grad, Tensor) and tensor.dtype is not dtypes.resource:
+                _refine_shape(op, i, tensor, grad)
+            self._add(tensor, grad)
+
+    def _zeros_for(self, op: Operation, index: int) -> Tensor | None:
+        if self.loops is not None and self.loops.of(op, before=False) is not None:
+            return self.loops.zeros_like_output(op, index)
+        return zeros_like_output(op, index)
+
+    @contextlib.contextmanager
+    def _inside_loop(self, op: Operation, before: bool) -> Iterator[None]:
+        if self.loops is None:
+            yield
+        else:
+            with self.loops.entered(op, before):
+                yield
+
+    def _set(self, tensor: Tensor, grad: Gradient) -> None:
+        slots = self.grads.setdefault(tensor.op, [[] for _ in tensor.op.outputs])
+        slots[tensor.value_index] = [grad]
 
     def _add(self, tensor: Tensor, grad: Gradient) -> None:
         slots = self.grads.setdefault(tensor.op, [[] for _ in tensor.op.outputs])
-        slots[tensor.value_index].append(grad)
+        slot = slots[tensor.value_index]
+        if isinstance(slot, list):
+            slot.append(grad)
+        else:
+            # The Switch of a loop variable has been visited with nothing for this output.
+            slots[tensor.value_index] = [grad] if slot is None else [slot, grad]
 
     def _sum_output_gradients(self, op: Operation) -> list[Gradient | None]:
         slots = self.grads.setdefault(op, [[] for _ in op.outputs])
-        slots[:] = [self._sum(op, slot) for slot in slots]
+        slots[:] = [self._sum(op, slot) if isinstance(slot, list) else slot for slot in slots]
         return list(slots)
 
     def _sum(self, op: Operation, grads: list[Gradient]) -> Gradient | None:
@@ -232,6 +304,19 @@ class _Backward:
                 yield
         else:
             yield
+
+
+def _loops_between(between: dict[Operation, None]) -> LoopGradients | None:
+    """The loops that `between` leaves; all other exits of theirs join it."""
+    loops: LoopGradients | None = None
+    for op in list(between):
+        if is_merge(op):
+            # Whatever a loop variable starts with, the backward loop tells its gradient.
+            between.update((t.op, None) for t in op._inputs if is_loop_enter(t.op) and is_trainable(t))
+        if is_loop_exit(op) and while_context_of(op) is not None:
+            loops = loops or LoopGradients()
+            between.update((exit_.op, None) for exit_ in loops.add(op) if exit_.op not in between)
+    return loops
 
 
 def _reached_from(xs: Sequence[Tensor]) -> set[Operation]:

@@ -18,6 +18,7 @@ from tfexp.core.op import find_op, output_types
 from tfexp.graph import defaults, shape_inference
 from tfexp.graph.collections import Collections
 from tfexp.graph.elements import Elements
+from tfexp.graph.loop_nodes import check_input
 from tfexp.graph.operation import Operation
 from tfexp.graph.surroundings import Surroundings
 from tfexp.graph.tensor import Tensor
@@ -82,6 +83,9 @@ class Graph(Elements, Surroundings, Collections):
                 self._next_id,
             )
             try:
+                for tensor in inputs:
+                    if tensor.op._control_flow_context is not None:
+                        check_input(op, self._control_flow_context, tensor)
                 if compute_shapes:
                     shape_inference.infer(op)
             except ValueError:

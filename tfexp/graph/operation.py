@@ -159,6 +159,12 @@ class Operation:
                 op._control_outputs.append(self)
         self._graph._nodes_changed()
 
+    def _remove_control_inputs(self, ops: Iterable[Operation]) -> None:
+        for op in ops:
+            self._control_inputs.remove(op)
+            op._control_outputs.remove(self)
+        self._graph._nodes_changed()
+
     def _update_input(self, index: int, tensor: Tensor) -> None:
         """Replace one input (loops close their back edge so)."""
         old = self._inputs[index]

@@ -12,6 +12,7 @@ from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
+from tfexp.graph.loop_nodes import output_context
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
@@ -142,6 +143,9 @@ def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[
         return [grad]
     if isinstance(grad, IndexedSlices):
         return _concat_slices_gradient(values, axis, grad)
+    if axis.op.type == "Const" and output_context(axis.op) is not output_context(grad.op):
+        # In a loop that runs backwards: written down again rather than brought in.
+        axis = constant(static_value(axis), dtype=axis.dtype)
     axis = get_op("FloorMod")(axis, rank(values[0]), name="mod")
     sizes = _input_shapes(values)
     if len(sizes) > _MANY_INPUTS:

@@ -11,6 +11,8 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.control_flow import merge as merge_values
 from tfexp.graph.control_flow import switch_ref_or_tensor
+from tfexp.graph.loop_gradients import branch_predicate, loop_merge_gradient, loop_switch_gradient
+from tfexp.graph.loop_nodes import output_context
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
@@ -66,13 +68,16 @@ def _(ctx: Any, data: Array, pred: Array) -> list[Any]:
     return [DEAD, data] if pred else [data, DEAD]
 
 
-@switch_op.gradient
-def _(op: Operation, *grads: Tensor) -> list[Any]:
+def _switch_gradient(op: Operation, *grads: Tensor) -> list[Any]:
     context = op._get_control_flow_context()
-    if context is None:
-        raise LookupError(f"The gradient of Switch {op.name!r} is defined inside tf.cond only")
+    if context is None or not context.is_cond:
+        return loop_switch_gradient(op, grads)
+    if any(grad is None for grad in grads):  # of a type that has none
+        return [None, None]
     return [merge_values(list(grads), name="cond_grad"), None]
 
+
+switch_op.gradient(_switch_gradient)
 
 ref_switch_op = define_op(
     "RefSwitch(data: ref T, pred: bool) -> (output_false: ref T, output_true: ref T) {T: type} #uninitialized_input",
@@ -91,10 +96,7 @@ def _(ctx: Any, data: Ref, pred: Array) -> list[Any]:
     return [DEAD, data] if pred else [data, DEAD]
 
 
-@ref_switch_op.gradient
-def _(op: Operation, *grads: Tensor) -> list[Any]:
-    return [merge_values(list(grads), name="cond_grad"), None]
-
+ref_switch_op.gradient(_switch_gradient)
 
 merge_op = define_op("Merge(inputs: N * T) -> (output: T, value_index: int32) {T: type; N: int >= 1}")
 
@@ -121,12 +123,13 @@ def _(ctx: Any, inputs: list[Array]) -> list[Any]:
     return _alive(inputs)
 
 
-def _merge_gradient(op: Operation, grad: Tensor, _: Any) -> list[Any]:
-    source = op.inputs[0].op
-    context = source._get_control_flow_context() or op.inputs[1].op._get_control_flow_context()
+def _merge_gradient(op: Operation, grad: Any, _: Any) -> list[Any]:
+    context = output_context(op.inputs[0].op) or output_context(op.inputs[1].op)
     if context is None:
-        raise LookupError(f"The gradient of Merge {op.name!r} is defined inside tf.cond only")
-    return list(switch_ref_or_tensor(grad, context.pred, name="cond_grad"))
+        raise LookupError(f"The gradient of Merge {op.name!r} is defined inside tf.cond and tf.while_loop only")
+    if not context.is_cond:
+        return loop_merge_gradient(op, grad)
+    return list(switch_ref_or_tensor(grad, branch_predicate(context), name="cond_grad"))
 
 
 merge_op.gradient(_merge_gradient)

@@ -161,6 +161,8 @@ class _Writer:
 
     def _fetched(self, number: int, fetch: Fetch) -> str:
         slot, name = self.plan.slots[fetch.slot], self.names[fetch.slot]
+        if self.plan.inner:
+            return f"{name}.copy()" if fetch.keep is Keep.COPY else name
         if slot.dtype._is_ref_dtype or slot.may_be_dead or not slot.shape.is_fully_defined():
             return f"G({name}, {number})"
         if slot.shape.rank == 0:

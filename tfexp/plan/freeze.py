@@ -5,13 +5,15 @@ from __future__ import annotations
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.plan.alias import RootMap, find_roots, writes
-from tfexp.plan.ir import Draft, Node, Value, ref_flags
+from tfexp.plan.ir import Draft, LoopDraft, Node, Value, ref_flags
 from tfexp.plan.mortal import find_mortal, may_be_dead
-from tfexp.plan.plan import Fetch, Keep, PassRecord, Plan, Slot, Step
+from tfexp.plan.plan import Fetch, Keep, Loop, PassRecord, Plan, Slot, Step
 
 
-def freeze(draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[PassRecord, ...]) -> Plan:
-    """Number the values, decide how fetches are handed out, and freeze everything."""
+def freeze(
+    draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[PassRecord, ...] = (), inner: bool = False
+) -> Plan:
+    """Number the values, decide how fetches are handed out, and freeze everything. `inner`: a part of a loop."""
     mortal = find_mortal(draft.nodes)
     # A constant inside a branch still has to die with it.
     nodes = [node for node in draft.nodes if node in mortal or not _is_constant(node)]
@@ -45,6 +47,7 @@ def freeze(draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[Pass
                 writes=tuple(number[v] for v in node.ref_inputs()) if updated else (),
                 input_names=tuple(v.name for v in node.inputs),
                 controls=tuple(c.name for c in node.controls),
+                loop=None if node.loop is None else _freeze_loop(node.loop),
             )
         )
     slots = tuple(
@@ -62,16 +65,26 @@ def freeze(draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[Pass
         slots=slots,
         feeds=tuple(number[v] for v in draft.feeds),
         steps=tuple(steps),
-        fetches=_fetches(draft, number, roots),
+        fetches=_fetches(draft, number, roots, inner),
         passes=passes,
         buffers=tuple(draft.buffer_sizes),
         may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
+        inner=inner,
     )
 
 
+def _freeze_loop(loop: LoopDraft) -> Loop:
+    condition, body = (
+        freeze(draft, tuple(feed.shape for feed in draft.feeds), inner=True) for draft in (loop.condition, loop.body)
+    )
+    return Loop(loop.variables, condition, body, tuple(loop.results))
+
+
 def _may_wait(node: Node) -> bool:
-    """Kernels wait on what they share with others: queues, barriers, tables, reached through handles."""
+    """Kernels wait on what they share with others: queues, barriers, tables, reached through handles. Loops may not end."""
+    if node.loop is not None:
+        return True
     kinds = (dtypes.resource, dtypes.variant)
     return node.op.is_stateful and any(
         v.dtype.base_dtype in kinds or (v.dtype._is_ref_dtype and v.dtype.base_dtype is dtypes.string) for v in node.inputs
@@ -82,8 +95,13 @@ def _is_constant(node: Node) -> bool:
     return len(node.outputs) > 0 and all(v.constant is not None for v in node.outputs)
 
 
-def _fetches(draft: Draft, number: dict[Value, int], roots: RootMap) -> tuple[Fetch, ...]:
-    """A fetched value is handed out as it is only if it owns its memory and nobody else was given that."""
+def _fetches(draft: Draft, number: dict[Value, int], roots: RootMap, inner: bool) -> tuple[Fetch, ...]:
+    """A fetched value is handed out as it is only if it owns its memory and nobody else was given that.
+
+    Within a loop nobody writes to what is handed on, except to variables.
+    """
+    if inner:
+        return tuple(Fetch(number[v], _kept_inside(v, roots)) for v in draft.fetches)
     given: set[object] = set()
     fetches = []
     for value in draft.fetches:
@@ -95,3 +113,12 @@ def _fetches(draft: Draft, number: dict[Value, int], roots: RootMap) -> tuple[Fe
         given.update(owners)
         fetches.append(Fetch(number[value], Keep.AS_IT_IS if fresh else Keep.COPY))
     return tuple(fetches)
+
+
+def _kept_inside(value: Value, roots: RootMap) -> Keep:
+    if value.dtype._is_ref_dtype:
+        return Keep.AS_IT_IS
+    in_variable = any(
+        isinstance(root, tuple) or (isinstance(root, Value) and root.dtype._is_ref_dtype) for root in roots[value]
+    )
+    return Keep.COPY if in_variable else Keep.AS_IT_IS

@@ -42,7 +42,20 @@ class Value:
 class Node:
     """One node of a step. `origin` is the graph's Operation (None for nodes that a pass made)."""
 
-    __slots__ = ("attrs", "call", "controls", "device", "inputs", "kernel", "name", "op", "origin", "outputs", "serial")
+    __slots__ = (
+        "attrs",
+        "call",
+        "controls",
+        "device",
+        "inputs",
+        "kernel",
+        "loop",
+        "name",
+        "op",
+        "origin",
+        "outputs",
+        "serial",
+    )
 
     def __init__(self, name: str, op: Op, attrs: dict[str, Any], device: str, origin: Any, serial: int):
         self.name = name
@@ -56,6 +69,7 @@ class Node:
         self.serial = serial
         self.call: Call | None = None
         self.kernel: Kernel | None = None
+        self.loop: LoopDraft | None = None
 
     @property
     def type(self) -> str:
@@ -81,6 +95,37 @@ class Draft:
         self.targets = targets
         self.buffer_of: dict[Value, int] = {}
         self.buffer_sizes: list[int] = []
+
+
+class LoopDraft:
+    """What one node does that stands for a whole loop (see `plan.loops`).
+
+    The condition is computed from the variables and the constants of the loop (the node's inputs, in this order), the next
+    variables from those and what the condition hands on. `results` are positions in (variables, what it hands on).
+    """
+
+    __slots__ = ("body", "condition", "original", "results", "variables")
+
+    def __init__(self, variables: int, condition: Draft, body: Draft, results: list[int]):
+        self.variables = variables
+        self.condition = condition
+        self.body = body
+        self.results = results
+        # What is known of all values before anything is known of the loop's inputs.
+        self.original = [
+            (value, value.shape, value.constant)
+            for draft in (condition, body)
+            for value in [*draft.feeds, *(v for node in draft.nodes for v in node.outputs)]
+        ]
+
+
+def drafts_within(draft: Draft) -> Iterator[Draft]:
+    """The drafts of all loops in `draft`, inner ones first, and `draft` itself."""
+    for node in draft.nodes:
+        if node.loop is not None:
+            yield from drafts_within(node.loop.condition)
+            yield from drafts_within(node.loop.body)
+    yield draft
 
 
 def ref_flags(node: Node) -> list[bool]:

@@ -11,7 +11,8 @@ from tfexp.graph.tensor import Tensor
 from tfexp.plan.bind import bind
 from tfexp.plan.buffers import assign_buffers
 from tfexp.plan.freeze import freeze
-from tfexp.plan.ir import Draft
+from tfexp.plan.ir import Draft, drafts_within
+from tfexp.plan.loops import contract_loops
 from tfexp.plan.order import order
 from tfexp.plan.place import Devices, place
 from tfexp.plan.plan import PassRecord, Plan
@@ -19,13 +20,25 @@ from tfexp.plan.prune import prune
 from tfexp.plan.simplify import simplify
 from tfexp.plan.specialise import specialise
 
-# After prune, place and order, which every plan goes through: what is worth its time for a step that comes again. The order
-# matters: shapes before what follows from them, fewer nodes before they are bound, callables before their buffers.
+
+def _in_loops_too(run: Callable[[Draft], None]) -> Callable[[Draft], None]:
+    """The pass, run on the parts of all loops as well."""
+
+    def run_everywhere(draft: Draft) -> None:
+        for part in drafts_within(draft):
+            run(part)
+
+    return run_everywhere
+
+
+# After prune, place, loops and order, which every plan goes through: what is worth its time for a step that comes again.
+# The order matters: shapes before what follows from them, fewer nodes before they are bound, callables before their
+# buffers.
 OPTIMISING: tuple[tuple[str, Callable[[Draft], None]], ...] = (
     ("specialise", specialise),
-    ("simplify", simplify),
-    ("bind", bind),
-    ("buffers", assign_buffers),
+    ("simplify", _in_loops_too(simplify)),
+    ("bind", _in_loops_too(bind)),
+    ("buffers", _in_loops_too(assign_buffers)),
 )
 
 
@@ -48,7 +61,11 @@ def make_plan(
     records = [
         PassRecord("prune", 0 if graph is None else len(graph._operations), len(draft.nodes), time.perf_counter() - began)
     ]
-    passes: list[tuple[str, Callable[[Draft], None]]] = [("place", lambda d: place(d, devices)), ("order", order)]
+    passes: list[tuple[str, Callable[[Draft], None]]] = [
+        ("place", lambda d: place(d, devices)),
+        ("loops", contract_loops),
+        ("order", _in_loops_too(order)),
+    ]
     if optimise:
         passes.extend(OPTIMISING)
     for name, run in passes:

@@ -51,6 +51,21 @@ class Step:
     writes: tuple[int, ...] = ()  # slots of the variables' Refs that it may update
     input_names: tuple[str, ...] = ()  # to show, as the next
     controls: tuple[str, ...] = ()
+    loop: Loop | None = None  # for a step that stands for a whole loop
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop, run by two plans: while the first value of `condition` is true, `body` makes the next variables.
+
+    `condition` is fed the variables and the constants of the loop, `body` these and what else `condition` gives. `results`
+    are positions in (variables, what else the condition gives).
+    """
+
+    variables: int
+    condition: Plan
+    body: Plan
+    results: tuple[int, ...]
 
 
 class Keep(Enum):
@@ -88,6 +103,7 @@ class Plan:
     buffers: tuple[int, ...] = ()  # bytes of each
     may_wait: bool = False  # whether a kernel may wait for other steps (queues), so that cancelling must reach it
     fed_shapes: tuple[TensorShape, ...] = field(default=())
+    inner: bool = False  # a part of a loop: its fetches go on as they are, Refs and all
 
     def describe(self) -> str:
         """The plan in words: feeds, passes, steps with shapes and buffers, fetches."""
@@ -102,7 +118,11 @@ class Plan:
                 f"  pass {record.name:<12} {record.nodes_before:>6} -> {record.nodes_after:>6} nodes"
                 f"  {record.seconds * 1e3:8.2f} ms"
             )
-        lines.extend(f"  {self._step_line(step)}" for step in self.steps)
+        for step in self.steps:
+            lines.append(f"  {self._step_line(step)}")
+            if step.loop is not None:
+                for part, plan in (("while", step.loop.condition), ("do", step.loop.body)):
+                    lines.extend(f"    {part} | {line}" for line in plan.describe().splitlines())
         lines.extend(f"  fetch {self.slots[f.slot].name} ({f.keep.value})" for f in self.fetches)
         return "\n".join(lines)
 

@@ -13,7 +13,7 @@ import numpy as np
 from tfexp.core.op import Op, flatten_args, group_inputs
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.shape_inference import output_shapes
-from tfexp.plan.ir import Draft, Node, Value, is_pure
+from tfexp.plan.ir import Draft, LoopDraft, Node, Value, is_pure
 from tfexp.plan.mortal import find_mortal
 
 # What is computed once and kept for as long as the plan; TensorFlow's own constant folding stops at 10 MB.
@@ -26,6 +26,9 @@ def specialise(draft: Draft) -> None:
     for node in draft.nodes:
         if all(value.constant is not None for value in node.outputs) and node.outputs:
             continue
+        if node.loop is not None:
+            _specialise_loop(node, node.loop)
+            continue
         if _may_change_shape(node):
             node.outputs[0].shape = TensorShape(None)
             continue
@@ -34,6 +37,46 @@ def specialise(draft: Draft) -> None:
             continue
         if not _from_shapes(node) and node.inputs and all(v.constant is not None for v in node.inputs):
             _fold(node)
+
+
+# A variable whose shape is not the same in each iteration loses what is not; few loops need more rounds than this.
+_MAX_ROUNDS = 4
+
+
+def _specialise_loop(node: Node, loop: LoopDraft) -> None:
+    """Find shapes of the loop's variables that an iteration leaves as they are, starting from those that they come with."""
+    declared = [feed.shape for feed in loop.condition.feeds[: loop.variables]]
+    shapes = [source.shape for source in node.inputs[: loop.variables]]
+    for _ in range(_MAX_ROUNDS):
+        following = _specialise_iteration(node, loop, shapes)
+        general = [a.most_specific_compatible_shape(b) for a, b in zip(shapes, following, strict=True)]
+        if general == shapes:
+            break
+        shapes = general
+    else:
+        shapes = declared
+        _specialise_iteration(node, loop, shapes)
+    ends = [*shapes, *(value.shape for value in loop.condition.fetches[1:])]
+    for value, position in zip(node.outputs, loop.results, strict=True):
+        value.shape = ends[position]
+
+
+def _specialise_iteration(node: Node, loop: LoopDraft, shapes: list[TensorShape]) -> list[TensorShape]:
+    """Specialise the loop's parts for variables of these shapes; returns the shapes that they have afterwards."""
+    for value, shape, constant in loop.original:
+        value.shape, value.constant = shape, constant
+    constants = node.inputs[loop.variables :]
+    for part in (loop.condition, loop.body):
+        for feed, shape in zip(part.feeds, shapes, strict=False):
+            feed.shape = shape
+        for feed, source in zip(part.feeds[loop.variables :], constants, strict=False):
+            feed.shape, feed.constant = source.shape, source.constant
+        if part is loop.body:
+            handed_on = loop.condition.fetches[1:]
+            for feed, source in zip(part.feeds[len(node.inputs) :], handed_on, strict=True):
+                feed.shape, feed.constant = source.shape, source.constant
+        specialise(part)
+    return [value.shape for value in loop.body.fetches]
 
 
 def _may_change_shape(node: Node) -> bool:

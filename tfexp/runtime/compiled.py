@@ -20,6 +20,7 @@ from tfexp.plan.plan import Plan, Step
 from tfexp.runtime.cpu import flush_denormals, restore_denormals
 from tfexp.runtime.executor import Interpreter, bind_kernel, hand_out, make_scratch
 from tfexp.runtime.failures import as_op_error, uninitialized
+from tfexp.runtime.loops import PartRunner
 from tfexp.runtime.resources import AnyResources
 
 
@@ -71,7 +72,7 @@ class Compiled:
             if slot.constant is not None:
                 shared[f"c{i}"] = slot.constant
         for position, step in enumerate(self.plan.steps):
-            function = bind_kernel(step, self._resources) if step.call is None else step.call.function
+            function = step.call.function if step.call is not None else bind_kernel(step, self._resources, self._bind_part)
             if is_handle(step):
                 result = function()
                 shared.update((f"h{i}", r) for i, r in zip(step.outputs, [result] if step.op.has_single_output else result))
@@ -83,6 +84,9 @@ class Compiled:
             self._source, self._code = source, namespace["run"].__code__
         generation = self._resources.generation
         self._shared, self._frames, self._generation = shared, [], generation
+
+    def _bind_part(self, plan: Plan) -> PartRunner:
+        return Compiled(plan, self._resources).run
 
     def _make_frame(self) -> Callable[..., Any]:
         names = dict(self._shared)

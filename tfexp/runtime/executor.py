@@ -15,8 +15,9 @@ from tfexp.plan.plan import Keep, Plan, Step
 from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.failures import as_op_error, uninitialized
+from tfexp.runtime.loops import PartRunner, bind_loop
 from tfexp.runtime.resources import AnyResources
-from tfexp.runtime.step import NodeContext, StepState
+from tfexp.runtime.step import NodeContext, StepState, current
 
 
 class Trace(Protocol):
@@ -25,8 +26,10 @@ class Trace(Protocol):
     def node(self, step: Step, began: float, ended: float, inputs: Sequence[Any], outputs: Sequence[Any]) -> None: ...
 
 
-def bind_kernel(step: Step, resources: AnyResources) -> Callable[..., Any]:
-    """The step's kernel with its context and attributes: `f(*grouped inputs)`."""
+def bind_kernel(step: Step, resources: AnyResources, bind_part: Callable[[Plan], PartRunner]) -> Callable[..., Any]:
+    """The step's kernel with its context and attributes: `f(*grouped inputs)`; `bind_part` is for the parts of loops."""
+    if step.loop is not None:
+        return bind_loop(step.loop, bind_part)
     context = NodeContext(step.name, step.device, resources)
     function = step.kernel.function
     attrs = step.kernel.declared(step.attrs)
@@ -67,7 +70,7 @@ def _bind(step: Step, resources: AnyResources) -> Callable[[list[Any]], Sequence
 
 
 def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any]], Any]:
-    kernel = bind_kernel(step, resources)
+    kernel = bind_kernel(step, resources, lambda plan: Interpreter(plan, resources).run_part)
     if step.call is None:
         return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
     function = step.call.function
@@ -112,6 +115,17 @@ class Interpreter:
             progress.values[slot] = array
         self.advance(progress, range(len(self._steps)), state, trace)
         return [self.fetched(progress, number) for number in range(len(self.plan.fetches))]
+
+    def run_part(self, fed: Sequence[Any]) -> list[Any]:
+        """The values of a part of a loop, to go on in the loop."""
+        progress = self.begin()
+        for slot, value in zip(self.plan.feeds, fed, strict=True):
+            progress.values[slot] = value
+        self.advance(progress, range(len(self._steps)), current.step)
+        found = [progress.values[fetch.slot] for fetch in self.plan.fetches]
+        return [
+            value.copy() if fetch.keep is Keep.COPY else value for value, fetch in zip(found, self.plan.fetches, strict=True)
+        ]
 
     def begin(self) -> Progress:
         """A step of which nothing has run."""

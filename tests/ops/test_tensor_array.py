@@ -1,0 +1,187 @@
+"""tf.TensorArray: what is written is read, gradients of every method, and TensorFlow's errors."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+
+TA = tf.TensorArray
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def run(fetches, feeds=None):
+    with tf.Session() as session:
+        results = [session.run(fetches, feeds) for _ in range(3)]
+    for result in results[1:]:
+        for a, b in zip(
+            result if isinstance(result, list) else [result], results[0] if isinstance(result, list) else [results[0]]
+        ):
+            np.testing.assert_array_equal(a, b)
+    return results[0]
+
+
+X = np.arange(15, dtype=np.float32).reshape(5, 3)
+
+
+def test_write_read_stack_concat_gather_size():
+    array = TA(tf.float32, 3).write(2, [5.0, 6.0]).write(0, [1.0, 2.0]).write(1, [3.0, 4.0])
+    assert array.element_shape.as_list() == [2]
+    np.testing.assert_array_equal(run(array.stack()), [[1, 2], [3, 4], [5, 6]])
+    np.testing.assert_array_equal(run(array.concat()), [1, 2, 3, 4, 5, 6])
+    np.testing.assert_array_equal(run(array.gather([2, 0])), [[5, 6], [1, 2]])
+    assert run([array.read(1)[1], array.size()]) == [4.0, 3]
+    assert array.stack().get_shape().as_list() == [3, 2]
+
+
+def test_unstack_scatter_split():
+    x = tf.placeholder(tf.float32, [None, 3])
+    np.testing.assert_array_equal(run(TA(tf.float32, 5).unstack(x).read(3), {x: X}), X[3])
+    scattered = TA(tf.float32, 7).scatter([6, 0, 2, 1, 3], x).stack()
+    expected = np.zeros([7, 3], np.float32)
+    expected[[6, 0, 2, 1, 3]] = X
+    np.testing.assert_array_equal(run(scattered, {x: X}), expected)
+    split = TA(tf.float32, 3, infer_shape=False).split(x, [2, 0, 3])
+    np.testing.assert_array_equal(run(split.read(2), {x: X}), X[2:])
+
+
+def test_an_array_may_grow():
+    array = TA(tf.int32, 0, dynamic_size=True)
+    for i in range(4):
+        array = array.write(i, i * i)
+    assert run(array.size()) == 4
+    np.testing.assert_array_equal(run(array.stack()), [0, 1, 4, 9])
+
+
+@pytest.mark.parametrize("value", [b"text", True, 3 + 4j, np.float64(0.5), np.int64(7)])
+def test_dtypes(value):
+    constant = tf.constant(value)
+    array = TA(constant.dtype, 2).write(0, constant).write(1, constant)
+    assert run(array.read(1)) == value
+    assert run(array.stack()).tolist() == [value, value]
+
+
+METHODS = {
+    "read": lambda x: TA(tf.float32, 5).unstack(x).read(1) * 2.0,
+    "read_twice": lambda x: (lambda a: a.read(1) * a.read(1) + a.read(2))(
+        TA(tf.float32, 5, clear_after_read=False).unstack(x)
+    ),
+    "write": lambda x: TA(tf.float32, 2).write(0, x[1] * x[2]).write(1, x[0]).stack(),
+    "stack": lambda x: tf.square(TA(tf.float32, 5).unstack(x).stack()),
+    "gather": lambda x: tf.square(TA(tf.float32, 5).unstack(x).gather([3, 0])),
+    "scatter": lambda x: tf.square(TA(tf.float32, 7).scatter([6, 0, 2, 1, 3], x).stack()),
+    "concat": lambda x: tf.square(TA(tf.float32, 5).unstack(x).concat()),
+    "split": lambda x: tf.square(TA(tf.float32, 2, infer_shape=False).split(x, [2, 3]).read(1)),
+    "split_concat": lambda x: tf.square(TA(tf.float32, 3, infer_shape=False).split(x, [2, 1, 2]).concat()),
+    "identity": lambda x: TA(tf.float32, 5).unstack(x).identity().read(4),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", [[5, 3], [None, 3]])
+def test_gradients(method, shape):
+    x = tf.placeholder(tf.float32, shape)
+    y = tf.reduce_sum(METHODS[method](x))
+    grad = run(tf.gradients(y, x)[0], {x: X})
+    with tf.Session() as session:
+        for index in np.ndindex(X.shape):
+            step = np.zeros_like(X)
+            step[index] = 0.5
+            slope = session.run(y, {x: X + step}) - session.run(y, {x: X - step})
+            assert grad[index] == pytest.approx(slope, abs=1e-3)
+
+
+def test_second_order_gradients():
+    # A TensorArray of gradients is no TensorArray that can be differentiated: TensorFlow gives none for it either.
+    x = tf.placeholder(tf.float32, [3])
+    y = tf.reduce_sum(x**3)
+    rows = TA(tf.float32, 1).write(0, tf.gradients(y, x)[0])
+    np.testing.assert_allclose(run(tf.gradients(rows.read(0), x)[0], {x: [1.0, 2.0, 3.0]}), [6.0, 12.0, 18.0])
+
+
+def after(first, then):
+    with tf.control_dependencies([first]):
+        return then()
+
+
+def array3(**options):
+    return TA(tf.float32, 3, **options)
+
+
+RUN_TIME = [
+    (lambda: array3().read(1), r"Could not read from TensorArray index 1\.  Furthermore, the element shape is not fully"),
+    (lambda: array3().read(3), "Tried to read from index 3 but array size is: 3"),
+    (lambda: array3().read(-1), "Tried to read from index -1 but array size is: 3"),
+    (lambda: array3().write(3, 1.0).flow, "Tried to write to index 3 but array is not resizeable and size is: 3"),
+    (lambda: array3().write(1, 1.0).write(1, 2.0).flow, "TensorArray index 1 because it has already been written to"),
+    (
+        lambda: (lambda a: after(a.read(1), lambda: a.read(1)))(array3().write(1, 1.0)),
+        "Could not read index 1 twice because it was cleared after a previous read",
+    ),
+    (
+        lambda: (lambda a: after(a.read(1), lambda: a.write(1, 2.0).flow))(array3(clear_after_read=False).write(1, 1.0)),
+        "index 1 because it has already been read",
+    ),
+    (
+        lambda: array3(infer_shape=False).write(0, [1.0]).write(2, 2.0).write(1, [1.0]).stack(),
+        r"inconsistent shapes.  Index 0 has shape: \[1\] but index 2 has shape: \[\]",
+    ),
+    (lambda: TA(tf.float32, 2).unstack([1.0, 2.0, 3.0]).flow, r"Max scatter index must be < array size \(2 vs. 2\)"),
+    (lambda: TA(tf.float32, 2).split([1.0, 2.0, 3.0], [1, 1]).flow, "Expected sum of lengths to be equal to values.shape"),
+    (lambda: TA(tf.float32, 3).split([1.0, 2.0, 3.0], [1, 2]).flow, r"not equal to the size of lengths \(3 vs. 2\)"),
+    (
+        lambda: TA(tf.float32, 2).split([1.0, 2.0, 3.0], [1, 2]).flow,
+        "incompatible with the TensorArray's inferred element shape",
+    ),
+    (lambda: TA(tf.float32, 2).split(1.0, [1, 2]).flow, "Expected value to be at least a vector"),
+    (lambda: TA(tf.float32, -1).flow, "Size should be >= 0"),
+    (lambda: TA(tf.float32, 1, infer_shape=False).write(0, 1.0).concat(), "Concat saw a scalar shape at index 0"),
+    (lambda: (lambda a: after(a.close(), lambda: a.read(1)))(array3().write(1, 1.0)), "has already been closed"),
+]
+
+
+@pytest.mark.parametrize(("build", "text"), RUN_TIME)
+def test_errors_when_it_runs(build, text):
+    fetch = build()
+    with tf.Session() as session:
+        for _ in range(3):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                session.run(fetch)
+
+
+def test_an_empty_array_needs_a_shape():
+    with tf.Session() as session, pytest.raises(tf.errors.UnimplementedError, match="size zero, but element shape"):
+        session.run(TA(tf.float32, 0).stack())
+    assert run(TA(tf.float32, 0, element_shape=[2]).stack()).shape == (0, 2)
+    assert run(TA(tf.float32, 0, element_shape=[None, 2]).concat()).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "text"),
+    [
+        (lambda: TA(tf.float32), ValueError, "Size must be provided"),
+        (
+            lambda: TA(tf.float32, handle=tf.constant(1), tensor_array_name="k"),
+            ValueError,
+            "both a handle and tensor_array_name",
+        ),
+        (lambda: TA(tf.float32, handle=1), TypeError, "Handle must be a Tensor"),
+        (lambda: array3().write(1, [1.0]).write(2, 2.0), ValueError, r"Inconsistent shapes: saw \(\) but expected \(1,\)"),
+        (lambda: array3().write(1, tf.constant(1)), TypeError, "dtype int32 but expected dtype float32"),
+        (lambda: array3().scatter([0], [1.0, 2.0]), ValueError, "Dimensions must be equal, but are 2 and 1"),
+        (lambda: array3().scatter([[0]], [1.0]), ValueError, "Shape must be rank 1 but is rank 2"),
+    ],
+)
+def test_errors_at_construction(build, error, text):
+    with pytest.raises(error, match=text):
+        build()
+
+
+def test_gradients_need_a_name_that_tells_them_apart():
+    x = tf.placeholder(tf.float32, [3])
+    with pytest.raises(ValueError, match="Expected op/tensor name to start with gradients"):
+        tf.gradients(TA(tf.float32, 3).unstack(x).read(1), x, name="other")

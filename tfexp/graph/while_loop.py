@@ -1,0 +1,234 @@
+"""`tf.while_loop`. Source: TF 1.15 (control flow v1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tfexp.core import nest
+from tfexp.core.op import get_op
+from tfexp.core.shape import TensorShape, as_shape
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.control_flow import merge, switch_ref_or_tensor
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
+from tfexp.graph.loop_nodes import is_loop_constant
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.graph.while_context import WhileContext, leave, next_iteration
+
+
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:
+    """`loop_vars`, replaced by `body(*loop_vars)` for as long as the scalar bool `cond(*loop_vars)` is true.
+
+    The variables (tensors, IndexedSlices, TensorArrays, nested in lists, tuples and dicts) keep their dtypes and their
+    shapes, or the less specific ones in `shape_invariants`. `maximum_iterations` bounds the number of iterations. A single
+    variable comes back alone unless `return_same_structure`. Raises TypeError or ValueError for what cannot work.
+    """
+    with name_scope(name, "while", loop_vars):
+        if not loop_vars:
+            raise ValueError("No loop variables provided")
+        if not callable(cond):
+            raise TypeError("cond must be callable.")
+        if not callable(body):
+            raise TypeError("body must be callable.")
+        if parallel_iterations < 1:
+            raise TypeError("parallel_iterations must be a positive integer.")
+        if not nest.is_nested(loop_vars):
+            loop_vars = [loop_vars]
+        counted = maximum_iterations is not None
+        if counted:
+            maximum_iterations = _scalar(maximum_iterations)
+            counter = constant(0, dtype=maximum_iterations.dtype, name="iteration_counter")
+            single = len(loop_vars) == 1 and not return_same_structure
+            cond, body = _counting(cond, body, maximum_iterations, single)
+            loop_vars = (counter, loop_vars[0] if single else loop_vars)
+            if shape_invariants is not None:
+                shape_invariants = (TensorShape([]), shape_invariants[0] if single else shape_invariants)
+        if shape_invariants is not None:
+            nest.assert_same_structure(loop_vars, shape_invariants, check_types=False)
+        context = WhileContext(maximum_iterations, parallel_iterations, back_prop, swap_memory)
+        if context.outer_context is None:
+            get_default_graph().add_to_collection(GraphKeys.WHILE_CONTEXT, context)
+        result = _build(context, cond, body, loop_vars, shape_invariants, return_same_structure or counted)
+        return result[1] if counted else result
+
+
+def _scalar(maximum_iterations: Any) -> Tensor:
+    limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
+    if limit.get_shape().rank != 0:
+        raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.get_shape()}")
+    return limit
+
+
+def _counting(cond: Any, body: Any, limit: Tensor, single: bool) -> tuple[Any, Any]:
+    """`cond` and `body` for two loop variables: a counter, and what the given functions know (`single`: one variable)."""
+
+    def arguments(variables: Any) -> Any:
+        return [variables] if single else variables
+
+    def counting_cond(counter: Tensor, variables: Any) -> Any:
+        return get_op("LogicalAnd")(get_op("Less")(counter, limit), cond(*arguments(variables)))
+
+    def counting_body(counter: Tensor, variables: Any) -> Any:
+        following = get_op("AddV2")(counter, 1, name="add")
+        result = body(*arguments(variables))
+        if single and not nest.is_nested(variables) and isinstance(result, (list, tuple)) and len(result) == 1:
+            result = result[0]
+        return following, result
+
+    return counting_cond, counting_body
+
+
+def _to_tensor(leaf: Any) -> Any:
+    """A leaf as it goes round the loop; a TensorArray does as its flow."""
+    return leaf.flow if hasattr(leaf, "_with_flow") else convert_to_tensor_or_indexed_slices(leaf)
+
+
+def _parts(value: Any) -> list[Tensor]:
+    """The tensors of a leaf."""
+    if isinstance(value, IndexedSlices):
+        parts = [value.values, value.indices]
+        return parts if value.dense_shape is None else [*parts, value.dense_shape]
+    return [value]
+
+
+class _Variables:
+    """The leaves of the loop variables: how they look to the user, and the tensors that go round."""
+
+    def __init__(self, structure: Any):
+        self.structure = structure
+        self.given = nest.flatten(structure)
+        self.leaves = [_to_tensor(leaf) for leaf in self.given]
+        self.tensors = [part for leaf in self.leaves for part in _parts(leaf)]
+
+    def pack(self, tensors: Sequence[Tensor], templates: Sequence[Any]) -> Any:
+        """The user's structure with `tensors` for its parts; TensorArrays as `templates` has them."""
+        remaining = iter(tensors)
+        leaves: list[Any] = []
+        for leaf, template in zip(self.leaves, templates, strict=True):
+            parts = [next(remaining) for _ in _parts(leaf)]
+            if isinstance(leaf, IndexedSlices):
+                leaves.append(IndexedSlices(*parts))
+            elif hasattr(template, "_with_flow"):
+                leaves.append(template._with_flow(parts[0]))
+            else:
+                leaves.append(parts[0])
+        return nest.pack_sequence_as(self.structure, leaves)
+
+
+def _build(context: WhileContext, cond: Any, body: Any, loop_vars: Any, invariants: Any, same_structure: bool) -> Any:
+    """Make the nodes of the loop; returns the loop's results in the structure of `loop_vars`."""
+    variables = _Variables(loop_vars)
+    with context.entered():
+        merged = _enter(context, variables, invariants)
+        context.pivot_for_pred = merged[0]
+        condition = convert_to_tensor(cond(*variables.pack(merged, variables.given)))
+        context.pivot = get_op("LoopCond")(condition, name="LoopCond")
+        switched = [switch_ref_or_tensor(tensor, context.pivot) for tensor in merged]
+        inside = [get_op("Identity")(in_body) for _, in_body in switched]
+        context.pivot_for_body = inside[0]
+        arguments = variables.pack(inside, variables.given)
+        returned = _returned_by(body(*arguments), arguments)
+        results = _Variables(returned)
+        if len(results.tensors) != len(merged):
+            raise ValueError(f"The body of {context.name!r} must return values of the loop variables' kinds, got {returned}")
+        following = [next_iteration(tensor) for tensor in results.tensors]
+        for start, value in zip(merged, following, strict=True):
+            _check_invariant(start, value)
+            context.close(start, value)
+        left = [leave(at_end) for at_end, _ in switched]
+        context.loop_exits.extend(left)
+        context.exit_result(left)
+    # A TensorArray leaves as the body left it: what is known of its elements has grown.
+    packed = variables.pack(left, results.given)
+    return packed if same_structure or len(packed) != 1 else packed[0]
+
+
+def _enter(context: WhileContext, variables: _Variables, invariants: Any) -> list[Tensor]:
+    """The Merge of every loop variable."""
+    outside = variables.tensors
+    if context.outer_context is not None:
+        outside = [context.outer_context.add_value(tensor) for tensor in outside]
+    entered = [context.enter(tensor) for tensor in outside]
+    for tensor in entered:
+        context.add_name(tensor)
+        _wait_for_outer_pivot(context, tensor.op)
+    if invariants is not None:
+        for leaf, shape, start in zip(outside, _invariant_shapes(variables, invariants), entered, strict=True):
+            if not _is_special_case(leaf.get_shape(), shape):
+                raise ValueError(
+                    f"The shape invariant specified for {leaf.name} is not compatible with the initial shape of the loop "
+                    f"variable. It enters the loop with shape {leaf.get_shape()}, but the specified shape invariant is "
+                    f"{shape}."
+                )
+            start._shape = shape
+    context.loop_enters.extend(entered)
+    return [merge([tensor, tensor]) for tensor in entered]
+
+
+def _wait_for_outer_pivot(context: WhileContext, op: Operation) -> None:
+    """A variable that starts with a constant of a loop around starts in each of that loop's iterations."""
+    if not is_loop_constant(op._inputs[0].op):
+        return
+    around = None if context.outer_context is None else context.outer_context.while_context()
+    if around is not None:
+        op._add_control_input(around.control_pivot().op)
+
+
+def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShape]:
+    """One shape for each tensor; an invariant of IndexedSlices is that of its dense form."""
+    shapes: list[TensorShape] = []
+    for leaf, invariant in zip(variables.leaves, nest.flatten(invariants), strict=True):
+        shape = as_shape(invariant)
+        if isinstance(leaf, IndexedSlices):
+            row = TensorShape([None]).concatenate(shape[1:])
+            shapes.extend([row, TensorShape([None]), TensorShape([shape.rank])][: len(_parts(leaf))])
+        else:
+            shapes.append(shape)
+    return shapes
+
+
+def _returned_by(result: Any, arguments: Any) -> list[Any]:
+    if not nest.is_nested(result) or isinstance(result, dict):
+        result = [result]
+    result = list(result)
+    # The outermost container is a matter of style: bodies take lists and return tuples.
+    nest.assert_same_structure(list(arguments), result)
+    return result
+
+
+def _check_invariant(start: Tensor, value: Tensor) -> None:
+    initial = start.op._inputs[0].op._inputs[0]
+    if value.dtype.base_dtype is not start.dtype.base_dtype:
+        raise TypeError(
+            f"The loop variable that starts with {initial.name!r} is of type {start.dtype.base_dtype.name}, but of type "
+            f"{value.dtype.base_dtype.name} after one iteration."
+        )
+    if not _is_special_case(value.get_shape(), start.get_shape()):
+        raise ValueError(
+            f"Input tensor {initial.name!r} enters the loop with shape {initial.get_shape()}, but has shape "
+            f"{value.get_shape()} after one iteration. To allow the shape to vary across iterations, use the "
+            "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+        )
+
+
+def _is_special_case(shape: TensorShape, general: TensorShape) -> bool:
+    """Whether whatever has the one shape has the other too."""
+    dims, allowed = shape.known_dims, general.known_dims
+    if allowed is None:
+        return True
+    if dims is None or len(dims) != len(allowed):
+        return False
+    return all(a is None or a == d for d, a in zip(dims, allowed, strict=True))
