@@ -96,6 +96,7 @@ from tfexp.ops import control_loop as _control_loop
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import overloads as _overloads
 from tfexp.ops import reduce_gradients as _reduce_gradients
+from tfexp.ops import sendrecv as _sendrecv
 from tfexp.ops import stack as _stack
 from tfexp.ops import tensor_array_gradients as _tensor_array_gradients
 from tfexp.ops import variables as _variables

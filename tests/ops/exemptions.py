@@ -12,6 +12,7 @@ EXEMPT: dict[str, str] = {
         ("HistogramSummary", "MergeSummary", "ScalarSummary", "TensorSummaryV2"),
         "their values are serialized protos: test_summary.py reads them",
     ),
+    **dict.fromkeys(("_Send", "_Recv", "_HostSend", "_HostRecv"), "tasks feed and fetch in their place: tests/distributed"),
     **dict.fromkeys(
         ("Enter", "RefEnter", "Exit", "RefExit", "NextIteration", "RefNextIteration", "LoopCond"),
         "they run as part of a loop only: tests/graph/test_while_loop.py",

@@ -10,6 +10,9 @@ from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.ir import Draft, Node, Value
 
+# Nodes that only stand for a value from outside: a client's, or another task's.
+PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "_Recv", "_HostRecv"})
+
 
 def prune(
     fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor], feed_shapes: Sequence[TensorShape]
@@ -37,7 +40,7 @@ def prune(
 def _needed(fetches: Sequence[Tensor], targets: Sequence[Operation], fed: dict[Tensor, Value]) -> dict[Operation, None]:
     # A placeholder that is fed has nothing left to wait for; any other op with a fed output still runs where a control
     # edge asks for it.
-    fed_placeholders = {t.op for t in fed if t.op.type in ("Placeholder", "PlaceholderV2")}
+    fed_placeholders = {t.op for t in fed if t.op.type in PLACEHOLDERS}
     found: dict[Operation, None] = {}
     pending: list[Operation] = [t.op for t in fetches if t not in fed]
     pending.extend(targets)

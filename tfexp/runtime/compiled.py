@@ -21,13 +21,13 @@ from tfexp.runtime.cpu import flush_denormals, restore_denormals
 from tfexp.runtime.executor import Interpreter, bind_kernel, hand_out, make_scratch
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.loops import PartRunner
-from tfexp.runtime.resources import Resources
+from tfexp.runtime.resources import AnyResources
 
 
 class Compiled:
     """A plan's generated code in one session. `run` may be called by several threads at once."""
 
-    def __init__(self, plan: Plan, resources: Resources):
+    def __init__(self, plan: Plan, resources: AnyResources):
         self.plan = plan
         self._source: Source | None = None
         self._code: types.CodeType | None = None

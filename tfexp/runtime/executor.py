@@ -16,7 +16,7 @@ from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.loops import PartRunner, bind_loop
-from tfexp.runtime.resources import Resources
+from tfexp.runtime.resources import AnyResources
 from tfexp.runtime.step import NodeContext, StepState, current
 
 
@@ -26,7 +26,7 @@ class Trace(Protocol):
     def node(self, step: Step, began: float, ended: float, inputs: Sequence[Any], outputs: Sequence[Any]) -> None: ...
 
 
-def bind_kernel(step: Step, resources: Resources, bind_part: Callable[[Plan], PartRunner]) -> Callable[..., Any]:
+def bind_kernel(step: Step, resources: AnyResources, bind_part: Callable[[Plan], PartRunner]) -> Callable[..., Any]:
     """The step's kernel with its context and attributes: `f(*grouped inputs)`; `bind_part` is for the parts of loops."""
     if step.loop is not None:
         return bind_loop(step.loop, bind_part)
@@ -48,13 +48,13 @@ class BoundStep:
 
     __slots__ = ("call", "checked", "step")
 
-    def __init__(self, step: Step, resources: Resources):
+    def __init__(self, step: Step, resources: AnyResources):
         self.step = step
         self.call = _bind(step, resources)
         self.checked = False
 
 
-def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[Any]]:
+def _bind(step: Step, resources: AnyResources) -> Callable[[list[Any]], Sequence[Any]]:
     op = step.op
     compute = _with_flat_inputs(step, resources)
     if op.has_single_output:
@@ -69,7 +69,7 @@ def _bind(step: Step, resources: Resources) -> Callable[[list[Any]], Sequence[An
     return for_effect
 
 
-def _with_flat_inputs(step: Step, resources: Resources) -> Callable[[list[Any]], Any]:
+def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any]], Any]:
     kernel = bind_kernel(step, resources, lambda plan: Interpreter(plan, resources).run_part)
     if step.call is None:
         return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
@@ -103,7 +103,7 @@ class Progress:
 class Interpreter:
     """A plan in one session. `run` may be called by several threads at once."""
 
-    def __init__(self, plan: Plan, resources: Resources):
+    def __init__(self, plan: Plan, resources: AnyResources):
         self.plan = plan
         self._steps = [BoundStep(step, resources) for step in plan.steps]
         self._initial = [slot.constant for slot in plan.slots]

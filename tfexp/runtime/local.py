@@ -15,6 +15,7 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.core.errors import CancelledError, OpError
 from tfexp.core.shape import TensorShape
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
@@ -30,7 +31,7 @@ from tfexp.runtime.device_list import DeviceAttributes
 from tfexp.runtime.executor import Interpreter
 from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.plan_cache import PlanCache
-from tfexp.runtime.resources import Resources
+from tfexp.runtime.resources import Resources, SessionResources
 from tfexp.runtime.step import ActiveSteps, current
 from tfexp.runtime.trace import Tracer, record_graphs
 
@@ -63,15 +64,22 @@ class Explanation:
 class LocalBackend:
     """One local session's resources, plans and running steps."""
 
-    def __init__(self, target: str, graph: Graph, config: config_pb2.ConfigProto | None):
+    def __init__(
+        self,
+        graph: Graph,
+        config: config_pb2.ConfigProto | None,
+        resources: Resources | SessionResources | None = None,
+        devices: tuple[str, ...] = (CPU,),
+    ):
+        """`resources`: those of the task, for a session of a server; a session of its own has its own, and ends them."""
         self.graph = graph
         self.config = config or config_pb2.ConfigProto()
-        self.resources = Resources()
+        self._owns_resources = resources is None
+        self.resources = Resources() if resources is None else resources
         self.active = ActiveSteps()
-        self.devices = Devices((CPU,), soft=self.config.allow_soft_placement)
+        self.devices = Devices(devices, soft=self.config.allow_soft_placement)
         self.plans = PlanCache(MAX_PLANS)
         configure(self.config.intra_op_parallelism_threads)
-        _open.add(self)
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> LocalStep:
         return LocalStep(self, fetches, targets, feeds)
@@ -86,7 +94,8 @@ class LocalBackend:
     def close(self) -> None:
         self.active.close()
         self.plans.clear()
-        self.resources.clear()
+        if self._owns_resources:
+            self.resources.clear()
 
     def guarded(self, runner: Callable[..., Sequence[Any]], timeout_in_ms: int = 0) -> Runner:
         """`runner` as a step that can be cancelled: by its deadline, and by closing the session."""
@@ -94,6 +103,8 @@ class LocalBackend:
         def run(values: Sequence[Any]) -> Sequence[Any]:
             state = self.active.begin(timeout_in_ms or self.config.operation_timeout_in_ms)
             outer, current.step = current.step, state
+            # A step inside of another one (a server's) ends with it.
+            unlink = None if outer is None else outer.on_cancel(lambda: state.cancel(outer.reason or _unknown()))
             try:
                 result = runner(values)
                 state.check()
@@ -104,9 +115,15 @@ class LocalBackend:
                 raise
             finally:
                 current.step = outer
+                if unlink is not None:
+                    unlink()
                 self.active.end(state)
 
         return run
+
+
+def _unknown() -> OpError:
+    return CancelledError(None, None, "The step around this one was cancelled")
 
 
 class LocalStep:
@@ -206,6 +223,12 @@ class LocalStep:
                     record_graphs(run_metadata, self.plan(None, optimise=False), compiled.plan)
 
 
+def _open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> LocalBackend:
+    backend = LocalBackend(graph, config)
+    _open.add(backend)
+    return backend
+
+
 def reset(target: str, containers: Sequence[str] | None, config: Any) -> None:
     """Close all local sessions and drop what their containers hold."""
     for backend in list(_open):
@@ -213,4 +236,4 @@ def reset(target: str, containers: Sequence[str] | None, config: Any) -> None:
         backend.close()
 
 
-register_backend("", LocalBackend, reset)
+register_backend("", _open_session, reset)

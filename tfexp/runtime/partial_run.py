@@ -10,6 +10,7 @@ from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.plan import Plan
+from tfexp.plan.prune import PLACEHOLDERS
 from tfexp.runtime.executor import Interpreter
 
 
@@ -32,7 +33,7 @@ class PartialStep:
         self._progress = interpreter.begin()
         self._fed: set[Tensor] = set()
         self._asked: set[Tensor | Operation] = set()
-        self._producer = {slot: n for n, step in enumerate(self._plan.steps) for slot in step.outputs}
+        self._fed_placeholders = {t.op for t in feeds if t.op.type in PLACEHOLDERS}
         self._position = {step.origin: n for n, step in enumerate(self._plan.steps)}
 
     def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> list[Any]:
@@ -68,30 +69,32 @@ class PartialStep:
 
     def _needed(self, elements: Sequence[Tensor | Operation]) -> set[int]:
         """The steps that have to run now; InvalidArgumentError when one of them waits for a feed that did not come."""
-        missing = {slot: tensor for tensor, slot in self._feeds.items() if tensor not in self._fed}
-        pending: list[int] = []
+        missing = {tensor for tensor in self._feeds if tensor not in self._fed}
+        pending: list[Operation] = []
         for element in elements:
             if isinstance(element, Operation):
-                pending.append(self._position[element])
-                continue
-            slot = self._plan.fetches[self._fetches[element]].slot
-            if slot in missing:
-                raise _must_feed(missing[slot])
-            if slot in self._producer:
-                pending.append(self._producer[slot])
+                pending.append(element)
+            elif element in missing:
+                raise _must_feed(element)
+            elif element not in self._feeds:
+                pending.append(element.op)
         needed: set[int] = set()
+        seen: set[Operation] = set()
         while pending:
-            number = pending.pop()
-            if number in needed or number in self._progress.done:
+            op = pending.pop()
+            # Of a constant there is no step, but there may be something that has to run before it.
+            number = self._position.get(op)
+            if op in seen or number in self._progress.done or op in self._fed_placeholders:
                 continue
-            needed.add(number)
-            step = self._plan.steps[number]
-            for slot in step.inputs:
-                if slot in missing:
-                    raise _must_feed(missing[slot])
-                if slot in self._producer:
-                    pending.append(self._producer[slot])
-            pending.extend(self._position[op] for op in step.origin._control_inputs if op in self._position)
+            seen.add(op)
+            if number is not None:
+                needed.add(number)
+            for tensor in op._inputs:
+                if tensor in missing:
+                    raise _must_feed(tensor)
+                if tensor not in self._feeds:
+                    pending.append(tensor.op)
+            pending.extend(op._control_inputs)
         return needed
 
 

@@ -52,3 +52,27 @@ class Resources:
             if containers is None:
                 self._node_states.clear()
             self.generation += 1
+
+
+class SessionResources:
+    """One session's view of its task's resources: these are everybody's, what its nodes' kernels remember is its own."""
+
+    def __init__(self, shared: Resources):
+        self._shared = shared
+        self._lock = threading.Lock()
+        self._node_states: dict[str, dict[str, Any]] = {}
+        self.get = shared.get
+        self.find = shared.find
+        self.remove = shared.remove
+        self.clear = shared.clear
+
+    @property
+    def generation(self) -> int:
+        return self._shared.generation
+
+    def node_state(self, node_name: str) -> dict[str, Any]:
+        with self._lock:
+            return self._node_states.setdefault(node_name, {})
+
+
+AnyResources = Resources | SessionResources

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core.errors import CancelledError, DeadlineExceededError, OpError
-from tfexp.runtime.resources import Resources
+from tfexp.runtime.resources import AnyResources
 
 
 class StepState:
@@ -110,7 +110,7 @@ class NodeContext:
 
     __slots__ = ("_resources", "_state", "device", "node_name")
 
-    def __init__(self, node_name: str, device: str, resources: Resources):
+    def __init__(self, node_name: str, device: str, resources: AnyResources):
         self.node_name = node_name
         self.device = device
         self._resources = resources

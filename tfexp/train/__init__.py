@@ -6,6 +6,7 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
 
 from tfexp.core.gone import of_train as __getattr__
 from tfexp.distributed.cluster import ClusterSpec as ClusterSpec
+from tfexp.distributed.server import Server as Server
 from tfexp.formats.bundle import BundleReader as NewCheckpointReader
 from tfexp.formats.checkpoint_state import checkpoint_exists as checkpoint_exists
 from tfexp.formats.checkpoint_state import generate_checkpoint_state_proto as generate_checkpoint_state_proto

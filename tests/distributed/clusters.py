@@ -1,0 +1,39 @@
+"""Clusters of servers in this process, on loopback, for tests."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import tfexp as tf
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens at now."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for s in sockets:
+            s.bind(("127.0.0.1", 0))
+        return [s.getsockname()[1] for s in sockets]
+
+
+def cluster_spec(**jobs: int) -> tf.train.ClusterSpec:
+    """A spec with so many tasks of each job."""
+    ports = iter(free_ports(sum(jobs.values())))
+    return tf.train.ClusterSpec({job: [f"localhost:{next(ports)}" for _ in range(n)] for job, n in jobs.items()})
+
+
+@contextlib.contextmanager
+def running(**jobs: int) -> Iterator[dict[str, tf.train.Server]]:
+    """The servers of such a cluster by `job:task`, stopped at the end."""
+    spec = cluster_spec(**jobs)
+    servers: dict[str, tf.train.Server] = {}
+    try:
+        for job in spec.jobs:
+            for task in spec.task_indices(job):
+                servers[f"{job}:{task}"] = tf.train.Server(spec, job, task)
+        yield servers
+    finally:
+        for server in servers.values():
+            server.stop()

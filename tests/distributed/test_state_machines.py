@@ -1,0 +1,255 @@
+"""Master and worker as what they are: functions of events. Events are lost, repeated and reordered here."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from tensorboard.compat.proto import config_pb2
+
+import tfexp as tf
+from tfexp.core import errors
+from tfexp.distributed import events as ev
+from tfexp.distributed import messages as m
+from tfexp.distributed.master import OURS, Master
+from tfexp.distributed.worker import Worker
+
+PS, WORKER = "/job:ps/replica:0/task:0", "/job:worker/replica:0/task:0"
+TASKS = {PS: "a:1", WORKER: "b:2"}
+
+
+def _device(task: str) -> m.Device:
+    return m.Device(f"{task}/device:CPU:0", "CPU", 1 << 28, 7, OURS)
+
+
+def _numbers() -> Callable[[], int]:
+    counter = itertools.count(1)
+    return lambda: next(counter) << 8
+
+
+def _graph() -> Any:
+    with tf.Graph().as_default() as graph:
+        with tf.device("/job:ps"):
+            a = tf.placeholder(tf.float32, [], name="a")
+            b = tf.multiply(a, 2.0, name="b")
+        with tf.device("/job:worker"):
+            c = tf.add(b, 1.0, name="c")
+        with tf.device("/job:ps"):
+            tf.multiply(c, b, name="d")
+    return graph.as_graph_def()
+
+
+def _answer(request: Any) -> Any:
+    """What an obliging task says."""
+    if isinstance(request, m.GetStatus):
+        return m.Status((_device(PS),))
+    if isinstance(request, m.RegisterGraph):
+        return m.GraphRegistered("graph")
+    if isinstance(request, m.RunGraph):
+        return m.GraphRun({key: np.float32(1.0) for key in request.wanted})
+    return m.Done()
+
+
+class _Driver:
+    """Answers what the machine asks for, in an order of its own choosing."""
+
+    def __init__(self, seed: int = 0):
+        self.master = Master(WORKER, [_device(WORKER)], TASKS, _numbers())
+        self.random = random.Random(seed)
+        self.outcome: dict[int, Any] = {}
+        self.asks: list[ev.Ask] = []
+        self.abandoned: list[int] = []
+
+    def feed(self, event: Any) -> None:
+        for command in self.master.handle(event):
+            if isinstance(command, ev.Respond | ev.Refuse):
+                assert command.call not in self.outcome, "a call is answered once"
+                self.outcome[command.call] = command
+            elif isinstance(command, ev.Ask):
+                self.asks.append(command)
+            elif isinstance(command, ev.Abandon):
+                self.abandoned.append(command.ask)
+
+    def settle(self, repeat: bool = False) -> None:
+        while self.asks:
+            ask = self.asks.pop(self.random.randrange(len(self.asks)))
+            for _ in range(1 + repeat):
+                self.feed(ev.Answered(ask.ask, _answer(ask.request)))
+
+    def session(self) -> str:
+        self.feed(ev.Asked(1, m.CreateSession(_graph(), config_pb2.ConfigProto())))
+        self.settle()
+        created = self.outcome[1].reply
+        assert isinstance(created, m.SessionCreated)
+        return created.session
+
+
+def _step(session: str) -> m.RunStep:
+    return m.RunStep(session, (("a:0", np.float32(3.0)),), ("d:0", "c:0"), ())
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("repeat", [False, True])
+def test_answers_in_any_order_and_twice(seed: int, repeat: bool) -> None:
+    driver = _Driver(seed)
+    session = driver.session()
+    calls = range(10, 14)
+    for call in calls:
+        driver.feed(ev.Asked(call, _step(session)))
+    driver.settle(repeat)
+    for call in calls:
+        assert isinstance(driver.outcome[call], ev.Respond)
+        assert driver.outcome[call].reply.values == (1.0, 1.0)
+
+
+def test_stages_follow_the_data_and_graphs_are_registered_once() -> None:
+    driver = _Driver()
+    session = driver.session()
+    driver.feed(ev.Asked(2, _step(session)))
+    registered = [ask for ask in driver.asks if isinstance(ask.request, m.RegisterGraph)]
+    assert [ask.task for ask in registered] == [PS, WORKER, PS]
+    ran = []
+    while driver.asks:
+        ask = driver.asks.pop(0)
+        if isinstance(ask.request, m.RunGraph):
+            ran.append((ask.task, len(ask.request.sends), len(ask.request.wanted)))
+        driver.feed(ev.Answered(ask.ask, _answer(ask.request)))
+    # b stays at ps between its two stages; c is both sent there and fetched.
+    assert ran == [(PS, 1, 1), (WORKER, 1, 2), (PS, 1, 1)]
+    driver.feed(ev.Asked(3, _step(session)))
+    assert [type(ask.request) for ask in driver.asks] == [m.RunGraph]
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_one_failure_ends_the_step_and_nothing_else(at: int) -> None:
+    driver = _Driver()
+    session = driver.session()
+    driver.feed(ev.Asked(2, _step(session)))
+    for _ in range(3):
+        driver.feed(ev.Answered((ask := driver.asks.pop(0)).ask, _answer(ask.request)))
+    for _ in range(at):
+        driver.feed(ev.Answered((ask := driver.asks.pop(0)).ask, _answer(ask.request)))
+    failing = driver.asks.pop(0)
+    driver.feed(ev.Failed(failing.ask, errors.OutOfRangeError(None, None, "empty")))
+    assert isinstance(driver.outcome[2].error, errors.OutOfRangeError)
+    assert driver.outcome[2].error.message == f"From {failing.task}:\nempty"
+    assert {type(ask.request) for ask in driver.asks} == {m.CleanupGraph}
+    driver.feed(ev.Failed(failing.ask, errors.OutOfRangeError(None, None, "again")))
+    driver.settle()
+    driver.feed(ev.Asked(3, _step(session)))
+    driver.settle()
+    assert isinstance(driver.outcome[3], ev.Respond)
+
+
+@pytest.mark.parametrize("lost", range(6))
+def test_a_lost_answer_is_overcome_by_cancelling(lost: int) -> None:
+    driver = _Driver()
+    session = driver.session()
+    driver.feed(ev.Asked(2, _step(session)))
+    for _ in range(lost):
+        driver.feed(ev.Answered((ask := driver.asks.pop(0)).ask, _answer(ask.request)))
+    late = list(driver.asks)
+    driver.feed(ev.Cancelled(2, errors.DeadlineExceededError(None, None, "too long")))
+    assert isinstance(driver.outcome[2].error, errors.DeadlineExceededError)
+    driver.feed(ev.Cancelled(2, errors.DeadlineExceededError(None, None, "too long")))
+    for ask in late:
+        driver.feed(ev.Answered(ask.ask, _answer(ask.request)))
+    driver.settle()
+    driver.feed(ev.Asked(3, _step(session)))
+    driver.settle()
+    assert isinstance(driver.outcome[3], ev.Respond)
+
+
+def test_a_failed_registration_is_tried_again() -> None:
+    driver = _Driver()
+    session = driver.session()
+    driver.feed(ev.Asked(2, _step(session)))
+    driver.feed(ev.Failed(driver.asks.pop(0).ask, errors.UnavailableError(None, None, "gone")))
+    assert isinstance(driver.outcome[2].error, errors.UnavailableError)
+    driver.asks.clear()
+    driver.feed(ev.Asked(3, _step(session)))
+    assert len(driver.asks) == 3
+    driver.settle()
+    assert isinstance(driver.outcome[3], ev.Respond)
+
+
+def _key(task: str, name: str, incarnation: int = 7) -> str:
+    return f"{task}/device:CPU:0;{incarnation:016x};{WORKER}/device:CPU:0;{name};0:0"
+
+
+class _Program:
+    def __init__(self, receives: tuple[str, ...], sends: tuple[str, ...], needs: tuple[frozenset[str], ...]):
+        self.receives, self.sends, self.needs = receives, sends, needs
+
+
+def _worker_with(program: _Program) -> Worker:
+    worker = Worker(PS, [_device(PS)], TASKS)
+    (load,) = worker.handle(ev.Asked(1, m.RegisterGraph("", None)))  # type: ignore[arg-type]
+    assert isinstance(load, ev.Load)
+    worker.handle(ev.Answered(load.ask, program))
+    return worker
+
+
+HANDLE = f"{1:016x}"
+
+
+def test_a_tensor_may_be_asked_for_before_and_after_it_is_made() -> None:
+    early, late = _key(PS, "early"), _key(PS, "late")
+    worker = _worker_with(_Program((), (early, late), (frozenset(),)))
+    assert worker.handle(ev.Asked(2, m.RecvTensor(5, early))) == []
+    (run,) = worker.handle(ev.Asked(3, m.RunGraph("", HANDLE, 5)))
+    assert isinstance(run, ev.Execute)
+    given, ended = worker.handle(ev.Answered(run.ask, ({early: 1.0, late: 2.0}, None)))
+    assert given == ev.Respond(2, m.TensorReceived(1.0))  # type: ignore[arg-type]
+    assert ended == ev.Respond(3, m.GraphRun({}))
+    assert worker.handle(ev.Answered(run.ask, ({early: 1.0, late: 2.0}, None))) == []
+    assert worker.handle(ev.Asked(4, m.RecvTensor(5, late))) == [ev.Respond(4, m.TensorReceived(2.0))]  # type: ignore[arg-type]
+
+
+def test_parts_run_as_what_they_need_arrives() -> None:
+    x, y, out = _key(WORKER, "x"), _key(WORKER, "y"), _key(PS, "out")
+    worker = _worker_with(_Program((x, y), (out,), (frozenset(), frozenset([x]), frozenset([x, y]))))
+    commands = worker.handle(ev.Asked(2, m.RunGraph("", HANDLE, 5)))
+    fetches = {c.request.key: c.ask for c in commands if isinstance(c, ev.Ask)}
+    (first,) = [c for c in commands if isinstance(c, ev.Execute)]
+    assert first.parts == {0}
+    assert worker.handle(ev.Answered(fetches[y], m.TensorReceived(1.0))) == []  # type: ignore[arg-type]
+    (rest,) = worker.handle(ev.Answered(fetches[x], m.TensorReceived(1.0)))  # type: ignore[arg-type]
+    assert isinstance(rest, ev.Execute)
+    assert rest.parts == {1, 2}
+    assert worker.handle(ev.Answered(first.ask, ({}, None))) == []
+    assert worker.handle(ev.Answered(rest.ask, ({out: 3.0}, None))) == [ev.Respond(2, m.GraphRun({}))]
+
+
+def test_a_failed_step_fails_for_everybody() -> None:
+    out = _key(PS, "out")
+    worker = _worker_with(_Program((), (out,), (frozenset(),)))
+    worker.handle(ev.Asked(2, m.RecvTensor(5, out)))
+    (run,) = worker.handle(ev.Asked(3, m.RunGraph("", HANDLE, 5)))
+    error = errors.OutOfRangeError(None, None, "end")
+    assert isinstance(run, ev.Execute)
+    refused = worker.handle(ev.Failed(run.ask, error))
+    assert {(type(c), c.call) for c in refused if isinstance(c, ev.Refuse)} == {(ev.Refuse, 2), (ev.Refuse, 3)}
+    assert worker.handle(ev.Asked(4, m.RecvTensor(5, out))) == [ev.Refuse(4, error)]
+
+
+def test_cleaning_up_aborts_who_waits() -> None:
+    out = _key(PS, "out")
+    worker = _worker_with(_Program((), (out,), (frozenset(),)))
+    worker.handle(ev.Asked(2, m.RecvTensor(5, out)))
+    refused, done = worker.handle(ev.Asked(3, m.CleanupGraph(5)))
+    assert isinstance(refused, ev.Refuse)
+    assert isinstance(refused.error, errors.AbortedError)
+    assert done == ev.Respond(3, m.Done())
+
+
+def test_an_old_incarnation_is_aborted() -> None:
+    worker = _worker_with(_Program((), (), ()))
+    (refused,) = worker.handle(ev.Asked(2, m.RecvTensor(5, _key(PS, "out", incarnation=6))))
+    assert isinstance(refused, ev.Refuse)
+    assert isinstance(refused.error, errors.AbortedError)
+    assert "incarnation" in refused.error.message

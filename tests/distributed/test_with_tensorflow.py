@@ -1,0 +1,83 @@
+"""Real TensorFlow as client, master and worker of our servers and sessions, where it is installed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.distributed.clusters import free_ports
+from tests.distributed.tensorflow_peer import train
+from tests.golden import oracle
+
+pytestmark = pytest.mark.skipif(not oracle.is_installed(), reason="TensorFlow is not installed")
+
+ROOT = Path(__file__).parents[2]
+PEER = [sys.executable, "-m", "tests.distributed.tensorflow_peer"]
+
+
+@contextlib.contextmanager
+def _tensorflow_server(cluster: dict[str, list[str]], job: str) -> Iterator[None]:
+    command = [*PEER, "server", json.dumps(cluster), job, "0"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
+        assert peer.stdout is not None
+        assert peer.stdin is not None
+        try:
+            assert peer.stdout.readline().startswith("up")
+            yield
+        finally:
+            peer.stdin.close()
+            try:
+                peer.wait(20)
+            except subprocess.TimeoutExpired:
+                peer.kill()
+
+
+@contextlib.contextmanager
+def _our_server(cluster: dict[str, list[str]], job: str) -> Iterator[None]:
+    server = tf.train.Server(cluster, job, 0)
+    try:
+        yield
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("client", ["ours", "tensorflow"])
+@pytest.mark.parametrize("worker", ["ours", "tensorflow"])
+@pytest.mark.parametrize("ps", ["ours", "tensorflow"])
+def test_a_cluster_of_both_trains(ps: str, worker: str, client: str) -> None:
+    if (ps, worker, client) == ("tensorflow",) * 3:
+        pytest.skip("TensorFlow alone is not our test")
+    ports = free_ports(2)
+    cluster = {"ps": [f"127.0.0.1:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"]}
+    target = f"grpc://127.0.0.1:{ports[1]}"
+    with contextlib.ExitStack() as stack:
+        for kind, job in ((ps, "ps"), (worker, "worker")):
+            stack.enter_context((_our_server if kind == "ours" else _tensorflow_server)(cluster, job))
+        if client == "ours":
+            with tf.Graph().as_default():
+                seen: dict[str, Any] = train(tf, target, cluster)
+        else:
+            command = [*PEER, "client", target, json.dumps(cluster)]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode == 0, done.stderr
+            seen = json.loads(done.stdout)
+    assert seen["steps"] == 60
+    assert seen["loss"] < 0.5
+    np.testing.assert_allclose(seen["w"], [[1.0], [2.0], [3.0]], atol=0.7)
+    assert [name for name, _ in seen["errors"]] == [
+        "InvalidArgumentError",
+        "FailedPreconditionError",
+        "InvalidArgumentError",
+    ]
+    assert seen["errors"][2][1] == "CheckNumerics"
+    assert seen["words"] == ["a!", "b!"]
+    assert seen["devices"] == [f"/job:{job}/replica:0/task:0/device:CPU:0" for job in ("ps", "worker")]

@@ -1,0 +1,63 @@
+"""What a master knows of its sessions: their steps, cut and registered, and those under way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tensorboard.compat.proto import config_pb2
+
+from tfexp.distributed import messages as m
+from tfexp.distributed.session_graph import SessionGraph
+from tfexp.plan.assign import Assignment
+from tfexp.plan.partition import Edge, Partition
+
+# The feeds, fetches and targets of a step, by name.
+Signature = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass
+class Prepared:
+    """One signature, cut and registered. `waiting` are the runs that came before it was."""
+
+    partition: Partition
+    feeds: tuple[str, ...]  # full names, as in the edges
+    fetches: tuple[str, ...]
+    graphs: list[str]
+    missing: int
+    waiting: list[Run] = field(default_factory=list)
+    arriving: dict[int, list[Edge]] = field(default_factory=dict)  # what each stage gets from the master
+    wanted: dict[int, tuple[str, ...]] = field(default_factory=dict)  # what each stage gives to the master
+    leaves_values: bool = False  # whether something stays on a worker between two stages of a step
+
+
+@dataclass
+class Run:
+    """One step under way."""
+
+    call: int
+    session: Session
+    prepared: Prepared
+    step: int
+    feeds: dict[str, m.Value]
+    options: config_pb2.RunOptions
+    values: dict[Edge, m.Value] = field(default_factory=dict)
+    ended: set[int] = field(default_factory=set)
+    asks: dict[int, int] = field(default_factory=dict)  # ask -> stage
+    started: set[int] = field(default_factory=set)
+    metadata: config_pb2.RunMetadata | None = None
+    over: bool = False
+
+
+@dataclass
+class Session:
+    handle: str
+    graph: SessionGraph
+    config: config_pb2.ConfigProto
+    tasks: tuple[str, ...]
+    devices: dict[str, tuple[m.Device, ...]] = field(default_factory=dict)
+    assignment: Assignment | None = None
+    incarnations: dict[str, int] = field(default_factory=dict)
+    prepared: dict[Signature, Prepared] = field(default_factory=dict)
+    callables: dict[int, Signature] = field(default_factory=dict)
+    next_callable: int = 1
+    runs: dict[int, Run] = field(default_factory=dict)

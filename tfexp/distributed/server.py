@@ -1,0 +1,181 @@
+"""`tf.train.Server`: one task of a cluster, served by this process. Source: TF 1.15.
+
+A server listens at the host that the cluster names for its task: `localhost` is this machine alone. `bind` says otherwise
+(`"0.0.0.0"`: every interface). There is no authentication: whoever can reach the port can run graphs, which read and write
+files with the rights of this process.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tensorboard.compat.proto import cluster_pb2, config_pb2
+
+from tfexp.core.errors import InvalidArgumentError, UnknownError
+from tfexp.distributed.cluster import ClusterSpec
+from tfexp.runtime.backend import register_backend
+
+if TYPE_CHECKING:
+    from tfexp.distributed.task import Task
+    from tfexp.distributed.transport import Transport
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]", "")
+
+# The servers of this process, by `host:port`: their own process's sessions need no socket.
+_serving: dict[str, Task] = {}
+
+
+class Server:
+    """The task `/job:job_name/task:task_index` of a cluster, which sessions may have as their target.
+
+    `server_or_cluster_def`: a ClusterSpec, a dict, a ClusterDef or a ServerDef, which names job and task too. Without
+    `start` it begins to serve at `start()`. Raises ValueError when the task is none of the cluster's or is not said,
+    InvalidArgumentError for a protocol other than grpc, UnknownError when its address cannot be listened at.
+    """
+
+    def __init__(
+        self,
+        server_or_cluster_def: Any,
+        job_name: str | None = None,
+        task_index: int | None = None,
+        protocol: str | None = None,
+        config: config_pb2.ConfigProto | None = None,
+        start: bool = True,
+        *,
+        bind: str | None = None,
+    ):
+        cluster, job, index, default = _identity(server_or_cluster_def, job_name, task_index)
+        if (protocol or "grpc") != "grpc":
+            raise InvalidArgumentError(
+                None, None, f"No server factory registered for protocol {protocol!r}: there is 'grpc'"
+            )
+        self._job, self._index = job, index
+        self._name = f"/job:{job}/replica:0/task:{index}"
+        self._cluster = cluster
+        if config is not None:
+            default.MergeFrom(config)
+        self._config = default
+        self._stopped = threading.Event()
+        address = cluster.task_address(job, index)
+        host, _, port = address.rpartition(":")
+        if not port.isdigit() or int(port) > 65535:
+            raise UnknownError(None, None, f'Could not parse port for local server from "{address}" ({self._name})')
+        if bind is None:
+            bind = "127.0.0.1" if host in _LOOPBACK else host
+        from tfexp.distributed.services import GrpcServices
+        from tfexp.distributed.task import Task, task_names
+
+        self._tasks = task_names(cluster)
+        self._task = Task(self._name, self._tasks, self._connect, default)
+        self._services = GrpcServices(self._task, f"{bind}:{port}")
+        self._address = f"{host or 'localhost'}:{self._services.port}"
+        self._tasks[self._name] = self._address
+        self._started = False
+        if start:
+            self.start()
+
+    def _connect(self, address: str) -> Transport:
+        from tfexp.distributed.channel import GrpcChannel
+
+        name = next((task for task, known in self._tasks.items() if known == address), "")
+        return GrpcChannel(address, name)
+
+    def start(self) -> None:
+        """Begin to serve. Nothing happens when it does already."""
+        if not self._started:
+            self._started = True
+            self._services.start()
+            _serving[self._address] = self._task
+
+    def join(self) -> None:
+        """Wait until the server is stopped: as a rule, for ever."""
+        self._stopped.wait()
+
+    def stop(self, grace: float | None = None) -> None:
+        """Stop serving; whatever is under way ends with UnavailableError. tfexp's own: TensorFlow's servers only die."""
+        if _serving.get(self._address) is self._task:
+            del _serving[self._address]
+        self._task.close()
+        self._services.stop(grace).wait()
+        self._stopped.set()
+
+    @property
+    def target(self) -> str:
+        """What a session takes as its target to have this server as its master: `grpc://host:port`."""
+        return f"grpc://{self._address}"
+
+    @property
+    def server_def(self) -> Any:
+        """The server's ServerDef: cluster, job, task, protocol, default session config."""
+        from tfexp.formats.protos.devices import ServerDef
+
+        return ServerDef(
+            cluster=self._cluster.as_cluster_def(),
+            job_name=self._job,
+            task_index=self._index,
+            protocol="grpc",
+            default_session_config=self._config,
+        )
+
+    @staticmethod
+    def create_local_server(config: config_pb2.ConfigProto | None = None, start: bool = True) -> Server:
+        """A server of a cluster of its own (`/job:local/task:0`), at a free port of this machine."""
+        return Server({"local": ["localhost:0"]}, "local", 0, config=config, start=start)
+
+
+def _identity(
+    given: Any, job_name: str | None, task_index: int | None
+) -> tuple[ClusterSpec, str, int, config_pb2.ConfigProto]:
+    """Cluster, job, task and default config, from a cluster with arguments or from a ServerDef."""
+    default = config_pb2.ConfigProto()
+    if type(given).__name__ == "ServerDef":
+        cluster = ClusterSpec(cluster_pb2.ClusterDef.FromString(given.cluster.SerializeToString()))
+        job_name = given.job_name if job_name is None else job_name
+        task_index = given.task_index if task_index is None else task_index
+        default = config_pb2.ConfigProto.FromString(given.default_session_config.SerializeToString())
+    else:
+        cluster = ClusterSpec(given)
+    if job_name is None:
+        if len(cluster.jobs) != 1:
+            raise ValueError(f"job_name has to say which of the jobs {', '.join(cluster.jobs)} this server is of")
+        job_name = cluster.jobs[0]
+    if task_index is None:
+        if len(cluster.task_indices(job_name)) != 1:
+            raise ValueError(f"task_index has to say which task of job {job_name!r} this server is")
+        task_index = cluster.task_indices(job_name)[0]
+    cluster.task_address(job_name, task_index)
+    return cluster, job_name, task_index, default
+
+
+def _transport_to(target: str) -> Transport:
+    """In-process for a server of this process, gRPC for any other."""
+    address = target.partition("://")[2]
+    task = _serving.get(address)
+    if task is not None:
+        from tfexp.distributed.transport import InProcess
+
+        return InProcess(task)
+    from tfexp.distributed.channel import GrpcChannel
+
+    return GrpcChannel(address)
+
+
+def _open_session(target: str, graph: Any, config: config_pb2.ConfigProto | None) -> Any:
+    from tfexp.distributed.remote_session import RemoteBackend
+
+    return RemoteBackend(_transport_to(target), target, graph, config)
+
+
+def _reset(target: str, containers: Sequence[str] | None, config: config_pb2.ConfigProto | None) -> None:
+    from tfexp.distributed.messages import Reset
+
+    transport = _transport_to(target)
+    try:
+        transport.call(Reset(tuple(containers or ()), tuple(config.device_filters) if config is not None else ()))
+    finally:
+        transport.close()
+
+
+register_backend("grpc", _open_session, _reset)

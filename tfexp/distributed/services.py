@@ -1,0 +1,152 @@
+"""TensorFlow's services over gRPC: requests are decoded, handed to the task, and its answers encoded. Nothing else."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from concurrent import futures
+from typing import Any
+
+from google.protobuf.message import DecodeError, EncodeError
+
+from tfexp.core import errors
+from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError
+from tfexp.distributed import messages as m
+from tfexp.distributed.channel import OPTIONS
+from tfexp.distributed.status import code_and_text
+from tfexp.distributed.transport import Host
+from tfexp.distributed.wire import MASTER, METHODS, WORKER, Method
+from tfexp.formats.protos import worker_service as ws
+
+_log = logging.getLogger("tfexp.distributed")
+
+# Requests that may be under way at once: each that waits (a dequeue, a tensor that is not there yet) holds a thread.
+MAX_REQUESTS = 1024
+# What fits into the trailer of a gRPC status; the body of a response has no such bound.
+_MAX_DETAILS = 4000
+
+
+class GrpcServices:
+    """The two services of a task, listening at `address` (`host:port`, port 0: any). `port` is where they are."""
+
+    def __init__(self, host: Host, address: str):
+        import grpc
+
+        self._grpc = grpc
+        self._host = host
+        self._pool = _DaemonThreads()
+        self._server = grpc.server(
+            self._pool, options=(*OPTIONS, ("grpc.so_reuseport", 0)), maximum_concurrent_rpcs=MAX_REQUESTS
+        )
+        by_service: dict[str, dict[str, Any]] = {MASTER: {}, WORKER: {}}
+        for method in METHODS.values():
+            by_service[method.service][method.name] = self._handler(method)
+        for name, request, response in (
+            ("Logging", ws.LoggingRequest, ws.LoggingResponse),
+            ("Tracing", ws.TracingRequest, ws.TracingResponse),
+            ("MarkRecvFinished", ws.MarkRecvFinishedRequest, ws.MarkRecvFinishedResponse),
+        ):
+            by_service[WORKER][name] = self._empty(request, response)
+        for service, handlers in by_service.items():
+            self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+        try:
+            self.port: int = self._server.add_insecure_port(address)
+        except RuntimeError as error:
+            raise errors.UnknownError(None, None, _cannot_bind(address, error)) from None
+        if self.port == 0:
+            raise errors.UnknownError(None, None, _cannot_bind(address, None))
+
+    def start(self) -> None:
+        self._server.start()
+
+    def stop(self, grace: float | None = None) -> threading.Event:
+        """Take no more requests; those under way have `grace` seconds. The event is set when all is over."""
+        stopped: threading.Event = self._server.stop(grace)
+        return stopped
+
+    def _handler(self, method: Method) -> Any:
+        # Bytes are decoded in the handler: what cannot be read gets a status that says so.
+        return self._grpc.unary_unary_rpc_method_handler(lambda data, context: self._serve(method, data, context))
+
+    def _empty(self, request: Any, response: Any) -> Any:
+        return self._grpc.unary_unary_rpc_method_handler(
+            lambda _, __: response(), request.FromString, response.SerializeToString
+        )
+
+    def _serve(self, method: Method, data: bytes, context: Any) -> bytes:
+        in_body = False
+        try:
+            try:
+                message = method.request.FromString(data)
+            except DecodeError:
+                raise InvalidArgumentError(
+                    None, None, f"The request is no {method.request.DESCRIPTOR.name} ({len(data)} bytes)"
+                ) from None
+            in_body = method.errors_in_body and message.store_errors_in_response_body
+            return self._answer(method, message, context)
+        except OpError as error:
+            code, text = code_and_text(error)
+        except (EncodeError, TypeError, ValueError) as error:
+            code, text = errors.INTERNAL, f"The answer to {method.name} cannot be sent: {error}"
+        except Exception as error:
+            _log.exception("%s failed", method.path)
+            code, text = code_and_text(error)
+        if in_body:
+            response: bytes = method.response(status_code=code, status_error_message=text).SerializeToString()
+            return response
+        context.abort(self._status(code), text[:_MAX_DETAILS])
+        raise AssertionError("abort raises")
+
+    def _answer(self, method: Method, message: Any, context: Any) -> bytes:
+        request: m.Request = method.decode(message)
+        number = self._host.begin()
+        gone = CancelledError(None, None, "The client does not wait for the answer any more")
+        if not context.add_callback(lambda: self._host.cancel(number, gone)):
+            self._host.cancel(number, gone)
+        reply = self._host.run(number, request)
+        encoded: bytes = method.encode_reply(reply, request).SerializeToString()
+        return encoded
+
+    def _status(self, code: int) -> Any:
+        return next((s for s in self._grpc.StatusCode if s.value[0] == code), self._grpc.StatusCode.UNKNOWN)
+
+
+def _cannot_bind(address: str, error: Exception | None) -> str:
+    return (
+        f"Could not start gRPC server: {address} cannot be listened at. Is the port in use by another server or process, or "
+        f"the host not this one?{'' if error is None else f' ({error})'}"
+    )
+
+
+class _DaemonThreads(futures.Executor):
+    """As many threads as there is work at once, kept for the next; none of them keeps the process alive."""
+
+    def __init__(self) -> None:
+        self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        # gRPC asks a pool how many there may be.
+        self._max_workers = MAX_REQUESTS + 16
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future[Any]:
+        future: futures.Future[Any] = futures.Future()
+
+        def run() -> None:
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except BaseException as error:
+                future.set_exception(error)
+
+        self._work.put(run)
+        if not self._idle.acquire(blocking=False):
+            threading.Thread(target=self._serve, name="tfexp-server", daemon=True).start()
+        return future
+
+    def _serve(self) -> None:
+        while True:
+            self._work.get()()
+            self._idle.release()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Idle threads stay: they wait for work that does not come, and end with the process."""

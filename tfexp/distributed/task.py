@@ -1,0 +1,343 @@
+"""A task: the driver of its master and its worker. It has the threads, clocks and locks that these do without.
+
+Whoever calls lends its thread: what a call makes this task compute is computed there, so that a small step changes threads
+no more often than it has to. Answers of other tasks come in on the transports' threads, which hand work over and go.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import Any
+
+from tensorboard.compat.proto import config_pb2
+
+from tfexp.core.errors import CancelledError, DeadlineExceededError, InternalError, OpError, UnavailableError
+from tfexp.distributed import events as ev
+from tfexp.distributed import messages as m
+from tfexp.distributed.machine import Machine
+from tfexp.distributed.master import OURS, Master
+from tfexp.distributed.program import GraphProgram, PartialProgram
+from tfexp.distributed.status import code_and_text
+from tfexp.distributed.transport import Transport
+from tfexp.distributed.worker import Worker
+from tfexp.runtime.resources import Resources, SessionResources
+from tfexp.runtime.step import StepState
+
+_log = logging.getLogger("tfexp.distributed")
+
+# What `list_devices` says of the memory, as TensorFlow does of a CPU.
+_MEMORY_LIMIT = 268435456
+
+
+class _Call:
+    """A request that somebody waits for in `Task.run`."""
+
+    __slots__ = ("inbox", "timers")
+
+    def __init__(self) -> None:
+        # Work to do (a callable), or the answer (reply, error).
+        self.inbox: SimpleQueue[Any] = SimpleQueue()
+        self.timers: list[threading.Timer] = []
+
+
+class _Pending:
+    """A request to a peer, which may be given up before its transport has said how."""
+
+    __slots__ = ("_error", "_give_up", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._give_up: Callable[[OpError], None] | None = None
+        self._error: OpError | None = None
+
+    def started(self, give_up: Callable[[OpError], None]) -> None:
+        with self._lock:
+            self._give_up = give_up
+            error = self._error
+        if error is not None:
+            give_up(error)
+
+    def give_up(self, error: OpError) -> None:
+        with self._lock:
+            self._error = error
+            how = self._give_up
+        if how is not None:
+            how(error)
+
+
+class Task:
+    """Task `own` (`/job:j/replica:0/task:0`) of a cluster. `tasks`: the addresses of all; `connect` opens a transport."""
+
+    def __init__(
+        self,
+        own: str,
+        tasks: dict[str, str],
+        connect: Callable[[str], Transport],
+        config: config_pb2.ConfigProto | None = None,
+    ):
+        """`config`: what sessions get that do not say otherwise."""
+        self.own = own
+        self.resources = Resources()
+        device = m.Device(f"{own}/device:CPU:0", "CPU", _MEMORY_LIMIT, secrets.randbits(63) | 1, OURS)
+        self.devices = (device,)
+        self._tasks = tasks
+        self._connect = connect
+        self._transports: dict[str, Transport] = {}
+        self._lock = threading.Lock()
+        self._master = Master(own, self.devices, tasks, lambda: secrets.randbits(63) | 1, config)
+        self._worker = Worker(own, self.devices, tasks)
+        self._numbers = itertools.count(1)
+        self._calls: dict[int, _Call] = {}
+        self._nested: dict[int, tuple[int, int]] = {}  # the worker's call -> the client's call and the master's ask
+        self._sub_call: dict[int, int] = {}  # the master's ask -> the worker's call
+        self._remote: dict[tuple[Machine, int], _Pending] = {}
+        self._owners: dict[tuple[Machine, int], int] = {}  # whose call an ask is for
+        self._states: dict[int, StepState] = {}
+        self._sessions: dict[str, SessionResources] = {}
+        self._programs: dict[str, list[GraphProgram]] = {}
+        self._partial: dict[int, PartialProgram] = {}
+        self._closed: OpError | None = None
+
+    # --- callers -----------------------------------------------------------------------------------------------------
+
+    def call(self, request: m.Request, timeout: float | None = None) -> m.Reply:
+        """The answer to a request; raises the `tf.errors` that it ends with."""
+        return self.run(self.begin(), request, timeout)
+
+    def begin(self) -> int:
+        number = next(self._numbers)
+        self._calls[number] = _Call()
+        return number
+
+    def run(self, number: int, request: m.Request, timeout: float | None = None) -> m.Reply:
+        """The answer to a request under a number of `begin`, computed in this thread as far as it is this task's."""
+        call = self._calls.get(number)
+        if call is None:
+            raise self._closed or CancelledError(None, None, "The call was cancelled before it began")
+        machine: Machine = self._master if self._master.handles(request) else self._worker
+        if timeout is not None:
+            self._set_timer(number, call, timeout)
+        try:
+            if self._closed is not None:
+                raise self._closed
+            self._feed(machine, ev.Asked(number, request))
+            while True:
+                item = call.inbox.get()
+                if callable(item):
+                    item()
+                    continue
+                reply, error = item
+                if error is not None:
+                    raise error
+                return reply
+        except BaseException as error:
+            if not isinstance(error, OpError):  # Ctrl-C: what it waited for must not go on
+                self.cancel(number, CancelledError(None, None, f"The caller was interrupted: {type(error).__name__}"))
+            raise
+        finally:
+            self._calls.pop(number, None)
+            for timer in call.timers:
+                timer.cancel()
+
+    def cancel(self, number: int, error: OpError) -> None:
+        """Nobody waits for that call any more: whatever it does stops. Nothing happens when it has ended."""
+        if number in self._calls:
+            self._feed(self._master, ev.Cancelled(number, error))
+            self._feed(self._worker, ev.Cancelled(number, error))
+
+    def close(self, reason: str = "The server was stopped") -> None:
+        """Stop: everything under way ends with UnavailableError, and so does what comes later."""
+        self._closed = UnavailableError(None, None, f"{reason} ({self.own})")
+        for number in list(self._calls):
+            self.cancel(number, self._closed)
+        for call in list(self._calls.values()):
+            call.inbox.put((None, self._closed))
+        for transport in list(self._transports.values()):
+            transport.close()
+        for programs in list(self._programs.values()):
+            for program in programs:
+                program.close()
+        self.resources.clear()
+
+    def _set_timer(self, number: int, call: _Call, seconds: float) -> None:
+        error = DeadlineExceededError(None, None, f"Timed out: the step took over {round(seconds * 1e3)} ms")
+        timer = threading.Timer(seconds, self.cancel, [number, error])
+        timer.daemon = True
+        call.timers.append(timer)
+        timer.start()
+
+    # --- events and commands -----------------------------------------------------------------------------------------
+
+    def _feed(self, machine: Machine, event: ev.Event) -> None:
+        try:
+            with self._lock:
+                commands = machine.handle(event)
+        except Exception as error:
+            # A bug of ours: the call that it hit ends, the server goes on.
+            _log.exception("%s failed on %s", type(machine).__name__, type(event).__name__)
+            call = event.call if isinstance(event, ev.Asked | ev.Cancelled) else self._owners.get((machine, event.ask), -1)
+            commands = [ev.Refuse(call, InternalError(None, None, code_and_text(error)[1]))]
+        if isinstance(event, ev.Answered | ev.Failed):
+            self._owners.pop((machine, event.ask), None)
+        for command in commands:
+            if isinstance(command, ev.Ask | ev.Execute | ev.Load) and command.call != -1:
+                self._owners[(machine, command.ask)] = command.call
+            self._perform(machine, command)
+
+    def _perform(self, machine: Machine, command: ev.Command) -> None:
+        match command:
+            case ev.Respond(call, reply):
+                self._answer(call, reply, None)
+            case ev.Refuse(call, error):
+                self._answer(call, None, error)
+            case ev.Ask(task=task) if task == self.own:
+                self._ask_own_worker(command)
+            case ev.Ask():
+                self._ask_peer(machine, command)
+            case ev.Execute(ask, call):
+                self._states[ask] = StepState()
+                self._hand_over(call, lambda: self._execute(command))
+            case ev.Load(_, call):
+                self._hand_over(call, lambda: self._load(command))
+            case ev.Abandon(ask, error):
+                self._owners.pop((machine, ask), None)
+                self._abandon(machine, ask, error)
+            case ev.SetTimer(number, milliseconds):
+                call_state = self._calls.get(number)
+                if call_state is not None:
+                    self._set_timer(number, call_state, milliseconds / 1e3)
+            case ev.Drop(containers):
+                self.resources.clear(containers or None)
+            case ev.Forget(session):
+                self._sessions.pop(session, None)
+                for program in self._programs.pop(session, ()):
+                    program.close()
+
+    def _answer(self, number: int, reply: Any, error: OpError | None) -> None:
+        nested = self._nested.pop(number, None)
+        if nested is not None:
+            _, ask = nested
+            self._sub_call.pop(ask, None)
+            event = ev.Answered(ask, reply) if error is None else ev.Failed(ask, error)
+            self._feed(self._master, event)
+            return
+        call = self._calls.get(number)
+        if call is not None:
+            call.inbox.put((reply, error))
+
+    def _hand_over(self, number: int, work: Callable[[], None]) -> None:
+        """Have the thread that waits for this call do the work; one of our own if nobody waits."""
+        root = self._nested[number][0] if number in self._nested else number
+        call = self._calls.get(root)
+        if call is not None:
+            call.inbox.put(work)
+        else:
+            threading.Thread(target=work, name="tfexp-task", daemon=True).start()
+
+    def _ask_own_worker(self, command: ev.Ask) -> None:
+        number = next(self._numbers)
+        self._nested[number] = (command.call, command.ask)
+        self._sub_call[command.ask] = number
+        self._feed(self._worker, ev.Asked(number, command.request))
+
+    def _ask_peer(self, machine: Machine, command: ev.Ask) -> None:
+        key = (machine, command.ask)
+        pending = self._remote[key] = _Pending()
+
+        def done(reply: m.Reply | None, error: OpError | None) -> None:
+            self._remote.pop(key, None)
+            self._feed(machine, ev.Answered(command.ask, reply) if error is None else ev.Failed(command.ask, error))
+
+        try:
+            pending.started(self._transport(command.task).start(command.request, done, command.wait))
+        except OpError as error:
+            done(None, error)
+        except Exception as error:
+            # A value that has no place in a message: a handle, a reference.
+            done(None, InternalError(None, None, f"The request to {command.task} cannot be sent: {error}"))
+
+    def _transport(self, task: str) -> Transport:
+        found = self._transports.get(task)
+        if found is None:
+            address = self._tasks.get(task)
+            if address is None:
+                known = ", ".join(self._tasks)
+                raise UnavailableError(None, None, f"{self.own} knows no {task}; its cluster has {known}")
+            with self._lock:
+                found = self._transports.get(task)
+                if found is None:
+                    found = self._transports[task] = self._connect(address)
+        return found
+
+    def _abandon(self, machine: Machine, ask: int, error: OpError) -> None:
+        if machine is self._worker:
+            state = self._states.get(ask)
+            if state is not None:
+                state.cancel(error)
+                return
+        elif ask in self._sub_call:
+            self._feed(self._worker, ev.Cancelled(self._sub_call[ask], error))
+            return
+        pending = self._remote.pop((machine, ask), None)
+        if pending is not None:
+            pending.give_up(error)
+
+    # --- work --------------------------------------------------------------------------------------------------------
+
+    def _load(self, command: ev.Load) -> None:
+        def load() -> GraphProgram:
+            with self._lock:
+                resources = self._sessions.setdefault(command.session, SessionResources(self.resources))
+            names = tuple(device.name for device in self.devices)
+            program = GraphProgram(command.graph_def, command.config, resources, names)
+            self._programs.setdefault(command.session, []).append(program)
+            return program
+
+        self._work(command.ask, load)
+
+    def _execute(self, command: ev.Execute) -> None:
+        state = self._states[command.ask]
+
+        def execute() -> Any:
+            state.check()
+            program: GraphProgram = command.program
+            if command.parts is None:
+                return program.run(command.fed, state, command.trace)
+            partial = self._partial.get(id(command.run))
+            if partial is None:
+                partial = self._partial[id(command.run)] = program.begin()
+            sent = partial.run(command.parts, dict(command.fed), state)
+            if not command.run.parts:
+                self._partial.pop(id(command.run), None)
+            return sent, None
+
+        try:
+            self._work(command.ask, execute)
+        finally:
+            self._states.pop(command.ask, None)
+
+    def _work(self, ask: int, work: Callable[[], Any]) -> None:
+        try:
+            result = work()
+        except OpError as error:
+            self._feed(self._worker, ev.Failed(ask, error))
+        except Exception as error:
+            _log.exception("A graph could not be run")
+            self._feed(self._worker, ev.Failed(ask, InternalError(None, None, code_and_text(error)[1])))
+        else:
+            self._feed(self._worker, ev.Answered(ask, result))
+
+
+def task_names(cluster: Any) -> dict[str, str]:
+    """All tasks of a ClusterSpec by name, with their addresses."""
+    names: dict[str, str] = {}
+    jobs: Sequence[str] = cluster.jobs
+    for job in jobs:
+        for index in cluster.task_indices(job):
+            names[f"/job:{job}/replica:0/task:{index}"] = cluster.task_address(job, index)
+    return names

@@ -1,0 +1,370 @@
+"""A step of a graph, cut by task: stages that run one after another, each on one task, in one request.
+
+A task's nodes are cut further, by how many times data must have come over from other tasks before they can run. So a stage
+never waits in its middle: everything that it receives can ride in the request that starts it, and everything that it sends
+in the response. A training step with one parameter server is three stages (read the variables, compute gradients, apply
+them): one request to the server in each direction. Nodes whose values may be dead (conditionals, loops) stay in one stage.
+
+A stage is a GraphDef of TensorFlow's kind, with `_Recv` and `_Send` nodes at its borders; any TensorFlow worker can run it.
+Constants, variables' handles and plain reads of variables are repeated in every stage that uses them: a read that comes
+after an update's data sees the updated buffer, as it does in TensorFlow, where it aliases it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tensorboard.compat.proto import graph_pb2
+
+from tfexp.core.device import DeviceName
+from tfexp.core.dtypes import DType
+from tfexp.core.errors import InvalidArgumentError, UnimplementedError
+from tfexp.graph.graph import PRODUCER_VERSION
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+from tfexp.plan.assign import Assignment
+from tfexp.plan.cohesion import cohesive_pairs
+from tfexp.plan.prune import PLACEHOLDERS
+
+# Constants of at most so many elements are repeated on every task that reads them, rather than sent.
+_SMALL_CONSTANT = 1 << 12
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A value that crosses a border. `tensor` is its name; `source` the stage that it comes from, -1 for a feed; `target`
+    the stage that it goes to, -1 for a fetch.
+
+    The rendezvous keys name a device of the sender's or receiver's own task at both ends, so that no worker looks for the
+    value elsewhere: it comes with the request. Between stages of one task both keys are the same, and the value stays there.
+    """
+
+    tensor: str
+    source: int
+    target: int
+    sent_as: str
+    received_as: str
+
+
+@dataclass
+class Stage:
+    """What one request makes one task do. It may start when the stages in `after` have ended."""
+
+    task: str
+    graph_def: graph_pb2.GraphDef
+    received: list[Edge] = field(default_factory=list)
+    sent: list[Edge] = field(default_factory=list)
+    after: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """All stages of a step, in an order in which they could run one by one; and the fetches that are feeds."""
+
+    stages: tuple[Stage, ...]
+    edges: tuple[Edge, ...]
+
+
+def task_of(device: str) -> str:
+    """The task's part of a full device name."""
+    name = DeviceName.parse(device)
+    return f"/job:{name.job}/replica:{name.replica or 0}/task:{name.task or 0}"
+
+
+def needed(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Iterable[Tensor]) -> list[Operation]:
+    """The nodes that a step runs, in the order in which the graph got them."""
+    fed = set(feeds)
+    fed_placeholders = {t.op for t in fed if t.op.type in PLACEHOLDERS}
+    found: set[Operation] = set()
+    pending = [t.op for t in fetches if t not in fed] + list(targets)
+    while pending:
+        op = pending.pop()
+        if op not in found:
+            found.add(op)
+            pending.extend(t.op for t in op._inputs if t not in fed)
+            pending.extend(c for c in op._control_inputs if c not in fed_placeholders)
+    return sorted(found, key=lambda op: op._id)
+
+
+def partition(
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    assignment: Assignment,
+    incarnations: dict[str, int],
+    client_device: str,
+) -> Partition:
+    """Cut the step. Feeds and fetches belong to `client_device`. `incarnations`: of every device, for the keys."""
+    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device).cut()
+
+
+class _Partitioner:
+    def __init__(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+        assignment: Assignment,
+        incarnations: dict[str, int],
+        client_device: str,
+    ):
+        self.fed = set(feeds)
+        self.fetches = [t for t in dict.fromkeys(fetches) if t not in self.fed]
+        self.ops = needed(fetches, targets, feeds)
+        self.assignment = assignment
+        self.incarnations = incarnations
+        self.client = client_device
+        self.task = {op: task_of(assignment[op]) for op in self.ops}
+        self.repeatable = {op for op in self.ops if _is_source(op, self.fed)}
+        for op in self.ops:
+            if op.type == "Identity" and not op._control_inputs and op._inputs[0] not in self.fed:
+                before = op._inputs[0]
+                if before.dtype._is_ref_dtype and before.op in self.repeatable and self.task[before.op] == self.task[op]:
+                    self.repeatable.add(op)
+        self.kept = set(targets) | {t.op for t in self.fetches}
+        self.level: dict[Operation, int] = {}
+        self.edges: dict[tuple[Tensor, int, int], Edge] = {}
+
+    # --- which stage -------------------------------------------------------------------------------------------------
+
+    def cut(self) -> Partition:
+        self._find_levels()
+        places = sorted({(self.level[op], self.task[op]) for op in self.ops if op not in self.repeatable})
+        self._settle_repeatable(places)
+        places = sorted({*places, *((self.level[op], self.task[op]) for op in self.kept_sources)})
+        self.number = {place: n for n, place in enumerate(places)}
+        self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task in places]
+        self.members: list[dict[Operation, None]] = [{} for _ in places]
+        for op in self.ops:
+            if op not in self.repeatable or op in self.kept_sources:
+                self.members[self._stage_of(op)][op] = None
+        for number in range(len(self.stages)):
+            self._build(number)
+        for number in range(len(self.stages)):
+            self._add_sends(number)
+        return Partition(tuple(self.stages), tuple(self.edges.values()))
+
+    def _stage_of(self, op: Operation) -> int:
+        return self.number[(self.level[op], self.task[op])]
+
+    def _inputs(self, op: Operation) -> Iterable[Operation]:
+        for tensor in op._inputs:
+            if tensor not in self.fed:
+                yield tensor.op
+        for before in op._control_inputs:
+            if before in self.task:
+                yield before
+
+    def _is_repeated_for(self, before: Operation, op: Operation) -> bool:
+        """Whether `op`'s stage gets its own copy of `before`."""
+        return before in self.repeatable and (self.task[before] == self.task[op] or _is_small_constant(before))
+
+    def _find_levels(self) -> None:
+        """As early as the data allows; then as late as that costs nobody anything, which saves whole stages."""
+        group = {op: op for op in self.ops}
+
+        def root(op: Operation) -> Operation:
+            while group[op] is not op:
+                group[op] = group[group[op]]
+                op = group[op]
+            return op
+
+        if len(set(self.task.values())) > 1:
+            for a, b in cohesive_pairs(self.ops, self.fed):
+                if self.task[a] != self.task[b]:
+                    raise UnimplementedError(
+                        None,
+                        b,
+                        f"{b.name} ({b.type}) on {self.task[b]} and {a.name} ({a.type}) on {self.task[a]} belong to one "
+                        "conditional or loop: it has to be on one task",
+                    )
+                group[root(a)] = root(b)
+        members: dict[Operation, list[Operation]] = defaultdict(list)
+        for op in self.ops:
+            members[root(op)].append(op)
+        level: dict[Operation, int] = {}
+        visiting: set[Operation] = set()
+
+        stack = [root(op) for op in reversed(self.ops)]
+        while stack:
+            current = stack[-1]
+            if current in level:
+                stack.pop()
+                continue
+            before = [
+                (root(b), self.task[b] != self.task[op])
+                for op in members[current]
+                for b in self._inputs(op)
+                if root(b) is not current and not self._is_repeated_for(b, op)
+            ]
+            missing = [b for b, _ in before if b not in level]
+            if missing:
+                if current in visiting and any(b in visiting for b in missing):
+                    raise InvalidArgumentError(
+                        None, current, f"The graph has a cycle through node {current.name} ({current.type})"
+                    )
+                visiting.add(current)
+                stack.extend(missing)
+                continue
+            level[current] = max((level[b] + crosses for b, crosses in before), default=0)
+            visiting.discard(current)
+            stack.pop()
+        self.level = {op: level[root(op)] for op in self.ops}
+        self._delay(root, members)
+
+    def _delay(self, root: object, members: dict[Operation, list[Operation]]) -> None:
+        readers: dict[Operation, list[Operation]] = defaultdict(list)
+        for op in self.ops:
+            for before in self._inputs(op):
+                readers[before].append(op)
+        for op in sorted(self.ops, key=lambda o: (self.level[o], o._id), reverse=True):
+            alone = len(members.get(op, ())) == 1
+            after = readers[op]
+            if (
+                alone
+                and op not in self.kept
+                and after
+                and all(self.task[r] == self.task[op] and r not in self.repeatable for r in after)
+            ):
+                self.level[op] = max(self.level[op], min(self.level[r] for r in after))
+
+    def _settle_repeatable(self, places: list[tuple[int, str]]) -> None:
+        """Sources that something outside of their stages' copies wants: they get a stage of their own to be in."""
+        first: dict[str, int] = {}
+        for number, task in places:
+            first.setdefault(task, number)
+        self.kept_sources: set[Operation] = set()
+        for op in self.ops:
+            for before in self._inputs(op):
+                if before in self.repeatable and not self._is_repeated_for(before, op):
+                    self.kept_sources.add(before)
+        self.kept_sources.update(op for op in self.kept if op in self.repeatable)
+        wanted_early = {
+            before
+            for op in self.ops
+            for before in self._inputs(op)
+            if before in self.kept_sources and self.task[op] != self.task[before]
+        }
+        for op in self.kept_sources:
+            self.level[op] = 0 if op in wanted_early else first.get(self.task[op], 0)
+
+    # --- what is in a stage ------------------------------------------------------------------------------------------
+
+    def _build(self, number: int) -> None:
+        stage, members = self.stages[number], self.members[number]
+        stage.graph_def.versions.producer = PRODUCER_VERSION
+        pending = list(members)
+        while pending:
+            for before in self._inputs(pending.pop()):
+                if self._has_copy(number, before) and before not in members:
+                    members[before] = None
+                    pending.append(before)
+        # Copies first, then the rest in order: a control edge may name any of them.
+        for op in sorted(members, key=lambda o: o._id):
+            node = stage.graph_def.node.add()
+            node.CopyFrom(op.node_def)
+            here = self.task[op] == stage.task
+            node.device = self.assignment[op] if here else self._device_in(number)
+            del node.input[:]
+            for tensor in op._inputs:
+                node.input.append(self._input_name(tensor, number))
+            for before in op._control_inputs:
+                if before in members:
+                    node.input.append(f"^{before.name}")
+                elif before in self.task:
+                    stage.after.add(self._stage_of(before))
+            if "_class" in node.attr:
+                del node.attr["_class"]
+
+    def _has_copy(self, number: int, before: Operation) -> bool:
+        if before not in self.repeatable:
+            return False
+        return self.task[before] == self.stages[number].task or _is_small_constant(before)
+
+    def _device_in(self, number: int) -> str:
+        own = next(op for op in self.members[number] if self.task[op] == self.stages[number].task)
+        return self.assignment[own]
+
+    def _input_name(self, tensor: Tensor, number: int) -> str:
+        members = self.members[number]
+        if tensor in self.fed:
+            return self._receive(tensor, -1, number)
+        if tensor.op in members:
+            return tensor.name.removesuffix(":0")
+        return self._receive(tensor, self._stage_of(tensor.op), number)
+
+    def _receive(self, tensor: Tensor, source: int, number: int) -> str:
+        """The `_Recv` node for a value, made if there is none yet."""
+        stage = self.stages[number]
+        edge = self.edges.get((tensor, source, number))
+        if edge is None:
+            edge = self._edge(tensor, source, number)
+            stage.received.append(edge)
+            if source >= 0:
+                stage.after.add(source)
+            self._border_node(stage, "_Recv", edge, tensor)
+        return _node_name("_recv", edge)
+
+    def _add_sends(self, number: int) -> None:
+        stage = self.stages[number]
+        for edge_key, edge in list(self.edges.items()):
+            tensor = edge_key[0]
+            if edge.source == number:
+                stage.sent.append(edge)
+                self._border_node(stage, "_Send", edge, tensor)
+        for tensor in self.fetches:
+            if self._stage_of(tensor.op) == number:
+                edge = self._edge(tensor, number, -1)
+                stage.sent.append(edge)
+                self._border_node(stage, "_Send", edge, tensor)
+
+    def _edge(self, tensor: Tensor, source: int, target: int) -> Edge:
+        from_device = self.client if source < 0 else self.assignment[tensor.op]
+        to_device = self.client if target < 0 else self._device_in(target)
+        name = f"edge_{len(self.edges)}_{tensor.name.replace(':', '_')}"
+        if source >= 0 and target >= 0 and self.stages[source].task == self.stages[target].task:
+            to_device = from_device
+        edge = Edge(tensor.name, source, target, self._key(from_device, name), self._key(to_device, name))
+        self.edges[(tensor, source, target)] = edge
+        return edge
+
+    def _key(self, device: str, name: str) -> str:
+        return f"{device};{self.incarnations[device]:016x};{device};{name};0:0"
+
+    def _border_node(self, stage: Stage, op_type: str, edge: Edge, tensor: Tensor) -> None:
+        device, incarnation, _, name, _ = (edge.sent_as if op_type == "_Send" else edge.received_as).split(";")
+        node = stage.graph_def.node.add(name=_node_name(op_type.lower(), edge), op=op_type)
+        kind: DType = tensor.dtype.base_dtype
+        node.device = device
+        if op_type == "_Send":
+            node.input.append(tensor.name.removesuffix(":0"))
+            node.attr["T"].type = kind.as_datatype_enum
+        else:
+            node.attr["tensor_type"].type = kind.as_datatype_enum
+        node.attr["tensor_name"].s = name.encode()
+        node.attr["send_device"].s = device.encode()
+        node.attr["recv_device"].s = device.encode()
+        number = int(incarnation, 16)
+        node.attr["send_device_incarnation"].i = number - (1 << 64) if number >= 1 << 63 else number
+        node.attr["client_terminated"].b = True
+
+
+def _node_name(kind: str, edge: Edge) -> str:
+    # Node names of a graph cannot begin with an underscore, so this one is free.
+    return f"{kind}_{edge.sent_as.split(';')[3]}"
+
+
+def _is_source(op: Operation, fed: set[Tensor]) -> bool:
+    """Whether the node is the same thing wherever and whenever it is asked: a constant or a handle, waiting for nothing."""
+    if op._inputs or op._control_inputs or any(t in fed for t in op._outputs):
+        return False
+    if op.type == "Const":
+        return True
+    kernel = op.op_def.kernels.get("CPU")
+    return kernel is not None and kernel.handle
+
+
+def _is_small_constant(op: Operation) -> bool:
+    return op.type == "Const" and (op._outputs[0]._shape.num_elements() or 0) <= _SMALL_CONSTANT
