@@ -11,8 +11,8 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.control_flow import merge as merge_values
 from tfexp.graph.control_flow import switch_ref_or_tensor
-from tfexp.graph.loop_gradients import branch_predicate, loop_merge_gradient, loop_switch_gradient
 from tfexp.graph.loop_nodes import output_context
+from tfexp.graph.loop_rules import branch_predicate, loop_merge_gradient, loop_switch_gradient
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array

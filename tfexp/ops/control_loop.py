@@ -7,7 +7,7 @@ from typing import Any
 from tfexp.core.errors import InternalError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.graph.loop_gradients import enter_gradient, exit_gradient
+from tfexp.graph.loop_rules import enter_gradient, exit_gradient
 from tfexp.ops.shape_rules import with_rank
 
 
