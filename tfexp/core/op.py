@@ -204,10 +204,18 @@ def set_builder(builder: Callable[[Op, tuple[Any, ...], dict[str, Any], str | No
 
 def _declared_attrs(function: Rule) -> tuple[str, ...] | None:
     """The attributes that a rule or kernel takes by name; None when it takes all (`**attrs`)."""
-    parameters = inspect.signature(function).parameters.values()
-    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+    code = getattr(function, "__code__", None)
+    if code is None:
+        parameters = inspect.signature(function).parameters.values()
+        if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+            return None
+        return tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
+    # The same for a plain function, without what `signature` costs some hundred times at import.
+    if code.co_flags & inspect.CO_VARKEYWORDS:
         return None
-    return tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
+    first = code.co_argcount
+    names: tuple[str, ...] = code.co_varnames[first : first + code.co_kwonlyargcount]
+    return names
 
 
 def _only_declared(function: Rule) -> Rule:
@@ -253,13 +261,12 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _parse_arg(text: str, attrs: dict[str, Attr]) -> Arg:
-    name, _, kind = (part.strip() for part in text.partition(":"))
+    name, _, kind = text.partition(":")
+    name, kind = name.strip(), kind.strip()
     is_ref = kind.startswith("ref ")
-    kind = kind.removeprefix("ref ")
-    number, star, kind_of_many = (part.strip() for part in kind.partition("*"))
-    if star:
-        kind = kind_of_many
-    number_attr = number if star else None
+    number, star, kind_of_many = kind.removeprefix("ref ").partition("*")
+    kind = (kind_of_many if star else number).strip()
+    number_attr = number.strip() if star else None
     if kind not in attrs:
         return Arg(name, dtype=dtypes.as_dtype(kind), number_attr=number_attr, is_ref=is_ref)
     if attrs[kind].kind == "list(type)":
@@ -267,6 +274,7 @@ def _parse_arg(text: str, attrs: dict[str, Attr]) -> Arg:
     return Arg(name, type_attr=kind, number_attr=number_attr, is_ref=is_ref)
 
 
+@functools.cache  # many ops share their attributes' declarations
 def _parse_attr(text: str) -> Attr:
     match = _ATTR.fullmatch(text)
     if match is None:

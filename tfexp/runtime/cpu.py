@@ -22,7 +22,6 @@ import platform
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 _THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
@@ -38,7 +37,8 @@ def cores() -> int:
     """The cores that this process may use: its affinity, and the control group's quota where that is less."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        with open("/sys/fs/cgroup/cpu.max") as file:
+            quota, period = file.read().split()
     except (OSError, ValueError):
         return available
     return available if quota == "max" else max(1, min(available, math.ceil(int(quota) / int(period))))
