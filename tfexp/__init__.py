@@ -26,6 +26,7 @@ from tfexp.api import manip as manip
 from tfexp.api import math as math
 from tfexp.api import nest as nest
 from tfexp.api import nn as nn
+from tfexp.api import queue as queue
 from tfexp.api import random as random
 from tfexp.api import strings as strings
 from tfexp.api import summary as summary
@@ -326,6 +327,11 @@ from tfexp.ops.partitioned_variables import create_partitioned_variables as crea
 from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
 from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
 from tfexp.ops.partitioned_variables import variable_axis_size_partitioner as variable_axis_size_partitioner
+from tfexp.ops.queue import FIFOQueue as FIFOQueue
+from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
+from tfexp.ops.queue import PriorityQueue as PriorityQueue
+from tfexp.ops.queue import QueueBase as QueueBase
+from tfexp.ops.queue import RandomShuffleQueue as RandomShuffleQueue
 from tfexp.ops.random import multinomial as multinomial
 from tfexp.ops.random import random_normal as random_normal
 from tfexp.ops.random import random_shuffle as random_shuffle

@@ -42,6 +42,7 @@ class Kernel:
 
     `view`: the result may share memory with an input. `handle`: the result is a handle (Ref, queue …) that stays the same
     object for as long as the session's resources do, so that one call for a session is enough. `takes_dead`: see DEAD.
+    `waits`: where it would have to wait for other steps or nodes, it returns a `core.waiting.Waiting`.
     """
 
     function: Callable[..., Any]
@@ -49,6 +50,7 @@ class Kernel:
     view: bool = False
     handle: bool = False
     takes_dead: bool = False
+    waits: bool = False
 
     def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a node's attributes that the function takes."""
@@ -141,8 +143,8 @@ class KernelContext(Protocol):
         """What this node's kernel remembers from run to run (e.g. a random generator); lives with the session."""
         ...
 
-    def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
-        """The resource of that container (`""`: the default one) and name, made by `create` if there is none."""
+    def resource(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
+        """The resource of that container (`""`: the default one), kind and name, made by `create` if there is none."""
         ...
 
     def cancelled(self) -> bool:

@@ -22,6 +22,7 @@ def freeze(
     number = {value: i for i, value in enumerate(values)}
     roots = find_roots(draft)
     positions = {node: i for i, node in enumerate(nodes)}
+    parking = _find_parking(nodes)
     steps = []
     for node in nodes:
         assert node.kernel is not None
@@ -48,6 +49,8 @@ def freeze(
                 input_names=tuple(v.name for v in node.inputs),
                 controls=tuple(c.name for c in node.controls),
                 loop=None if node.loop is None else _freeze_loop(node.loop),
+                behind=tuple(sorted(positions[b] for b in node.behind if b in positions)),
+                parks=node in parking,
             )
         )
     slots = tuple(
@@ -70,8 +73,15 @@ def freeze(
         buffers=tuple(draft.buffer_sizes),
         may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
+        parks=bool(parking),
         inner=inner,
     )
+
+
+def _find_parking(nodes: list[Node]) -> set[Node]:
+    """The nodes that may have to wait while some later node need not wait for them."""
+    waiting = [(i, node) for i, node in enumerate(nodes) if node.waits]
+    return {node for i, node in waiting if any(node not in after.behind for after in nodes[i + 1 :])}
 
 
 def _freeze_loop(loop: LoopDraft) -> Loop:
@@ -83,7 +93,7 @@ def _freeze_loop(loop: LoopDraft) -> Loop:
 
 def _may_wait(node: Node) -> bool:
     """Kernels wait on what they share with others: queues, barriers, tables, reached through handles. Loops may not end."""
-    if node.loop is not None:
+    if node.loop is not None or node.waits:
         return True
     kinds = (dtypes.resource, dtypes.variant)
     return node.op.is_stateful and any(

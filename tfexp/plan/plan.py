@@ -52,6 +52,8 @@ class Step:
     input_names: tuple[str, ...] = ()  # to show, as the next
     controls: tuple[str, ...] = ()
     loop: Loop | None = None  # for a step that stands for a whole loop
+    behind: tuple[int, ...] = ()  # the steps that may have to wait and that this one cannot run without
+    parks: bool = False  # it may have to wait, and some later step can run meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,7 @@ class Plan:
     buffers: tuple[int, ...] = ()  # bytes of each
     may_wait: bool = False  # whether a kernel may wait for other steps (queues), so that cancelling must reach it
     fed_shapes: tuple[TensorShape, ...] = field(default=())
+    parks: bool = False  # whether any step does
     inner: bool = False  # a part of a loop: its fetches go on as they are, Refs and all
 
     def describe(self) -> str:
