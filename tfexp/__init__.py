@@ -289,6 +289,9 @@ from tfexp.ops.elementwise_unary import sign as sign
 from tfexp.ops.elementwise_unary import sqrt as sqrt
 from tfexp.ops.elementwise_unary import square as square
 from tfexp.ops.elementwise_unary import tanh as tanh
+from tfexp.ops.files import matching_files as matching_files
+from tfexp.ops.files import read_file as read_file
+from tfexp.ops.files import write_file as write_file
 from tfexp.ops.functional import foldl as foldl
 from tfexp.ops.functional import foldr as foldr
 from tfexp.ops.functional import map_fn as map_fn
@@ -340,6 +343,12 @@ from tfexp.ops.random import truncated_normal as truncated_normal
 from tfexp.ops.random_crop import random_crop as random_crop
 from tfexp.ops.random_gamma import random_gamma as random_gamma
 from tfexp.ops.random_gamma import random_poisson as random_poisson
+from tfexp.ops.readers import FixedLengthRecordReader as FixedLengthRecordReader
+from tfexp.ops.readers import IdentityReader as IdentityReader
+from tfexp.ops.readers import ReaderBase as ReaderBase
+from tfexp.ops.readers import TextLineReader as TextLineReader
+from tfexp.ops.readers import TFRecordReader as TFRecordReader
+from tfexp.ops.readers import WholeFileReader as WholeFileReader
 from tfexp.ops.reduce import reduce_all as reduce_all
 from tfexp.ops.reduce import reduce_any as reduce_any
 from tfexp.ops.reduce import reduce_max as reduce_max

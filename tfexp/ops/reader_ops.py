@@ -8,7 +8,6 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.core.waiting import Waiting
 from tfexp.ops.array import Array
 from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
 from tfexp.ops.queue_resource import Queue
@@ -122,7 +121,7 @@ def _(reader_handle: InputShape, queue_handle: InputShape) -> list[TensorShape]:
 
 @reader_read.kernel(waits=True)
 def _(ctx: Any, reader_handle: Reader, queue_handle: Queue) -> Any:
-    return _made(reader_handle.read(queue_handle), _one)
+    return reader_handle.read(queue_handle, 1, _one)
 
 
 reader_read_up_to = define_twins(
@@ -139,34 +138,7 @@ def _(reader_handle: InputShape, queue_handle: InputShape, num_records: InputSha
 
 @reader_read_up_to.kernel(waits=True)
 def _(ctx: Any, reader_handle: Reader, queue_handle: Queue, num_records: Array) -> Any:
-    return _made(reader_handle.read_up_to(queue_handle, int(num_records)), _several)
-
-
-class _Converted(Waiting):
-    """Records to come, as arrays."""
-
-    __slots__ = ("_convert", "_records")
-
-    def __init__(self, records: Waiting, convert: Any):
-        self._records = records
-        self._convert = convert
-
-    @property
-    def what(self) -> str:
-        return self._records.what
-
-    def on_settled(self, callback: Any) -> None:
-        self._records.on_settled(callback)
-
-    def give_up(self, reason: Any) -> None:
-        self._records.give_up(reason)
-
-    def result(self) -> Any:
-        return _made(self._records.result(), self._convert)
-
-
-def _made(records: Any, convert: Any) -> Any:
-    return _Converted(records, convert) if isinstance(records, Waiting) else convert(records)
+    return reader_handle.read(queue_handle, int(num_records), _several)
 
 
 def _one(records: list[Record]) -> list[Array]:

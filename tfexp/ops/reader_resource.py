@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, ClassVar
 
 from google.protobuf.message import DecodeError
@@ -61,15 +61,11 @@ class Reader:
     def units_completed(self) -> int:
         return self._finished
 
-    def read(self, queue: Queue) -> Any:
-        """The next record's key and value, or a Waiting for them."""
-        return in_turn(self._read(queue, 1))
+    def read(self, queue: Queue, count: int, make: Callable[[list[Record]], Any]) -> Any:
+        """What `make` makes of up to `count` records, at least one if any, of one piece of work; or a Waiting for it."""
+        return in_turn(self._read(queue, count, make)) if count > 0 else make([])
 
-    def read_up_to(self, queue: Queue, count: int) -> Any:
-        """Lists of the keys and values of up to `count` records, at least one, of one piece of work; or a Waiting."""
-        return in_turn(self._read(queue, count)) if count > 0 else []
-
-    def _read(self, queue: Queue, count: int) -> Generator[Waiting, Any, list[Record]]:
+    def _read(self, queue: Queue, count: int, make: Callable[[list[Record]], Any]) -> Generator[Waiting, Any, Any]:
         turn = self._take_turn()
         if turn is not None:
             yield turn
@@ -80,7 +76,7 @@ class Reader:
                     yield from self._begin(queue)
                 self._read_on(found, count)
             self.records_produced += len(found)
-            return found
+            return make(found)
         finally:
             self._end_turn()
 
@@ -177,9 +173,7 @@ class Reader:
             found = ReaderBaseState.FromString(state)
         except DecodeError:
             text = state.decode("utf-8", "backslashreplace")
-            raise InvalidArgumentError(
-                None, None, f"Could not parse state for {self.kind} '{self.name}': {text}"
-            ) from None
+            raise InvalidArgumentError(None, None, f"Could not parse state for {self.kind} '{self.name}': {text}") from None
         counts = (found.work_started, found.work_finished, found.num_records_produced)
         if min(counts) < 0 or found.work_started < found.work_finished:
             raise InvalidArgumentError(
