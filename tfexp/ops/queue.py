@@ -85,7 +85,7 @@ class QueueBase:
 
     @property
     def name(self) -> str:
-        return self._name
+        return self._queue_ref.op.name
 
     @property
     def dtypes(self) -> list[DType]:
@@ -220,10 +220,6 @@ def _as_shapes(shapes: Any, types: Sequence[DType], unknown_dims: bool = False) 
         found = [as_shape(s) for s in shapes]
     if not unknown_dims and not all(s.is_fully_defined() for s in found):
         raise ValueError(f"All shapes must be fully defined: {found}")
-    if len(found) != len(types):
-        raise ValueError(
-            f"Queue shapes must have the same length as dtypes, received len(shapes)={len(found)}, len(dtypes)={len(types)}"
-        )
     return found
 
 
