@@ -66,7 +66,9 @@ def test_full_empty_closed(queue: Any) -> None:
             with pytest.raises(CancelledError, match=text):
                 session.run(closed, {fed: [7, 8]})
         session.run(several, {fed: np.zeros([0, 2])})
-        with pytest.raises(OutOfRangeError, match=r"insufficient elements \(requested 4, current size 3\)\n\t \[\[{{node q_De"):
+        with pytest.raises(
+            OutOfRangeError, match=r"insufficient elements \(requested 4, current size 3\)\n\t \[\[{{node q_De"
+        ):
             session.run(many, {count: 4})
         assert session.run(up_to, {count: 4}).shape == (3, 2)
         for ended in (take, many, up_to):
@@ -198,7 +200,10 @@ def test_a_shared_queue_is_what_it_is_taken_for() -> None:
     queue = tf.FIFOQueue(3, [tf.float32], [[2]], shared_name="s")
     shuffling = tf.RandomShuffleQueue(3, 1, [tf.float32], [[2]], seed=2, shared_name="r")
     others = [
-        (tf.FIFOQueue(4, [tf.float32], [[2]], shared_name="s"), "Shared queue 's' has capacity 3 but requested capacity was 4"),
+        (
+            tf.FIFOQueue(4, [tf.float32], [[2]], shared_name="s"),
+            "Shared queue 's' has capacity 3 but requested capacity was 4",
+        ),
         (
             tf.FIFOQueue(3, [tf.int32], [[2]], shared_name="s"),
             "Shared queue 's' has component types float but requested component types were int32",
@@ -292,7 +297,9 @@ def test_the_other_kinds_in_their_older_form(op: str, attrs: dict[str, Any]) -> 
 def test_nodes_that_take_the_queue_for_another() -> None:
     queue = tf.FIFOQueue(3, [tf.int32, tf.float32])
     with tf.Session() as session:
-        with pytest.raises(InvalidArgumentError, match=r"has components of types \(int32, float32\), but the node's are \(int32\)"):
+        with pytest.raises(
+            InvalidArgumentError, match=r"has components of types \(int32, float32\), but the node's are \(int32\)"
+        ):
             session.run(queue.enqueue([1]))
         with pytest.raises(InvalidArgumentError, match="Timeout not supported yet"):
             session.run(get_op("QueueDequeueV2")(queue.queue_ref, component_types=[tf.int32, tf.float32], timeout_ms=5))

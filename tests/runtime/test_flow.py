@@ -76,9 +76,8 @@ def test_what_needs_not_wait_does_not(asleep: Asleep) -> None:
 def test_control_edges_hold_while_a_node_waits(asleep: Asleep) -> None:
     q, done = queue(), tf.Variable(0.0)
     taken = q.dequeue()
-    with tf.control_dependencies([taken]):
-        with tf.control_dependencies([tf.no_op()]):
-            after = done.assign_add(1.0)
+    with tf.control_dependencies([taken]), tf.control_dependencies([tf.no_op()]):
+        after = done.assign_add(1.0)
     free = queue(name="free").enqueue(1.0)
     give = q.enqueue(1.0)
     with tf.Session() as session:
@@ -188,7 +187,9 @@ def test_time_is_up(together: bool) -> None:
     fill, size = q.enqueue(8.0), q.size()
     with tf.Session() as session:
         for _ in range(3):
-            with pytest.raises(DeadlineExceededError, match=r"Timed out waiting for notification.* 20 ms; it waited for an el"):
+            with pytest.raises(
+                DeadlineExceededError, match=r"Timed out waiting for notification.* 20 ms; it waited for an el"
+            ):
                 session.run(step, options=tf.RunOptions(timeout_in_ms=20))
         left = session.run(size)
         session.run(fill)
@@ -293,7 +294,9 @@ def test_a_forgotten_start_is_hinted_at(caplog: pytest.LogCaptureFixture, monkey
             session.run(taken, options=tf.RunOptions(timeout_in_ms=200))
         (record,) = caplog.records
         assert "FIFOQueue '_" in record.getMessage() and "_input_producer' (0 of 32 elements" in record.getMessage()
-        assert "Nothing fills the queues input_producer: was tf.train.start_queue_runners() forgotten?" in record.getMessage()
+        assert (
+            "Nothing fills the queues input_producer: was tf.train.start_queue_runners() forgotten?" in record.getMessage()
+        )
         caplog.clear()
         coord = tf.train.Coordinator()
         threads = tf.train.start_queue_runners(session, coord)

@@ -214,7 +214,9 @@ class Task:
             case ev.Drop(containers):
                 self.resources.clear(containers or None)
             case ev.Forget(session):
-                self._sessions.pop(session, None)
+                resources = self._sessions.pop(session, None)
+                if resources is not None:
+                    resources.end()
                 for program in self._programs.pop(session, ()):
                     program.close()
 

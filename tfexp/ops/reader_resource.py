@@ -106,6 +106,7 @@ class Reader:
                 record = next(self._current, None)
             except OpError as error:
                 self._failure = error
+                self._close_stream()
                 if found:
                     return
                 raise
@@ -118,9 +119,12 @@ class Reader:
 
     def _leave(self) -> None:
         self._current = None
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        self._close_stream()
+
+    def _close_stream(self) -> None:
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
 
     def _take_turn(self) -> Promise | None:
         with self._lock:
@@ -152,6 +156,10 @@ class Reader:
         self._leave()
         self.records_produced = self._started = self._finished = 0
         self._work, self._failure = b"", None
+
+    def dispose(self) -> None:
+        """Nobody will read any more."""
+        self._leave()
 
     def serialize(self) -> bytes:
         """The state as TensorFlow's ReaderBaseState; UnimplementedError where a reader is in the middle of a file."""
