@@ -113,9 +113,9 @@ def test_closing_waits_for_those_before_it() -> None:
     assert not queue.closed and not is_settled(closing)
     queue.dequeue()
     assert queue.closed and is_settled(before) and is_settled(closing)
-    with pytest.raises(CancelledError, match="FIFOQueue 'q' is closed."):
+    with pytest.raises(CancelledError, match=r"FIFOQueue 'q' is closed\."):
         after.result()  # type: ignore[union-attr]
-    with pytest.raises(CancelledError, match="Queue 'q' is already closed."):
+    with pytest.raises(CancelledError, match=r"Queue 'q' is already closed\."):
         queue.close(False)
 
 
@@ -290,7 +290,7 @@ def test_any_schedule(capacity: int, actions: list[tuple[str, Any]]) -> None:
             else:
                 entry["outcome"] = "done"
             elements = [element(n) for n in given]
-            promise = attempt(lambda e=elements: queue.enqueue(e[0]) if kind == "enqueue" else queue.enqueue_many(e))
+            promise = attempt(lambda e=elements, k=kind: queue.enqueue(e[0]) if k == "enqueue" else queue.enqueue_many(e))
         elif kind == "close":
             entry["closes"] = True
             if argument:

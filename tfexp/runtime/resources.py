@@ -48,7 +48,7 @@ class Resources:
         """Drop the resources of these containers (all if None)."""
         with self._lock:
             names = list(self._containers) if containers is None else [c or DEFAULT_CONTAINER for c in containers]
-            dropped = [self._containers.pop(name, {}) for name in names]
+            dropped: list[Mapping[Any, Any]] = [self._containers.pop(name, {}) for name in names]
             if containers is None:
                 dropped.extend(self._node_states.values())
                 self._node_states = {}
