@@ -91,6 +91,7 @@ from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VER
 from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
 from tfexp.graph.versions import VERSION as VERSION
 from tfexp.graph.while_loop import while_loop as while_loop
+from tfexp.ops import calls as _calls
 from tfexp.ops import control as _control
 from tfexp.ops import control_loop as _control_loop
 from tfexp.ops import linalg_gradients as _linalg_gradients
