@@ -57,7 +57,7 @@ class Resources:
 class SessionResources:
     """One session's view of its task's resources: these are everybody's, what its nodes' kernels remember is its own."""
 
-    def __init__(self, shared: Resources):
+    def __init__(self, shared: AnyResources):
         self._shared = shared
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}
