@@ -61,10 +61,10 @@ class SessionResources:
         self._shared = shared
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}
-        self.get = shared.get
-        self.find = shared.find
-        self.remove = shared.remove
-        self.clear = shared.clear
+        self.get: Callable[..., Any] = shared.get
+        self.find: Callable[..., Any] = shared.find
+        self.remove: Callable[..., Any] = shared.remove
+        self.clear: Callable[..., Any] = shared.clear
 
     @property
     def generation(self) -> int:
