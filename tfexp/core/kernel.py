@@ -16,7 +16,7 @@ name), or ValueError, TypeError, IndexError, ArithmeticError (these become Inval
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -145,6 +145,10 @@ class KernelContext(Protocol):
 
     def resource(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
         """The resource of that container (`""`: the default one), kind and name, made by `create` if there is none."""
+        ...
+
+    def function(self, named: Any) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """The library's function of a `func` attribute (a NameAttrList), ready to be called; NotFoundError without one."""
         ...
 
     def cancelled(self) -> bool:

@@ -6,12 +6,13 @@ no more often than it has to. Answers of other tasks come in on the transports' 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -37,12 +38,15 @@ _MEMORY_LIMIT = 268435456
 class _Call:
     """A request that somebody waits for in `Task.run`."""
 
-    __slots__ = ("inbox", "timers")
+    __slots__ = ("asleep", "inbox", "lock", "timers")
 
     def __init__(self) -> None:
         # Work to do (a callable), or the answer (reply, error).
         self.inbox: SimpleQueue[Any] = SimpleQueue()
         self.timers: list[threading.Timer] = []
+        # Whether the thread that waits for the answer sleeps in the middle of some work, and cannot do any other.
+        self.asleep = False
+        self.lock = threading.Lock()  # between falling asleep and giving work
 
 
 class _Pending:
@@ -130,6 +134,7 @@ class Task:
                 item = call.inbox.get()
                 if callable(item):
                     item()
+                    call.asleep = False
                     continue
                 reply, error = item
                 if error is not None:
@@ -200,7 +205,8 @@ class Task:
             case ev.Ask():
                 self._ask_peer(machine, command)
             case ev.Execute(ask, call):
-                self._states[ask] = StepState()
+                state = self._states[ask] = StepState()
+                state.on_sleep = lambda: self._thread_sleeps(call)
                 self._hand_over(call, lambda: self._execute(command))
             case ev.Load(_, call):
                 self._hand_over(call, lambda: self._load(command))
@@ -237,9 +243,29 @@ class Task:
         root = self._nested[number][0] if number in self._nested else number
         call = self._calls.get(root)
         if call is not None:
-            call.inbox.put(work)
-        else:
-            threading.Thread(target=work, name="tfexp-task", daemon=True).start()
+            with call.lock:
+                if not call.asleep:
+                    call.inbox.put(work)
+                    return
+        _start_thread(work)
+
+    def _thread_sleeps(self, number: int) -> None:
+        """The thread of this call waits for a queue or the like: others do the work that it was to do."""
+        root = self._nested[number][0] if number in self._nested else number
+        call = self._calls.get(root)
+        if call is None:
+            return
+        found = []
+        with call.lock:
+            call.asleep = True
+            with contextlib.suppress(Empty):
+                while True:
+                    found.append(call.inbox.get_nowait())
+        for item in found:
+            if callable(item):
+                _start_thread(item)
+            else:
+                call.inbox.put(item)  # the answer, for when it wakes up
 
     def _ask_own_worker(self, command: ev.Ask) -> None:
         number = next(self._numbers)
@@ -333,6 +359,10 @@ class Task:
             self._feed(self._worker, ev.Failed(ask, InternalError(None, None, code_and_text(error)[1])))
         else:
             self._feed(self._worker, ev.Answered(ask, result))
+
+
+def _start_thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="tfexp-task", daemon=True).start()
 
 
 def task_names(cluster: Any) -> dict[str, str]:

@@ -79,7 +79,6 @@ class LocalBackend:
         self.active = ActiveSteps()
         self.devices = Devices(devices, soft=self.config.allow_soft_placement)
         self.plans = PlanCache(MAX_PLANS)
-        configure(self.config.intra_op_parallelism_threads)
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> LocalStep:
         return LocalStep(self, fetches, targets, feeds)
@@ -103,6 +102,8 @@ class LocalBackend:
         def run(values: Sequence[Any]) -> Sequence[Any]:
             state = self.active.begin(timeout_in_ms or self.config.operation_timeout_in_ms)
             outer, current.step = current.step, state
+            if outer is not None:
+                state.on_sleep = outer.on_sleep
             # A step inside of another one (a server's) ends with it.
             unlink = None if outer is None else outer.on_cancel(lambda: state.cancel(outer.reason or _unknown()))
             try:
@@ -225,6 +226,7 @@ class LocalStep:
 
 def _open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> LocalBackend:
     backend = LocalBackend(graph, config)
+    configure(backend.config.intra_op_parallelism_threads)
     _open.add(backend)
     return backend
 
