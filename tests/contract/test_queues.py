@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from tfexp.core.errors import (
     UnavailableError,
 )
 from tfexp.distributed import server as server_module
+from tfexp.runtime import waiting
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,22 @@ def test_a_failed_read_says_where(place: Place) -> None:
         with pytest.raises(OpError, match="no such file; No such file or directory") as caught:
             session.run(key)
     assert caught.value.op is key.op
+
+
+def test_a_forgotten_start_is_hinted_at(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(waiting, "HINT_AFTER", 0.01)
+    with tf.device(place.device):
+        names = tf.train.string_input_producer(["a"])
+    options = tf.RunOptions(timeout_in_ms=300)
+    with (
+        tf.Session(place.target) as session,
+        caplog.at_level(logging.WARNING, "tensorflow"),
+        pytest.raises(DeadlineExceededError),
+    ):
+        session.run(names.dequeue(), options=options)
+    assert "Nothing fills the queues input_producer: was tf.train.start_queue_runners() forgotten?" in caplog.text
 
 
 def test_a_worker_feeds_the_queue_that_it_waits_for(servers: Any) -> None:
