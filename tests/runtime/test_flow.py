@@ -128,6 +128,27 @@ def test_waiting_in_a_loop(asleep: Asleep) -> None:
             assert step.result() == 7.0
 
 
+def test_a_loop_that_waits_lets_others_go_on(asleep: Asleep) -> None:
+    """What it waits for comes from another loop of the same step."""
+    q = queue(1)
+    total = tf.while_loop(lambda i, _: i < 5, lambda i, s: (i + 1, s + q.dequeue()), [0, 0.0])[1]
+
+    def give(i: Any) -> Any:
+        with tf.control_dependencies([q.enqueue(tf.to_float(i))]):
+            return i + 1
+
+    given = tf.while_loop(lambda i: i < 5, give, [0])
+    with tf.Session() as session:
+        for _ in range(3):
+            assert session.run([total, given]) == [10.0, 5]
+        for _ in range(2):
+            with pytest.raises(DeadlineExceededError):
+                session.run([total, q.size()], options=tf.RunOptions(timeout_in_ms=50))
+            with pytest.raises(InvalidArgumentError, match="not finite"):
+                session.run([total, tf.check_numerics(tf.constant(1.0) / 0.0, "not finite")])
+        assert session.run([total, given]) == [10.0, 5]
+
+
 def test_feeding_what_would_wait() -> None:
     taken = queue().dequeue()
     with tf.Session() as session:

@@ -50,6 +50,7 @@ def freeze(
                 controls=tuple(c.name for c in node.controls),
                 loop=None if node.loop is None else _freeze_loop(node.loop),
                 behind=tuple(sorted(positions[b] for b in node.behind if b in positions)),
+                waits=node.waits,
                 parks=node in parking,
             )
         )

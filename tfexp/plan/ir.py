@@ -82,6 +82,9 @@ class Node:
 
     @property
     def waits(self) -> bool:
+        """Whether it may have to wait for other nodes or steps; a loop, whether anything in it may."""
+        if self.loop is not None:
+            return any(node.waits for part in (self.loop.condition, self.loop.body) for node in part.nodes)
         return self.kernel is not None and self.kernel.waits
 
     def ref_inputs(self) -> Iterator[Value]:

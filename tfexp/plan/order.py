@@ -32,10 +32,10 @@ def order(draft: Draft) -> None:
 
 def _find_behind(nodes: list[Node]) -> None:
     """Set `behind`, while all control edges are still there."""
+    waiting = frozenset(node for node in nodes if node.waits)
     for node in nodes:
-        before = {v.node for v in node.inputs if v.node is not None}
-        before.update(node.controls)
-        node.behind = frozenset(b for b in before if b.waits).union(*(b.behind for b in before))
+        before = frozenset(v.node for v in node.inputs if v.node is not None).union(node.controls)
+        node.behind = (before & waiting).union(*(b.behind for b in before))
 
 
 def _urgency(node: Node) -> tuple[bool, int]:

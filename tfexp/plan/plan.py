@@ -53,6 +53,7 @@ class Step:
     controls: tuple[str, ...] = ()
     loop: Loop | None = None  # for a step that stands for a whole loop
     behind: tuple[int, ...] = ()  # the steps that may have to wait and that this one cannot run without
+    waits: bool = False  # it may have to wait, itself or within the loop that it stands for
     parks: bool = False  # it may have to wait, and some later step can run meanwhile
 
 

@@ -82,9 +82,7 @@ class Compiled:
                 result = function()
                 shared.update((f"h{i}", r) for i, r in zip(step.outputs, [result] if step.op.has_single_output else result))
             else:
-                shared[f"f{position}"] = (
-                    _waiting_itself(function, step) if step.kernel.waits and not step.parks else function
-                )
+                shared[f"f{position}"] = _waiting_itself(function, step) if step.waits and not step.parks else function
         if self._code is None:
             source, namespace = generate(self.plan), dict[str, Any]()
             exec(compile(source.text, "<tfexp plan>", "exec"), namespace)

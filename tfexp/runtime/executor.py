@@ -17,7 +17,7 @@ from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.failures import as_op_error, uninitialized
 from tfexp.runtime.flow import Flow, Started
-from tfexp.runtime.loops import PartRunner, bind_loop
+from tfexp.runtime.loops import PartRunner, bind_loop, in_own_thread
 from tfexp.runtime.resources import AnyResources
 from tfexp.runtime.step import NodeContext, StepState, current
 
@@ -31,7 +31,8 @@ class Trace(Protocol):
 def bind_kernel(step: Step, resources: AnyResources, bind_part: Callable[[Plan], PartRunner]) -> Callable[..., Any]:
     """The step's kernel with its context and attributes: `f(*grouped inputs)`; `bind_part` is for the parts of loops."""
     if step.loop is not None:
-        return bind_loop(step.loop, bind_part)
+        loop = bind_loop(step.loop, bind_part)
+        return in_own_thread(loop, step) if step.parks else loop
     library = step.origin.graph._functions if step.origin is not None else {}
     context = NodeContext(step.name, step.device, resources, library)
     function = step.kernel.function

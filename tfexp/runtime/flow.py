@@ -50,7 +50,7 @@ class Flow:
         self._runner = runner
         self._steps = runner.plan.steps
         self._left = list(positions)
-        self._unfinished = {position for position in self._left if self._steps[position].kernel.waits}
+        self._unfinished = {position for position in self._left if self._steps[position].waits}
         self._parked: dict[int, Started] = {}
         self._settled: SimpleQueue[int] = SimpleQueue()
         self._state = state
