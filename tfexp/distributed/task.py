@@ -11,7 +11,6 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -19,6 +18,7 @@ from tensorboard.compat.proto import config_pb2
 from tfexp.core.errors import CancelledError, DeadlineExceededError, InternalError, OpError, UnavailableError
 from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
+from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.machine import Machine
 from tfexp.distributed.master import OURS, Master
 from tfexp.distributed.program import GraphProgram, PartialProgram
@@ -41,7 +41,7 @@ class _Call:
 
     def __init__(self) -> None:
         # Work to do (a callable), or the answer (reply, error).
-        self.inbox: SimpleQueue[Any] = SimpleQueue()
+        self.inbox = Inbox()
         self.timers: list[threading.Timer] = []
 
 
@@ -141,6 +141,7 @@ class Task:
             raise
         finally:
             self._calls.pop(number, None)
+            call.inbox.close()
             for timer in call.timers:
                 timer.cancel()
 
@@ -232,12 +233,16 @@ class Task:
 
     def _hand_over(self, number: int, work: Callable[[], None]) -> None:
         """Have the thread that waits for this call do the work; one of our own if nobody waits."""
-        root = self._nested[number][0] if number in self._nested else number
-        call = self._calls.get(root)
+        call = self._root(number)
         if call is not None:
             call.inbox.put(work)
         else:
             threading.Thread(target=work, name="tfexp-task", daemon=True).start()
+
+    def _root(self, number: int) -> _Call | None:
+        """The call of a client or peer that this one is part of, if somebody waits for it."""
+        nested = self._nested.get(number)
+        return self._calls.get(number if nested is None else nested[0])
 
     def _ask_own_worker(self, command: ev.Ask) -> None:
         number = next(self._numbers)
@@ -254,7 +259,10 @@ class Task:
             self._feed(machine, ev.Answered(command.ask, reply) if error is None else ev.Failed(command.ask, error))
 
         try:
-            pending.started(self._transport(command.task).start(command.request, done, command.wait))
+            transport = self._transport(command.task)
+            call = self._root(command.call)
+            inbox = None if call is None else call.inbox
+            pending.started(transport.start(command.request, done, command.wait, inbox))
         except OpError as error:
             done(None, error)
         except Exception as error:

@@ -1,0 +1,121 @@
+"""Where a thread that waits for the end of a call gets work, answers, and what comes in at the lanes it asked through.
+
+A reply that the waiting thread itself reads changes threads no more: handing it over from a reader thread would cost as
+much as the way between the processes.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+
+class Source(Protocol):
+    """Something with a file descriptor whose input the owner of an inbox deals with."""
+
+    def fileno(self) -> int: ...
+
+    def ready(self) -> None:
+        """There is input, or the end of it. Called once, by the owner."""
+        ...
+
+    def drop(self) -> None:
+        """Nobody will look at the input any more. Called instead of `ready`."""
+        ...
+
+
+class _Bell:
+    """Wakes a thread out of a poll. Rung without need, it costs a turn and no more."""
+
+    def __init__(self) -> None:
+        self.fd = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+
+    def ring(self) -> None:
+        os.eventfd_write(self.fd, 1)
+
+    def __del__(self) -> None:
+        # Whoever may still ring holds a reference.
+        os.close(self.fd)
+
+
+class _Bells(threading.local):
+    """One for each thread that ever polled."""
+
+    bell: _Bell | None = None
+
+
+_bells = _Bells()
+_LOOK = object()  # an item that says: look at what is watched
+
+
+class Inbox:
+    """`get` is for one thread, the owner; `put` and `watch` are for all."""
+
+    def __init__(self) -> None:
+        self._items: SimpleQueue[Any] = SimpleQueue()
+        self._watched: list[Source] = []
+        self._bell: _Bell | None = None  # while the owner polls
+        self._closed = False
+
+    def put(self, item: Any) -> None:
+        self._items.put(item)
+        bell = self._bell
+        if bell is not None:
+            bell.ring()
+
+    def watch(self, source: Source) -> None:
+        """Have the owner call `source.ready()` when there is input, or `drop` if it is gone."""
+        self._watched.append(source)
+        self.put(_LOOK)
+        if self._closed:
+            self._drop()
+
+    def get(self) -> Any:
+        """The next item. What is watched is dealt with meanwhile."""
+        while True:
+            item = self._items.get() if not self._watched else self._poll()
+            if item is not _LOOK:
+                return item
+
+    def _poll(self) -> Any:
+        """The next item if there is one; otherwise waits for one or for input, which it deals with."""
+        if not self._items.empty():
+            return self._items.get()
+        bell = _bells.bell
+        if bell is None:
+            bell = _bells.bell = _Bell()
+        poll = select.poll()
+        sources = {source.fileno(): source for source in self._watched}
+        for fd in sources:
+            poll.register(fd, select.POLLIN)
+        poll.register(bell.fd, select.POLLIN)
+        self._bell = bell
+        try:
+            # An item that came before the bell hung has not rung it.
+            ready = poll.poll() if self._items.empty() else []
+        finally:
+            self._bell = None
+        for fd, _ in ready:
+            if fd == bell.fd:
+                os.eventfd_read(fd)
+                continue
+            source = sources[fd]
+            self._watched.remove(source)
+            source.ready()
+        return _LOOK
+
+    def close(self) -> None:
+        """The owner goes: what is watched is dropped, now and later."""
+        self._closed = True
+        self._drop()
+
+    def _drop(self) -> None:
+        while True:
+            try:
+                source = self._watched.pop()
+            except IndexError:
+                return
+            source.drop()
