@@ -62,22 +62,18 @@ class GrpcChannel:
         if stub is None:
             if self._closed:
                 raise UnavailableError(None, None, f"The channel to {self.name} was closed")
-            stub = self._stubs[type(request)] = self._channel.unary_unary(
-                method.path,
-                request_serializer=method.request.SerializeToString,
-                response_deserializer=method.response.FromString,
-            )
+            stub = self._stubs[type(request)] = self._channel.unary_unary(method.path)
         return method, stub
 
     def call(self, request: m.Request, timeout: float | None = None) -> m.Reply:
         method, stub = self._stub(request)
         try:
-            response = stub(method.encode(request), timeout=timeout, metadata=self._metadata)
+            response = stub(method.request_bytes(request), timeout=timeout, metadata=self._metadata)
         except self._grpc.RpcError as error:
             raise self._error(error) from None
         except ValueError as error:  # gRPC's word for a channel that was closed meanwhile
             raise CancelledError(None, None, f"{self.name}: {error}") from None
-        return method.decode_reply(response, request)
+        return method.read_reply(response, request)
 
     def ask(self, path: str, question: bytes, timeout: float) -> bytes:
         """The answer of a method that is none of TensorFlow's."""
@@ -96,7 +92,7 @@ class GrpcChannel:
     ) -> Callable[[OpError], None]:
         method, stub = self._stub(request)
         try:
-            future = stub.future(method.encode(request), wait_for_ready=wait, metadata=self._metadata)
+            future = stub.future(method.request_bytes(request), wait_for_ready=wait, metadata=self._metadata)
         except ValueError as error:
             raise CancelledError(None, None, f"{self.name}: {error}") from None
         reasons: list[OpError] = []
@@ -105,7 +101,7 @@ class GrpcChannel:
 
         def finished(ended: Any) -> None:
             try:
-                reply, failure = method.decode_reply(ended.result(), request), None
+                reply, failure = method.read_reply(ended.result(), request), None
             except OpError as error:
                 reply, failure = None, error
             except self._grpc.FutureCancelledError:

@@ -2,25 +2,21 @@
 
     kind (1 byte) | method (1) | number of tensors (2) | bytes of the message (4) | bytes of each tensor (8 each)
 
-A large tensor stands in the message as a TensorProto with dtype and shape alone, whose `version_number` counts the
-tensors from 1. Nothing is copied on the way out; on the way in, the kernel writes into the array that is handed on.
+Nothing of the tensors is copied on the way out; on the way in, the kernel writes into the array that is handed on.
 """
 
 from __future__ import annotations
 
 import socket
 import struct
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
-from tensorboard.compat.proto import tensor_pb2
 
-from tfexp.core.dtypes import as_dtype
 from tfexp.core.errors import InvalidArgumentError, OpError, ResourceExhaustedError
 from tfexp.distributed import messages as m
+from tfexp.distributed.large_tensors import attached, detached
 from tfexp.distributed.security import Security
 from tfexp.distributed.status import as_error, code_and_text
 from tfexp.distributed.wire import METHODS, Method
@@ -29,9 +25,6 @@ from tfexp.distributed.wire import METHODS, Method
 VERSION = 1
 
 REQUEST, REPLY, ERROR = 1, 2, 3
-# Bytes from which a tensor travels by itself: below, one more buffer costs more than a copy.
-LARGE = 16384
-
 _HEAD = struct.Struct("!BBHI")
 _SIZE = struct.Struct("!Q")
 _CHUNK = 65536
@@ -53,13 +46,13 @@ def request_frame(request: m.Request, security: Security) -> Buffers:
     """Raises ResourceExhaustedError when it is larger than allowed."""
     method = METHODS[type(request)]
     arrays: list[Any] = []
-    message = method.encode(_with_values(request, lambda value: _detached(value, arrays)))
+    message = method.encode(detached(request, arrays))
     return _frame(REQUEST, method, message.SerializeToString(), arrays, security)
 
 
 def reply_frame(method: Method, reply: m.Reply, request: m.Request, security: Security) -> Buffers:
     arrays: list[Any] = []
-    message = method.encode_reply(_with_values(reply, lambda value: _detached(value, arrays)), request)
+    message = method.encode_reply(detached(reply, arrays), request)
     return _frame(REPLY, method, message.SerializeToString(), arrays, security)
 
 
@@ -96,37 +89,6 @@ def _frame(kind: int, method: Method, body: bytes, arrays: list[Any], security: 
         head.append(_SIZE.pack(array.nbytes))
     security.check_size(size, f"A message of {method.name}")
     return [b"".join((*head, body)), *arrays]
-
-
-def _detached(value: m.Value, arrays: list[Any]) -> m.Value:
-    if isinstance(value, tensor_pb2.TensorProto) or value.nbytes < LARGE or value.dtype.hasobject:
-        return value
-    array = np.ascontiguousarray(value)
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
-    arrays.append(array.reshape(-1).view(np.uint8))
-    proto = tensor_pb2.TensorProto(dtype=as_dtype(array.dtype).as_datatype_enum, version_number=len(arrays))
-    for size in value.shape:
-        proto.tensor_shape.dim.add(size=size)
-    return proto
-
-
-def _with_values(message: Any, change: Callable[[m.Value], m.Value]) -> Any:
-    """The request or reply with every tensor in it changed."""
-    match message:
-        case m.RunStep(feeds=feeds) if feeds:
-            return replace(message, feeds=tuple([(name, change(value)) for name, value in feeds]))
-        case m.RunCallable(feeds=values) if values:
-            return replace(message, feeds=tuple(map(change, values)))
-        case m.RunGraph(sends=sends) if sends:
-            return replace(message, sends={key: change(value) for key, value in sends.items()})
-        case m.StepRun(values=values) if values:
-            return replace(message, values=tuple(map(change, values)))
-        case m.GraphRun(values=by_key) if by_key:
-            return replace(message, values={key: change(value) for key, value in by_key.items()})
-        case m.TensorReceived(value=value) if value is not None:
-            return replace(message, value=change(value))
-    return message
 
 
 # --- in --------------------------------------------------------------------------------------------------------------
@@ -217,7 +179,7 @@ def decoded_request(kind: int, number: int, body: bytes, tensors: list[Any]) -> 
         raise InvalidArgumentError(
             None, None, f"The request is no {method.request.DESCRIPTOR.name} ({len(body)} bytes)"
         ) from None
-    return method, _attached(method.decode(message), tensors)
+    return method, attached(method.decode(message), tensors)
 
 
 def decoded_reply(kind: int, body: bytes, tensors: list[Any], request: m.Request) -> m.Reply:
@@ -225,28 +187,10 @@ def decoded_reply(kind: int, body: bytes, tensors: list[Any], request: m.Request
     if kind == ERROR:
         raise _error(body)
     method = METHODS[type(request)]
-    reply: m.Reply = _attached(method.decode_reply(method.response.FromString(body), request), tensors)
+    reply: m.Reply = attached(method.decode_reply(method.response.FromString(body), request), tensors)
     return reply
 
 
 def _error(body: bytes) -> OpError:
     (code,) = struct.unpack_from("!I", body)
     return as_error(code, body[4:].decode("utf-8", "replace"))
-
-
-def _attached(message: Any, tensors: list[Any]) -> Any:
-    return _with_values(message, lambda value: _filled(value, tensors)) if tensors else message
-
-
-def _filled(value: m.Value, tensors: list[Any]) -> m.Value:
-    if not isinstance(value, tensor_pb2.TensorProto) or value.version_number < 1:
-        return value
-    dims = [dim.size for dim in value.tensor_shape.dim]
-    try:
-        wanted = as_dtype(value.dtype)
-        if wanted.as_numpy_dtype is object:
-            raise TypeError(f"{wanted.name} does not travel so")
-        array = tensors[value.version_number - 1].view(wanted.as_numpy_dtype).reshape(dims)
-    except (TypeError, ValueError, IndexError) as error:
-        raise InvalidArgumentError(None, None, f"A tensor of shape {dims} cannot be read: {error}") from None
-    return array

@@ -28,7 +28,7 @@ _log = logging.getLogger("tfexp.distributed")
 # Lanes at once, each with a thread. Who gets none stays with gRPC.
 _MOST = 512
 # Seconds that a peer may let pass in the middle of a message.
-_STALLED = 30
+_STALLED = 30.0
 # The longest path that a Unix-domain socket can have.
 _LONGEST_PATH = 100
 
@@ -115,7 +115,7 @@ class LaneServer:
             sock.close()
             return
         sock.settimeout(None)
-        limit = struct.pack("@ll", _STALLED, 0)
+        limit = struct.pack("@ll", int(_STALLED), int(_STALLED % 1 * 1e6))
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         served = _Served(sock)

@@ -7,7 +7,7 @@ import functools
 import sys
 
 # glibc's names for them (malloc.h).
-_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -2, -3, -8
 _GIB = 1 << 30
 
 
@@ -29,5 +29,5 @@ def keep_large_buffers() -> bool:
         mallopt = libc.mallopt
     except (OSError, AttributeError):
         return False
-    settings = ((_M_MMAP_THRESHOLD, _GIB), (_M_TRIM_THRESHOLD, 2 * _GIB - 1), (_M_TOP_PAD, 64 << 20))
+    settings = ((_M_MMAP_THRESHOLD, _GIB), (_M_TRIM_THRESHOLD, 2 * _GIB - 1), (_M_TOP_PAD, 64 << 20), (_M_ARENA_MAX, 1))
     return all(mallopt(name, value) == 1 for name, value in settings)

@@ -73,6 +73,7 @@ class Server:
         from tfexp.distributed.services import GrpcServices
         from tfexp.distributed.task import Task, task_names
 
+        keep_large_buffers()  # before there are threads that have memory of their own
         self._tasks = task_names(cluster)
         self._task = Task(self._name, self._tasks, self._connect, default)
         self._security = security or Security.from_environment()
@@ -98,7 +99,6 @@ class Server:
         """Begin to serve. Nothing happens when it does already."""
         if not self._started:
             self._started = True
-            keep_large_buffers()
             self._services.start()
             _serving[self._address] = self
 

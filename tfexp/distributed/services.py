@@ -9,10 +9,10 @@ from collections.abc import Callable
 from concurrent import futures
 from typing import Any
 
-from google.protobuf.message import DecodeError, EncodeError
+from google.protobuf.message import EncodeError
 
 from tfexp.core import errors
-from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError
+from tfexp.core.errors import CancelledError, OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.channel import size_options
 from tfexp.distributed.lane_server import LaneServer
@@ -101,14 +101,8 @@ class GrpcServices:
     def _serve(self, method: Method, data: bytes, context: Any) -> bytes:
         in_body = False
         try:
-            try:
-                message = method.request.FromString(data)
-            except DecodeError:
-                raise InvalidArgumentError(
-                    None, None, f"The request is no {method.request.DESCRIPTOR.name} ({len(data)} bytes)"
-                ) from None
-            in_body = method.errors_in_body and message.store_errors_in_response_body
-            return self._answer(method, message, context)
+            request, in_body = method.read_request(data)
+            return self._answer(method, request, context)
         except OpError as error:
             code, text = code_and_text(error)
         except (EncodeError, TypeError, ValueError) as error:
@@ -122,15 +116,13 @@ class GrpcServices:
         context.abort(self._status(code), text[:_MAX_DETAILS])
         raise AssertionError("abort raises")
 
-    def _answer(self, method: Method, message: Any, context: Any) -> bytes:
-        request: m.Request = method.decode(message)
+    def _answer(self, method: Method, request: m.Request, context: Any) -> bytes:
         number = self._host.begin()
         gone = CancelledError(None, None, "The client does not wait for the answer any more")
         if not context.add_callback(lambda: self._host.cancel(number, gone)):
             self._host.cancel(number, gone)
         reply = self._host.run(number, request)
-        encoded: bytes = method.encode_reply(reply, request).SerializeToString()
-        return encoded
+        return method.reply_bytes(reply, request)
 
     def _status(self, code: int) -> Any:
         return next((s for s in self._grpc.StatusCode if s.value[0] == code), self._grpc.StatusCode.UNKNOWN)
