@@ -97,9 +97,9 @@ class LaneServer:
         """Let the one client in who knows the secret, and serve it. The socket's name is gone by then."""
         sock = None
         try:
-            listener.settimeout(OFFER_TIMEOUT)
+            _limit(listener, OFFER_TIMEOUT)
             sock, _ = listener.accept()
-            sock.settimeout(OFFER_TIMEOUT)
+            _limit(sock, OFFER_TIMEOUT)
             brought = sock.recv(SECRET_BYTES, socket.MSG_WAITALL)
         except OSError:
             if sock is not None:
@@ -114,10 +114,7 @@ class LaneServer:
             _log.warning("A client came to a lane without its secret; it was turned away")
             sock.close()
             return
-        sock.settimeout(None)
-        limit = struct.pack("@ll", int(_STALLED), int(_STALLED % 1 * 1e6))
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
+        _limit(sock, _STALLED)
         served = _Served(sock)
         with self._lock:
             if self._stopped:
@@ -222,6 +219,13 @@ class _Served:
         poll = select.poll()
         poll.register(self.sock.fileno(), select.POLLRDHUP)
         return bool(poll.poll(0))
+
+
+def _limit(sock: socket.socket, seconds: float) -> None:
+    """Have the kernel end each wait after that time. Python's own limit costs more, and a shutdown does not end it."""
+    interval = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, interval)
 
 
 def _gone() -> CancelledError:
