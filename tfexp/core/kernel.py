@@ -16,7 +16,7 @@ name), or ValueError, TypeError, IndexError, ArithmeticError (these become Inval
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -143,6 +143,10 @@ class KernelContext(Protocol):
 
     def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
         """The resource of that container (`""`: the default one) and name, made by `create` if there is none."""
+        ...
+
+    def function(self, named: Any) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        """The library's function of a `func` attribute (a NameAttrList), ready to be called; NotFoundError without one."""
         ...
 
     def cancelled(self) -> bool:
