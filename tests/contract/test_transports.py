@@ -38,7 +38,8 @@ def task() -> Iterator[Task]:
 
 
 DEFAULT = Security()
-KINDS = ["grpc", pytest.param("lane", marks=pytest.mark.skipif(not available(), reason="lanes are Linux's"))]
+ON_LINUX = pytest.mark.skipif(not available(), reason="lanes are Linux's")
+KINDS = ["grpc", pytest.param("unix", marks=ON_LINUX), pytest.param("tcp", marks=ON_LINUX)]
 
 
 @contextlib.contextmanager
@@ -48,8 +49,9 @@ def opened(kind: str, task: Task, server: Security = DEFAULT, client: Security =
     services.start()
     channel = GrpcChannel(f"127.0.0.1:{services.port}", "the task", client)
     transport: Transport = channel
-    if kind == "lane":
+    if kind != "grpc":
         transport = LaneChannel(channel, client)
+        transport._kinds = [kind]
         transport.call(m.GetStatus())
         assert transport.lanes == 1
     try:

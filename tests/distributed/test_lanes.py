@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,12 @@ from tests.distributed.clusters import free_ports, running
 from tfexp.core import errors
 from tfexp.core.errors import OpError
 from tfexp.distributed import frames, lane_server
+from tfexp.distributed import lane as lane_module
 from tfexp.distributed import messages as m
 from tfexp.distributed import server as server_module
 from tfexp.distributed.channel import GrpcChannel
 from tfexp.distributed.inbox import Inbox
-from tfexp.distributed.lane import LaneChannel, available, boot_id, connect
+from tfexp.distributed.lane import TCP, UNIX, Lane, LaneChannel, Offer, available, connect, question
 from tfexp.distributed.lane_server import LaneServer
 from tfexp.distributed.security import Security
 
@@ -78,52 +79,74 @@ def lanes(folder: Path) -> Iterator[LaneServer]:
     assert not list(folder.iterdir())
 
 
-def _offered(lanes: LaneServer, **changes: Any) -> tuple[str, bytes]:
-    question = {"version": frames.VERSION, "boot": boot_id(), "user": os.getuid(), **changes}
-    answer = json.loads(lanes.offer(json.dumps(question).encode()))
-    return answer["path"], bytes.fromhex(answer["secret"])
+def _offered(lanes: LaneServer, kinds: Sequence[str] = (UNIX,), **changes: Any) -> Offer:
+    asked = {**json.loads(question(kinds)), **changes}
+    return Offer.from_bytes(lanes.offer(json.dumps(asked).encode()))
 
 
-def test_an_offer_is_for_one_client_and_its_socket_is_private(lanes: LaneServer, folder: Path) -> None:
-    path, secret = _offered(lanes)
-    assert Path(path).parent.stat().st_mode & 0o777 == 0o700
-    lane = connect(path, secret, PLAIN)
+def _connected(lanes: LaneServer) -> Lane:
+    return connect(_offered(lanes), "localhost", PLAIN)
+
+
+def test_a_socket_with_a_name_is_private(lanes: LaneServer, folder: Path) -> None:
+    offer = _offered(lanes)
+    assert offer.kind == UNIX
+    assert Path(offer.place).parent.stat().st_mode & 0o777 == 0o700
+    assert [*folder.iterdir()] == [Path(offer.place).parent]
+
+
+@pytest.mark.parametrize("kind", [UNIX, TCP])
+def test_an_offer_is_for_one_client(lanes: LaneServer, folder: Path, kind: str) -> None:
+    offer = _offered(lanes, [kind])
+    assert offer.kind == kind
+    lane = connect(offer, "localhost", PLAIN)
     assert not list(folder.iterdir())
     with pytest.raises(OSError):
-        connect(path, secret, PLAIN)
+        connect(offer, "localhost", PLAIN)
     lane.send(m.GetStatus())
     assert lane.receive(m.GetStatus()) == m.Status(())
     lane.close()
 
 
-def test_a_wrong_secret_is_turned_away(lanes: LaneServer, folder: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path, secret = _offered(lanes)
+@pytest.mark.parametrize("kind", [UNIX, TCP])
+def test_a_wrong_secret_is_turned_away(lanes: LaneServer, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    offer = _offered(lanes, [kind])
     with pytest.raises(OSError):
-        connect(path, bytes(len(secret)), PLAIN)
+        connect(replace(offer, secret=bytes(len(offer.secret))), "localhost", PLAIN)
     assert "without its secret" in caplog.text
-    assert secret.hex() not in caplog.text
+    assert offer.secret.hex() not in caplog.text + repr(offer)
     with pytest.raises(OSError):
-        connect(path, secret, PLAIN)  # nor is there a second try
+        connect(offer, "localhost", PLAIN)  # nor is there a second try
 
 
 def test_an_offer_that_nobody_takes_is_gone_when_the_server_stops(folder: Path) -> None:
     lanes = LaneServer(Waits(), PLAIN)
-    path, _ = _offered(lanes)
-    assert Path(path).exists()
+    assert Path(_offered(lanes).place).exists()
+    assert _offered(lanes, [TCP]).kind == TCP
     lanes.stop()
     assert not list(folder.iterdir())
-    assert _offered(lanes) == ("", b"")
+    assert _offered(lanes) == Offer()
 
 
-@pytest.mark.parametrize("change", [{"version": 0}, {"boot": "elsewhere"}, {"user": -1}])
-def test_peers_of_another_kind_place_or_user_get_none(lanes: LaneServer, change: dict[str, Any]) -> None:
-    assert _offered(lanes, **change) == ("", b"")
+def test_who_gets_which_lane(lanes: LaneServer) -> None:
+    assert _offered(lanes, [UNIX, TCP]).kind == UNIX
+    for elsewhere in ({"boot": "elsewhere"}, {"user": -1}):
+        assert _offered(lanes, [UNIX, TCP], **elsewhere).kind == TCP
+        assert _offered(lanes, [UNIX], **elsewhere) == Offer()
+    assert _offered(lanes, [UNIX, TCP], version=0) == Offer()
+    assert _offered(lanes, ["carrier pigeon"]) == Offer()
 
 
-@pytest.mark.parametrize("question", [b"", b"\xff", b"[]", b"{}", b"[" * 100_000])
-def test_a_question_that_makes_no_sense_is_refused(lanes: LaneServer, question: bytes) -> None:
+def test_tls_has_no_lanes_on_the_network() -> None:
+    lanes = LaneServer(Waits(), Security(certificate="c", key="k"))
+    assert _offered(lanes, [TCP]) == Offer()
+    lanes.stop()
+
+
+@pytest.mark.parametrize("asked", [b"", b"\xff", b"[]", b"{}", b"[" * 100_000])
+def test_a_question_that_makes_no_sense_is_refused(lanes: LaneServer, asked: bytes) -> None:
     with pytest.raises(errors.InvalidArgumentError, match="cannot be read"):
-        lanes.offer(question)
+        lanes.offer(asked)
 
 
 def _frame(request: m.Request) -> bytes:
@@ -141,8 +164,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN)
 def test_a_stream_that_breaks_off_ends_its_lane_alone(lanes: LaneServer, data: bytes) -> None:
-    other = connect(*_offered(lanes), PLAIN)
-    broken = connect(*_offered(lanes), PLAIN)
+    other = _connected(lanes)
+    broken = _connected(lanes)
     broken.sock.sendall(data)
     broken.close()
     other.send(m.GetStatus())
@@ -153,8 +176,8 @@ def test_a_stream_that_breaks_off_ends_its_lane_alone(lanes: LaneServer, data: b
 
 def test_a_peer_that_stops_in_the_middle_is_not_waited_for(lanes: LaneServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lane_server, "_STALLED", 0.05)
-    slow = connect(*_offered(lanes), PLAIN)
-    idle = connect(*_offered(lanes), PLAIN)
+    slow = _connected(lanes)
+    idle = _connected(lanes)
     slow.sock.sendall(LARGE[:100_000])
     with pytest.raises(frames.ConnectionLostError):
         slow.receive(m.GetStatus())
@@ -175,7 +198,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_what_makes_no_sense_gets_an_error(lanes: LaneServer, data: bytes) -> None:
-    lane = connect(*_offered(lanes), PLAIN)
+    lane = _connected(lanes)
     lane.sock.sendall(data)
     with pytest.raises((errors.InvalidArgumentError, errors.ResourceExhaustedError)):
         lane.receive(m.GetStatus())
@@ -196,7 +219,7 @@ def test_a_tensor_whose_bytes_and_shape_differ_is_refused() -> None:
 
 
 def test_a_client_that_dies_has_its_request_cancelled(lanes: LaneServer) -> None:
-    lane = connect(*_offered(lanes), PLAIN)
+    lane = _connected(lanes)
     host: Any = lanes._host
     lane.send(m.CloseSession("s"))
     assert host.asked.acquire(timeout=5)
@@ -215,6 +238,23 @@ def _channel(address: str) -> Iterator[LaneChannel]:
         yield channel
     finally:
         channel.close()
+
+
+def test_tasks_that_share_no_folder_take_tcp(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = tf.train.Server.create_local_server()
+    original, tried = lane_module.connect, []
+
+    def connect_elsewhere(offer: Offer, host: str, security: Security) -> Lane:
+        tried.append(offer.kind)
+        return original(replace(offer, place="/no/such/folder") if offer.kind == UNIX else offer, host, security)
+
+    monkeypatch.setattr(lane_module, "connect", connect_elsewhere)
+    with _channel(server.target.removeprefix("grpc://")) as channel:
+        for _ in range(2):
+            assert isinstance(channel.call(m.GetStatus()), m.Status)
+        assert channel.lanes == 1
+    assert tried == [UNIX, TCP]
+    server.stop()
 
 
 def test_a_server_without_lanes_is_asked_over_grpc() -> None:

@@ -44,7 +44,7 @@ class GrpcChannel:
         security = security or Security()
 
         self._grpc = grpc
-        self._address = address
+        self.address = address
         self.name = f"{name} at {address}" if name else address
         self._metadata = security.metadata or None
         options = (*_OPTIONS, *size_options(security))
@@ -133,7 +133,7 @@ class GrpcChannel:
 
     def _error(self, error: Any) -> OpError:
         code, text = error.code().value[0], error.details() or ""
-        if code == UNAVAILABLE and self._address not in text:
+        if code == UNAVAILABLE and self.address not in text:
             text = f"{self.name} cannot be reached: {text}"
         elif code == UNAVAILABLE:
             text = f"{self.name} cannot be reached ({text})"

@@ -1,11 +1,13 @@
-"""A second way to a task of the same machine: Unix-domain streams beside gRPC, which two tasks of tfexp agree on over gRPC.
+"""A second way to a task: streams beside gRPC, which two tasks of tfexp agree on over gRPC.
 
 Python's gRPC costs several hundred µs per call, of which the kernel needs twenty. So a channel asks its peer, over gRPC
-and under whatever protects that, for a lane: a socket in a directory that only this user can enter, and a secret that is
-good once. Whoever asks writes a request and reads the reply on that socket, in his own thread; the peer has a thread for it.
-One request at a time is on a lane; who wants more opens more. A request is cancelled by closing its lane.
+and under whatever protects that, for a lane: a socket that is there for one client, and a secret that is good once. On one
+machine it is a Unix-domain socket in a directory that only this user can enter; between machines, a TCP port where the
+server listens, unless there is TLS, which a lane has not. Whoever asks writes a request and reads the reply on that
+socket, in his own thread; the peer has a thread for it. One request at a time is on a lane; who wants more opens more. A
+request is cancelled by closing its lane.
 
-Peers that know no lanes, are elsewhere, or belong to another user are asked over gRPC, and so is what finds no lane free.
+Peers that know no lanes, or whose lanes cannot be reached, are asked over gRPC, and so is what finds no lane free.
 """
 
 from __future__ import annotations
@@ -18,8 +20,9 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tfexp.core.errors import UNIMPLEMENTED, CancelledError, DeadlineExceededError, OpError, UnavailableError
@@ -35,6 +38,9 @@ _MOST = 32
 # Seconds that the peer has to answer an offer and to let a client in.
 OFFER_TIMEOUT = 5.0
 SECRET_BYTES = 32
+UNIX, TCP = "unix", "tcp"
+# Seconds until a machine that is gone is noticed, by those who wait for it.
+_GONE_AFTER, _ASK_EVERY = 30, 5
 
 
 def available() -> bool:
@@ -51,11 +57,12 @@ def boot_id() -> str:
 
 
 class Lane:
-    """One connection, and at most one request on it."""
+    """One connection, and at most one request on it. `sending`: what the peer takes."""
 
-    def __init__(self, sock: socket.socket, security: Security):
+    def __init__(self, sock: socket.socket, security: Security, sending: Security):
         self.sock = sock
-        self._security = security
+        self.whole = True  # what was read ended where a message does
+        self._sending = sending
         self._frames = frames.Frames(sock, security)
         self._poll = select.poll()
         self._poll.register(sock.fileno(), select.POLLIN)
@@ -66,7 +73,7 @@ class Lane:
         return not self._poll.poll(0)
 
     def send(self, request: m.Request) -> None:
-        frame = frames.request_frame(request, self._security)
+        frame = frames.request_frame(request, self._sending)
         try:
             frames.send(self.sock, frame)
         except frames.ConnectionLostError:
@@ -76,9 +83,11 @@ class Lane:
 
     def receive(self, request: m.Request) -> m.Reply:
         """The reply. Raises the error that the peer answers with; ConnectionLostError."""
+        self.whole = False
         frame = self._frames.read()
         if frame is None:
             raise frames.ConnectionLostError("the connection was closed")
+        self.whole = True
         kind, _, body, tensors = frame
         return frames.decoded_reply(kind, body, tensors, request)
 
@@ -91,12 +100,58 @@ class Lane:
         self.sock.close()
 
 
-def connect(path: str, secret: bytes, security: Security) -> Lane:
-    """The lane at an offered socket. OSError when it cannot be had."""
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+@dataclass(frozen=True)
+class Offer:
+    """Where a lane is to be had: a path, or a port of the server's host. `kind` is empty where there is none.
+
+    `limit`: the largest message that the server takes, so that none is sent in vain.
+    """
+
+    kind: str = ""
+    place: str = ""
+    secret: bytes = field(default=b"", repr=False)
+    limit: int = 0
+
+    def as_bytes(self) -> bytes:
+        said = {"kind": self.kind, "place": self.place, "secret": self.secret.hex(), "limit": self.limit}
+        return json.dumps(said).encode()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Offer:
+        """ValueError, KeyError or TypeError for what is none."""
+        said = json.loads(data)
+        return Offer(str(said["kind"]), str(said["place"]), bytes.fromhex(said["secret"]), int(said["limit"]))
+
+
+def question(kinds: Sequence[str]) -> bytes:
+    """What a client asks for an offer with: the kinds of lanes that it can use, and where it is."""
+    who = {"version": frames.VERSION, "kinds": list(kinds), "boot": boot_id(), "user": os.getuid()}
+    return json.dumps(who).encode()
+
+
+def prepare_tcp(sock: socket.socket) -> None:
+    """Small messages go out at once, and a machine that is gone is noticed."""
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _ASK_EVERY)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _ASK_EVERY)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _GONE_AFTER // _ASK_EVERY)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _GONE_AFTER * 1000)
+
+
+def connect(offer: Offer, host: str, security: Security) -> Lane:
+    """The lane that the server at `host` offers. OSError when it cannot be had."""
+    if offer.kind == UNIX:
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    else:
+        sock = socket.create_connection((host.strip("[]"), int(offer.place)), OFFER_TIMEOUT)
     try:
         sock.settimeout(OFFER_TIMEOUT)
-        sock.connect(path)
+        if offer.kind == UNIX:
+            sock.connect(offer.place)
+        else:
+            prepare_tcp(sock)
+        secret = offer.secret
         sock.sendall(secret)
         if sock.recv(1) != b"\x01":
             raise ConnectionRefusedError("the secret was not taken")
@@ -104,7 +159,7 @@ def connect(path: str, secret: bytes, security: Security) -> Lane:
     except BaseException:
         sock.close()
         raise
-    return Lane(sock, security)
+    return Lane(sock, security, security.no_more_than(offer.limit))
 
 
 class _Pending:
@@ -141,7 +196,8 @@ class LaneChannel:
         self._lock = threading.Lock()
         self._free: list[Lane] = []
         self._busy: set[Lane] = set()
-        self._wanted = available() and security.lanes
+        # What is left to be tried. A lane knows no TLS; between processes of one user on one machine it needs none.
+        self._kinds = [] if not (available() and security.lanes) else [UNIX] if security.authority else [UNIX, TCP]
         self._opening = False
         self._closed = False
         self._threads: ThreadPoolExecutor | None = None
@@ -209,7 +265,7 @@ class LaneChannel:
 
     def _answered(self, reply: m.Reply | None, error: OpError | None, done: OnDone) -> None:
         """A request that had no lane was answered: its peer is up, and may have lanes for the next."""
-        if error is None and self._wanted and not self._opening and not self._free and self.lanes < _MOST:
+        if error is None and self._kinds and not self._opening and not self._free and self.lanes < _MOST:
             self._opening = True
             threading.Thread(target=self._open_one_more, name="tfexp-lane-opener", daemon=True).start()
         done(reply, error)
@@ -245,32 +301,32 @@ class LaneChannel:
 
     def _open(self) -> Lane | None:
         """A new lane, or None when there is none to be had now (or, for this peer, ever)."""
-        if not self._wanted or self.lanes >= _MOST or self._closed:
-            return None
-        question = json.dumps({"version": frames.VERSION, "boot": boot_id(), "user": os.getuid()}).encode()
-        try:
-            answer = json.loads(self._channel.ask("/tfexp.Lanes/Open", question, OFFER_TIMEOUT))
-            path, secret = str(answer["path"]), bytes.fromhex(answer["secret"])
-        except OpError as error:
-            # The request itself, over gRPC, will say what is wrong with a peer that cannot be reached.
-            self._wanted = error.error_code != UNIMPLEMENTED
-            return None
-        except (ValueError, KeyError, TypeError):
-            self._wanted = False
-            return None
-        if not path:
-            self._wanted = False
-            return None
-        try:
-            lane = connect(path, secret, self._security)
-        except OSError:
-            self._wanted = False  # another machine, container or user
-            return None
-        with self._lock:
-            if not self._closed:
-                self._busy.add(lane)
-                return lane
-        lane.close()
+        while self._kinds and self.lanes < _MOST and not self._closed:
+            kinds = self._kinds
+            try:
+                offer = Offer.from_bytes(self._channel.ask("/tfexp.Lanes/Open", question(kinds), OFFER_TIMEOUT))
+            except OpError as error:
+                # The request itself, over gRPC, will say what is wrong with a peer that cannot be reached.
+                if error.error_code == UNIMPLEMENTED:
+                    self._kinds = []
+                return None
+            except (ValueError, KeyError, TypeError):
+                self._kinds = []
+                return None
+            if not offer.kind:
+                self._kinds = []
+                return None
+            try:
+                lane = connect(offer, self._channel.address.rpartition(":")[0], self._security)
+            except (OSError, ValueError):
+                # Another container, or a port that is shut: what can be tried next?
+                self._kinds = [kind for kind in kinds if kind != offer.kind]
+                continue
+            with self._lock:
+                if not self._closed:
+                    self._busy.add(lane)
+                    return lane
+            lane.close()
         return None
 
     def _sent(self, lane: Lane, request: m.Request) -> OpError | None:
@@ -294,8 +350,8 @@ class LaneChannel:
             self._leave(lane, False)
             return None, self._lost(error)
         except OpError as error:
-            # The peer's answer is an error, or it could not be taken: then what is left of it must not be read as the next.
-            self._leave(lane, lane.idle)
+            # The peer's answer is an error, or it is too large to be taken: what is left of it must not be read as the next.
+            self._leave(lane, lane.whole)
             return None, error
         except BaseException:
             self._leave(lane, False)

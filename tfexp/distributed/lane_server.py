@@ -19,7 +19,7 @@ from typing import Any
 
 from tfexp.core.errors import CancelledError, InternalError, InvalidArgumentError, OpError
 from tfexp.distributed import frames
-from tfexp.distributed.lane import OFFER_TIMEOUT, SECRET_BYTES, available, boot_id
+from tfexp.distributed.lane import OFFER_TIMEOUT, SECRET_BYTES, TCP, UNIX, Offer, available, boot_id, prepare_tcp
 from tfexp.distributed.security import Security
 from tfexp.distributed.transport import Host
 
@@ -32,14 +32,13 @@ _STALLED = 30.0
 # The longest path that a Unix-domain socket can have.
 _LONGEST_PATH = 100
 
-_NO_LANE = json.dumps({"path": "", "secret": ""}).encode()
-
 
 class LaneServer:
-    """Offers lanes to the clients of a task and answers on them, until `stop`."""
+    """Offers lanes to the clients of a task and answers on them, until `stop`. `bind`: the host that it listens at."""
 
-    def __init__(self, host: Host, security: Security):
+    def __init__(self, host: Host, security: Security, bind: str = "127.0.0.1"):
         self._host = host
+        self._bind = bind.strip("[]")
         self._security = security
         self._lock = threading.Lock()
         self._serving: dict[int, _Served] = {}
@@ -50,36 +49,40 @@ class LaneServer:
         self._stopped = False
 
     def offer(self, question: bytes) -> bytes:
-        """The answer to a client that asks for a lane: where it is, and the secret. An empty path: there is none.
+        """The `Offer` for a client that asks for a lane.
 
         InvalidArgumentError for a question that cannot be read.
         """
         try:
             asked = json.loads(question)
-            here = asked["version"] == frames.VERSION and asked["boot"] == boot_id() and asked["user"] == os.getuid()
+            kinds = list(asked["kinds"]) if asked["version"] == frames.VERSION else []
+            here = asked["boot"] == boot_id() and asked["user"] == os.getuid()
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InvalidArgumentError(None, None, f"The question for a lane cannot be read: {error!r}") from None
-        if not here or not available() or not self._security.lanes:
-            return _NO_LANE
+        if not available() or not self._security.lanes:
+            return Offer().as_bytes()
+        secret, limit = secrets.token_bytes(SECRET_BYTES), self._security.max_message_bytes
         with self._lock:
             if self._stopped or len(self._threads) >= _MOST:
-                return _NO_LANE
+                return Offer().as_bytes()
+            if UNIX in kinds and here:
+                directory = _private_directory()
+                offer = Offer(UNIX, str(directory / "lane"), secret, limit)
+                listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                listener.bind(offer.place)
+                listener.listen(1)
+            elif TCP in kinds and not self._security.certificate:
+                directory = None
+                family = socket.AF_INET6 if ":" in self._bind else socket.AF_INET
+                listener = socket.create_server((self._bind, 0), family=family, backlog=1)
+                offer = Offer(TCP, str(listener.getsockname()[1]), secret, limit)
+            else:
+                return Offer().as_bytes()
             if self._watch is None:
                 self._start_watching()
-            directory = _private_directory()
-            path = directory / "lane"
-            secret = secrets.token_bytes(SECRET_BYTES)
-            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
-                listener.bind(str(path))
-                listener.listen(1)
-            except OSError:
-                listener.close()
-                shutil.rmtree(directory, ignore_errors=True)
-                return _NO_LANE
             self._offered.add(listener)
             self._run(self._admit, listener, directory, secret)
-        return json.dumps({"path": str(path), "secret": secret.hex()}).encode()
+        return offer.as_bytes()
 
     def _run(self, target: Any, *args: Any) -> None:
         thread = threading.Thread(target=self._and_forget, args=(target, *args), name="tfexp-lane", daemon=True)
@@ -93,8 +96,8 @@ class LaneServer:
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _admit(self, listener: socket.socket, directory: Path, secret: bytes) -> None:
-        """Let the one client in who knows the secret, and serve it. The socket's name is gone by then."""
+    def _admit(self, listener: socket.socket, directory: Path | None, secret: bytes) -> None:
+        """Let the one client in who knows the secret, and serve it. The socket's directory or port is gone by then."""
         sock = None
         try:
             _limit(listener, OFFER_TIMEOUT)
@@ -109,12 +112,15 @@ class LaneServer:
             with self._lock:
                 self._offered.discard(listener)
                 listener.close()
-            shutil.rmtree(directory, ignore_errors=True)
+            if directory is not None:
+                shutil.rmtree(directory, ignore_errors=True)
         if not hmac.compare_digest(brought, secret):
             _log.warning("A client came to a lane without its secret; it was turned away")
             sock.close()
             return
         _limit(sock, _STALLED)
+        if directory is None:
+            prepare_tcp(sock)
         served = _Served(sock)
         with self._lock:
             if self._stopped:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import hmac
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,10 @@ class Security:
         pair = (_read(self.key, "the TLS key"), _read(self.certificate, "the TLS certificate"))
         authority = _read(self.authority, "the TLS CA") if self.mutual else None
         return grpc.ssl_server_credentials([pair], authority, self.mutual)
+
+    def no_more_than(self, limit: int) -> Security:
+        """The same, for messages to a peer that takes so many bytes."""
+        return replace(self, max_message_bytes=max(_SHORTEST, min(limit, self.max_message_bytes)))
 
     def check_size(self, size: int, what: str) -> None:
         """ResourceExhaustedError for a message that is too large."""

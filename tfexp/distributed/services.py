@@ -48,7 +48,7 @@ class GrpcServices:
             options=(*size_options(security), ("grpc.so_reuseport", 0)),
             maximum_concurrent_rpcs=MAX_REQUESTS,
         )
-        self._lanes = LaneServer(host, security)
+        self._lanes = LaneServer(host, security, address.rpartition(":")[0])
         by_service: dict[str, dict[str, Any]] = {MASTER: {}, WORKER: {}}
         for method in METHODS.values():
             by_service[method.service][method.name] = self._handler(method)
@@ -94,8 +94,9 @@ class GrpcServices:
     def _offer_lane(self, question: bytes, context: Any) -> bytes:
         try:
             return self._lanes.offer(question)
-        except OpError as error:
-            context.abort(self._status(error.error_code), error.message)
+        except (OpError, OSError) as error:  # there may be no room for a socket or its directory
+            code, text = code_and_text(error)
+            context.abort(self._status(code), text)
             raise AssertionError("abort raises") from None
 
     def _serve(self, method: Method, data: bytes, context: Any) -> bytes:
