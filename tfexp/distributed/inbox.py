@@ -1,7 +1,8 @@
 """Where a thread that waits for the end of a call gets work, answers, and what comes in at the lanes it asked through.
 
 A reply that the waiting thread itself reads changes threads no more: handing it over from a reader thread would cost as
-much as the way between the processes.
+much as the way between the processes. While it works on something it got, which may itself wait for what a reply would
+start elsewhere, other threads read in its stead.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import threading
+from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any, Protocol
 
@@ -19,7 +21,7 @@ class Source(Protocol):
     def fileno(self) -> int: ...
 
     def ready(self) -> None:
-        """There is input, or the end of it. Called once, by the owner."""
+        """There is input, or the end of it, or somebody has the time to wait for it. Called once."""
         ...
 
     def drop(self) -> None:
@@ -58,6 +60,8 @@ class Inbox:
         self._items: SimpleQueue[Any] = SimpleQueue()
         self._watched: list[Source] = []
         self._bell: _Bell | None = None  # while the owner polls
+        self._owner = -1
+        self._working = False  # the owner has got work to do, and has not come back
         self._closed = False
 
     def put(self, item: Any) -> None:
@@ -69,16 +73,37 @@ class Inbox:
     def watch(self, source: Source) -> None:
         """Have the owner call `source.ready()` when there is input, or `drop` if it is gone."""
         self._watched.append(source)
-        self.put(_LOOK)
         if self._closed:
             self._drop()
+        elif threading.get_ident() != self._owner:
+            if self._working:
+                self._entrust()
+            else:
+                self.put(_LOOK)
 
     def get(self) -> Any:
-        """The next item. What is watched is dealt with meanwhile."""
+        """The next item: work, if it can be called. What is watched is dealt with meanwhile."""
+        self._working, self._owner = False, threading.get_ident()
         while True:
             item = self._items.get() if not self._watched else self._poll()
-            if item is not _LOOK:
-                return item
+            if item is _LOOK:
+                continue
+            if callable(item):
+                self._working = True
+                self._entrust()
+            return item
+
+    def _entrust(self) -> None:
+        """Have threads of their own wait for what is watched."""
+        for source in self._take_all():
+            threading.Thread(target=source.ready, name="tfexp-lane-reader", daemon=True).start()
+
+    def _take_all(self) -> Iterator[Source]:
+        while True:
+            try:
+                yield self._watched.pop()
+            except IndexError:
+                return
 
     def _poll(self) -> Any:
         """The next item if there is one; otherwise waits for one or for input, which it deals with."""
@@ -113,9 +138,5 @@ class Inbox:
         self._drop()
 
     def _drop(self) -> None:
-        while True:
-            try:
-                source = self._watched.pop()
-            except IndexError:
-                return
+        for source in self._take_all():
             source.drop()

@@ -21,7 +21,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -136,7 +135,6 @@ def prepare_tcp(sock: socket.socket) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _ASK_EVERY)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _ASK_EVERY)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _GONE_AFTER // _ASK_EVERY)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _GONE_AFTER * 1000)
 
 
 def connect(offer: Offer, host: str, security: Security) -> Lane:
@@ -200,7 +198,6 @@ class LaneChannel:
         self._kinds = [] if not (available() and security.lanes) else [UNIX] if security.authority else [UNIX, TCP]
         self._opening = False
         self._closed = False
-        self._threads: ThreadPoolExecutor | None = None
 
     @property
     def lanes(self) -> int:
@@ -254,14 +251,8 @@ class LaneChannel:
         if inbox is not None:
             inbox.watch(pending)
         else:
-            self._executor().submit(pending.ready)
+            threading.Thread(target=pending.ready, name="tfexp-lane-reader", daemon=True).start()
         return pending.give_up
-
-    def _executor(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._threads is None:
-                self._threads = ThreadPoolExecutor(_MOST, thread_name_prefix="tfexp-lane-reader")
-            return self._threads
 
     def _answered(self, reply: m.Reply | None, error: OpError | None, done: OnDone) -> None:
         """A request that had no lane was answered: its peer is up, and may have lanes for the next."""
@@ -374,5 +365,3 @@ class LaneChannel:
         for lane in busy:
             lane.shut()
         self._channel.close()
-        if self._threads is not None:
-            self._threads.shutdown(wait=False)

@@ -27,7 +27,7 @@ _log = logging.getLogger("tfexp.distributed")
 
 # Lanes at once, each with a thread. Who gets none stays with gRPC.
 _MOST = 512
-# Seconds that a peer may let pass in the middle of a message.
+# Seconds that a client may let pass in the middle of a message.
 _STALLED = 30.0
 # The longest path that a Unix-domain socket can have.
 _LONGEST_PATH = 100
@@ -228,10 +228,13 @@ class _Served:
 
 
 def _limit(sock: socket.socket, seconds: float) -> None:
-    """Have the kernel end each wait after that time. Python's own limit costs more, and a shutdown does not end it."""
+    """Have the kernel end each wait for input after that time.
+
+    Python's own limit costs more, and a shutdown does not end it. There is none for output: a client reads when it has
+    done what it is at.
+    """
     interval = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, interval)
 
 
 def _gone() -> CancelledError:

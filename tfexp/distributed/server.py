@@ -165,7 +165,7 @@ def _identity(
 def _transport_to(target: str) -> Transport:
     """In-process for a server of this process, gRPC and lanes for any other."""
     address = target.partition("://")[2]
-    server = _serving.get(address)
+    server = next((server for known, server in _serving.items() if _same(known, address)), None)
     if server is not None:
         from tfexp.distributed.transport import InProcess
 
@@ -173,6 +173,12 @@ def _transport_to(target: str) -> Transport:
     # A task of the cluster that a server of this process is of is reached as that one reaches it.
     near = (server._security for server in _serving.values() if address in server._tasks.values())
     return _channel(address, "", next(near, None) or Security.from_environment())
+
+
+def _same(address: str, other: str) -> bool:
+    """Whether two addresses are one, by whichever name of this machine."""
+    (host, _, port), (other_host, _, other_port) = address.rpartition(":"), other.rpartition(":")
+    return port == other_port and (host == other_host or (host in _LOOPBACK and other_host in _LOOPBACK))
 
 
 def _channel(address: str, name: str, security: Security) -> Transport:
