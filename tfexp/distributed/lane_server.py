@@ -9,12 +9,11 @@ import logging
 import os
 import secrets
 import select
-import shutil
 import socket
 import struct
 import tempfile
 import threading
-from pathlib import Path
+import time
 from typing import Any
 
 from tfexp.core.errors import CancelledError, InternalError, InvalidArgumentError, OpError
@@ -67,7 +66,7 @@ class LaneServer:
                 return Offer().as_bytes()
             if UNIX in kinds and here:
                 directory = _private_directory()
-                offer = Offer(UNIX, str(directory / "lane"), secret, limit)
+                offer = Offer(UNIX, f"{directory.name}/lane", secret, limit)
                 listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
                 listener.bind(offer.place)
                 listener.listen(1)
@@ -96,7 +95,7 @@ class LaneServer:
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _admit(self, listener: socket.socket, directory: Path | None, secret: bytes) -> None:
+    def _admit(self, listener: socket.socket, directory: tempfile.TemporaryDirectory[str] | None, secret: bytes) -> None:
         """Let the one client in who knows the secret, and serve it. The socket's directory or port is gone by then."""
         sock = None
         try:
@@ -113,7 +112,7 @@ class LaneServer:
                 self._offered.discard(listener)
                 listener.close()
             if directory is not None:
-                shutil.rmtree(directory, ignore_errors=True)
+                directory.cleanup()
         if not hmac.compare_digest(brought, secret):
             _log.warning("A client came to a lane without its secret; it was turned away")
             sock.close()
@@ -204,9 +203,10 @@ class LaneServer:
             threads = list(self._threads)
             if self._watch is not None:
                 os.eventfd_write(self._bell, 1)
+        until = time.monotonic() + OFFER_TIMEOUT  # a kernel that cannot be interrupted may go on for longer
         for thread in threads:
             if thread is not threading.current_thread():
-                thread.join(OFFER_TIMEOUT * 2)
+                thread.join(max(0.0, until - time.monotonic()))
         if self._watch is not None:
             self._watch.close()
             os.close(self._bell)
@@ -241,10 +241,10 @@ def _gone() -> CancelledError:
     return CancelledError(None, None, "The client does not wait for the answer any more")
 
 
-def _private_directory() -> Path:
+def _private_directory() -> tempfile.TemporaryDirectory[str]:
     """A new directory that only this user can enter, with a name short enough for a socket in it."""
-    directory = Path(tempfile.mkdtemp(prefix="tfexp-"))
-    if len(str(directory)) <= _LONGEST_PATH:
+    directory = tempfile.TemporaryDirectory(prefix="tfexp-")
+    if len(directory.name) <= _LONGEST_PATH:
         return directory
-    directory.rmdir()
-    return Path(tempfile.mkdtemp(prefix="tfexp-", dir="/tmp"))
+    directory.cleanup()
+    return tempfile.TemporaryDirectory(prefix="tfexp-", dir="/tmp")

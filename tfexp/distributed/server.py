@@ -16,11 +16,10 @@ from tensorboard.compat.proto import cluster_pb2, config_pb2
 
 from tfexp.core.errors import InvalidArgumentError, UnknownError
 from tfexp.distributed.cluster import ClusterSpec
-from tfexp.distributed.memory import keep_large_buffers
-from tfexp.distributed.security import Security
 from tfexp.runtime.backend import register_backend
 
 if TYPE_CHECKING:
+    from tfexp.distributed.security import Security
     from tfexp.distributed.transport import Transport
 
 _log = logging.getLogger("tfexp.distributed")
@@ -70,6 +69,8 @@ class Server:
             raise UnknownError(None, None, f'Could not parse port for local server from "{address}" ({self._name})')
         if bind is None:
             bind = "127.0.0.1" if host in _LOOPBACK else host
+        from tfexp.distributed.memory import keep_large_buffers
+        from tfexp.distributed.security import Security
         from tfexp.distributed.services import GrpcServices
         from tfexp.distributed.task import Task, task_names
 
@@ -165,6 +166,8 @@ def _identity(
 def _transport_to(target: str) -> Transport:
     """In-process for a server of this process, gRPC and lanes for any other."""
     address = target.partition("://")[2]
+    from tfexp.distributed.security import Security
+
     server = next((server for known, server in _serving.items() if _same(known, address)), None)
     if server is not None:
         from tfexp.distributed.transport import InProcess
