@@ -25,7 +25,6 @@ from tfexp.distributed import lane as lane_module
 from tfexp.distributed import messages as m
 from tfexp.distributed import server as server_module
 from tfexp.distributed.channel import GrpcChannel
-from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.lane import TCP, UNIX, Lane, LaneChannel, Offer, available, connect, question
 from tfexp.distributed.lane_server import LaneServer
 from tfexp.distributed.security import Security
@@ -316,74 +315,3 @@ def test_a_session_at_a_server_of_its_own_process_needs_no_socket(monkeypatch: p
         with tf.Graph().as_default(), tf.Session(target, config=config_pb2.ConfigProto()) as sess:
             assert sess.run(tf.constant(2.0) * 3.0) == 6.0
     server.stop()
-
-
-# --- inboxes ---------------------------------------------------------------------------------------------------------
-
-
-class Pipe:
-    """A source that tells its inbox's owner what came."""
-
-    def __init__(self, inbox: Inbox):
-        self.reader, self.writer = socket.socketpair()
-        self._inbox = inbox
-        self.dropped = False
-
-    def fileno(self) -> int:
-        return self.reader.fileno()
-
-    def ready(self) -> None:
-        self._inbox.put(self.reader.recv(10))
-
-    def drop(self) -> None:
-        self.dropped = True
-
-
-def test_others_read_while_the_owner_works() -> None:
-    inbox = Inbox()
-    before, during = Pipe(inbox), Pipe(inbox)
-    with before.reader, before.writer, during.reader, during.writer:
-        inbox.watch(before)
-        before.writer.send(b"before")
-        heard: list[Any] = []
-
-        def work() -> None:
-            # What the owner works on may wait for what these bring.
-            heard.append(inbox._items.get(timeout=5))
-            other = threading.Thread(target=inbox.watch, args=[during])
-            other.start()
-            other.join(5)
-            during.writer.send(b"during")
-            heard.append(inbox._items.get(timeout=5))
-
-        inbox.put(work)
-        inbox.get()()
-        assert heard == [b"before", b"during"]
-
-
-def test_an_owner_hears_of_items_and_of_input() -> None:
-    inbox = Inbox()
-    with contextlib.ExitStack() as stack:
-        pipes = [Pipe(inbox) for _ in range(3)]
-        for pipe in pipes:
-            stack.enter_context(pipe.reader)
-            stack.enter_context(pipe.writer)
-            inbox.watch(pipe)
-        pipes[1].writer.send(b"one")
-        assert inbox.get() == b"one"
-        inbox.put("item")
-        assert inbox.get() == "item"
-        got: list[Any] = []
-        owner = threading.Thread(target=lambda: got.extend([inbox.get(), inbox.get()]))
-        owner.start()
-        inbox.put("woken")  # whether it polls already or not
-        pipes[0].writer.send(b"zero")
-        owner.join(5)
-        assert sorted(map(str, got)) == ["b'zero'", "woken"]
-        inbox.close()
-        assert [pipe.dropped for pipe in pipes] == [False, False, True]
-        late = Pipe(inbox)
-        inbox.watch(late)
-        assert late.dropped
-        late.reader.close()
-        late.writer.close()

@@ -61,10 +61,20 @@ class Inbox:
         self._watched: list[Source] = []
         self._bell: _Bell | None = None  # while the owner polls
         self._owner = -1
+        self._lock = threading.Lock()
+        self._work = False  # there is work among the items
         self._working = False  # the owner has got work to do, and has not come back
         self._closed = False
 
     def put(self, item: Any) -> None:
+        """An item for the owner. Work is done by another thread if the owner has some already: that may wait for this."""
+        if callable(item):
+            with self._lock:
+                taken = self._work or (self._working and threading.get_ident() != self._owner)
+                self._work = self._work or not taken
+            if taken:
+                threading.Thread(target=item, name="tfexp-task", daemon=True).start()
+                return
         self._items.put(item)
         bell = self._bell
         if bell is not None:
@@ -89,7 +99,8 @@ class Inbox:
             if item is _LOOK:
                 continue
             if callable(item):
-                self._working = True
+                with self._lock:
+                    self._working, self._work = True, False
                 self._entrust()
             return item
 
