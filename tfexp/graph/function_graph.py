@@ -8,10 +8,14 @@ from typing import Any
 
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
+from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
+
+# Variables that a body makes or looks for are the program's.
+_SHARED_COLLECTIONS = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
 
 
 class FunctionGraph(Graph):
@@ -28,6 +32,8 @@ class FunctionGraph(Graph):
         self.captured: dict[Tensor, Tensor] = {}
         self._functions = outer._functions
         self._seed = outer.seed
+        for key in _SHARED_COLLECTIONS:
+            self._collections[key] = outer.get_collection_ref(key)
 
     @property
     def building_function(self) -> bool:

@@ -110,6 +110,11 @@ def _(ctx: Any, input: Any) -> Any:
 _numbers = itertools.count()
 
 
+def function_name(label: str) -> str:
+    """A name that no other function has, with `label` in it."""
+    return f"__inference_{label}_{next(_numbers)}"
+
+
 def build_function(
     name: str, body: Callable[..., Sequence[Any]], arguments: Sequence[tuple[Any, Any, str]]
 ) -> tuple[Function, list[Tensor]]:
@@ -119,7 +124,7 @@ def build_function(
     which every call has to hand over after its arguments. The function's name begins with `name`.
     """
     outer = get_default_graph()
-    graph = FunctionGraph(f"__inference_{name}_{next(_numbers)}", outer)
+    graph = FunctionGraph(function_name(name), outer)
     with graph.as_default():
         inputs = [graph.argument(dtype, shape, argument) for dtype, shape, argument in arguments]
         outputs = [graph.capture(convert_to_tensor(result)) for result in body(*inputs)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.graph.function import Function
 from tfexp.runtime.local import LocalBackend, LocalStep
 from tfexp.runtime.resources import AnyResources, SessionResources
@@ -22,15 +23,26 @@ class BoundFunction:
 
     def __init__(self, function: Function, resources: AnyResources, device: str):
         self.function = function
+        self._resources, self._device = resources, device
         backend = LocalBackend(function.body, None, SessionResources(resources), (device,))
+        self._strings = [i for i, tensor in enumerate(function.outputs) if tensor.dtype is dtypes.string]
         self._step = LocalStep(backend, function.outputs, function.effects, function.inputs)
+
+    def rebound(self, function: Function) -> BoundFunction:
+        """Another function with the same resources."""
+        return BoundFunction(function, self._resources, self._device)
 
     def __call__(self, values: Sequence[Any]) -> Sequence[Any]:
         shapes = tuple([np.shape(value) for value in values])
         runner = self._step.ready.get(shapes)
-        if runner is not None:
-            return runner(values)
-        return self._step.run(values, shapes, None, None)
+        results = self._step.run(values, shapes, None, None) if runner is None else runner(values)
+        if self._strings:
+            # For kernels a string is an array, for who fetches one it is bytes.
+            results = list(results)
+            for i in self._strings:
+                if isinstance(results[i], bytes):
+                    results[i] = np.array(results[i], object)
+        return results
 
 
 install_function_binder(BoundFunction)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core.errors import CancelledError, DeadlineExceededError, NotFoundError, OpError
+from tfexp.core.kernel import BoundFunction
 from tfexp.graph.function import Function
 from tfexp.runtime.resources import AnyResources
 
@@ -105,7 +106,7 @@ class _Current(threading.local):
 current = _Current()
 
 
-FunctionBinder = Callable[[Function, AnyResources, str], Callable[[Sequence[Any]], Sequence[Any]]]
+FunctionBinder = Callable[[Function, AnyResources, str], BoundFunction]
 _bind_function: FunctionBinder | None = None
 
 
@@ -140,7 +141,7 @@ class NodeContext:
     def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
         return self._resources.get(container, name, create)
 
-    def function(self, named: NameAttrList) -> Callable[[Sequence[Any]], Sequence[Any]]:
+    def function(self, named: NameAttrList) -> BoundFunction:
         function = self._library.get(named.name)
         if function is None:
             raise NotFoundError(None, None, f"Function {named.name} is not defined in the graph's library.")
