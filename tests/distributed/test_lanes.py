@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -302,6 +305,37 @@ def test_a_cluster_takes_lanes_and_leaves_nothing(folder: Path) -> None:
         if thread.name.startswith("tfexp-lane"):
             thread.join(5)
             assert not thread.is_alive(), thread.name
+
+
+SERVER = """
+import sys, tfexp as tf
+server = tf.train.Server.create_local_server()
+print(server.target, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_server_that_is_killed_leaves_nothing_and_is_missed_at_once(folder: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "TMPDIR": str(folder)},
+    ) as process:
+        assert process.stdout is not None
+        target = process.stdout.readline().strip()
+        with tf.Graph().as_default(), tf.Session(target) as sess:
+            x = tf.placeholder(tf.float32, [None])
+            y = x * 2.0
+            for size in (3, 100_003):
+                assert (sess.run(y, {x: np.ones(size)}) == 2).all()
+            assert sess._backend._transport.lanes == 1
+            process.kill()
+            with pytest.raises(tf.errors.UnavailableError, match="localhost"):
+                sess.run(y, {x: [1.0]})
+    assert not list(folder.iterdir())
 
 
 def test_a_session_at_a_server_of_its_own_process_needs_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:

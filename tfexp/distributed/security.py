@@ -9,7 +9,8 @@ The settings of a process come from its environment, or from the `security` of i
     TFEXP_MAX_MESSAGE_BYTES  the largest message sent or taken (default: protobuf's limit, 2 GiB)
     TFEXP_LANES=off          gRPC alone, also between tasks of one machine (`lane`)
 
-Without TLS a token keeps out those who can reach the port, but not those who can listen on the network.
+Tasks that serve and ask each other over TLS take a certificate, its key and the CA. Without TLS a token keeps out those
+who can reach the port, but not those who can listen on the network. TensorFlow's own tasks and clients know neither.
 """
 
 from __future__ import annotations
