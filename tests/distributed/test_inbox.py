@@ -76,16 +76,12 @@ class Pipe:
     def __init__(self, inbox: Inbox):
         self.reader, self.writer = socket.socketpair()
         self._inbox = inbox
-        self.dropped = False
 
     def fileno(self) -> int:
         return self.reader.fileno()
 
     def ready(self) -> None:
         self._inbox.put(self.reader.recv(10))
-
-    def drop(self) -> None:
-        self.dropped = True
 
 
 def test_others_read_while_the_owner_works() -> None:
@@ -129,10 +125,18 @@ def test_an_owner_hears_of_items_and_of_input() -> None:
         pipes[0].writer.send(b"zero")
         owner.join(5)
         assert sorted(map(str, got)) == ["b'zero'", "woken"]
+
+
+def test_what_an_owner_leaves_is_done_by_others() -> None:
+    inbox = Inbox()
+    done = threading.Semaphore(0)
+    pipe, late = Pipe(inbox), Pipe(inbox)
+    pipe.ready = late.ready = done.release  # type: ignore[method-assign]
+    with pipe.reader, pipe.writer, late.reader, late.writer:
+        inbox.put(done.release)
+        inbox.watch(pipe)
         inbox.close()
-        assert [pipe.dropped for pipe in pipes] == [False, False, True]
-        late = Pipe(inbox)
+        inbox.put(done.release)
         inbox.watch(late)
-        assert late.dropped
-        late.reader.close()
-        late.writer.close()
+        for _ in range(4):
+            assert done.acquire(timeout=5)

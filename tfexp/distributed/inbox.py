@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import select
 import threading
-from collections.abc import Iterator
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 
@@ -22,10 +21,6 @@ class Source(Protocol):
 
     def ready(self) -> None:
         """There is input, or the end of it, or somebody has the time to wait for it. Called once."""
-        ...
-
-    def drop(self) -> None:
-        """Nobody will look at the input any more. Called instead of `ready`."""
         ...
 
 
@@ -79,12 +74,14 @@ class Inbox:
         bell = self._bell
         if bell is not None:
             bell.ring()
+        if self._closed:
+            self._leave_work()
 
     def watch(self, source: Source) -> None:
-        """Have the owner call `source.ready()` when there is input, or `drop` if it is gone."""
+        """Have the owner call `source.ready()` when there is input; another thread if it is gone or works."""
         self._watched.append(source)
         if self._closed:
-            self._drop()
+            self._entrust()
         elif threading.get_ident() != self._owner:
             if self._working:
                 self._entrust()
@@ -106,15 +103,22 @@ class Inbox:
 
     def _entrust(self) -> None:
         """Have threads of their own wait for what is watched."""
-        for source in self._take_all():
-            threading.Thread(target=source.ready, name="tfexp-lane-reader", daemon=True).start()
-
-    def _take_all(self) -> Iterator[Source]:
         while True:
             try:
-                yield self._watched.pop()
+                source = self._watched.pop()
             except IndexError:
                 return
+            threading.Thread(target=source.ready, name="tfexp-lane-reader", daemon=True).start()
+
+    def _leave_work(self) -> None:
+        """Have threads of their own do what the owner did not get to: others may wait for it."""
+        while True:
+            try:
+                item = self._items.get_nowait()
+            except Empty:
+                return
+            if callable(item):
+                threading.Thread(target=item, name="tfexp-task", daemon=True).start()
 
     def _poll(self) -> Any:
         """The next item if there is one; otherwise waits for one or for input, which it deals with."""
@@ -144,10 +148,7 @@ class Inbox:
         return _LOOK
 
     def close(self) -> None:
-        """The owner goes: what is watched is dropped, now and later."""
+        """The owner goes: what is left, and what comes, is for other threads. Somebody else's step may hang on it."""
         self._closed = True
-        self._drop()
-
-    def _drop(self) -> None:
-        for source in self._take_all():
-            source.drop()
+        self._entrust()
+        self._leave_work()

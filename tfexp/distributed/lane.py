@@ -180,10 +180,6 @@ class _Pending:
         self._reason = error
         self._lane.shut()
 
-    def drop(self) -> None:
-        self._channel._leave(self._lane, False)
-        self._done(None, self._reason or CancelledError(None, None, "Nobody waits for the answer any more"))
-
 
 class LaneChannel:
     """The task behind a gRPC channel, over lanes where it offers them."""
