@@ -2,7 +2,8 @@
 
 The windows of a block of images are copied into a matrix (padding is part of that copy), one row for each window, and
 multiplied with the filter. Blocks are small enough to stay in a core's cache, and are shared out to the intra-op threads.
-The gradient for the input goes the other way: one product for each offset in the window, added up where it came from.
+The gradient for the input is a convolution with the filter turned around where windows lie next to each other; else one
+product for each offset in the window is added up where it came from.
 
 x: [batch, *space, depth]; filter: [*window, depth of a group, out depth], groups = depth // depth of a group;
 y: [batch, *windows, out depth]. Half and bfloat16 are computed in float32.
@@ -19,7 +20,8 @@ from tfexp.core.workers import Work, scratch, share, threads
 from tfexp.ops.array import Array
 from tfexp.ops.windows import Windows
 
-_BLOCK_BYTES = 1 << 20  # of the matrix of a block: half of a core's second-level cache
+_BLOCK_BYTES = 1 << 21  # of the matrix of a block: about a core's second-level cache
+_MAX_COPY_RATIO = 4  # how much more may be copied for one product than is added up after many
 _WORTH_SHARING = 1 << 21  # multiplications: below, the other threads wake up too late to help
 
 
@@ -212,6 +214,11 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
         rows = grad.astype(dtype, copy=False).reshape(-1, out_depth)
         result[...] = _product(rows, weights.reshape(group_depth, out_depth).T).reshape(shape)
         return result
+    turned = _turned(lay)
+    if turned is not None and out_depth <= _MAX_COPY_RATIO * depth:
+        flipped = np.flip(weights.reshape(*lay.sizes, *weights.shape[1:]), tuple(range(len(lay.sizes))))
+        around = np.swapaxes(flipped, -1, -3).reshape(*lay.sizes, out_depth // groups, depth)
+        return convolve(grad, around, turned, result)
     # One product for each group and offset: [groups, offsets, out depth of a group, depth of a group].
     weights = np.ascontiguousarray(weights.transpose(2, 0, 3, 1))
     images = blocks_of(batch, 1, _size(lay.outputs) * taps * depth * dtype.itemsize)
@@ -236,6 +243,18 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
 
     run_blocks(work, len(images), grad.size * taps * group_depth)
     return result
+
+
+def _turned(lay: Windows) -> Windows | None:
+    """The windows over the outputs that make up the inputs again; None where strides leave gaps, or padding is too wide."""
+    reaches = [(n - 1) * d for n, d in zip(lay.sizes, lay.dilations, strict=True)]
+    before = tuple(reach - b for reach, b in zip(reaches, lay.before, strict=True))
+    after = tuple(
+        n - m + reach - b for n, m, reach, b in zip(lay.inputs, lay.outputs, reaches, before, strict=True)
+    )
+    if max(lay.strides) > 1 or min(*before, *after) < 0:
+        return None
+    return Windows(lay.outputs, lay.sizes, lay.strides, lay.dilations, before, after, lay.inputs)
 
 
 def _spread(total: Array, products: Array, offsets: list[Any], lay: Windows, top: int, bottom: int) -> None:
