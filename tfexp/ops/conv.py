@@ -246,9 +246,7 @@ def _attach_input_gradient(op: Op, rank: int) -> None:
         dims = _input_dims(input_sizes, filter.shape, out_backprop.shape, rank, data_format)
         lay = _checked_backward(name, dims, filter.shape, out_backprop.shape, rank, attrs)
         depth = batch_and_depth(dims, data_format)[1]
-        return from_last(
-            conv_kernels.input_gradient(to_last(out_backprop, data_format), filter, lay, depth), data_format
-        )
+        return from_last(conv_kernels.input_gradient(to_last(out_backprop, data_format), filter, lay, depth), data_format)
 
     @op.bind
     def _(node: BindRequest) -> Call | None:

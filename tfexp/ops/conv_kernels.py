@@ -249,9 +249,7 @@ def _turned(lay: Windows) -> Windows | None:
     """The windows over the outputs that make up the inputs again; None where strides leave gaps, or padding is too wide."""
     reaches = [(n - 1) * d for n, d in zip(lay.sizes, lay.dilations, strict=True)]
     before = tuple(reach - b for reach, b in zip(reaches, lay.before, strict=True))
-    after = tuple(
-        n - m + reach - b for n, m, reach, b in zip(lay.inputs, lay.outputs, reaches, before, strict=True)
-    )
+    after = tuple(n - m + reach - b for n, m, reach, b in zip(lay.inputs, lay.outputs, reaches, before, strict=True))
     if max(lay.strides) > 1 or min(*before, *after) < 0:
         return None
     return Windows(lay.outputs, lay.sizes, lay.strides, lay.dilations, before, after, lay.inputs)

@@ -90,6 +90,4 @@ def depthwise_input_gradient(grad: Array, filters: Array, lay: Windows) -> Array
 def _image_blocks(values: Array, lay: Windows) -> list:  # type: ignore[type-arg]  # of conv_kernels.Block
     """Blocks of whole images, by the size of what is computed for each."""
     rows = lay.outputs[0]
-    return [
-        block._replace(top=0, bottom=rows) for block in blocks_of(values.shape[0], 1, values[0].nbytes)
-    ]
+    return [block._replace(top=0, bottom=rows) for block in blocks_of(values.shape[0], 1, values[0].nbytes)]

@@ -11,7 +11,13 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import either_argument, expand_dims, shape, squeeze
-from tfexp.ops.conv import conv2d_backprop_filter_op, conv2d_backprop_input_op, conv2d_op, conv3d_backprop_filter_v2_op, conv3d_op
+from tfexp.ops.conv import (
+    conv2d_backprop_filter_op,
+    conv2d_backprop_input_op,
+    conv2d_op,
+    conv3d_backprop_filter_v2_op,
+    conv3d_op,
+)
 from tfexp.ops.conv_depthwise import depthwise_backprop_filter_op, depthwise_backprop_input_op, depthwise_op
 from tfexp.ops.nn_dilated import with_space_to_batch
 from tfexp.ops.nn_window_args import for_all_dims, is_channels_second, padding_attrs

@@ -103,5 +103,3 @@ def _for_all_dims(values: Any, fill: int, dims: Sequence[int]) -> Any:
         position = dims[run - 1] + 1
         done = run
     return concat(parts, 0)
-
-

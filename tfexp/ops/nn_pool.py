@@ -135,7 +135,9 @@ def avg_pool1d(
     return _pool1d(avg_pool_op, input, ksize, strides, padding, data_format, name, "AvgPool1D")
 
 
-def _of_any_rank(kind: str, input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None, name: Any) -> Tensor:
+def _of_any_rank(
+    kind: str, input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None, name: Any
+) -> Tensor:
     rank = convert_to_tensor(input).get_shape().ndims if data_format is None else len(data_format)
     if rank not in (3, 4, 5):
         raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: rank {rank}")

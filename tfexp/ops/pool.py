@@ -181,9 +181,7 @@ def pool_depth(x: Array, ksize: Sequence[int], strides: Sequence[int], data_form
     if size == 1 or x.ndim != len(ksize):
         return None
     if any(n != 1 for n in (*spatial(ksize, data_format), *spatial(strides, data_format))):
-        raise NotImplementedError(
-            "MaxPooling supports exactly one of pooling across depth or pooling across width/height."
-        )
+        raise NotImplementedError("MaxPooling supports exactly one of pooling across depth or pooling across width/height.")
     if size != step:
         raise NotImplementedError("Depthwise max pooling requires the depth window to equal the depth stride")
     channels_last = to_last(x, data_format)

@@ -37,9 +37,7 @@ max_pool_v2_op = define_op(
     f"MaxPoolV2(input: T, ksize: int32, strides: int32) -> (output: T) {{{_MAX_TYPES}; {_PADDED},'NCHW_VECT_C'] = 'NHWC'}}"
 )
 _GRAD_INPUTS = "orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32"
-max_pool_grad_v2_op = define_op(
-    f"MaxPoolGradV2({_GRAD_INPUTS}) -> (output: T) {{{_PADDED}] = 'NHWC'; {_REAL} = float}}"
-)
+max_pool_grad_v2_op = define_op(f"MaxPoolGradV2({_GRAD_INPUTS}) -> (output: T) {{{_PADDED}] = 'NHWC'; {_REAL} = float}}")
 max_pool_grad_grad_v2_op = define_op(f"MaxPoolGradGradV2({_GRAD_INPUTS}) -> (output: T) {{{_PADDED}] = 'NHWC'; {_REAL}}}")
 
 
@@ -84,17 +82,13 @@ def _(ctx: Any, x: Array, ksize: Array, strides: Array, *, padding: str, data_fo
 
 
 @max_pool_grad_v2_op.kernel("CPU")
-def _(
-    ctx: Any, x: Array, y: Array, grad: Array, ksize: Array, strides: Array, *, padding: str, data_format: str
-) -> Array:
+def _(ctx: Any, x: Array, y: Array, grad: Array, ksize: Array, strides: Array, *, padding: str, data_format: str) -> Array:
     lay = pool_windows(x.shape, 4, ksize.tolist(), strides.tolist(), padding, data_format)
     return max_pool_gradient(x, y, grad, lay, data_format)
 
 
 @max_pool_grad_grad_v2_op.kernel("CPU")
-def _(
-    ctx: Any, x: Array, y: Array, grad: Array, ksize: Array, strides: Array, *, padding: str, data_format: str
-) -> Array:
+def _(ctx: Any, x: Array, y: Array, grad: Array, ksize: Array, strides: Array, *, padding: str, data_format: str) -> Array:
     lay = pool_windows(x.shape, 4, ksize.tolist(), strides.tolist(), padding, data_format)
     return max_pool_second(x, y, grad, lay, data_format)
 
@@ -175,7 +169,7 @@ def _flat_places(x: Array, argmax: Array, with_batch: bool) -> Array:
     """`argmax` as indices into the whole of x; ValueError where they point out of it."""
     places = argmax.astype(np.int64)
     limit = x.size if with_batch else x[:1].size
-    if places.size and not (0 <= places.min() and places.max() < limit):
+    if places.size and not (places.min() >= 0 and places.max() < limit):
         raise ValueError(f"argmax must be in [0, {limit}), but reaches from {places.min()} to {places.max()}")
     if not with_batch:
         places += (np.arange(len(x), dtype=np.int64) * limit).reshape(-1, 1, 1, 1)

@@ -1,4 +1,4 @@
-"""Space moved to the batch or to the channels, in blocks, and back: SpaceToBatch(ND), BatchToSpace(ND), SpaceToDepth, DepthToSpace."""
+"""Blocks of space moved to the batch or to the channels, and back: SpaceToBatch(ND), SpaceToDepth, and what undoes them."""
 
 from __future__ import annotations
 
@@ -141,7 +141,9 @@ def _space_to_batch(x: Array, block: Array, pads: Array) -> Array:
     rest = x.shape[count + 1 :]
     if pads.any():
         fill = b"" if x.dtype == object else np.zeros((), x.dtype)
-        padded = np.full((x.shape[0], *(n + int(p.sum()) for n, p in zip(x.shape[1:], pads, strict=False)), *rest), fill, x.dtype)
+        padded = np.full(
+            (x.shape[0], *(n + int(p.sum()) for n, p in zip(x.shape[1:], pads, strict=False)), *rest), fill, x.dtype
+        )
         inside = tuple(slice(int(p[0]), int(p[0]) + n) for n, p in zip(x.shape[1:], pads, strict=False))
         padded[(slice(None), *inside)] = x
         x = padded
@@ -381,7 +383,7 @@ def required_space_to_batch_paddings(
 
 
 def _known_paddings(sizes: Any, blocks: Any, base: Any) -> tuple[Tensor, Tensor]:
-    missing = -(sizes + base.sum(1)) % blocks
+    missing = -(sizes + base[:, 0] + base[:, 1]) % blocks
     paddings = np.stack([base[:, 0], base[:, 1] + missing], 1)
     crops = np.stack([np.zeros_like(missing), missing], 1)
     return convert_to_tensor(paddings, name="paddings"), convert_to_tensor(crops, name="crops")

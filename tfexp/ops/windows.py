@@ -151,9 +151,7 @@ def check_explicit(padding: str, explicit_paddings: Sequence[int], rank: int, da
             raise ValueError("explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT")
         return
     if len(explicit_paddings) != 2 * rank:
-        raise ValueError(
-            f"explicit_paddings attribute must contain {2 * rank} values, but got: {len(explicit_paddings)}"
-        )
+        raise ValueError(f"explicit_paddings attribute must contain {2 * rank} values, but got: {len(explicit_paddings)}")
     if any(n < 0 for n in explicit_paddings):
         raise ValueError("All elements of explicit_paddings must be nonnegative")
     pairs = list(zip(explicit_paddings[::2], explicit_paddings[1::2], strict=True))
