@@ -42,6 +42,7 @@ class Kernel:
 
     `view`: the result may share memory with an input. `handle`: the result is a handle (Ref, queue …) that stays the same
     object for as long as the session's resources do, so that one call for a session is enough. `takes_dead`: see DEAD.
+    `shares`: it splits its work over the intra-op threads (`core.workers`); BLAS keeps to one thread in steps with such a node.
     """
 
     function: Callable[..., Any]
@@ -49,6 +50,7 @@ class Kernel:
     view: bool = False
     handle: bool = False
     takes_dead: bool = False
+    shares: bool = False
 
     def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a node's attributes that the function takes."""

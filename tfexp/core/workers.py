@@ -10,10 +10,11 @@ The runtime says how many threads there are, and how BLAS is told (`install`); u
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,8 @@ class Team:
 
 _team = Team()
 _owner = threading.Lock()
+_counting = threading.Lock()
+_steps_alone = 0
 _pool: ThreadPoolExecutor | None = None
 
 
@@ -65,14 +68,36 @@ def share(work: Work, count: int) -> int:
             work(part, bounds[part], bounds[part + 1])
         return parts
     try:
-        team.limit_blas(1)
-        try:
+        with alone():
             _run(work, bounds, team)
-        finally:
-            team.limit_blas(team.threads)
     finally:
         _owner.release()
     return parts
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """A block in which BLAS keeps to the thread that calls it, and products are shared out as other work is.
+
+    For whole steps: BLAS's threads look for work for some 25 ms after each product, on the cores that the team needs.
+    """
+    global _steps_alone
+    with _counting:
+        _steps_alone += 1
+        if _steps_alone == 1:
+            _team.limit_blas(1)
+    try:
+        yield
+    finally:
+        with _counting:
+            _steps_alone -= 1
+            if _steps_alone == 0:
+                _team.limit_blas(_team.threads)
+
+
+def are_alone() -> bool:
+    """Whether BLAS keeps to one thread for now, so that whoever has a large product should share it."""
+    return _steps_alone > 0
 
 
 def _run(work: Work, bounds: list[int], team: Team) -> None:

@@ -219,7 +219,7 @@ def _input_dims(sizes: Array, filters: Sequence[int], grad: Sequence[int], rank:
 
 
 def _attach_forward(op: Op, rank: int) -> None:
-    @op.kernel("CPU")
+    @op.kernel("CPU", shares=True)
     def _(ctx: Any, input: Array, filter: Array, **attrs: Any) -> Array:
         data_format = _format(attrs, rank)
         lay = _checked_forward(input.shape, filter.shape, rank, attrs)
@@ -240,7 +240,7 @@ def _attach_forward(op: Op, rank: int) -> None:
 def _attach_input_gradient(op: Op, rank: int) -> None:
     name = f"Conv{rank - 2}DCustomBackpropInput"
 
-    @op.kernel("CPU")
+    @op.kernel("CPU", shares=True)
     def _(ctx: Any, input_sizes: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
         data_format = _format(attrs, rank)
         dims = _input_dims(input_sizes, filter.shape, out_backprop.shape, rank, data_format)
@@ -267,7 +267,7 @@ def _attach_input_gradient(op: Op, rank: int) -> None:
 def _attach_filter_gradient(op: Op, rank: int) -> None:
     name = f"Conv{rank - 2}DCustomBackpropFilter"
 
-    @op.kernel("CPU")
+    @op.kernel("CPU", shares=True)
     def _(ctx: Any, input: Array, filter_sizes: Array, out_backprop: Array, **attrs: Any) -> Array:
         data_format = _format(attrs, rank)
         dims = tuple(int(d) for d in filter_sizes)
@@ -288,13 +288,13 @@ _attach_filter_gradient(conv2d_backprop_filter_op, 4)
 _attach_filter_gradient(conv3d_backprop_filter_v2_op, 5)
 
 
-@conv3d_backprop_input_op.kernel("CPU")
+@conv3d_backprop_input_op.kernel("CPU", shares=True)
 def _(ctx: Any, input: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
     lay = _checked_backward("Conv3DBackpropInput", input.shape, filter.shape, out_backprop.shape, 5, attrs)
     return conv_kernels.input_gradient(out_backprop, filter, lay, input.shape[-1])
 
 
-@conv3d_backprop_filter_op.kernel("CPU")
+@conv3d_backprop_filter_op.kernel("CPU", shares=True)
 def _(ctx: Any, input: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
     lay = _checked_backward("Conv3DBackpropFilter", input.shape, filter.shape, out_backprop.shape, 5, attrs)
     return conv_kernels.filter_gradient(input, out_backprop, filter.shape, lay)

@@ -93,14 +93,14 @@ def _check_gradient(lay: Windows, dims: Sequence[int], filters: Sequence[int], g
         raise ValueError(f"out_backprop must have the shape {dims_text(wanted)}, but has {dims_text(grad.shape)}")
 
 
-@depthwise_op.kernel("CPU")
+@depthwise_op.kernel("CPU", shares=True)
 def _(ctx: Any, input: Array, filter: Array, **attrs: Any) -> Array:
     lay = _lay(input.shape, filter.shape, attrs)
     data_format = attrs["data_format"]
     return from_last(depthwise_kernels.depthwise(to_last(input, data_format), filter, lay), data_format)
 
 
-@depthwise_backprop_input_op.kernel("CPU")
+@depthwise_backprop_input_op.kernel("CPU", shares=True)
 def _(ctx: Any, input_sizes: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
     dims = [int(d) for d in input_sizes]
     data_format = attrs["data_format"]
@@ -110,7 +110,7 @@ def _(ctx: Any, input_sizes: Array, filter: Array, out_backprop: Array, **attrs:
     return from_last(depthwise_kernels.depthwise_input_gradient(grad, filter, lay), data_format)
 
 
-@depthwise_backprop_filter_op.kernel("CPU")
+@depthwise_backprop_filter_op.kernel("CPU", shares=True)
 def _(ctx: Any, input: Array, filter_sizes: Array, out_backprop: Array, **attrs: Any) -> Array:
     filters = tuple(int(d) for d in filter_sizes)
     data_format = attrs["data_format"]

@@ -207,7 +207,7 @@ def check_pooled(x: Array, lay: Windows, data_format: str, **pooled: Array) -> N
 
 
 def _attach_pool(op: Op, rank: int, function: Any) -> None:
-    @op.kernel("CPU")
+    @op.kernel("CPU", shares=True)
     def _(ctx: Any, x: Array, **attrs: Any) -> Array:
         data_format = attrs["data_format"]
         if function is pool_kernels.max_pool:
@@ -244,7 +244,7 @@ def max_pool_second(x: Array, y: Array, grad: Array, lay: Windows, data_format: 
 
 
 def _attach_max_gradients(grad_op: Op, second_op: Op, rank: int) -> None:
-    @grad_op.kernel("CPU")
+    @grad_op.kernel("CPU", shares=True)
     def _(ctx: Any, x: Array, y: Array, grad: Array, **attrs: Any) -> Array:
         return max_pool_gradient(x, y, grad, _windows(x.shape, rank, attrs), attrs["data_format"])
 
@@ -256,7 +256,7 @@ def _attach_max_gradients(grad_op: Op, second_op: Op, rank: int) -> None:
             return None
         return Call(lambda x, y, grad, out=None: pool_kernels.max_pool_gradient(x, y, grad, lay, out), out=True)
 
-    @second_op.kernel("CPU")
+    @second_op.kernel("CPU", shares=True)
     def _(ctx: Any, x: Array, y: Array, grad: Array, **attrs: Any) -> Array:
         return max_pool_second(x, y, grad, _windows(x.shape, rank, attrs), attrs["data_format"])
 
@@ -266,7 +266,7 @@ _attach_max_gradients(max_pool3d_grad_op, max_pool3d_grad_grad_op, 5)
 
 
 def _attach_mean_gradient(op: Op, rank: int) -> None:
-    @op.kernel("CPU")
+    @op.kernel("CPU", shares=True)
     def _(ctx: Any, orig_input_shape: Array, grad: Array, **attrs: Any) -> Array:
         if orig_input_shape.shape != (rank,):
             raise ValueError(f"out_backprop must be 1-dimensional and {rank} elements")

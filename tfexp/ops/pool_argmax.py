@@ -71,7 +71,7 @@ def _(x: InputShape, y: InputShape, grad: InputShape, ksize: InputShape, strides
     return with_rank(y, 4)
 
 
-@max_pool_v2_op.kernel("CPU")
+@max_pool_v2_op.kernel("CPU", shares=True)
 def _(ctx: Any, x: Array, ksize: Array, strides: Array, *, padding: str, data_format: str) -> Array:
     sizes, steps = ksize.tolist(), strides.tolist()
     over_depth = pool_depth(x, sizes, steps, data_format)
@@ -81,13 +81,13 @@ def _(ctx: Any, x: Array, ksize: Array, strides: Array, *, padding: str, data_fo
     return from_last(pool_kernels.max_pool(to_last(x, data_format), lay), data_format)
 
 
-@max_pool_grad_v2_op.kernel("CPU")
+@max_pool_grad_v2_op.kernel("CPU", shares=True)
 def _(ctx: Any, x: Array, y: Array, grad: Array, ksize: Array, strides: Array, *, padding: str, data_format: str) -> Array:
     lay = pool_windows(x.shape, 4, ksize.tolist(), strides.tolist(), padding, data_format)
     return max_pool_gradient(x, y, grad, lay, data_format)
 
 
-@max_pool_grad_grad_v2_op.kernel("CPU")
+@max_pool_grad_grad_v2_op.kernel("CPU", shares=True)
 def _(ctx: Any, x: Array, y: Array, grad: Array, ksize: Array, strides: Array, *, padding: str, data_format: str) -> Array:
     lay = pool_windows(x.shape, 4, ksize.tolist(), strides.tolist(), padding, data_format)
     return max_pool_second(x, y, grad, lay, data_format)
@@ -148,7 +148,7 @@ def _(
     return merged(pooled, with_rank(argmax, 4))
 
 
-@max_pool_with_argmax_op.kernel("CPU")
+@max_pool_with_argmax_op.kernel("CPU", shares=True)
 def _(
     ctx: Any,
     x: Array,
@@ -176,7 +176,7 @@ def _flat_places(x: Array, argmax: Array, with_batch: bool) -> Array:
     return places
 
 
-@max_pool_grad_with_argmax_op.kernel("CPU")
+@max_pool_grad_with_argmax_op.kernel("CPU", shares=True)
 def _(
     ctx: Any,
     x: Array,
@@ -195,7 +195,7 @@ def _(
     return result
 
 
-@max_pool_grad_grad_with_argmax_op.kernel("CPU")
+@max_pool_grad_grad_with_argmax_op.kernel("CPU", shares=True)
 def _(
     ctx: Any,
     x: Array,
