@@ -67,7 +67,7 @@ class Call:
 
     `out`: takes `out=` (NumPy ufuncs also as last positional argument) and then writes the one result there (same shape and
     dtype as the result) and returns it. `elementwise`: with `out`, the result may be written over an input of the same
-    shape and dtype. `view`: the result may share memory with an input.
+    shape and dtype, and of two or more dimensions, what differs in the first may be computed apart. `view`: the result may share memory with an input.
     `scratch`: shapes and dtypes of work arrays that are passed after the inputs, `function(*inputs, *scratch)`; their
     content is whatever the last call left, they are the call's own while it runs, and the result must not live in them.
     Inputs declared `ref` arrive as `Ref`, and then the result is the Ref that the op returns: so in-place updates are bound.
