@@ -261,7 +261,9 @@ def _attach_gradients(forward: Op, backward: Op) -> None:
         made = _gradient_in_ops(
             grad_y, x, scale, mean, variance, attrs["epsilon"], attrs["data_format"], attrs["is_training"]
         )
-        found = gradients(made, [grad_y, x, scale], list(grads[:3]))
+        inputs = [grad_y, x, scale]
+        # The upstream gradient may depend on x; that way is not this op's.
+        found = gradients(made, inputs, list(grads[:3]), stop_gradients=inputs)
         return [*found, *[None] * (len(op.inputs) - 3)]
 
 

@@ -141,7 +141,7 @@ def convolve(x: Array, filters: Array, lay: Windows, out: Array | None = None) -
     dtype = wide(x.dtype)
     groups = depth // filters.shape[-2]
     target = result if result.dtype == dtype else np.empty(shape, dtype)
-    weights = filters.astype(dtype, copy=False).reshape(-1, out_depth)
+    weights: Array = filters.astype(dtype, copy=False).reshape(-1, out_depth)
     if groups > 1:
         weights = weights.reshape(-1, groups, out_depth // groups).transpose(1, 0, 2)
     if lay.is_pointwise and groups == 1:
@@ -184,7 +184,8 @@ def filter_gradient(x: Array, grad: Array, filter_shape: tuple[int, ...], lay: W
         product = np.empty_like(total)
         for block in blocks[start:stop]:
             columns = _columns(x, lay, block, groups, dtype)
-            rows = grad[block.first : block.last, block.top : block.bottom].astype(dtype, copy=False).reshape(-1, out_depth)
+            piece = grad[block.first : block.last, block.top : block.bottom]
+            rows: Array = piece.astype(dtype, copy=False).reshape(-1, out_depth)
             if groups > 1:
                 rows = rows.reshape(len(rows), groups, per_group).transpose(1, 0, 2)
             _product(np.swapaxes(columns, -1, -2), rows, product)

@@ -58,7 +58,7 @@ def with_space_to_batch(
     else:
         raise ValueError(f"Invalid padding method {padding!r}")
     static = input.get_shape().known_dims
-    sizes = None if static is None else [static[d] for d in dims]
+    sizes: Any = None if static is None else [static[d] for d in dims]
     if sizes is None or None in sizes:
         whole: Any = shape(input)
         sizes = stack([whole[d] for d in dims])

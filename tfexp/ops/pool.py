@@ -210,7 +210,7 @@ def _attach_pool(op: Op, rank: int, function: Any) -> None:
     @op.kernel("CPU", shares=True)
     def _(ctx: Any, x: Array, **attrs: Any) -> Array:
         data_format = attrs["data_format"]
-        if function is pool_kernels.max_pool:
+        if function is pool_kernels.max_pool and rank == 4:
             over_depth = pool_depth(x, attrs["ksize"], attrs["strides"], data_format)
             if over_depth is not None:
                 return over_depth
@@ -231,16 +231,16 @@ _attach_pool(avg_pool3d_op, 5, pool_kernels.avg_pool)
 def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, data_format: str) -> Array:
     """`pool_kernels.max_pool_gradient` in any data format, with the shapes checked."""
     check_pooled(x, lay, data_format, orig_output=y, grad=grad)
-    moved = (to_last(a, data_format) for a in (x, y, grad))
-    return from_last(pool_kernels.max_pool_gradient(*moved, lay), data_format)
+    x, y, grad = (to_last(a, data_format) for a in (x, y, grad))
+    return from_last(pool_kernels.max_pool_gradient(x, y, grad, lay), data_format)
 
 
 def max_pool_second(x: Array, y: Array, grad: Array, lay: Windows, data_format: str) -> Array:
     """`pool_kernels.pick_at_largest` in any data format, with the shapes checked."""
     check_pooled(x, lay, data_format, orig_output=y)
     check_alike("grad", grad.shape, x.shape)
-    moved = (to_last(a, data_format) for a in (x, y, grad))
-    return from_last(pool_kernels.pick_at_largest(*moved, lay), data_format)
+    x, y, grad = (to_last(a, data_format) for a in (x, y, grad))
+    return from_last(pool_kernels.pick_at_largest(x, y, grad, lay), data_format)
 
 
 def _attach_max_gradients(grad_op: Op, second_op: Op, rank: int) -> None:

@@ -50,13 +50,13 @@ def _reduce(x: Array, lay: Windows, axis: int, combine: Any, start: Any, out: Ar
     reaches = list(_reaches(lay, axis))
     if len(reaches) > 1 and all(out[outputs].shape == out.shape for outputs, _ in reaches[:2]):
         # Two offsets that are there for all windows save filling in what to start from.
-        combine(x[reaches[0][1]], x[reaches[1][1]], out)
+        combine(x[reaches[0][1]], x[reaches[1][1]], out=out)
         reaches = reaches[2:]
     else:
         out[...] = start
     for outputs, inside in reaches:
         there = out[outputs]
-        combine(there, x[inside], there)
+        combine(there, x[inside], out=there)
     return out
 
 

@@ -16,7 +16,7 @@ _WORTH_SHARING = 1 << 18  # elements: some hundred microseconds
 
 
 def share_elementwise(draft: Draft) -> None:
-    """Replace the direct calls of large element-wise nodes by ones that share out rows, if the step owns the cores anyway."""
+    """Let the direct calls of large element-wise nodes share out their rows, if the step owns the cores anyway."""
     if not any(node.kernel is not None and node.kernel.shares for node in draft.nodes):
         return
     for node in draft.nodes:
