@@ -1,5 +1,6 @@
 """`tf.nn`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.batch_norm import fused_batch_norm as fused_batch_norm
 from tfexp.ops.elementwise_unary import sigmoid as sigmoid
 from tfexp.ops.elementwise_unary import tanh as tanh
@@ -76,3 +77,5 @@ from tfexp.ops.nn_topk import top_k as top_k
 from tfexp.ops.space_batch import depth_to_space as depth_to_space
 from tfexp.ops.space_batch import space_to_batch as space_to_batch
 from tfexp.ops.space_batch import space_to_depth as space_to_depth
+
+__getattr__ = missing_from("tf.nn")
