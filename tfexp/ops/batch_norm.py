@@ -6,6 +6,7 @@ averages; the gradient gets the biased one, with which the batch was normalised.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.workers import threads
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
@@ -21,7 +23,7 @@ from tfexp.ops.array import Array, dims_text, reshape, size
 from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_order import transpose
 from tfexp.ops.cast import cast
-from tfexp.ops.conv_kernels import wide
+from tfexp.ops.conv_kernels import run_blocks, wide
 from tfexp.ops.elementwise_binary import squared_difference
 from tfexp.ops.elementwise_unary import reciprocal, rsqrt
 from tfexp.ops.reduce import reduce_mean, reduce_sum
@@ -126,9 +128,36 @@ def _back(rows: Array, x: Array, data_format: str) -> Array:
     return from_last(rows.reshape(shape).astype(x.dtype, copy=False), data_format)
 
 
+_BLOCK = 1 << 16  # elements: what a core's cache holds several of
+
+
+def _in_blocks(count: int, channels: int, work: Callable[[int, slice], None]) -> int:
+    """`work(part, rows)` for blocks of rows, shared out to the threads; returns the number of parts."""
+    step = max(1, _BLOCK // max(channels, 1))
+    blocks = -(-count // step)
+
+    def part_of(part: int, start: int, stop: int) -> None:
+        for block in range(start, stop):
+            work(part, slice(block * step, min((block + 1) * step, count)))
+
+    return run_blocks(part_of, blocks, count * channels * 8)
+
+
 def _sums(rows: Array) -> Array:
     """Column sums, by BLAS."""
     return np.dot(np.ones(len(rows), rows.dtype), rows)
+
+
+def _summed(count: int, channels: int, dtype: Any, terms: Callable[[slice], tuple[Array, ...]], number: int) -> Array:
+    """[number, channels]: the column sums over all rows of what `terms` makes of a block of them."""
+    totals = np.zeros((threads(), number, channels), dtype)
+
+    def work(part: int, rows: slice) -> None:
+        for i, term in enumerate(terms(rows)):
+            totals[part, i] += _sums(term)
+
+    _in_blocks(count, channels, work)
+    return np.add.reduce(totals, 0)
 
 
 def _check_vectors(x: Array, data_format: str, **vectors: Array) -> int:
@@ -150,29 +179,35 @@ def _normalise(
     """[y, mean, unbiased variance, mean, variance]"""
     _check_vectors(x, data_format, scale=scale, offset=offset)
     rows = _rows(x, data_format)
-    dtype = rows.dtype
+    dtype, (count, channels) = rows.dtype, rows.shape
     kept = scale.dtype
     if is_training:
-        count = len(rows)
-        with np.errstate(all="ignore"):
-            average = _sums(rows) / np.asarray(count, dtype)
-            centred = rows - average
-            spread = _sums(np.square(centred)) / np.asarray(count, dtype)
+        whole = np.asarray(count, dtype)
+        average = _summed(count, channels, dtype, lambda at: (rows[at],), 1)[0] / whole
+        spread = _summed(count, channels, dtype, lambda at: (np.square(rows[at] - average),), 1)[0] / whole
         unbiased = spread * np.asarray(count / max(count - 1, 1), dtype)
     else:
         wanted = {"When is_training=false, mean": mean, "When is_training=false, variance": variance}
         _check_vectors(x, data_format, **wanted)
         average, spread = mean.astype(dtype, copy=False), variance.astype(dtype, copy=False)
-        centred, unbiased = rows - average, spread
+        unbiased = spread
     factor = scale.astype(dtype, copy=False) / np.sqrt(spread + np.asarray(epsilon, dtype))
-    centred *= factor
-    centred += offset.astype(dtype, copy=False)
+    shift = offset.astype(dtype, copy=False)
+    result = np.empty_like(rows)
+
+    def work(part: int, at: slice) -> None:
+        there = result[at]
+        np.subtract(rows[at], average, there)
+        np.multiply(there, factor, there)
+        np.add(there, shift, there)
+
+    _in_blocks(count, channels, work)
     statistics = [np.array(s, kept) for s in (average, unbiased, average, spread)]
-    return [_back(centred, x, data_format), *statistics]
+    return [_back(result, x, data_format), *statistics]
 
 
 def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
-    @forward.kernel("CPU")
+    @forward.kernel("CPU", shares=True)
     def _(
         ctx: Any,
         x: Array,
@@ -188,7 +223,7 @@ def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
         made = _normalise(x, scale, offset, mean, variance, epsilon, data_format, is_training)
         return [*made, *[np.zeros((), scale.dtype)] * reserved]
 
-    @backward.kernel("CPU")
+    @backward.kernel("CPU", shares=True)
     def _(
         ctx: Any,
         y_backprop: Array,
@@ -207,20 +242,29 @@ def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
             )
         _check_vectors(x, data_format, scale=scale, reserve_space_1=mean, reserve_space_2=variance)
         grads, rows = _rows(y_backprop, data_format), _rows(x, data_format)
-        dtype, count = rows.dtype, max(len(rows), 1)
+        dtype, (count, channels) = rows.dtype, rows.shape
+        average = mean.astype(dtype, copy=False)
         inverse = 1 / np.sqrt(variance.astype(dtype, copy=False) + np.asarray(epsilon, dtype))
-        normalised = rows - mean.astype(dtype, copy=False)
-        normalised *= inverse
-        for_offset = _sums(grads)
-        for_scale = _sums(grads * normalised)
-        if is_training:
-            # The mean and the variance depend on x too: take out of the gradient what they make of it.
-            normalised *= for_scale / np.asarray(-count, dtype)
-            normalised += grads
-            normalised -= for_offset / np.asarray(count, dtype)
-        else:
-            normalised = grads
-        for_x = normalised * (scale.astype(dtype, copy=False) * inverse)
+        sums = _summed(count, channels, dtype, lambda at: (grads[at], grads[at] * (rows[at] - average)), 2)
+        for_offset, for_scale = sums[0], sums[1] * inverse
+        # The mean and the variance depend on x too: training takes out of the gradient what they make of it.
+        slope = for_scale * inverse / np.asarray(-max(count, 1), dtype)
+        level = for_offset / np.asarray(max(count, 1), dtype)
+        factor = scale.astype(dtype, copy=False) * inverse
+        for_x = np.empty_like(rows)
+
+        def work(part: int, at: slice) -> None:
+            there = for_x[at]
+            if is_training:
+                np.subtract(rows[at], average, there)
+                np.multiply(there, slope, there)
+                np.add(there, grads[at], there)
+                np.subtract(there, level, there)
+                np.multiply(there, factor, there)
+            else:
+                np.multiply(grads[at], factor, there)
+
+        _in_blocks(count, channels, work)
         nothing = np.zeros(0, scale.dtype)
         vectors = [v.astype(scale.dtype, copy=False) for v in (for_scale, for_offset)]
         return [_back(for_x, x, data_format), *vectors, nothing, nothing]

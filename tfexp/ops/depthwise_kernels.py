@@ -10,7 +10,7 @@ import numpy as np
 
 from tfexp.core.workers import scratch, threads
 from tfexp.ops.array import Array
-from tfexp.ops.conv_kernels import blocks_of, padded_rows, run_blocks, wide
+from tfexp.ops.conv_kernels import Block, blocks_of, padded_rows, run_blocks, wide
 from tfexp.ops.windows import Windows
 
 
@@ -32,7 +32,7 @@ def depthwise(x: Array, filters: Array, lay: Windows) -> Array:
             product = scratch("product", target.shape, dtype)
             for offset in offsets:
                 elements = source[(slice(None), *lay.offset_slices(offset))]
-                np.multiply(elements[..., None], weights[offset], product)
+                _multiply(elements, weights[offset], product)
                 np.add(target, product, target)
 
     run_blocks(work, len(blocks), result.size * len(offsets))
@@ -57,7 +57,7 @@ def depthwise_filter_gradient(x: Array, grad: Array, filter_shape: tuple[int, ..
             flat = product.reshape(-1, depth * multiplier)
             ones = np.ones(len(flat), dtype)
             for offset in offsets:
-                np.multiply(source[(slice(None), *lay.offset_slices(offset))][..., None], piece, product)
+                _multiply(source[(slice(None), *lay.offset_slices(offset))], piece, product)
                 # Column sums by BLAS, as for biases.
                 sums[(part, *offset)] += np.dot(ones, flat).reshape(depth, multiplier)
 
@@ -78,16 +78,31 @@ def depthwise_input_gradient(grad: Array, filters: Array, lay: Windows) -> Array
         def work(part: int, start: int, stop: int) -> None:
             for block in blocks[start:stop]:
                 piece = gradient[block.first : block.last]
+                product = scratch("product", piece.shape, dtype)
                 for offset in offsets:
                     target = result[(slice(block.first, block.last), *lay.offset_slices(offset))]
-                    np.add(target, np.einsum("...cm,cm->...c", piece, weights[offset]), target)
+                    np.multiply(piece, weights[offset], product)
+                    for number in range(multiplier):
+                        np.add(target, product[..., number], target)
 
         run_blocks(work, len(blocks), gradient.size * len(offsets))
     inside = tuple(slice(b, b + n) for b, n in zip(lay.before, lay.inputs, strict=True))
     return np.ascontiguousarray(result[(slice(None), *inside)]).astype(grad.dtype, copy=False)
 
 
-def _image_blocks(values: Array, lay: Windows) -> list:  # type: ignore[type-arg]  # of conv_kernels.Block
+def _multiply(elements: Array, factors: Array, product: Array) -> None:
+    """Channels times their multipliers; without that dimension where it is one, as NumPy's inner loops run along it."""
+    if factors.shape[-1] == 1:
+        np.multiply(elements, factors[..., 0], product[..., 0])
+    else:
+        np.multiply(elements[..., None], factors, product)
+
+
+_PASSES_BYTES_FACTOR = 8  # several arrays of a block's size are in use at once, many times
+
+
+def _image_blocks(values: Array, lay: Windows) -> list[Block]:
     """Blocks of whole images, by the size of what is computed for each."""
     rows = lay.outputs[0]
-    return [block._replace(top=0, bottom=rows) for block in blocks_of(values.shape[0], 1, values[0].nbytes)]
+    size = values[0].nbytes * _PASSES_BYTES_FACTOR
+    return [block._replace(top=0, bottom=rows) for block in blocks_of(values.shape[0], 1, size)]

@@ -54,7 +54,7 @@ def pool(kind: str, backward: bool = False) -> Callable[[Any], Step]:
     def build(tf: Any) -> Step:
         x = tf.Variable(_floats(np.random.default_rng(7), BATCH, 28, 28, 32))
         y = getattr(tf.nn, kind)(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
-        return _step(tf, tf.gradients(y, [x]) if backward else [y])
+        return _step(tf, tf.gradients(y, [x], y) if backward else [y])
 
     return build
 
