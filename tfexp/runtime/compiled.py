@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import workers
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.waiting import Waiting
 from tfexp.plan.codegen import Source, generate, is_handle
@@ -114,6 +115,8 @@ class Compiled:
         function = types.FunctionType(self._code, names)
         context = contextvars.copy_context()
         context.run(np.seterr, all="ignore")
+        if self.plan.shares and not self.plan.inner:
+            return functools.partial(_run_alone, context, function)
         return functools.partial(context.run, function)
 
     def _hand_out(self, value: Any, number: int) -> Any:
@@ -197,6 +200,11 @@ def _waiting_itself(function: Callable[..., Any], step: Step) -> Callable[..., A
         return wait_for(result, step) if isinstance(result, Waiting) else result
 
     return run
+
+
+def _run_alone(context: contextvars.Context, function: Callable[..., Any], *values: Any) -> Any:
+    with workers.alone():
+        return context.run(function, *values)
 
 
 def _raise_uninitialized(ref: Ref) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
+from tfexp.core import workers
 from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import group_inputs
@@ -138,7 +140,7 @@ class Interpreter:
         """Run these steps, in order; when one has to wait, those go first that need not (see `flow`)."""
         running = _Running(self, progress, trace)
         left = list(positions)
-        with np.errstate(all="ignore"), cpu.denormals_flushed():
+        with self._surroundings():
             for number, position in enumerate(left):
                 if state is not None:
                     self._named(position, state.check)
@@ -150,8 +152,15 @@ class Interpreter:
     def resume(self, progress: Progress, started: Started, state: StepState | None) -> None:
         """Run all that is left of a step of which one node has been started and has to wait."""
         positions = [n for n in range(len(self._steps)) if n not in progress.done]
-        with np.errstate(all="ignore"), cpu.denormals_flushed():
+        with self._surroundings():
             Flow(_Running(self, progress, None), positions, state).run(started)
+
+    @contextlib.contextmanager
+    def _surroundings(self) -> Iterator[None]:
+        """How kernels find the processor: see `runtime.cpu` and `core.workers`."""
+        alone = workers.alone() if self.plan.shares else contextlib.nullcontext()
+        with np.errstate(all="ignore"), cpu.denormals_flushed(), alone:
+            yield
 
     def _named(self, position: int, act: Callable[[], Any]) -> Any:
         """What `act` gives; its errors name the node."""
