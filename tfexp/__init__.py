@@ -27,6 +27,7 @@ from tfexp.api import manip as manip
 from tfexp.api import math as math
 from tfexp.api import nest as nest
 from tfexp.api import nn as nn
+from tfexp.api import queue as queue
 from tfexp.api import random as random
 from tfexp.api import strings as strings
 from tfexp.api import summary as summary
@@ -305,6 +306,9 @@ from tfexp.ops.elementwise_unary import sign as sign
 from tfexp.ops.elementwise_unary import sqrt as sqrt
 from tfexp.ops.elementwise_unary import square as square
 from tfexp.ops.elementwise_unary import tanh as tanh
+from tfexp.ops.files import matching_files as matching_files
+from tfexp.ops.files import read_file as read_file
+from tfexp.ops.files import write_file as write_file
 from tfexp.ops.functional import foldl as foldl
 from tfexp.ops.functional import foldr as foldr
 from tfexp.ops.functional import map_fn as map_fn
@@ -343,6 +347,11 @@ from tfexp.ops.partitioned_variables import create_partitioned_variables as crea
 from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
 from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
 from tfexp.ops.partitioned_variables import variable_axis_size_partitioner as variable_axis_size_partitioner
+from tfexp.ops.queue import FIFOQueue as FIFOQueue
+from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
+from tfexp.ops.queue import PriorityQueue as PriorityQueue
+from tfexp.ops.queue import QueueBase as QueueBase
+from tfexp.ops.queue import RandomShuffleQueue as RandomShuffleQueue
 from tfexp.ops.random import multinomial as multinomial
 from tfexp.ops.random import random_normal as random_normal
 from tfexp.ops.random import random_shuffle as random_shuffle
@@ -351,6 +360,12 @@ from tfexp.ops.random import truncated_normal as truncated_normal
 from tfexp.ops.random_crop import random_crop as random_crop
 from tfexp.ops.random_gamma import random_gamma as random_gamma
 from tfexp.ops.random_gamma import random_poisson as random_poisson
+from tfexp.ops.readers import FixedLengthRecordReader as FixedLengthRecordReader
+from tfexp.ops.readers import IdentityReader as IdentityReader
+from tfexp.ops.readers import ReaderBase as ReaderBase
+from tfexp.ops.readers import TextLineReader as TextLineReader
+from tfexp.ops.readers import TFRecordReader as TFRecordReader
+from tfexp.ops.readers import WholeFileReader as WholeFileReader
 from tfexp.ops.reduce import reduce_all as reduce_all
 from tfexp.ops.reduce import reduce_any as reduce_any
 from tfexp.ops.reduce import reduce_max as reduce_max

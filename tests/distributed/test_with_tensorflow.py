@@ -15,6 +15,7 @@ import pytest
 
 import tfexp as tf
 from tests.distributed.clusters import free_ports
+from tests.distributed.shared_queue import EXPECTED, use
 from tests.distributed.tensorflow_peer import train
 from tests.golden import oracle
 
@@ -82,3 +83,23 @@ def test_a_cluster_of_both_trains(ps: str, worker: str, client: str) -> None:
     assert seen["large_error"] == 0
     assert seen["words"] == ["a!", "b!"]
     assert seen["devices"] == [f"/job:{job}/replica:0/task:0/device:CPU:0" for job in ("ps", "worker")]
+
+
+@pytest.mark.parametrize(("server", "client"), [("ours", "tensorflow"), ("tensorflow", "ours")])
+def test_queues_between_engines(server: str, client: str) -> None:
+    """Blocking, time limits and the end of a queue, through the wire."""
+    (port,) = free_ports(1)
+    cluster, target = {"ps": [f"127.0.0.1:{port}"]}, f"grpc://127.0.0.1:{port}"
+    with (_our_server if server == "ours" else _tensorflow_server)(cluster, "ps"):
+        if client == "ours":
+            seen = use(tf, target)
+        else:
+            command = [sys.executable, "-m", "tests.distributed.shared_queue", target]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+            assert done.returncode == 0, done.stderr
+            seen = json.loads(done.stdout)
+    expected = dict(EXPECTED)
+    if server == "tensorflow":
+        # Of a failed dequeue_many, TensorFlow says what was missing and what was there besides.
+        assert [name for name, _ in seen.pop("errors")] == [name for name, _ in expected.pop("errors")]
+    assert seen == expected

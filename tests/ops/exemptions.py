@@ -52,6 +52,49 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
+            f"{op}{form}"
+            for form in ("", "V2")
+            for op in (
+                "FIFOQueue",
+                "PaddingFIFOQueue",
+                "PriorityQueue",
+                "QueueClose",
+                "QueueDequeue",
+                "QueueDequeueMany",
+                "QueueDequeueUpTo",
+                "QueueEnqueue",
+                "QueueEnqueueMany",
+                "QueueIsClosed",
+                "QueueSize",
+                "RandomShuffleQueue",
+            )
+        ),
+        "a queue is a resource: test_queue.py, test_queue_resource.py",
+    ),
+    **dict.fromkeys(
+        (
+            f"{op}{form}"
+            for form in ("", "V2")
+            for op in (
+                "FixedLengthRecordReader",
+                "IdentityReader",
+                "ReaderNumRecordsProduced",
+                "ReaderNumWorkUnitsCompleted",
+                "ReaderRead",
+                "ReaderReadUpTo",
+                "ReaderReset",
+                "ReaderRestoreState",
+                "ReaderSerializeState",
+                "TFRecordReader",
+                "TextLineReader",
+                "WholeFileReader",
+            )
+        ),
+        "a reader is a resource that reads files: test_readers.py",
+    ),
+    **dict.fromkeys(("MatchingFiles", "ReadFile", "WriteFile"), "about files: test_files.py"),
+    **dict.fromkeys(
+        (
             "PartitionedCall",
             "StatefulPartitionedCall",
             "If",

@@ -1,6 +1,18 @@
 """`tf.io`: re-exports."""
 
 from tfexp.core.gone import missing_from
+from tfexp.formats.tfrecord import TFRecordCompressionType as TFRecordCompressionType
+from tfexp.formats.tfrecord import TFRecordOptions as TFRecordOptions
+from tfexp.formats.tfrecord import TFRecordWriter as TFRecordWriter
+from tfexp.formats.tfrecord import tf_record_iterator as tf_record_iterator
+from tfexp.ops.files import matching_files as matching_files
+from tfexp.ops.files import read_file as read_file
+from tfexp.ops.files import write_file as write_file
+from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
+from tfexp.ops.queue import PriorityQueue as PriorityQueue
+from tfexp.ops.queue import QueueBase as QueueBase
+from tfexp.ops.queue import RandomShuffleQueue as RandomShuffleQueue
 from tfexp.train.graph_io import write_graph as write_graph
+from tfexp.train.input import match_filenames_once as match_filenames_once
 
 __getattr__ = missing_from("tf.io")

@@ -44,6 +44,7 @@ class Kernel:
     object for as long as the session's resources do, so that one call for a session is enough. `takes_dead`: see DEAD.
     `shares`: it splits its work over the intra-op threads (`core.workers`); in steps with such a node, BLAS keeps to one
     thread.
+    `waits`: where it would have to wait for other steps or nodes, it returns a `core.waiting.Waiting`.
     """
 
     function: Callable[..., Any]
@@ -52,6 +53,7 @@ class Kernel:
     handle: bool = False
     takes_dead: bool = False
     shares: bool = False
+    waits: bool = False
 
     def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a node's attributes that the function takes."""
@@ -160,8 +162,8 @@ class KernelContext(Protocol):
         """What this node's kernel remembers from run to run (e.g. a random generator); lives with the session."""
         ...
 
-    def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
-        """The resource of that container (`""`: the default one) and name, made by `create` if there is none."""
+    def resource(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
+        """The resource of that container (`""`: the default one), kind and name, made by `create` if there is none."""
         ...
 
     def function(self, named: Any) -> BoundFunction:

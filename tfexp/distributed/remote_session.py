@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.core import log
 from tfexp.core.errors import CancelledError, OpError, UnimplementedError
 from tfexp.distributed import messages as m
 from tfexp.distributed.transport import Transport
@@ -18,6 +19,7 @@ from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.runtime import waiting
 from tfexp.runtime.backend import PartialRun, Shapes
 from tfexp.runtime.device_list import DeviceAttributes
 
@@ -39,6 +41,7 @@ class RemoteBackend:
         self._version = 0
         self._sent = 0  # nodes that the master has
         self._closed = False
+        self._hinted = False
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> RemoteStep:
         return RemoteStep(self, fetches, targets, feeds)
@@ -89,12 +92,39 @@ class RemoteBackend:
         run_metadata: config_pb2.RunMetadata | None,
     ) -> list[Any]:
         timeout = options.timeout_in_ms / 1e3 if options is not None and options.timeout_in_ms > 0 else None
-        reply = self._call(m.RunStep(self.session(), tuple(feeds), fetches, targets, options), timeout)
+        request = m.RunStep(self.session(), tuple(feeds), fetches, targets, options)
+        with self._hinting((*fetches, *targets)):
+            reply = self._call(request, timeout)
         if run_metadata is not None:
             run_metadata.Clear()
             if reply.metadata is not None:
                 run_metadata.CopyFrom(reply.metadata)
         return [_handed_out(value) for value in reply.values]
+
+    @contextlib.contextmanager
+    def _hinting(self, wanted: tuple[str, ...]) -> Iterator[None]:
+        """While a step is under way that may wait for what nobody brings: say so after a while, once for a session.
+
+        The server knows nothing of queue runners, so it falls to the client to think of them.
+        """
+        if self._hinted or waiting.advice_for(self._graph) is None:
+            yield
+            return
+
+        def hint() -> None:
+            advice = waiting.advice_for(self._graph)
+            if advice is not None and not self._hinted:
+                self._hinted = True
+                names = ", ".join(wanted[:3])
+                log.warn("The step for %s at %s has taken %g s so far. %s", names, self._target, waiting.HINT_AFTER, advice)
+
+        timer = threading.Timer(waiting.HINT_AFTER, hint)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def list_devices(self) -> list[DeviceAttributes]:
         listed = self._call(m.ListDevices(self.session()))

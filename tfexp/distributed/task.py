@@ -231,7 +231,9 @@ class Task:
                 self._ask_own_worker(command)
             case ev.Ask():
                 self._ask_peer(machine, command)
-            case ev.Execute(_, call):
+            case ev.Execute(ask, call):
+                state = self._states[ask] = StepState()
+                state.on_sleep = lambda: self._thread_sleeps(call)
                 self._hand_over(call, lambda: self._execute(command))
             case ev.Load(_, call):
                 self._hand_over(call, lambda: self._load(command))
@@ -245,7 +247,9 @@ class Task:
             case ev.Drop(containers):
                 self.resources.clear(containers or None)
             case ev.Forget(session):
-                self._sessions.pop(session, None)
+                resources = self._sessions.pop(session, None)
+                if resources is not None:
+                    resources.end()
                 for program in self._programs.pop(session, ()):
                     program.close()
 
@@ -266,7 +270,13 @@ class Task:
         if call is not None:
             call.inbox.put(work)
         else:
-            threading.Thread(target=work, name="tfexp-task", daemon=True).start()
+            _start_thread(work)
+
+    def _thread_sleeps(self, number: int) -> None:
+        """The thread of this call waits for a queue or the like: others do the work that it was to do."""
+        call = self._root(number)
+        if call is not None:
+            call.inbox.spread()
 
     def _root(self, number: int) -> _Call | None:
         """The call of a client or peer that this one is part of, if somebody waits for it."""
@@ -375,6 +385,10 @@ class Task:
             self._feed(self._worker, ev.Failed(ask, InternalError(None, None, code_and_text(error)[1])))
         else:
             self._feed(self._worker, ev.Answered(ask, result))
+
+
+def _start_thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="tfexp-task", daemon=True).start()
 
 
 def task_names(cluster: Any) -> dict[str, str]:

@@ -10,7 +10,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from types import TracebackType
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from tfexp.core.errors import DataLossError
 from tfexp.formats.crc import masked_crc32c
@@ -120,8 +120,16 @@ class TFRecordWriter:
         self.close()
 
 
-class _Readable(Protocol):
-    def read(self, size: int) -> bytes: ...
+class ByteStream(Protocol):
+    """What a file's bytes are read from."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Any: ...
+
+    def __exit__(self, *error: Any) -> None: ...
 
 
 class _Inflater:
@@ -149,6 +157,15 @@ class _Inflater:
         del self._buffer[:size]
         return data
 
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> _Inflater:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
 
 def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | int | str | None = None) -> Iterator[bytes]:
     """The records of a file. Source: `tf.python_io.tf_record_iterator`.
@@ -157,18 +174,24 @@ def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | 
     the uncompressed stream), where it ends within a record or a CRC does not match.
     """
     name = os.fspath(path)
-    kind = TFRecordOptions.get_compression_type_string(options)
+    source = open_stream(name, TFRecordOptions.get_compression_type_string(options))
     try:
-        with open(name, "rb", buffering=_READ_SIZE) as file:
-            source: _Readable = file
-            if kind:
-                source = _Inflater(file, _window(kind))
+        with source:
             yield from read_records(source, name)
     except OSError as error:
         raise file_error(name, error) from error
 
 
-def read_records(source: _Readable, name: str) -> Iterator[bytes]:
+def open_stream(path: str, kind: str = "") -> ByteStream:
+    """The bytes of a file, uncompressed (`kind`: `"ZLIB"`, `"GZIP"`, or `""`), to read and close. `tf.errors`."""
+    try:
+        file = open(path, "rb", buffering=_READ_SIZE)  # noqa: SIM115 (the caller closes it)
+    except OSError as error:
+        raise file_error(path, error) from error
+    return _Inflater(file, _window(kind)) if kind else file
+
+
+def read_records(source: ByteStream, name: str) -> Iterator[bytes]:
     """The records of a stream from where it stands; `name` is the file's, for errors (see
     `tf_record_iterator`).
     """
@@ -189,7 +212,7 @@ def read_records(source: _Readable, name: str) -> Iterator[bytes]:
         offset += _HEADER.size + length + _FOOTER.size
 
 
-def _read(source: _Readable, size: int, name: str, number: int, offset: int) -> bytes:
+def _read(source: ByteStream, size: int, name: str, number: int, offset: int) -> bytes:
     """`size` bytes, fewer at the end; in pieces, because a length that a damaged file gives may be beyond all
     memory.
     """

@@ -4,6 +4,7 @@ x<slot>  a feed (parameter)            f<step>  the step's callable      D  DEAD
 c<slot>  a constant                    s<step>_<n>  its scratch arrays   U  raises 'uninitialized'
 h<slot>  a handle (Ref, queue)         b<slot>  a buffer of that shape   G  hands a fetch out, whatever it is
 v<slot>  a computed value (local)      t<slot>  a Ref's array (local)    d<step>  whether a step is dead (local)
+r        what a step gave that may have to wait (local)                  W  the class Waiting; P  stops the code there
 """
 
 from __future__ import annotations
@@ -132,6 +133,10 @@ class _Writer:
                 keyword = "" if _takes_out_by_position(step.call) else "out="
                 arguments.append(f"{keyword}b{outputs[0]}")
         text = f"f{position}({', '.join(arguments)})"
+        if step.parks:
+            self._line(f"r = {text}", position, indent)
+            self._line(f"if isinstance(r, W): return P({position}, r, locals())", position, indent)
+            text = "r"
         if any(i in self.last_use for i in outputs):
             single = step.op.has_single_output
             text = "".join(f"{self.names[i]}{'' if single else ', '}" for i in outputs) + f" = {text}"

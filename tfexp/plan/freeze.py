@@ -22,6 +22,7 @@ def freeze(
     number = {value: i for i, value in enumerate(values)}
     roots = find_roots(draft)
     positions = {node: i for i, node in enumerate(nodes)}
+    parking = _find_parking(nodes)
     steps = []
     for node in nodes:
         assert node.kernel is not None
@@ -48,6 +49,9 @@ def freeze(
                 input_names=tuple(v.name for v in node.inputs),
                 controls=tuple(c.name for c in node.controls),
                 loop=None if node.loop is None else _freeze_loop(node.loop),
+                behind=tuple(sorted(positions[b] for b in node.behind if b in positions)),
+                waits=node.waits,
+                parks=node in parking,
             )
         )
     slots = tuple(
@@ -71,12 +75,19 @@ def freeze(
         may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
         shares=any(_shares(step) for step in steps),
+        parks=bool(parking),
         inner=inner,
     )
 
 
 def _shares(step: Step) -> bool:
     return step.kernel.shares or (step.loop is not None and (step.loop.condition.shares or step.loop.body.shares))
+
+
+def _find_parking(nodes: list[Node]) -> set[Node]:
+    """The nodes that may have to wait while some later node need not wait for them."""
+    waiting = [(i, node) for i, node in enumerate(nodes) if node.waits]
+    return {node for i, node in waiting if any(node not in after.behind for after in nodes[i + 1 :])}
 
 
 def _freeze_loop(loop: LoopDraft) -> Loop:
@@ -88,7 +99,7 @@ def _freeze_loop(loop: LoopDraft) -> Loop:
 
 def _may_wait(node: Node) -> bool:
     """Kernels wait on what they share with others: queues, barriers, tables, reached through handles. Loops may not end."""
-    if node.loop is not None:
+    if node.loop is not None or node.waits:
         return True
     kinds = (dtypes.resource, dtypes.variant)
     return node.op.is_stateful and any(

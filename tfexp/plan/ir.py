@@ -40,10 +40,14 @@ class Value:
 
 
 class Node:
-    """One node of a step. `origin` is the graph's Operation (None for nodes that a pass made)."""
+    """One node of a step. `origin` is the graph's Operation (None for nodes that a pass made).
+
+    `behind`: the nodes that may have to wait (`Kernel.waits`) and that this one cannot run without.
+    """
 
     __slots__ = (
         "attrs",
+        "behind",
         "call",
         "controls",
         "device",
@@ -69,11 +73,19 @@ class Node:
         self.serial = serial
         self.call: Call | None = None
         self.kernel: Kernel | None = None
+        self.behind: frozenset[Node] = frozenset()
         self.loop: LoopDraft | None = None
 
     @property
     def type(self) -> str:
         return self.op.name
+
+    @property
+    def waits(self) -> bool:
+        """Whether it may have to wait for other nodes or steps; a loop, whether anything in it may."""
+        if self.loop is not None:
+            return any(node.waits for part in (self.loop.condition, self.loop.body) for node in part.nodes)
+        return self.kernel is not None and self.kernel.waits
 
     def ref_inputs(self) -> Iterator[Value]:
         """The inputs that the op takes as references."""

@@ -3,6 +3,9 @@
 A node that updates a variable in place runs only when no other node can; so whatever reads the variable without waiting
 for the update (by data or control edges) sees the old value. Among several updates that could run, one goes first whose
 variable nobody is still going to read, unless the readers wait for that very update. Otherwise: order of creation.
+
+A node that may have to wait for others (a dequeue) runs when no other node can but updates: so whatever does not need it has
+been done by the time that the step's thread would sleep.
 """
 
 from __future__ import annotations
@@ -23,6 +26,20 @@ def order(draft: Draft) -> None:
     updates = {node: keys for node in draft.nodes if (keys := _variables(writes(node, roots)))}
     if updates:
         draft.nodes = _with_updates_last(draft, updates, roots)
+    if any(node.waits for node in draft.nodes):
+        _find_behind(draft.nodes)
+
+
+def _find_behind(nodes: list[Node]) -> None:
+    """Set `behind`, while all control edges are still there."""
+    waiting = frozenset(node for node in nodes if node.waits)
+    for node in nodes:
+        before = frozenset(v.node for v in node.inputs if v.node is not None).union(node.controls)
+        node.behind = (before & waiting).union(*(b.behind for b in before))
+
+
+def _urgency(node: Node) -> tuple[bool, int]:
+    return node.waits, node.serial
 
 
 def _variables(keys: Roots) -> Roots:
@@ -65,14 +82,14 @@ class _Dependencies:
 def _topological(nodes: list[Node]) -> list[Node]:
     edges = _Dependencies(nodes)
     by_serial = {node.serial: node for node in nodes}
-    ready = [node.serial for node in nodes if edges.waiting[node] == 0]
+    ready = [_urgency(node) for node in nodes if edges.waiting[node] == 0]
     heapq.heapify(ready)
     ordered: list[Node] = []
     while ready:
-        node = by_serial[heapq.heappop(ready)]
+        node = by_serial[heapq.heappop(ready)[1]]
         ordered.append(node)
         for after in edges.finished(node):
-            heapq.heappush(ready, after.serial)
+            heapq.heappush(ready, _urgency(after))
     if len(ordered) < len(nodes):
         stuck = next(node for node in nodes if edges.waiting[node] > 0)
         raise UnimplementedError(
@@ -94,14 +111,14 @@ def _with_updates_last(draft: Draft, updates: dict[Node, Roots], roots: dict) ->
             for key in keys:
                 pending_readers[key].add(node)
     by_serial = {node.serial: node for node in draft.nodes}
-    ready: list[int] = []
+    ready: list[tuple[bool, int]] = []
     ready_updates: dict[int, Node] = {}
 
     def push(node: Node) -> None:
         if node in updates:
             ready_updates[node.serial] = node
         else:
-            heapq.heappush(ready, node.serial)
+            heapq.heappush(ready, _urgency(node))
 
     for node in draft.nodes:
         if edges.waiting[node] == 0:
@@ -109,7 +126,7 @@ def _with_updates_last(draft: Draft, updates: dict[Node, Roots], roots: dict) ->
     ordered: list[Node] = []
     while ready or ready_updates:
         if ready:
-            node = by_serial[heapq.heappop(ready)]
+            node = by_serial[heapq.heappop(ready)[1]]
         else:
             node = _choose(ready_updates, updates, pending_readers, edges)
             del ready_updates[node.serial]

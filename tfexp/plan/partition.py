@@ -4,6 +4,7 @@ A task's nodes are cut further, by how many times data must have come over from 
 never waits in its middle: everything that it receives can ride in the request that starts it, and everything that it sends
 in the response. A training step with one parameter server is three stages (read the variables, compute gradients, apply
 them): one request to the server in each direction. Nodes whose values may be dead (conditionals, loops) stay in one stage.
+A node that may have to wait for other steps (a dequeue) has a stage to itself, so that nothing waits with it that need not.
 
 A stage is a GraphDef of TensorFlow's kind, with `_Recv` and `_Send` nodes at its borders; any TensorFlow worker can run it.
 Constants, variables' handles and plain reads of variables are repeated in every stage that uses them: a read that comes
@@ -127,6 +128,10 @@ class _Partitioner:
                 before = op._inputs[0]
                 if before.dtype._is_ref_dtype and before.op in self.repeatable and self.task[before.op] == self.task[op]:
                     self.repeatable.add(op)
+        # On a single task the executor sees to it that others go on.
+        several = len(set(self.task.values())) > 1
+        together = {op for members in self.groups.members() for op in members}  # a conditional or loop stays whole
+        self.waiting = {op for op in self.ops if several and op not in together and _waits(op)}
         self.kept = set(targets) | {t.op for t in self.fetches}
         self.level: dict[Operation, int] = {}
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
@@ -159,11 +164,11 @@ class _Partitioner:
 
     def cut(self) -> Partition:
         self._find_levels()
-        places = sorted({(self.level[op], self.task[op]) for op in self.ops if op not in self.repeatable})
+        places = sorted({self._place_of(op) for op in self.ops if op not in self.repeatable})
         self._settle_repeatable(places)
-        places = sorted({*places, *((self.level[op], self.task[op]) for op in self.kept_sources)})
+        places = sorted({*places, *(self._place_of(op) for op in self.kept_sources)})
         self.number = {place: n for n, place in enumerate(places)}
-        self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task in places]
+        self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task, _ in places]
         self.members: list[dict[Operation, None]] = [{} for _ in places]
         for op in self.ops:
             if op not in self.repeatable or op in self.kept_sources:
@@ -174,8 +179,11 @@ class _Partitioner:
             self._add_sends(number)
         return Partition(tuple(self.stages), tuple(self.edges.values()))
 
+    def _place_of(self, op: Operation) -> tuple[int, str, str]:
+        return self.level[op], self.task[op], op.name if op in self.waiting else ""
+
     def _stage_of(self, op: Operation) -> int:
-        return self.number[(self.level[op], self.task[op])]
+        return self.number[self._place_of(op)]
 
     def _inputs(self, op: Operation) -> Iterable[Operation]:
         for tensor in op._inputs:
@@ -205,7 +213,7 @@ class _Partitioner:
                 stack.pop()
                 continue
             before = [
-                (root(b), self.task[b] != self.task[op])
+                (root(b), self.task[b] != self.task[op] or b in self.waiting)
                 for op in members[current]
                 for b in self._inputs(op)
                 if root(b) is not current and not self._is_repeated_for(b, op)
@@ -231,7 +239,7 @@ class _Partitioner:
             for before in self._inputs(op):
                 readers[before].append(op)
         for op in sorted(self.ops, key=lambda o: (self.level[o], o._id), reverse=True):
-            alone = len(members.get(op, ())) == 1
+            alone = len(members.get(op, ())) == 1 and op not in self.waiting
             after = readers[op]
             if (
                 alone
@@ -241,10 +249,10 @@ class _Partitioner:
             ):
                 self.level[op] = max(self.level[op], min(self.level[r] for r in after))
 
-    def _settle_repeatable(self, places: list[tuple[int, str]]) -> None:
+    def _settle_repeatable(self, places: list[tuple[int, str, str]]) -> None:
         """Sources that something outside of their stages' copies wants: they get a stage of their own to be in."""
         first: dict[str, int] = {}
-        for number, task in places:
+        for number, task, _ in places:
             first.setdefault(task, number)
         self.kept_sources: set[Operation] = set()
         for op in self.ops:
@@ -399,6 +407,11 @@ def _is_source(op: Operation, fed: set[Tensor]) -> bool:
         return True
     kernel = op.op_def.kernels.get("CPU")
     return kernel is not None and kernel.handle
+
+
+def _waits(op: Operation) -> bool:
+    kernel = op.op_def.kernels.get("CPU")
+    return kernel is not None and kernel.waits
 
 
 def _is_small_constant(op: Operation) -> bool:

@@ -52,6 +52,9 @@ class Step:
     input_names: tuple[str, ...] = ()  # to show, as the next
     controls: tuple[str, ...] = ()
     loop: Loop | None = None  # for a step that stands for a whole loop
+    behind: tuple[int, ...] = ()  # the steps that may have to wait and that this one cannot run without
+    waits: bool = False  # it may have to wait, itself or within the loop that it stands for
+    parks: bool = False  # it may have to wait, and some later step can run meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,7 @@ class Plan:
     may_wait: bool = False  # whether a kernel may wait for other steps (queues), so that cancelling must reach it
     fed_shapes: tuple[TensorShape, ...] = field(default=())
     shares: bool = False  # whether a kernel splits its work over the intra-op threads, which BLAS then leaves alone
+    parks: bool = False  # whether any step does
     inner: bool = False  # a part of a loop: its fetches go on as they are, Refs and all
 
     def describe(self) -> str:

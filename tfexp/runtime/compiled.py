@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import time
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,13 +17,17 @@ import numpy as np
 
 from tfexp.core import workers
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
+from tfexp.core.waiting import Waiting
 from tfexp.plan.codegen import Source, generate, is_handle
 from tfexp.plan.plan import Plan, Step
 from tfexp.runtime.cpu import flush_denormals, restore_denormals
 from tfexp.runtime.executor import Interpreter, bind_kernel, hand_out, make_scratch
 from tfexp.runtime.failures import as_op_error, uninitialized
+from tfexp.runtime.flow import Started
 from tfexp.runtime.loops import PartRunner
 from tfexp.runtime.resources import AnyResources
+from tfexp.runtime.step import current
+from tfexp.runtime.waiting import wait_for
 
 
 class Compiled:
@@ -68,7 +73,7 @@ class Compiled:
 
     def _bind(self) -> None:
         """Whatever all frames share: constants, handles, callables of the nodes that have no memory of their own."""
-        shared: dict[str, Any] = {"D": DEAD, "U": _raise_uninitialized, "G": self._hand_out}
+        shared: dict[str, Any] = {"D": DEAD, "U": _raise_uninitialized, "G": self._hand_out, "W": Waiting, "P": Parked}
         for i, slot in enumerate(self.plan.slots):
             if slot.constant is not None:
                 shared[f"c{i}"] = slot.constant
@@ -78,7 +83,7 @@ class Compiled:
                 result = function()
                 shared.update((f"h{i}", r) for i, r in zip(step.outputs, [result] if step.op.has_single_output else result))
             else:
-                shared[f"f{position}"] = function
+                shared[f"f{position}"] = _waiting_itself(function, step) if step.waits and not step.parks else function
         if self._code is None:
             source, namespace = generate(self.plan), dict[str, Any]()
             exec(compile(source.text, "<tfexp plan>", "exec"), namespace)
@@ -87,7 +92,7 @@ class Compiled:
         self._shared, self._frames, self._generation = shared, [], generation
 
     def _bind_part(self, plan: Plan) -> PartRunner:
-        return Compiled(plan, self._resources).run
+        return compile_plan(plan, self._resources).run
 
     def _make_frame(self) -> Callable[..., Any]:
         names = dict(self._shared)
@@ -143,6 +148,63 @@ class Compiled:
 def _run_alone(context: contextvars.Context, function: Callable[..., Any], *values: Any) -> Any:
     with workers.alone():
         return context.run(function, *values)
+
+
+class Parked:
+    """Where generated code stopped: a node has to wait and later ones need not. `names` are the code's own."""
+
+    __slots__ = ("names", "position", "waiting")
+
+    def __init__(self, position: int, waiting: Waiting, names: dict[str, Any]):
+        self.position = position
+        self.waiting = waiting
+        self.names = names
+
+
+class ParkingCompiled(Compiled):
+    """For plans in which a node may have to wait while others need not: the interpreter takes over when it has to."""
+
+    def _make_frame(self) -> Callable[..., Any]:
+        frame = super()._make_frame()
+
+        def run(*values: Any) -> Any:
+            fetched = frame(*values)
+            return self._go_on(fetched) if type(fetched) is Parked else fetched
+
+        return run
+
+    def _go_on(self, parked: Parked) -> Sequence[Any]:
+        interpreter, plan = self.interpreter, self.plan
+        progress = interpreter.begin()
+        for i in range(len(plan.slots)):
+            for name in (f"v{i}", f"x{i}"):
+                if name in parked.names:
+                    progress.values[i] = parked.names[name]
+            if f"h{i}" in self._shared:
+                progress.values[i] = self._shared[f"h{i}"]
+        progress.done.update(range(parked.position))
+        progress.dead.update(n for n in range(parked.position) if parked.names.get(f"d{n}"))
+        began = time.perf_counter()
+        started = Started(
+            parked.position, parked.waiting, [progress.values[i] for i in plan.steps[parked.position].inputs], began
+        )
+        interpreter.resume(progress, started, current.step)
+        return interpreter.results(progress)
+
+
+def compile_plan(plan: Plan, resources: AnyResources) -> Compiled:
+    """The plan, ready to run in a session with these resources."""
+    return (ParkingCompiled if plan.parks else Compiled)(plan, resources)
+
+
+def _waiting_itself(function: Callable[..., Any], step: Step) -> Callable[..., Any]:
+    """The kernel of a node that nothing else can run without: it may as well keep the thread."""
+
+    def run(*inputs: Any) -> Any:
+        result = function(*inputs)
+        return wait_for(result, step) if isinstance(result, Waiting) else result
+
+    return run
 
 
 def _raise_uninitialized(ref: Ref) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,11 +13,13 @@ from tfexp.core import workers
 from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import group_inputs
+from tfexp.core.waiting import NOTHING, Waiting
 from tfexp.plan.plan import Keep, Plan, Step
 from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.failures import as_op_error, uninitialized
-from tfexp.runtime.loops import PartRunner, bind_loop
+from tfexp.runtime.flow import Flow, Started
+from tfexp.runtime.loops import PartRunner, bind_loop, in_own_thread
 from tfexp.runtime.resources import AnyResources
 from tfexp.runtime.step import NodeContext, StepState, current
 
@@ -31,7 +33,8 @@ class Trace(Protocol):
 def bind_kernel(step: Step, resources: AnyResources, bind_part: Callable[[Plan], PartRunner]) -> Callable[..., Any]:
     """The step's kernel with its context and attributes: `f(*grouped inputs)`; `bind_part` is for the parts of loops."""
     if step.loop is not None:
-        return bind_loop(step.loop, bind_part)
+        loop = bind_loop(step.loop, bind_part)
+        return in_own_thread(loop, step) if step.parks else loop
     library = step.origin.graph._functions if step.origin is not None else {}
     context = NodeContext(step.name, step.device, resources, library)
     function = step.kernel.function
@@ -47,29 +50,20 @@ def make_scratch(step: Step) -> list[np.ndarray]:
 
 
 class BoundStep:
-    """A plan's step made callable: `call(flat inputs) -> flat outputs`."""
+    """A plan's step made callable: `compute(flat inputs) -> result`, of which `outputs` makes the flat outputs."""
 
-    __slots__ = ("call", "checked", "step")
+    __slots__ = ("checked", "compute", "step")
 
     def __init__(self, step: Step, resources: AnyResources):
         self.step = step
-        self.call = _bind(step, resources)
+        self.compute = _with_flat_inputs(step, resources)
         self.checked = False
 
-
-def _bind(step: Step, resources: AnyResources) -> Callable[[list[Any]], Sequence[Any]]:
-    op = step.op
-    compute = _with_flat_inputs(step, resources)
-    if op.has_single_output:
-        return lambda inputs: (compute(inputs),)
-    if op.outputs:
-        return compute
-
-    def for_effect(inputs: list[Any]) -> Sequence[Any]:
-        compute(inputs)
-        return ()
-
-    return for_effect
+    def outputs(self, result: Any) -> Sequence[Any]:
+        op = self.step.op
+        if op.has_single_output:
+            return (result,)
+        return result if op.outputs else ()
 
 
 def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any]], Any]:
@@ -117,7 +111,7 @@ class Interpreter:
         for slot, array in zip(self.plan.feeds, fed, strict=True):
             progress.values[slot] = array
         self.advance(progress, range(len(self._steps)), state, trace)
-        return [self.fetched(progress, number) for number in range(len(self.plan.fetches))]
+        return self.results(progress)
 
     def run_part(self, fed: Sequence[Any]) -> list[Any]:
         """The values of a part of a loop, to go on in the loop."""
@@ -125,6 +119,12 @@ class Interpreter:
         for slot, value in zip(self.plan.feeds, fed, strict=True):
             progress.values[slot] = value
         self.advance(progress, range(len(self._steps)), current.step)
+        return self.results(progress)
+
+    def results(self, progress: Progress) -> list[Any]:
+        """The fetched values of a step that has run, as whoever asked for them gets them."""
+        if not self.plan.inner:
+            return [self.fetched(progress, number) for number in range(len(self.plan.fetches))]
         found = [progress.values[fetch.slot] for fetch in self.plan.fetches]
         return [
             value.copy() if fetch.keep is Keep.COPY else value for value, fetch in zip(found, self.plan.fetches, strict=True)
@@ -137,44 +137,93 @@ class Interpreter:
     def advance(
         self, progress: Progress, positions: Iterable[int], state: StepState | None, trace: Trace | None = None
     ) -> None:
-        """Run these steps, in order."""
-        step: Step | None = None
+        """Run these steps, in order; when one has to wait, those go first that need not (see `flow`)."""
+        running = _Running(self, progress, trace)
+        left = list(positions)
+        with self._surroundings():
+            for number, position in enumerate(left):
+                if state is not None:
+                    self._named(position, state.check)
+                started = running.start(position)
+                if started is not None:
+                    Flow(running, left[number:], state).run(started)
+                    return
+
+    def resume(self, progress: Progress, started: Started, state: StepState | None) -> None:
+        """Run all that is left of a step of which one node has been started and has to wait."""
+        positions = [n for n in range(len(self._steps)) if n not in progress.done]
+        with self._surroundings():
+            Flow(_Running(self, progress, None), positions, state).run(started)
+
+    @contextlib.contextmanager
+    def _surroundings(self) -> Iterator[None]:
+        """What holds while nodes run: IEEE's results without warnings, and cores that are either BLAS's or the kernels'."""
+        alone = workers.alone() if self.plan.shares else contextlib.nullcontext()
+        with np.errstate(all="ignore"), cpu.denormals_flushed(), alone:
+            yield
+
+    def _named(self, position: int, act: Callable[[], Any]) -> Any:
+        """What `act` gives; its errors name the node."""
         try:
-            alone = workers.alone() if self.plan.shares else contextlib.nullcontext()
-            with np.errstate(all="ignore"), cpu.denormals_flushed(), alone:
-                for position in positions:
-                    step = self._steps[position].step
-                    if state is not None:
-                        state.check()
-                    self._run_one(position, progress, trace)
-                    progress.done.add(position)
+            return act()
         except Exception as error:
-            assert step is not None
+            step = self._steps[position].step
             raise as_op_error(error, step.name, step.origin) from error
 
-    def _run_one(self, position: int, progress: Progress, trace: Trace | None) -> None:
-        bound, values = self._steps[position], progress.values
-        step = bound.step
+    def fetched(self, progress: Progress, number: int) -> Any:
+        """The value of a fetch, as the caller gets it."""
+        return hand_out(self.plan, number, progress.values[self.plan.fetches[number].slot])
+
+
+class _Running:
+    """The nodes of a plan, run one by one (`flow.Runner`)."""
+
+    def __init__(self, interpreter: Interpreter, progress: Progress, trace: Trace | None):
+        self.plan = interpreter.plan
+        self._interpreter = interpreter
+        self._steps = interpreter._steps
+        self._progress = progress
+        self._trace = trace
+
+    def start(self, position: int) -> Started | None:
+        started: Started | None = self._interpreter._named(position, lambda: self._start(position))
+        return started
+
+    def resume(self, started: Started) -> Started | None:
+        following: Started | None = self._interpreter._named(
+            started.position, lambda: self._deliver(started, started.waiting.result())
+        )
+        return following
+
+    def _start(self, position: int) -> Started | None:
+        bound, progress = self._steps[position], self._progress
+        step, values = bound.step, progress.values
         inputs = [values[i] for i in step.inputs]
         if step.may_be_dead and _is_dead(step, inputs, progress.dead):
             progress.dead.add(position)
             for i in step.outputs:
                 values[i] = DEAD
-            return
+            progress.done.add(position)
+            return None
         _dereference(step, inputs)
         began = time.perf_counter()
-        outputs = bound.call(inputs)
-        if trace is not None:
-            trace.node(step, began, time.perf_counter(), inputs, outputs)
+        return self._deliver(Started(position, NOTHING, inputs, began), bound.compute(inputs))
+
+    def _deliver(self, started: Started, result: Any) -> Started | None:
+        """Take a kernel's result, unless it is one to come."""
+        if isinstance(result, Waiting):
+            return Started(started.position, result, started.inputs, started.began)
+        bound = self._steps[started.position]
+        step, inputs, outputs = bound.step, started.inputs, bound.outputs(result)
+        if self._trace is not None:
+            self._trace.node(step, started.began, time.perf_counter(), inputs, outputs)
         if not bound.checked:
             check_outputs(self.plan, step, inputs, outputs)
             bound.checked = True
         for i, value in zip(step.outputs, outputs, strict=True):
-            values[i] = value
-
-    def fetched(self, progress: Progress, number: int) -> Any:
-        """The value of a fetch, as the caller gets it."""
-        return hand_out(self.plan, number, progress.values[self.plan.fetches[number].slot])
+            self._progress.values[i] = value
+        self._progress.done.add(started.position)
+        return None
 
 
 def _is_dead(step: Step, inputs: list[Any], dead: set[int]) -> bool:

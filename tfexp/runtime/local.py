@@ -25,7 +25,7 @@ from tfexp.plan.passes import make_plan
 from tfexp.plan.place import Devices
 from tfexp.plan.plan import Plan
 from tfexp.runtime.backend import register_backend
-from tfexp.runtime.compiled import Compiled
+from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import DeviceAttributes
 from tfexp.runtime.executor import Interpreter
@@ -102,15 +102,17 @@ class LocalBackend:
         def run(values: Sequence[Any]) -> Sequence[Any]:
             state = self.active.begin(timeout_in_ms or self.config.operation_timeout_in_ms)
             outer, current.step = current.step, state
+            if outer is not None:
+                state.on_sleep = outer.on_sleep
             # A step inside of another one (a server's) ends with it.
             unlink = None if outer is None else outer.on_cancel(lambda: state.cancel(outer.reason or _unknown()))
             try:
-                result = runner(values)
-                state.check()
-                return result
-            except Exception:
+                # A step that came to its end has done so, even if its time was over by then: what it took is not lost.
+                return runner(values)
+            except Exception as error:
                 # A kernel that was woken by the cancellation reports what it saw; the reason is the better answer.
-                state.check()
+                if state.reason is not None and type(error) is not type(state.reason):
+                    raise state.reason from error
                 raise
             finally:
                 current.step = outer
@@ -174,12 +176,12 @@ class LocalStep:
         if compiled is not None:
             return compiled
         if len(self._specialised) < MAX_SPECIALISED:
-            compiled = Compiled(self.plan(shapes), self._backend.resources)
+            compiled = compile_plan(self.plan(shapes), self._backend.resources)
             self._specialised[shapes] = compiled
             self._backend.plans.add(compiled, lambda: self._evict(shapes))
             return compiled
         if self._generic is None:
-            self._generic = Compiled(self.plan(None), self._backend.resources)
+            self._generic = compile_plan(self.plan(None), self._backend.resources)
         return self._generic
 
     def _evict(self, shapes: Shapes) -> None:

@@ -12,6 +12,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.plan.plan import Plan
 from tfexp.plan.prune import PLACEHOLDERS
 from tfexp.runtime.executor import Interpreter
+from tfexp.runtime.step import current
 
 
 class PartialStep:
@@ -41,7 +42,7 @@ class PartialStep:
         with self._lock:
             self._accept(elements, fed)
             needed = self._needed(elements)
-            self._interpreter.advance(self._progress, sorted(needed), None)
+            self._interpreter.advance(self._progress, sorted(needed), current.step)
             return [
                 None if isinstance(element, Operation) else self._interpreter.fetched(self._progress, self._fetches[element])
                 for element in elements

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 DEFAULT_CONTAINER = "localhost"
@@ -47,11 +47,22 @@ class Resources:
     def clear(self, containers: Iterable[str] | None = None) -> None:
         """Drop the resources of these containers (all if None)."""
         with self._lock:
-            for container in list(self._containers) if containers is None else [c or DEFAULT_CONTAINER for c in containers]:
-                self._containers.pop(container, None)
+            names = list(self._containers) if containers is None else [c or DEFAULT_CONTAINER for c in containers]
+            dropped: list[Mapping[Any, Any]] = [self._containers.pop(name, {}) for name in names]
             if containers is None:
-                self._node_states.clear()
+                dropped.extend(self._node_states.values())
+                self._node_states = {}
             self.generation += 1
+        _let_go(dropped)
+
+
+def _let_go(dropped: Iterable[Mapping[Any, Any]]) -> None:
+    """Tell those that hold on to something outside (files) that nobody will use them any more."""
+    for resources in dropped:
+        for resource in resources.values():
+            dispose = getattr(resource, "dispose", None)
+            if dispose is not None:
+                dispose()
 
 
 class SessionResources:
@@ -73,6 +84,12 @@ class SessionResources:
     def node_state(self, node_name: str) -> dict[str, Any]:
         with self._lock:
             return self._node_states.setdefault(node_name, {})
+
+    def end(self) -> None:
+        """The session is over: drop what was its own."""
+        with self._lock:
+            dropped, self._node_states = list(self._node_states.values()), {}
+        _let_go(dropped)
 
 
 AnyResources = Resources | SessionResources

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,23 +16,26 @@ from tfexp.runtime.resources import AnyResources
 
 
 class StepState:
-    """Whether a step still goes on. Cancelled once, for one reason, by a deadline or by closing the session."""
+    """Whether a step still goes on. Cancelled once, for one reason, by its deadline or by closing the session.
+
+    `deadline` is in `time.monotonic`'s seconds. Whoever works looks at it (`check`); whoever sleeps has to wake up by then.
+    """
 
     def __init__(self, timeout_in_ms: int = 0):
         self._lock = threading.Lock()
         self._callbacks: dict[int, Callable[[], None]] = {}
         self._next = 0
         self.reason: OpError | None = None
+        self._timeout_in_ms = timeout_in_ms
+        self.deadline = time.monotonic() + timeout_in_ms / 1e3 if timeout_in_ms > 0 else None
         self._timer: threading.Timer | None = None
-        if timeout_in_ms > 0:
-            self._timer = threading.Timer(timeout_in_ms / 1e3, self._expire, [timeout_in_ms])
-            self._timer.daemon = True
-            self._timer.start()
+        # Called when the step's thread goes to sleep, for whoever lent it.
+        self.on_sleep: Callable[[], None] | None = None
 
-    def _expire(self, timeout_in_ms: int) -> None:
-        self.cancel(
-            DeadlineExceededError(None, None, f"Timed out waiting for notification: the step took over {timeout_in_ms} ms")
-        )
+    def expire(self) -> None:
+        """Cancel the step because its time is over."""
+        text = f"Timed out waiting for notification: the step took over {self._timeout_in_ms} ms"
+        self.cancel(DeadlineExceededError(None, None, text))
 
     def cancel(self, reason: OpError) -> None:
         with self._lock:
@@ -43,9 +47,14 @@ class StepState:
         for callback in callbacks:
             callback()
 
-    def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+    def on_cancel(self, callback: Callable[[], None], keeps_time: bool = False) -> Callable[[], None]:
+        """Call `callback` when the step is cancelled. `keeps_time`: the caller looks after the deadline itself."""
         with self._lock:
             if self.reason is None:
+                if self.deadline is not None and self._timer is None and not keeps_time:
+                    self._timer = threading.Timer(max(0.0, self.deadline - time.monotonic()), self.expire)
+                    self._timer.daemon = True
+                    self._timer.start()
                 key, self._next = self._next, self._next + 1
                 self._callbacks[key] = callback
                 return lambda: self._forget(key)
@@ -56,9 +65,16 @@ class StepState:
         with self._lock:
             self._callbacks.pop(key, None)
 
+    def cancelled(self) -> bool:
+        """Whether the step is over before its end."""
+        if self.reason is None and self.deadline is not None and time.monotonic() >= self.deadline:
+            self.expire()
+        return self.reason is not None
+
     def check(self) -> None:
         """Raise why the step was cancelled, if it was."""
-        if self.reason is not None:
+        if self.cancelled():
+            assert self.reason is not None
             raise self.reason
 
     def finish(self) -> None:
@@ -138,8 +154,8 @@ class NodeContext:
             self._state = self._resources.node_state(self.node_name)
         return self._state
 
-    def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
-        return self._resources.get(container, name, create)
+    def resource(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
+        return self._resources.get(container, name, create, kind)
 
     def function(self, named: NameAttrList) -> BoundFunction:
         function = self._library.get(named.name)
@@ -150,7 +166,7 @@ class NodeContext:
 
     def cancelled(self) -> bool:
         step = current.step
-        return step is not None and step.reason is not None
+        return step is not None and step.cancelled()
 
     def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
         step = current.step

@@ -1,0 +1,327 @@
+"""Nodes that wait for others: what runs meanwhile, who wakes them, what is left when they give up."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.runtime.asleep import Asleep, Background
+from tfexp.core.errors import CancelledError, DeadlineExceededError, InvalidArgumentError
+from tfexp.core.waiting import Promise
+from tfexp.runtime import waiting
+from tfexp.runtime.step import StepState
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[Any]:
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+@pytest.fixture
+def asleep(monkeypatch: pytest.MonkeyPatch) -> Asleep:
+    return Asleep(monkeypatch)
+
+
+def queue(capacity: int = 5, name: str = "q") -> Any:
+    return tf.FIFOQueue(capacity, [tf.float32], [[]], name=name)
+
+
+def test_a_step_may_feed_itself() -> None:
+    """The dequeue comes first in the graph, and has to wait for the enqueue of the same step."""
+    q = queue()
+    taken = q.dequeue() * 2.0
+    given = q.enqueue(5.0)
+    with tf.Session() as session:
+        for _ in range(3):  # interpreted, then generated code
+            assert session.run([taken, given]) == [10.0, None]
+        assert session.run(q.size()) == 0
+
+
+def test_a_step_may_feed_itself_in_a_circle() -> None:
+    a, b = queue(name="a"), queue(name="b")
+    there = b.enqueue(a.dequeue() + 1.0)
+    back = b.dequeue() * 10.0
+    start = a.enqueue(4.0)
+    with tf.Session() as session:
+        for _ in range(3):
+            assert session.run([back, there, start])[0] == 50.0
+
+
+def test_what_needs_not_wait_does_not(asleep: Asleep) -> None:
+    q, done = queue(), tf.Variable(0.0)
+    taken = tf.sqrt(q.dequeue())
+    meanwhile = done.assign_add(1.0)
+    other = queue(name="other")
+    passed_on = other.enqueue(done + 1.0)
+    give, look = q.enqueue(9.0), other.dequeue()
+    with tf.Session() as session:
+        session.run(done.initializer)
+        for number in range(3):
+            step = Background(lambda: session.run([taken, meanwhile, passed_on]))
+            asleep.wait()
+            assert session.run(done) == number + 1.0
+            assert session.run(look) >= 1.0
+            session.run(give)
+            assert step.result()[0] == 3.0
+
+
+def test_control_edges_hold_while_a_node_waits(asleep: Asleep) -> None:
+    q, done = queue(), tf.Variable(0.0)
+    taken = q.dequeue()
+    with tf.control_dependencies([taken]), tf.control_dependencies([tf.no_op()]):
+        after = done.assign_add(1.0)
+    free = queue(name="free").enqueue(1.0)
+    give = q.enqueue(1.0)
+    with tf.Session() as session:
+        session.run(done.initializer)
+        for number in range(3):
+            step = Background(lambda: session.run([after, free]))
+            asleep.wait()
+            assert session.run(done) == number
+            session.run(give)
+            assert step.result()[0] == number + 1
+
+
+def test_a_failure_elsewhere_takes_nothing_from_the_queue(asleep: Asleep) -> None:
+    q, other = queue(), queue(name="other")
+    step = [q.dequeue(), tf.check_numerics(other.dequeue(), "not finite")]
+    give, poison, drain = q.enqueue(1.0), other.enqueue(np.inf), q.dequeue_many(1)
+    with tf.Session() as session:
+        for _ in range(3):
+            failing = Background(lambda: session.run(step))
+            asleep.wait()
+            session.run(poison)
+            with pytest.raises(InvalidArgumentError, match="not finite"):
+                failing.result()
+            session.run(give)
+            assert session.run(drain).tolist() == [1.0]
+
+
+def test_a_branch_that_is_not_taken_does_not_wait() -> None:
+    q = queue()
+    wanted = tf.placeholder(tf.bool, [])
+    value = tf.cond(wanted, lambda: q.dequeue(), lambda: tf.constant(-1.0))
+    give = q.enqueue(7.0)
+    with tf.Session() as session:
+        for _ in range(3):
+            assert session.run(value, {wanted: False}) == -1.0
+            assert session.run([value, give], {wanted: True})[0] == 7.0
+
+
+def test_waiting_in_a_loop(asleep: Asleep) -> None:
+    q = queue()
+    total = tf.while_loop(lambda i, _: i < 3, lambda i, s: (i + 1, s + q.dequeue()), [0, 0.0])[1]
+    give = q.enqueue_many([[1.0, 2.0, 4.0]])
+    with tf.Session() as session:
+        for _ in range(3):
+            step = Background(lambda: session.run(total))
+            asleep.wait()
+            session.run(give)
+            assert step.result() == 7.0
+
+
+def test_a_loop_that_waits_lets_others_go_on(asleep: Asleep) -> None:
+    """What it waits for comes from another loop of the same step."""
+    q = queue(1)
+    total = tf.while_loop(lambda i, _: i < 5, lambda i, s: (i + 1, s + q.dequeue()), [0, 0.0])[1]
+
+    def give(i: Any) -> Any:
+        with tf.control_dependencies([q.enqueue(tf.to_float(i))]):
+            return i + 1
+
+    given = tf.while_loop(lambda i: i < 5, give, [0])
+    with tf.Session() as session:
+        for _ in range(3):
+            assert session.run([total, given]) == [10.0, 5]
+        for _ in range(2):
+            with pytest.raises(DeadlineExceededError):
+                session.run([total, q.size()], options=tf.RunOptions(timeout_in_ms=50))
+            with pytest.raises(InvalidArgumentError, match="not finite"):
+                session.run([total, tf.check_numerics(tf.constant(1.0) / 0.0, "not finite")])
+        assert session.run([total, given]) == [10.0, 5]
+
+
+def test_feeding_what_would_wait() -> None:
+    taken = queue().dequeue()
+    with tf.Session() as session:
+        for _ in range(3):
+            assert session.run(taken + 1.0, {taken: 5.0}) == 6.0
+
+
+def test_partial_runs_wait_too(asleep: Asleep) -> None:
+    q = queue()
+    x = tf.placeholder(tf.float32, [])
+    first, second = q.dequeue(), x * 2.0
+    give = q.enqueue(3.0)
+    with tf.Session() as session:
+        handle = session.partial_run_setup([first, second], [x])
+        part = Background(lambda: session.partial_run(handle, first))
+        asleep.wait()
+        session.run(give)
+        assert part.result() == 3.0
+        assert session.partial_run(handle, second, {x: 4.0}) == 8.0
+
+
+def test_many_nodes_wait_in_one_thread(asleep: Asleep) -> None:
+    q = queue(1)
+    taken = [q.dequeue() for _ in range(20)]
+    give = q.enqueue_many([np.arange(20, dtype=np.float32)])
+    with tf.Session() as session:
+        for _ in range(3):
+            before = threading.active_count()
+            step = Background(lambda: session.run(taken))
+            asleep.wait()
+            assert threading.active_count() == before + 1
+            session.run(give)
+            assert sorted(step.result()) == list(range(20))
+
+
+def test_traces_tell_how_long_a_node_waited(asleep: Asleep) -> None:
+    q = queue()
+    step, give = [q.dequeue(), tf.constant(1.0) + 1.0], q.enqueue(1.0)
+    metadata = tf.RunMetadata()
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    with tf.Session() as session:
+        traced = Background(lambda: session.run(step, options=options, run_metadata=metadata))
+        asleep.wait()
+        session.run(give)
+        traced.result()
+    (device,) = metadata.step_stats.dev_stats
+    assert "q_Dequeue" in [node.node_name for node in device.node_stats]
+
+
+# --- giving up ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "beside others"])
+def test_time_is_up(together: bool) -> None:
+    q = queue()
+    step: list[Any] = [q.dequeue()] + ([q.enqueue(1.0), q.dequeue()] if together else [])
+    fill, size = q.enqueue(8.0), q.size()
+    with tf.Session() as session:
+        for _ in range(3):
+            with pytest.raises(
+                DeadlineExceededError, match=r"Timed out waiting for notification.* 20 ms; it waited for an el"
+            ):
+                session.run(step, options=tf.RunOptions(timeout_in_ms=20))
+        left = session.run(size)
+        session.run(fill)
+        assert session.run(size) == left + 1
+
+
+def test_every_step_of_a_session_may_have_a_time_limit() -> None:
+    q = queue()
+    with tf.Session(config=tf.ConfigProto(operation_timeout_in_ms=20)) as session:
+        for _ in range(3):
+            with pytest.raises(DeadlineExceededError, match=r"{{node q_Dequeue"):
+                session.run(q.dequeue())
+        session.run(q.enqueue(1.0))
+        assert session.run(q.dequeue()) == 1.0
+
+
+@pytest.mark.parametrize("together", [False, True], ids=["alone", "beside others"])
+def test_closing_the_session_wakes_its_steps(asleep: Asleep, together: bool) -> None:
+    q = queue()
+    fetches = [q.dequeue(), q.dequeue()] if together else q.dequeue()
+    session = tf.Session()
+    steps = [Background(lambda: session.run(fetches)) for _ in range(3)]
+    asleep.wait(3)
+    session.close()
+    for step in steps:
+        with pytest.raises(CancelledError, match="Dequeue operation was cancelled"):
+            step.result()
+
+
+def test_the_keyboard_interrupts_a_step_that_waits(asleep: Asleep) -> None:
+    q = queue()
+    with tf.Session() as session:
+
+        def interrupt() -> None:
+            asleep.wait()
+            signal.raise_signal(signal.SIGINT)
+
+        # The signal's handler runs in the main thread, whoever raises it.
+        interrupting = Background(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            session.run(q.dequeue())
+        interrupting.result()
+        session.run(q.enqueue(4.0))
+        assert session.run(q.dequeue()) == 4.0
+
+
+def test_a_step_that_came_to_its_end_keeps_what_it_took() -> None:
+    """Its deadline passes while the last node runs: the element would be lost otherwise."""
+    state = StepState(timeout_in_ms=1)
+    promise = Promise(lambda: "x", lambda p, reason: p.fail(reason))
+    promise.keep(3)
+    state.expire()
+    assert promise.now() == 3
+
+
+# --- hints -------------------------------------------------------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes only while somebody sleeps."""
+
+    def __init__(self, arrives_at: float):
+        self.now = 100.0
+        self.arrives_at = self.now + arrives_at
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> bool:
+        self.now = min(self.now + seconds, self.arrives_at)
+        return self.now >= self.arrives_at
+
+
+def test_a_hint_comes_once_after_a_while() -> None:
+    hints: list[float] = []
+    clock = Clock(arrives_at=3600.0)
+    waiting.sleep_until(clock.sleep, None, lambda: hints.append(clock.now), clock)
+    assert hints == [100.0 + waiting.HINT_AFTER]
+
+
+def test_no_hint_for_a_short_wait() -> None:
+    hints: list[float] = []
+    clock = Clock(arrives_at=waiting.HINT_AFTER - 0.1)
+    waiting.sleep_until(clock.sleep, None, lambda: hints.append(clock.now), clock)
+    assert hints == []
+
+
+def test_a_deadline_cancels_the_step() -> None:
+    clock = Clock(arrives_at=7.0)
+    state = StepState(timeout_in_ms=1)
+    state.deadline = 102.0
+    waiting.sleep_until(clock.sleep, state, None, clock)
+    assert isinstance(state.reason, DeadlineExceededError)
+
+
+def test_a_forgotten_start_is_hinted_at(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = tf.train.string_input_producer(["a", "b"], shuffle=False)
+    taken = names.dequeue()
+    with tf.Session() as session, caplog.at_level(logging.WARNING, "tensorflow"):
+        monkeypatch.setattr(waiting, "HINT_AFTER", 0.01)
+        with pytest.raises(DeadlineExceededError):
+            session.run(taken, options=tf.RunOptions(timeout_in_ms=200))
+        (record,) = caplog.records
+        assert "FIFOQueue '_" in record.getMessage() and "_input_producer' (0 of 32 elements" in record.getMessage()
+        assert (
+            "Nothing fills the queues input_producer: was tf.train.start_queue_runners() forgotten?" in record.getMessage()
+        )
+        caplog.clear()
+        coord = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coord)
+        assert session.run(taken) == b"a"
+        coord.request_stop()
+        coord.join(threads)
+    assert not caplog.records

@@ -1,0 +1,101 @@
+"""Files as a whole: `tf.read_file`, `tf.write_file`, `tf.matching_files`."""
+
+from __future__ import annotations
+
+import glob
+import os
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.formats.file_errors import file_error
+from tfexp.ops.array import Array
+from tfexp.ops.shape_rules import with_rank
+
+
+def _path(value: Any) -> str:
+    return os.fsdecode(value)
+
+
+def _one(array: Array, name: str) -> Any:
+    if array.ndim:
+        shape = ",".join(map(str, array.shape))
+        raise InvalidArgumentError(None, None, f"Input {name} tensor must be scalar, but had shape: [{shape}]")
+    return array.item()
+
+
+# A file may differ from one run to the next: nothing of these is ever folded into a constant.
+read_file = define_op("ReadFile(filename: string) -> (contents: string) {} #stateful")
+
+
+@read_file.shape
+def _(filename: InputShape) -> TensorShape:
+    return with_rank(filename, 0)
+
+
+@read_file.kernel("CPU")
+def _(ctx: Any, filename: Array) -> Array:
+    path = _path(_one(filename, "filename"))
+    contents = np.empty((), object)
+    try:
+        with open(path, "rb") as file:
+            contents[()] = file.read()
+    except OSError as error:
+        raise file_error(path, error) from error
+    return contents
+
+
+read_file.not_differentiable()
+
+
+write_file = define_op("WriteFile(filename: string, contents: string) -> () {} #stateful")
+
+
+@write_file.shape
+def _(filename: InputShape, contents: InputShape) -> None:
+    with_rank(filename, 0)
+    with_rank(contents, 0)
+
+
+@write_file.kernel("CPU")
+def _(ctx: Any, filename: Array, contents: Array) -> None:
+    """Folders that are not there are made."""
+    path = _path(_one(filename, "filename"))
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(_one(contents, "contents"))
+    except OSError as error:
+        raise file_error(path, error) from error
+
+
+write_file.not_differentiable()
+
+
+matching_files = define_op("MatchingFiles(pattern: string) -> (filenames: string) {} #stateful")
+
+
+@matching_files.shape
+def _(pattern: InputShape) -> TensorShape:
+    if pattern.rank is not None and pattern.rank > 1:
+        raise ValueError(f"Shape must be at most rank 1 but is rank {pattern.rank}")
+    return TensorShape([None])
+
+
+@matching_files.kernel("CPU")
+def _(ctx: Any, pattern: Array) -> Array:
+    """All matches of all patterns, sorted; a pattern without a folder gives names that begin with `./`."""
+    found: list[bytes] = []
+    for each in pattern.ravel():
+        text = _path(each)
+        names = glob.glob(text if os.path.dirname(text) else os.path.join(".", text))
+        found.extend(os.fsencode(name) for name in names)
+    result = np.empty(len(found), object)
+    result[:] = sorted(found)
+    return result
+
+
+matching_files.not_differentiable()

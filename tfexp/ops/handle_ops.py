@@ -1,0 +1,90 @@
+"""Ops on things that outlive a step and are known by a handle: queues, readers.
+
+TensorFlow has two forms of each: `…V2`, whose handles are resources, and an older one, whose handles are references to
+strings. They share all their rules; here the handle is the thing itself either way.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from tfexp.core.op import Op, Rule, define_op
+from tfexp.core.shape import TensorShape
+
+_numbers = itertools.count()
+
+
+class Twins:
+    """Both forms of an op; calling it makes a node of the newer one."""
+
+    def __init__(self, newer: Op, older: Op):
+        self.newer = newer
+        self.older = older
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.newer(*args, **kwargs)
+
+    def shape(self, rule: Rule) -> Rule:
+        for op in (self.newer, self.older):
+            op.shape(rule)
+        return rule
+
+    def kernel(self, waits: bool = False, handle: bool = False) -> Callable[[Rule], Rule]:
+        def attach(function: Rule) -> Rule:
+            for op in (self.newer, self.older):
+                op.kernel("CPU", waits=waits, handle=handle)(function)
+            return function
+
+        return attach
+
+    def not_differentiable(self) -> None:
+        for op in (self.newer, self.older):
+            op.not_differentiable()
+
+
+def define_twins(signature: str) -> Twins:
+    """Register both forms of an op; `HANDLE` stands for the handle's type and `NAME(` for the name's end.
+
+    The older forms are not marked as having a state, but what they do with a reference counts as such.
+    """
+    name, _, rest = signature.partition("(")
+    marked = rest if rest.endswith("#stateful") else f"{rest} #stateful"
+    newer = define_op(f"{name}V2({marked.replace('HANDLE', 'resource')}")
+    older = define_op(f"{name}({marked.replace('HANDLE', 'ref string')}", writes_refs=False)
+    return Twins(newer, older)
+
+
+def define_handle(name: str, output: str, attrs: str, newer_attrs: str = "") -> Twins:
+    """Register both forms of an op that gives a handle, called `output`; `newer_attrs` are the newer one's alone."""
+    shared = "container: string = ''; shared_name: string = ''"
+    newer = define_op(f"{name}V2() -> ({output}: resource) {{{attrs}{shared}{newer_attrs}}} #stateful")
+    older = define_op(f"{name}() -> ({output}: ref string) {{{attrs}{shared}}} #stateful")
+
+    @newer.shape
+    def _() -> TensorShape:
+        return TensorShape([])
+
+    @older.shape
+    def _() -> TensorShape:
+        return TensorShape([2])
+
+    twins = Twins(newer, older)
+    twins.not_differentiable()
+    return twins
+
+
+def shared_or_own(ctx: Any, kind: str, container: Any, shared_name: Any, make: Callable[[str], Any]) -> Any:
+    """The container's thing of that kind and shared name; without a shared name, the node's own in its session."""
+    if shared_name:
+        name = _text(shared_name)
+        return ctx.resource(_text(container), name, lambda: make(name), kind)
+    state = ctx.node_state
+    if kind not in state:
+        state.setdefault(kind, make(f"_{next(_numbers)}_{ctx.node_name}"))
+    return state[kind]
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else value

@@ -1,0 +1,236 @@
+"""The ops of readers; the readers themselves are `ops.reader_resource`, what programs hold is `ops.readers`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.ops.array import Array
+from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
+from tfexp.ops.queue_resource import Queue
+from tfexp.ops.reader_resource import (
+    FixedLengthRecordReader,
+    IdentityReader,
+    Reader,
+    Record,
+    TextLineReader,
+    TFRecordReader,
+    WholeFileReader,
+)
+from tfexp.ops.shape_rules import with_rank
+
+# --- handles -----------------------------------------------------------------------------------------------------------
+
+_HANDLE = "reader_handle"
+
+whole_file_reader = define_handle("WholeFileReader", _HANDLE, "")
+
+
+@whole_file_reader.kernel(handle=True)
+def _(ctx: Any, *, container: str, shared_name: str) -> Reader:
+    return _reader(ctx, container, shared_name, WholeFileReader)
+
+
+identity_reader = define_handle("IdentityReader", _HANDLE, "")
+
+
+@identity_reader.kernel(handle=True)
+def _(ctx: Any, *, container: str, shared_name: str) -> Reader:
+    return _reader(ctx, container, shared_name, IdentityReader)
+
+
+text_line_reader = define_handle("TextLineReader", _HANDLE, "skip_header_lines: int = 0; ")
+
+
+@text_line_reader.kernel(handle=True)
+def _(ctx: Any, *, skip_header_lines: int, container: str, shared_name: str) -> Reader:
+    _check_least(0, skip_header_lines=skip_header_lines)
+    return _reader(ctx, container, shared_name, TextLineReader, skip_header_lines)
+
+
+tf_record_reader = define_handle("TFRecordReader", _HANDLE, "compression_type: string = ''; ")
+
+
+@tf_record_reader.kernel(handle=True)
+def _(ctx: Any, *, container: str, shared_name: str, compression_type: str) -> Reader:
+    kind = _text(compression_type)
+    if kind not in ("", "ZLIB", "GZIP"):
+        raise InvalidArgumentError(None, None, f"Unsupported compression_type: {kind!r}; choose '', 'ZLIB' or 'GZIP'")
+    return _reader(ctx, container, shared_name, TFRecordReader, kind)
+
+
+fixed_length_record_reader = define_handle(
+    "FixedLengthRecordReader",
+    _HANDLE,
+    "header_bytes: int = 0; record_bytes: int; footer_bytes: int = 0; hop_bytes: int = 0; ",
+    newer_attrs="; encoding: string = ''",
+)
+
+
+@fixed_length_record_reader.kernel(handle=True)
+def _(
+    ctx: Any,
+    *,
+    header_bytes: int,
+    record_bytes: int,
+    footer_bytes: int,
+    hop_bytes: int,
+    container: str,
+    shared_name: str,
+    **newer: Any,
+) -> Reader:
+    _check_least(0, header_bytes=header_bytes, footer_bytes=footer_bytes, hop_bytes=hop_bytes)
+    _check_least(1, record_bytes=record_bytes)
+    encoding = _text(newer.get("encoding", ""))
+    if encoding not in ("", "ZLIB", "GZIP"):
+        raise InvalidArgumentError(None, None, f"encoding must be one of '', 'ZLIB', 'GZIP', not {encoding!r}")
+    sizes = (record_bytes, header_bytes, footer_bytes, hop_bytes)
+    return _reader(ctx, container, shared_name, FixedLengthRecordReader, *sizes, encoding)
+
+
+def _reader(ctx: Any, container: str, shared_name: str, kind: type[Reader], *settings: Any) -> Reader:
+    found: Reader = shared_or_own(ctx, "reader", container, shared_name, lambda name: kind(name, *settings))
+    if type(found) is not kind:
+        raise InvalidArgumentError(None, None, f"Shared reader '{found.name}' is a {found.kind}, not a {kind.kind}")
+    return found
+
+
+def _check_least(least: int, **values: int) -> None:
+    for name, value in values.items():
+        if value < least:
+            raise InvalidArgumentError(None, None, f"{name} must be >= {least} not {value}")
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+# --- reading -----------------------------------------------------------------------------------------------------------
+
+reader_read = define_twins("ReaderRead(reader_handle: HANDLE, queue_handle: HANDLE) -> (key: string, value: string)")
+reader_read.not_differentiable()
+
+
+@reader_read.shape
+def _(reader_handle: InputShape, queue_handle: InputShape) -> list[TensorShape]:
+    return [TensorShape([]), TensorShape([])]
+
+
+@reader_read.kernel(waits=True)
+def _(ctx: Any, reader_handle: Reader, queue_handle: Queue) -> Any:
+    return reader_handle.read(queue_handle, 1, _one)
+
+
+reader_read_up_to = define_twins(
+    "ReaderReadUpTo(reader_handle: HANDLE, queue_handle: HANDLE, num_records: int64) -> (keys: string, values: string)"
+)
+reader_read_up_to.not_differentiable()
+
+
+@reader_read_up_to.shape
+def _(reader_handle: InputShape, queue_handle: InputShape, num_records: InputShape) -> list[TensorShape]:
+    with_rank(num_records, 0)
+    return [TensorShape([None]), TensorShape([None])]
+
+
+@reader_read_up_to.kernel(waits=True)
+def _(ctx: Any, reader_handle: Reader, queue_handle: Queue, num_records: Array) -> Any:
+    return reader_handle.read(queue_handle, int(num_records), _several)
+
+
+def _one(records: list[Record]) -> list[Array]:
+    key, value, _ = records[0]
+    return [_string(key), _string(value)]
+
+
+def _several(records: list[Record]) -> list[Array]:
+    return [_strings([key for key, _, _ in records]), _strings([value for _, value, _ in records])]
+
+
+def _string(value: bytes) -> Array:
+    array = np.empty((), object)
+    array[()] = value
+    return array
+
+
+def _strings(values: list[bytes]) -> Array:
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array
+
+
+# --- state -------------------------------------------------------------------------------------------------------------
+
+reader_num_records_produced = define_twins("ReaderNumRecordsProduced(reader_handle: HANDLE) -> (records_produced: int64)")
+reader_num_records_produced.not_differentiable()
+
+
+@reader_num_records_produced.shape
+def _(reader_handle: InputShape) -> TensorShape:
+    return TensorShape([])
+
+
+@reader_num_records_produced.kernel()
+def _(ctx: Any, reader_handle: Reader) -> Any:
+    return np.int64(reader_handle.records_produced)
+
+
+reader_num_work_units_completed = define_twins(
+    "ReaderNumWorkUnitsCompleted(reader_handle: HANDLE) -> (units_completed: int64)"
+)
+reader_num_work_units_completed.not_differentiable()
+
+
+@reader_num_work_units_completed.shape
+def _(reader_handle: InputShape) -> TensorShape:
+    return TensorShape([])
+
+
+@reader_num_work_units_completed.kernel()
+def _(ctx: Any, reader_handle: Reader) -> Any:
+    return np.int64(reader_handle.units_completed)
+
+
+reader_serialize_state = define_twins("ReaderSerializeState(reader_handle: HANDLE) -> (state: string)")
+reader_serialize_state.not_differentiable()
+
+
+@reader_serialize_state.shape
+def _(reader_handle: InputShape) -> TensorShape:
+    return TensorShape([])
+
+
+@reader_serialize_state.kernel()
+def _(ctx: Any, reader_handle: Reader) -> Array:
+    return _string(reader_handle.serialize())
+
+
+reader_restore_state = define_twins("ReaderRestoreState(reader_handle: HANDLE, state: string) -> ()")
+reader_restore_state.not_differentiable()
+
+
+@reader_restore_state.shape
+def _(reader_handle: InputShape, state: InputShape) -> None:
+    with_rank(state, 0)
+
+
+@reader_restore_state.kernel()
+def _(ctx: Any, reader_handle: Reader, state: Array) -> None:
+    reader_handle.restore(state.item())
+
+
+reader_reset = define_twins("ReaderReset(reader_handle: HANDLE) -> ()")
+reader_reset.not_differentiable()
+
+
+@reader_reset.shape
+def _(reader_handle: InputShape) -> None:
+    return None
+
+
+@reader_reset.kernel()
+def _(ctx: Any, reader_handle: Reader) -> None:
+    reader_handle.reset()
