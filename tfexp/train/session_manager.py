@@ -28,8 +28,10 @@ class SessionManager:
     """Makes sessions of one graph (None: the default one).
 
     `ready_op` gives the names of what has no value yet (`report_uninitialized_variables()`); None: the model always counts
-    as ready. `local_init_op` runs in every session once `ready_for_local_init_op` gives no names, with `local_init_feed_dict` and
-    `local_init_run_options`. ValueError for a `ready_for_local_init_op` without a `local_init_op`.
+    as ready. `local_init_op` runs in every session once `ready_for_local_init_op` gives no names, with
+    `local_init_feed_dict` and `local_init_run_options`.
+
+    Raises ValueError for a `ready_for_local_init_op` without a `local_init_op`.
     """
 
     def __init__(
