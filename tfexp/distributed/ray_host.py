@@ -133,9 +133,9 @@ class RayHosting(Hosting):
                 # The chief writes into the run's folder, which is here.
                 bundle[f"node:{ray.util.get_node_ip_address()}"] = 0.001
             bundles.append(bundle)
+        free = _amounts(ray.available_resources())
+        say(f"waiting for a place for {plural(len(tasks), 'task')}: {_amounts(_sum(tasks))} of the {free} that are free")
         self._group = placement_group(bundles, strategy=self._strategy)
-        free = ray.available_resources()
-        say(f"waiting for a place for {plural(len(tasks), 'task')} ({_amounts(_sum(tasks))}; free: {_amounts(free)})")
         while not self._group.wait(_PLACE_REMINDER):
             say(f"still waiting for a place: free are {_amounts(ray.available_resources())}")
 

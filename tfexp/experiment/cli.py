@@ -40,15 +40,28 @@ from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, 
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.optimizers import Optimizer
 from tfexp.experiment.outputs import RunFolder, make_unique
+from tfexp.experiment.replication import Replication
 from tfexp.experiment.report import show_comparison
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schedules import Schedule
-from tfexp.experiment.schema import Device, Settings, Train, resolve
+from tfexp.experiment.schema import Cluster, Device, Settings, Train, resolve
+from tfexp.experiment.update import Update
 
 __all__ = ["conf_dir", "main"]
 
-_TARGETED: dict[str, type] = {"model": Model, "data": Source, "optimizer": Optimizer, "schedule": Schedule}
-_SECTIONS: dict[str, type] = {**_TARGETED, "device": Device, "train": Train}
+_SECTIONS: dict[str, type] = {
+    "model": Model,
+    "data": Source,
+    "optimizer": Optimizer,
+    "schedule": Schedule,
+    "device": Device,
+    "cluster": Cluster,
+    "replication": Replication,
+    "update": Update,
+    "train": Train,
+}
+_FIXED = ("device", "cluster", "train")
+"""The sections whose schema is one class; the others name theirs in `target`."""
 _FLAGS = ("--help", "--hydra-help", "--version", "--cfg", "--info", "--multirun", "-m", "--config-dir")
 _COMMANDS = ("resume", "rerun")
 
@@ -59,8 +72,12 @@ _RESUMABLE = (
     "train.keep_checkpoints",
     "train.early_stop.patience",
     "train.early_stop.min_delta",
+    "cluster.hosting",
+    "cluster.address",
+    "cluster.ps_hosts",
+    "cluster.worker_hosts",
 )
-"""What a resumed run may change: how far it goes and what it keeps, never how it learns."""
+"""What a resumed run may change: how far it goes, what it keeps, where it runs; never how it learns."""
 
 Compose = Callable[[Sequence[Override]], DictConfig]
 
@@ -369,7 +386,7 @@ def _settings(config: DictConfig) -> Settings:
         if not isinstance(section, DictConfig):
             raise SettingError(name, f"'{section}' is not a section: give {name}.<setting>=<value>")
         try:
-            if name in _TARGETED:
+            if name not in _FIXED:
                 if "target" not in section or OmegaConf.is_missing(section, "target"):
                     raise SettingError("target", f"has no value: give {name}.target=package.module:Class")
                 kind = resolve(str(section.target), kind)
