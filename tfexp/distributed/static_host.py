@@ -42,6 +42,8 @@ class StaticHosting(Hosting):
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
         try:
             self._find(tasks, say)
+            # What an earlier run left in the servers is not this one's, whatever it is called.
+            self._channels[tasks[0].name].call(m.Reset(()))
             self._watches = [
                 _Watch(self._channels[task.name], _gone(sink, task.name, self._address(task))) for task in tasks
             ]
