@@ -70,6 +70,8 @@ class _Driver:
         self.made = dict.fromkeys(self.workers, 0)
         self.ended: dict[str, Message] = {}
         self.ready: set[str] = set()
+        self.alone = False
+        """Whether the chief knows that all other workers have ended."""
 
     def train(self) -> tuple[dict[str, Any], list[Record]]:
         self.folder.logs.mkdir(exist_ok=True)
@@ -112,7 +114,7 @@ class _Driver:
         """See the workers through to their end; the chief's last word, and the seconds that the training took."""
         _say(f"waiting for {_CHIEF} to {'initialise' if self.begin is None else 'restore'} the variables")
         progress: Progress | None = None
-        began = time.perf_counter()
+        began, others = time.perf_counter(), set(self.workers) - {_CHIEF}
         with contextlib.ExitStack() as stack:
             while _CHIEF not in self.ended:
                 name, message = gang.next()
@@ -135,7 +137,10 @@ class _Driver:
                     case "enough":
                         gang.tell("stop", *self.workers)
                     case "ended":
-                        self._end(gang, progress, name, message["result"])
+                        self._end(progress, name, message["result"])
+                if len(self.ready) == len(self.workers) and self.ended.keys() == others and not self.alone:
+                    self.alone = True
+                    gang.tell("alone", _CHIEF)
         return self.ended[_CHIEF], time.perf_counter() - began
 
     def _show(self, progress: Progress | None, name: str, message: Message) -> None:
@@ -145,15 +150,13 @@ class _Driver:
             detail = ", ".join(f"{worker} {steps}" for worker, steps in self.made.items())
             progress.step(self.step, message["loss"], detail)
 
-    def _end(self, gang: Gang, progress: Progress | None, name: str, result: Message) -> None:
+    def _end(self, progress: Progress | None, name: str, result: Message) -> None:
         if result["status"] == "diverged":
             raise Diverged(result["step"], f"{name}: {result['message']}")
         if result["status"] == "refused":
             raise ExperimentError(result["message"] if name == _CHIEF else f"{name}: {result['message']}")
         self.ended[name] = result
         self._show(progress if name == _CHIEF else None, name, result)
-        if self.ended.keys() == set(self.workers) - {_CHIEF}:
-            gang.tell("alone", _CHIEF)
 
     # --- the end ----------------------------------------------------------------------------------------------------
 

@@ -109,7 +109,6 @@ class _Replica:
             self._wait_to_go()
             began = time.perf_counter()
             status = self._loop(session, recorder)
-            self.member.send("idle")
             self.member.wait_for("alone")
             self.step = int(session.run(self.program.global_step))
             if status == "finished" and not self.member.stopping:
