@@ -32,8 +32,8 @@ MESSAGES = {
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
     "~model": "model: a setting cannot be taken away (~): give another value",
-    "+colour=red": "colour: there is no section 'colour'. The choices are: cluster, data, device, model, optimizer, "
-    "replication, schedule, train, update",
+    "+colour=red": "colour: there is no section 'colour'; did you mean 'cluster'? The choices are: cluster, data, "
+    "device, model, optimizer, replication, schedule, train, update",
     "optimizer=sgd,adam": "optimizer: 'optimizer=sgd,adam' is several values: add -m to try each",
     "model": "cannot read 'model' as key=value",
     "train.steps=[1,": "cannot read 'train.steps=[1,' as key=value "

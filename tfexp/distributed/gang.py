@@ -41,12 +41,13 @@ class TaskFailed(Exception):  # noqa: N818 -- what happened, not an error of the
 
 @dataclass(frozen=True)
 class Row:
-    """Where a task is. `port` and `pid` are None where they are not known."""
+    """Where a task is; None is what is not known. `place` is what its hosting says more."""
 
     task: str
     host: str
     port: int | None
     pid: int | None
+    place: str | None
     cores: int | None
     blas_threads: int | None
 
@@ -182,6 +183,7 @@ class Gang:
                     host=bound["host"],
                     port=int(port) if port else None,
                     pid=bound["pid"],
+                    place=bound["place"],
                     cores=bound["cores"],
                     blas_threads=self._serving[name]["blas_threads"],
                 )

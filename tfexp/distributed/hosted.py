@@ -114,6 +114,7 @@ def _serve(member: Member, begin: Message) -> Server | None:
         address=None if server is None else server.address,
         host=socket.gethostname(),
         pid=os.getpid(),
+        place=begin["place"],
         cores=cpu.cores(),
     )
     told = member.wait_for("cluster")

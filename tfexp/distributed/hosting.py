@@ -17,8 +17,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tfexp.distributed.cluster import ClusterSpec
-
 __all__ = ["Hosting", "HostingError", "Message", "Say", "Sink", "TaskSpec", "Work", "plural"]
 
 Message = dict[str, Any]
@@ -85,20 +83,19 @@ class Hosting(ABC):
     def close(self, grace: float) -> None:
         """End every task: those told to `exit` have `grace` seconds for it. Nothing is left running. May be repeated."""
 
-    def host_for_ports(self) -> str:
-        """The host at which this machine's tasks bind their ports."""
-        return "localhost"
 
+def begin_message(task: TaskSpec, host: str, *, target: str | None = None, place: str | None = None) -> Message:
+    """What a task's process gets first: where to bind its port, and what `tasks.json` calls its place.
 
-def begin_message(task: TaskSpec, host: str, target: str | None = None, cluster: ClusterSpec | None = None) -> Message:
-    """What a task's process gets first. With `target` it serves nothing itself: the server there is its own."""
+    With `target` it serves nothing itself: the server there is its own.
+    """
     return {
         "kind": "begin",
         "job": task.job,
         "index": task.index,
         "host": host,
         "target": target,
-        "cluster": None if cluster is None else cluster.as_dict(),
+        "place": place,
         "work": None if task.work is None else {"target": task.work.target, "arguments": task.work.arguments},
     }
 

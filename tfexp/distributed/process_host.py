@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from tfexp.distributed.cluster import ClusterSpec
 from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec, begin_message, plural
 
 __all__ = ["ProcessHosting"]
@@ -28,16 +27,16 @@ class ProcessHosting(Hosting):
 
     kind = "process"
 
-    def __init__(self, logs: Path, targets: dict[str, str] | None = None, cluster: ClusterSpec | None = None):
+    def __init__(self, logs: Path, targets: dict[str, str] | None = None):
         self._logs = logs
-        self._targets, self._cluster = targets or {}, cluster
+        self._targets = targets or {}
         self._processes: dict[str, _Process] = {}
 
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
         say(f"starting {plural(len(tasks), 'process')}".replace("processs", "processes"))
         try:
             for task in tasks:
-                begin = begin_message(task, "localhost", self._targets.get(task.name), self._cluster)
+                begin = begin_message(task, "localhost", target=self._targets.get(task.name))
                 self._processes[task.name] = _Process(task.name, begin, self._logs, sink)
         except OSError as error:
             self.close(0)

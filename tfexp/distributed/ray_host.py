@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec, begin_message, plural
@@ -82,8 +83,7 @@ class RayHosting(Hosting):
         began = time.perf_counter()
         if self._address == "local":
             say("waiting for Ray to start on this machine")
-            # Ray's sockets are under it, and their paths must be short.
-            self._folder = tempfile.mkdtemp(prefix="ray-", dir=None if len(tempfile.gettempdir()) < 30 else "/tmp")
+            self._folder = _new_folder()
             quiet.update(include_dashboard=False, _temp_dir=self._folder)
         else:
             say(f"waiting for the Ray at {self._address}" if self._address != "auto" else "waiting for this machine's Ray")
@@ -158,12 +158,11 @@ class RayHosting(Hosting):
             places = dict(zip(self._actors, ray.get([a.where.remote(path) for a in self._actors.values()]), strict=True))
         except ray.exceptions.RayError as error:
             raise HostingError(f"a task's process cannot be started: {_cause(error)}") from error
-        one_machine = len({host for host, _ in places.values()}) == 1
+        one_machine = len({host for host, _, _ in places.values()}) == 1
         for task in tasks:
-            handle, (_, ip) = self._actors[task.name], places[task.name]
-            messages = handle.messages.options(num_returns="streaming").remote(
-                begin_message(task, "localhost" if one_machine else ip)
-            )
+            handle, (_, ip, node) = self._actors[task.name], places[task.name]
+            begin = begin_message(task, "localhost" if one_machine else ip, place=f"Ray node {node}")
+            messages = handle.messages.options(num_returns="streaming").remote(begin)
             reader = threading.Thread(target=_read, args=[task.name, messages, sink], name=f"tfexp-{task.name}", daemon=True)
             self._readers.append(reader)
             reader.start()
@@ -200,6 +199,17 @@ class RayHosting(Hosting):
             self._folder = None
 
 
+def _new_folder() -> str:
+    """A folder for Ray's files; those of processes that were killed before they could remove theirs go."""
+    # Ray's sockets are under it, and their paths must be short.
+    parent = tempfile.gettempdir() if len(tempfile.gettempdir()) < 30 else "/tmp"
+    for folder in Path(parent).glob("ray-*-*"):
+        owner = folder.name.split("-")[1]
+        if owner.isdecimal() and not Path("/proc", owner).exists() and folder.stat().st_uid == os.getuid():
+            shutil.rmtree(folder, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"ray-{os.getpid()}-", dir=parent)
+
+
 def _read(name: str, messages: Any, sink: Sink) -> None:
     """Pass an actor's messages on until it is gone."""
     import ray
@@ -223,8 +233,8 @@ def _actor_class() -> Any:
             self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
             self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
-        def where(self, path: list[str]) -> tuple[str, str]:
-            """The machine that this is, and its address; `path` is where the driver finds its modules."""
+        def where(self, path: list[str]) -> tuple[str, str, str]:
+            """The machine that this is, its address and Ray's id of it; `path` is where the driver finds its modules."""
             import os
             import socket
             import sys
@@ -234,7 +244,8 @@ def _actor_class() -> Any:
             # Ray sets it for whatever it starts; tfexp shares the cores among the tasks by itself.
             os.environ.pop("OMP_NUM_THREADS", None)
             sys.path.extend(entry for entry in path if entry not in sys.path and os.path.exists(entry))
-            return socket.gethostname(), ray.util.get_node_ip_address()
+            node = ray.get_runtime_context().get_node_id()
+            return socket.gethostname(), ray.util.get_node_ip_address(), node
 
         def messages(self, begin: Any) -> Iterator[Any]:
             """Run the task, and yield its messages until it ends."""

@@ -34,7 +34,7 @@ class StaticHosting(Hosting):
             for job in cluster.jobs
             for index in cluster.task_indices(job)
         }
-        self._clients = ProcessHosting(logs, targets, cluster)
+        self._clients = ProcessHosting(logs, targets)
         self._channels: dict[str, GrpcChannel] = {}
         self._watches: list[_Watch] = []
         self._sinks: dict[str, Sink] = {}  # of the tasks that only serve
@@ -53,7 +53,8 @@ class StaticHosting(Hosting):
                 if task.work is None:
                     address = self._address(task)
                     host = address.rpartition(":")[0]
-                    sink(task.name, {"kind": "bound", "address": address, "host": host, "pid": None, "cores": None})
+                    where = {"address": address, "host": host, "pid": None, "place": None, "cores": None}
+                    sink(task.name, {"kind": "bound", **where})
                     self._sinks[task.name] = sink
         except BaseException:
             self.close(0)

@@ -195,8 +195,9 @@ def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: 
     with _new_folder(compose([*overrides, *_parse(["hydra.job.name=rerun"])]), given) as folder:
         after = experiment.run(folder, _origin(command, config, overrides))["numbers"]
         found = differences(before, after)
-        show_comparison(found, earlier, folder.path)
-    return 1 if found else 0
+        repeatable = not experiment.settings.cluster.tasks
+        show_comparison(found, earlier, folder.path, repeatable)
+    return 1 if repeatable and found else 0
 
 
 def _new_folder(config: DictConfig, given: dict[str, Override]) -> contextlib.closing[RunFolder]:

@@ -8,7 +8,7 @@ from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.schema import Settings
 
-__all__ = ["Course", "due"]
+__all__ = ["Course", "due", "worker_batch"]
 
 
 @dataclass(frozen=True)
@@ -47,3 +47,11 @@ def due(every: int, step: int, since: int | None = None) -> bool:
     if since is None:
         return step == 0 or (every > 0 and step % every == 0)
     return every > 0 and step // every > since // every
+
+
+def worker_batch(begin: int, made: int, worker: int, workers: int) -> int:
+    """The number of the batch that a worker trains on next when it has made `made` steps since step `begin`.
+
+    The workers take turns: the batches of an epoch are each one worker's.
+    """
+    return begin + made * workers + worker

@@ -20,7 +20,7 @@ import tfexp as tf
 from tfexp.distributed.hosted import Member
 from tfexp.experiment.build import build, replica_placement, session_config
 from tfexp.experiment.checkpoints import Checkpoints
-from tfexp.experiment.course import Course, due
+from tfexp.experiment.course import Course, due, worker_batch
 from tfexp.experiment.datasets.dataset import batch_rows, prepare
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import should_stop
@@ -140,7 +140,7 @@ class _Replica:
         fetches = (program.train.outputs[0], program.objective)
         reported = time.perf_counter()
         while self.step <= last and not self.member.stopping:
-            batch = (self.begin or 0) + self.made * self.workers + self.member.index
+            batch = worker_batch(self.begin or 0, self.made, self.member.index, self.workers)
             rows = batch_rows(train.seed, batch, examples.rows, self.course.batch_size)
             feeds = {program.features: examples.features[rows], program.labels: examples.labels[rows]}
             step, loss = session.run(fetches, feeds)

@@ -56,8 +56,8 @@ def _task_table(tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds:
     return table
 
 
-def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, later: Path) -> None:
-    """Whether a run's numbers are those of the run that it repeats."""
+def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, later: Path, repeatable: bool = True) -> None:
+    """Whether a run's numbers are those of the run that it repeats; `repeatable` numbers must be."""
     from rich.console import Console
     from rich.table import Table
 
@@ -71,3 +71,5 @@ def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, late
     for name, before, after in differences:
         table.add_row(name, str(before), str(after))
     console.print(table)
+    if not repeatable:
+        console.print("asynchronous workers update in another order each time: their numbers are near, not equal")
