@@ -10,6 +10,7 @@ from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo as TensorInfo
 from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
 from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
+from tfexp import data as data
 from tfexp import train as train
 from tfexp.api import bitwise as bitwise
 from tfexp.api import compat as compat
@@ -47,6 +48,21 @@ from tfexp.core.shape import dimension_value as dimension_value
 from tfexp.formats.tensor import make_ndarray as make_ndarray
 from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
 from tfexp.graph import apply as _apply
+from tfexp.graph.behavior import control_flow_v2_enabled as control_flow_v2_enabled
+from tfexp.graph.behavior import disable_control_flow_v2 as disable_control_flow_v2
+from tfexp.graph.behavior import disable_eager_execution as disable_eager_execution
+from tfexp.graph.behavior import disable_resource_variables as disable_resource_variables
+from tfexp.graph.behavior import disable_tensor_equality as disable_tensor_equality
+from tfexp.graph.behavior import disable_v2_behavior as disable_v2_behavior
+from tfexp.graph.behavior import disable_v2_tensorshape as disable_v2_tensorshape
+from tfexp.graph.behavior import enable_control_flow_v2 as enable_control_flow_v2
+from tfexp.graph.behavior import enable_eager_execution as enable_eager_execution
+from tfexp.graph.behavior import enable_resource_variables as enable_resource_variables
+from tfexp.graph.behavior import enable_tensor_equality as enable_tensor_equality
+from tfexp.graph.behavior import enable_v2_behavior as enable_v2_behavior
+from tfexp.graph.behavior import enable_v2_tensorshape as enable_v2_tensorshape
+from tfexp.graph.behavior import executing_eagerly as executing_eagerly
+from tfexp.graph.behavior import resource_variables_enabled as resource_variables_enabled
 from tfexp.graph.collections import GraphKeys as GraphKeys
 from tfexp.graph.constant_value import constant_value as get_static_value
 from tfexp.graph.control_flow import cond as cond
@@ -91,6 +107,7 @@ from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VER
 from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
 from tfexp.graph.versions import VERSION as VERSION
 from tfexp.graph.while_loop import while_loop as while_loop
+from tfexp.ops import calls as _calls
 from tfexp.ops import control as _control
 from tfexp.ops import control_loop as _control_loop
 from tfexp.ops import linalg_gradients as _linalg_gradients

@@ -6,6 +6,7 @@ is normalised in these ways and no others:
 
 - `versions` and `library` of the GraphDef are left out, and `experimental_*` fields of a node.
 - Attributes that TensorFlow gained after 1.15, listed in `tests/golden/later_attrs.py`, are left out.
+- The numbers and random letters at the end of functions' names are left out.
 - The number that `tf.custom_gradient` puts in `_gradient_op_type`, which counts ops of the process, is left out.
 """
 
@@ -62,6 +63,7 @@ def node_lines(graph_def: Any) -> list[str]:
             if described.name.startswith("experimental_"):
                 node.ClearField(described.name)
         line = text_format.MessageToString(node, as_one_line=True, as_utf8=True).strip()
+        line = re.sub(r'"(__inference_\w+?)_[0-9]+"|"(_make_dataset)_[\w-]{11}"', r'"\1\2"', line)
         lines.append(re.sub('"CustomGradient-[0-9]+"', '"CustomGradient"', line))
     return lines
 

@@ -18,9 +18,14 @@ def graph_differences(expected: Capture, actual: Capture) -> list[str]:
     return [
         *_nodes(expected["nodes"], actual["nodes"]),
         *_lines("output (name dtype shape)", expected["outputs"], actual["outputs"]),
-        *_mapping("collection", expected["collections"], actual["collections"]),
+        *_mapping("collection", _filled(expected["collections"]), _filled(actual["collections"])),
         *_mapping("fact", expected["facts"], actual["facts"]),
     ]
+
+
+def _filled(collections: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Without the empty ones, which come from looking a collection up."""
+    return {name: items for name, items in collections.items() if items}
 
 
 def run_differences(expected: Capture, actual: Capture) -> list[str]:

@@ -36,6 +36,19 @@ EXEMPT: dict[str, str] = {
         ),
         "a TensorArray is a resource: test_tensor_array.py",
     ),
+    **dict.fromkeys(
+        (
+            "PartitionedCall",
+            "StatefulPartitionedCall",
+            "If",
+            "StatelessIf",
+            "Case",
+            "StatelessCase",
+            "While",
+            "StatelessWhile",
+        ),
+        "the planner puts functions in their place: test_calls.py, and TensorFlow's in tests/graph/test_imported_graphs.py",
+    ),
     "Placeholder": "feeds have tests in tests/runtime, and every row here feeds some",
     # tests/ops/test_random.py compares three runs of each with TensorFlow's, tests/golden/programs/random*.py their shapes.
     **dict.fromkeys(

@@ -1,6 +1,7 @@
 """`tf.compat`. `tf.compat.v1` is this library itself."""
 
 import tfexp as v1
+from tfexp.core.gone import missing_from
 from tfexp.core.shape import dimension_at_index as dimension_at_index
 from tfexp.core.shape import dimension_value as dimension_value
 from tfexp.core.text import as_bytes as as_bytes
@@ -12,3 +13,5 @@ from tfexp.core.text import complex_types as complex_types
 from tfexp.core.text import integral_types as integral_types
 from tfexp.core.text import path_to_str as path_to_str
 from tfexp.core.text import real_types as real_types
+
+__getattr__ = missing_from("tf.compat")

@@ -1,5 +1,6 @@
 """`tf.debugging`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.check import Assert as Assert
 from tfexp.ops.check import check_numerics as check_numerics
 from tfexp.ops.check import verify_tensor_all_finite as assert_all_finite
@@ -28,3 +29,5 @@ from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_d
 from tfexp.ops.elementwise_rounding import is_finite as is_finite
 from tfexp.ops.elementwise_rounding import is_inf as is_inf
 from tfexp.ops.elementwise_rounding import is_nan as is_nan
+
+__getattr__ = missing_from("tf.debugging")

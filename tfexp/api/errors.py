@@ -1,3 +1,6 @@
 """`tf.errors`."""
 
 from tfexp.core.errors import *  # noqa: F403
+from tfexp.core.gone import missing_from
+
+__getattr__ = missing_from("tf.errors")

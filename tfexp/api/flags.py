@@ -12,6 +12,8 @@ from absl.flags import DEFINE_float as _define_float
 from absl.flags import DEFINE_integer as _define_integer
 from absl.flags import DEFINE_string as _define_string
 
+from tfexp.core.gone import missing_from
+
 _OLD_NAMES = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 
 
@@ -27,3 +29,5 @@ DEFINE_bool = DEFINE_boolean = _taking_old_names(_define_bool)
 DEFINE_float = _taking_old_names(_define_float)
 DEFINE_integer = _taking_old_names(_define_integer)
 DEFINE_string = _taking_old_names(_define_string)
+
+__getattr__ = missing_from("tf.flags")

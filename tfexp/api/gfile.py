@@ -1,5 +1,6 @@
 """`tf.gfile`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.formats.file_io import GFile as FastGFile
 from tfexp.formats.file_io import GFile as GFile
 from tfexp.formats.file_io import GFile as Open
@@ -15,3 +16,5 @@ from tfexp.formats.file_io import remove as Remove
 from tfexp.formats.file_io import rename as Rename
 from tfexp.formats.file_io import stat as Stat
 from tfexp.formats.file_io import walk as Walk
+
+__getattr__ = missing_from("tf.gfile")

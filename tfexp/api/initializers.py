@@ -1,5 +1,6 @@
 """`tf.initializers`."""
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.initializers import constant_initializer as constant
 from tfexp.ops.initializers import glorot_normal_initializer as glorot_normal
 from tfexp.ops.initializers import glorot_uniform_initializer as glorot_uniform
@@ -40,3 +41,5 @@ __all__ = [
     "variance_scaling",
     "zeros",
 ]
+
+__getattr__ = missing_from("tf.initializers")

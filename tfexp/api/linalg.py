@@ -1,5 +1,6 @@
 """`tf.linalg`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.array_order import matrix_transpose as matrix_transpose
 from tfexp.ops.array_order import matrix_transpose as transpose
 from tfexp.ops.clip import global_norm as global_norm
@@ -31,3 +32,5 @@ from tfexp.ops.nn_norm import l2_normalize as l2_normalize
 from tfexp.ops.norm import norm as norm
 from tfexp.ops.tensor_products import einsum as einsum
 from tfexp.ops.tensor_products import tensordot as tensordot
+
+__getattr__ = missing_from("tf.linalg")

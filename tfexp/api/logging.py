@@ -6,6 +6,7 @@ from logging import FATAL as FATAL
 from logging import INFO as INFO
 from logging import WARN as WARN
 
+from tfexp.core.gone import missing_from
 from tfexp.core.log import debug as debug
 from tfexp.core.log import error as error
 from tfexp.core.log import fatal as fatal
@@ -20,3 +21,5 @@ from tfexp.core.log import set_verbosity as set_verbosity
 from tfexp.core.log import vlog as vlog
 from tfexp.core.log import warn as warn
 from tfexp.core.log import warn as warning
+
+__getattr__ = missing_from("tf.logging")

@@ -1,5 +1,6 @@
 """`tf.losses`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.losses import Reduction as Reduction
 from tfexp.ops.losses import absolute_difference as absolute_difference
 from tfexp.ops.losses import add_loss as add_loss
@@ -17,3 +18,5 @@ from tfexp.ops.losses import mean_squared_error as mean_squared_error
 from tfexp.ops.losses import sigmoid_cross_entropy as sigmoid_cross_entropy
 from tfexp.ops.losses import softmax_cross_entropy as softmax_cross_entropy
 from tfexp.ops.losses import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy
+
+__getattr__ = missing_from("tf.losses")

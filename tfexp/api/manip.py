@@ -1,8 +1,11 @@
 """`tf.manip`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.array import reshape as reshape
 from tfexp.ops.array_gather import gather_nd as gather_nd
 from tfexp.ops.array_gather import scatter_nd as scatter_nd
 from tfexp.ops.array_order import reverse as reverse
 from tfexp.ops.array_order import roll as roll
 from tfexp.ops.array_tile import tile as tile
+
+__getattr__ = missing_from("tf.manip")

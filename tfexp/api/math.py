@@ -1,5 +1,6 @@
 """`tf.math`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmin as argmin
 from tfexp.ops.array_order import invert_permutation as invert_permutation
@@ -115,3 +116,5 @@ from tfexp.ops.segment import unsorted_segment_prod as unsorted_segment_prod
 from tfexp.ops.segment import unsorted_segment_sum as unsorted_segment_sum
 from tfexp.ops.segment_gradients import unsorted_segment_mean as unsorted_segment_mean
 from tfexp.ops.segment_gradients import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
+
+__getattr__ = missing_from("tf.math")

@@ -1,5 +1,6 @@
 """`tf.nn`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.elementwise_unary import sigmoid as sigmoid
 from tfexp.ops.elementwise_unary import tanh as tanh
 from tfexp.ops.embedding import embedding_lookup as embedding_lookup
@@ -30,3 +31,5 @@ from tfexp.ops.nn_softmax import log_softmax as log_softmax
 from tfexp.ops.nn_softmax import softmax as softmax
 from tfexp.ops.nn_topk import in_top_k as in_top_k
 from tfexp.ops.nn_topk import top_k as top_k
+
+__getattr__ = missing_from("tf.nn")

@@ -1,5 +1,6 @@
 """`tf.random`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.graph.random_seed import get_seed as get_seed
 from tfexp.graph.random_seed import set_random_seed as set_random_seed
 from tfexp.ops.random import categorical as categorical
@@ -15,3 +16,5 @@ from tfexp.ops.random_stateless import stateless_multinomial as stateless_multin
 from tfexp.ops.random_stateless import stateless_normal as stateless_normal
 from tfexp.ops.random_stateless import stateless_truncated_normal as stateless_truncated_normal
 from tfexp.ops.random_stateless import stateless_uniform as stateless_uniform
+
+__getattr__ = missing_from("tf.random")

@@ -5,6 +5,7 @@ from tensorboard.compat.proto.event_pb2 import SessionLog as SessionLog
 from tensorboard.compat.proto.event_pb2 import TaggedRunMetadata as TaggedRunMetadata
 from tensorboard.compat.proto.summary_pb2 import Summary as Summary
 
+from tfexp.core.gone import missing_from
 from tfexp.ops.summary import histogram as histogram
 from tfexp.ops.summary import merge as merge
 from tfexp.ops.summary import merge_all as merge_all
@@ -15,3 +16,5 @@ from tfexp.ops.summary_media import audio as audio
 from tfexp.ops.summary_media import image as image
 from tfexp.train.summary_writer import FileWriter as FileWriter
 from tfexp.train.summary_writer import FileWriterCache as FileWriterCache
+
+__getattr__ = missing_from("tf.summary")

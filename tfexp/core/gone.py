@@ -1,14 +1,17 @@
-"""What a namespace answers for names that it does not hold: namespaces loaded on first use, and names that are gone.
+"""What a namespace answers for names that it does not hold: namespaces loaded on first use, names that are gone or missing.
 
-Asking for a name of TensorFlow 0.x that 1.15 no longer has is an AttributeError that says what to use now.
+Asking for a name of TensorFlow 0.x that 1.15 no longer has is an AttributeError that says what to use now; asking for one
+of 1.15 that tfexp does not have is an AttributeError that says so. `symbols_1_15.txt` has the public names of 1.15.
 """
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 # Sub-namespaces that few programs use, and that would make `import tfexp` slower.
-_ON_FIRST_USE = frozenset({"app", "flags", "gfile", "test"})
+_ON_FIRST_USE = frozenset({"app", "flags", "gfile", "raw_ops", "test"})
 
 _TOP_LEVEL = {
     "audio_summary": "tf.summary.audio",
@@ -35,19 +38,37 @@ _TRAIN = {
 }
 
 
-def _lookup(namespace: str, gone: Mapping[str, str], on_first_use: frozenset[str] = frozenset()) -> Callable[[str], Any]:
+@functools.cache
+def public_symbols() -> tuple[str, ...]:
+    """The public names of TensorFlow 1.15 (`tf.nn.relu`), sorted; of `tf.raw_ops` only the name itself."""
+    return tuple((Path(__file__).parent / "symbols_1_15.txt").read_text().split())
+
+
+def _lookup(
+    module: str, namespace: str, gone: Mapping[str, str] | None = None, on_first_use: frozenset[str] = frozenset()
+) -> Callable[[str], Any]:
     """A module's `__getattr__`."""
 
     def lookup(name: str) -> Any:
         if name in on_first_use:
-            return importlib.import_module(f"{namespace}.api.{name}")
-        replacement = gone.get(name)
-        if replacement is None:
-            raise AttributeError(f"module {namespace!r} has no attribute {name!r}")
-        raise AttributeError(f"module {namespace!r} has no attribute {name!r} any more: use {replacement}")
+            return importlib.import_module(f"tfexp.api.{name}")
+        plain = f"module {module!r} has no attribute {name!r}"
+        if gone is not None and name in gone:
+            raise AttributeError(f"{plain} any more: use {gone[name]}")
+        if not name.startswith("_") and f"{namespace}.{name}" in public_symbols():
+            raise AttributeError(
+                f"{plain}: tfexp does not have TensorFlow's {namespace}.{name}; `python -m tfexp.symbols {namespace}` lists "
+                "what there is"
+            )
+        raise AttributeError(plain)
 
     return lookup
 
 
-of_top_level = _lookup("tfexp", _TOP_LEVEL, _ON_FIRST_USE)
-of_train = _lookup("tfexp.train", _TRAIN)
+def missing_from(namespace: str) -> Callable[[str], Any]:
+    """The `__getattr__` of the module that is that namespace (`tf.nn`)."""
+    return _lookup(f"tfexp.{namespace.removeprefix('tf.')}", namespace)
+
+
+of_top_level = _lookup("tfexp", "tf", _TOP_LEVEL, _ON_FIRST_USE)
+of_train = _lookup("tfexp.train", "tf.train", _TRAIN)

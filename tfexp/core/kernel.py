@@ -16,7 +16,7 @@ name), or ValueError, TypeError, IndexError, ArithmeticError (these become Inval
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -130,6 +130,21 @@ def aligned_empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     return arena[start : start + size].view(kind).reshape(shape)
 
 
+class BoundFunction(Protocol):
+    """A graph function that a kernel can call: values in, values out. By several threads at once."""
+
+    @property
+    def function(self) -> Any:
+        """The graph's function (`graph.function.Function`)."""
+        ...
+
+    def __call__(self, values: Sequence[Any]) -> Sequence[Any]: ...
+
+    def rebound(self, function: Any) -> BoundFunction:
+        """Another function, called with the same resources."""
+        ...
+
+
 class KernelContext(Protocol):
     """What a kernel may ask for besides its inputs. One context belongs to one node in one session (or task)."""
 
@@ -143,6 +158,10 @@ class KernelContext(Protocol):
 
     def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
         """The resource of that container (`""`: the default one) and name, made by `create` if there is none."""
+        ...
+
+    def function(self, named: Any) -> BoundFunction:
+        """The library's function of a `func` attribute (a NameAttrList), ready to be called; NotFoundError without one."""
         ...
 
     def cancelled(self) -> bool:

@@ -13,6 +13,7 @@ from tfexp.distributed.messages import Value, as_array
 from tfexp.distributed.session_graph import WireGraph, add_nodes
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.runtime.cpu import configure
 from tfexp.runtime.local import LocalBackend
 from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.resources import SessionResources
@@ -47,6 +48,7 @@ class GraphProgram:
         self._fetches = tuple(sent[key] for key in self._computed)
         self._targets = tuple(ends)
         self._backend = LocalBackend(self._graph, config, resources, devices)
+        configure(self._backend.config.intra_op_parallelism_threads)
         self._step = self._backend.prepare(self._fetches, self._targets, self._fed)
         self._elements: list[list[Tensor | Operation]] = []
         self._keys: list[list[str]] = []

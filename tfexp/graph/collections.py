@@ -10,6 +10,7 @@ from typing import Any
 class GraphKeys:
     """The standard names of collections."""
 
+    GLOBAL_ITERATORS = "iterators"
     GLOBAL_VARIABLES = "variables"
     LOCAL_VARIABLES = "local_variables"
     METRIC_VARIABLES = "metric_variables"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import graph_pb2, versions_pb2
 
 from tfexp.core.dtypes import DType
-from tfexp.core.op import find_op, output_types
+from tfexp.core.op import Op, find_op, output_types
 from tfexp.graph import defaults, shape_inference
 from tfexp.graph.collections import Collections
 from tfexp.graph.elements import Elements
@@ -22,6 +22,9 @@ from tfexp.graph.loop_nodes import check_input
 from tfexp.graph.operation import Operation
 from tfexp.graph.surroundings import Surroundings
 from tfexp.graph.tensor import Tensor
+
+if TYPE_CHECKING:
+    from tfexp.graph.function import Function
 
 # What TensorFlow 1.15 writes into GraphDef.versions.
 PRODUCER_VERSION = 134
@@ -40,6 +43,7 @@ class Graph(Elements, Surroundings, Collections):
         self._mutations = 0  # counts edits of existing nodes, which invalidate plans as new nodes do not
         self._finalized = False
         self._seed: int | None = None
+        self._functions: dict[str, Function] = {}  # the library: what nodes of this graph call by name
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
 
@@ -60,7 +64,7 @@ class Graph(Elements, Surroundings, Collections):
         Raises RuntimeError when the graph is finalized, ValueError for bad names and for shapes that cannot work.
         """
         self._check_not_finalized()
-        op_def = find_op(op_type)
+        op_def = self._find_op(op_type)
         if op_def is None:
             raise ValueError(f"Op type not registered {op_type!r}: tfexp has no such op")
         for tensor in inputs:
@@ -97,6 +101,13 @@ class Graph(Elements, Surroundings, Collections):
             self._enter_control_flow(op)
             for dependencies in self._control_stack:
                 dependencies.seen.add(op)
+        return op
+
+    def _find_op(self, op_type: str) -> Op | None:
+        """The registered op of that name, or the signature of the library's function of that name."""
+        op = find_op(op_type)
+        if op is None and op_type in self._functions:
+            op = self._functions[op_type].signature
         return op
 
     def _add(self, op: Operation) -> None:
@@ -224,4 +235,5 @@ class Graph(Elements, Surroundings, Collections):
                 if add_shapes and op.outputs:
                     shapes = node.attr["_output_shapes"].list.shape
                     shapes.extend(t.get_shape().as_proto() for t in op.outputs)
+            graph_def.library.function.extend(function.definition for function in self._functions.values())
         return graph_def

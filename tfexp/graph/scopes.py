@@ -56,14 +56,20 @@ def elements_of(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def graph_of(values: Iterable[Any]) -> Graph:
-    """The graph that `values` live in, or the default graph; ValueError when they live in different ones."""
+    """The graph that `values` live in, or the default graph; ValueError when they live in different ones.
+
+    A function that is being built takes values of the graphs around it.
+    """
+    default = get_default_graph()
+    if default.building_function:
+        return default
     found: Any = None
     for element in elements_of(values):
         if found is None:
             found = element
         elif element.graph is not found.graph:
             raise ValueError(f"{element} must be from the same graph as {found}.")
-    return get_default_graph() if found is None else found.graph
+    return default if found is None else found.graph
 
 
 class name_scope:  # noqa: N801 (TensorFlow's name)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.kernel import Call
 from tfexp.core.op import group_inputs
 from tfexp.plan.plan import Fetch, Keep, Plan, Step
@@ -165,6 +166,6 @@ class _Writer:
             return f"{name}.copy()" if fetch.keep is Keep.COPY else name
         if slot.dtype._is_ref_dtype or slot.may_be_dead or not slot.shape.is_fully_defined():
             return f"G({name}, {number})"
-        if slot.shape.rank == 0:
+        if slot.shape.rank == 0 and slot.dtype not in (dtypes.resource, dtypes.variant):
             return f"{name}[()]"
         return f"{name}.copy()" if fetch.keep is Keep.COPY else name

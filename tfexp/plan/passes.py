@@ -11,6 +11,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.plan.bind import bind
 from tfexp.plan.buffers import assign_buffers
 from tfexp.plan.freeze import freeze
+from tfexp.plan.functions import expand_functions
 from tfexp.plan.ir import Draft, drafts_within
 from tfexp.plan.loops import contract_loops
 from tfexp.plan.order import order
@@ -61,7 +62,9 @@ def make_plan(
     records = [
         PassRecord("prune", 0 if graph is None else len(graph._operations), len(draft.nodes), time.perf_counter() - began)
     ]
+    library = {} if graph is None else graph._functions
     passes: list[tuple[str, Callable[[Draft], None]]] = [
+        ("functions", lambda d: expand_functions(d, library)),
         ("place", lambda d: place(d, devices)),
         ("loops", contract_loops),
         ("order", _in_loops_too(order)),

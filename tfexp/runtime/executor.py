@@ -30,7 +30,8 @@ def bind_kernel(step: Step, resources: AnyResources, bind_part: Callable[[Plan],
     """The step's kernel with its context and attributes: `f(*grouped inputs)`; `bind_part` is for the parts of loops."""
     if step.loop is not None:
         return bind_loop(step.loop, bind_part)
-    context = NodeContext(step.name, step.device, resources)
+    library = step.origin.graph._functions if step.origin is not None else {}
+    context = NodeContext(step.name, step.device, resources, library)
     function = step.kernel.function
     attrs = step.kernel.declared(step.attrs)
     if not attrs:

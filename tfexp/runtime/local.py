@@ -79,7 +79,6 @@ class LocalBackend:
         self.active = ActiveSteps()
         self.devices = Devices(devices, soft=self.config.allow_soft_placement)
         self.plans = PlanCache(MAX_PLANS)
-        configure(self.config.intra_op_parallelism_threads)
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> LocalStep:
         return LocalStep(self, fetches, targets, feeds)
@@ -225,6 +224,7 @@ class LocalStep:
 
 def _open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> LocalBackend:
     backend = LocalBackend(graph, config)
+    configure(backend.config.intra_op_parallelism_threads)
     _open.add(backend)
     return backend
 

@@ -57,14 +57,14 @@ class Resources:
 class SessionResources:
     """One session's view of its task's resources: these are everybody's, what its nodes' kernels remember is its own."""
 
-    def __init__(self, shared: Resources):
+    def __init__(self, shared: AnyResources):
         self._shared = shared
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}
-        self.get = shared.get
-        self.find = shared.find
-        self.remove = shared.remove
-        self.clear = shared.clear
+        self.get: Callable[..., Any] = shared.get
+        self.find: Callable[..., Any] = shared.find
+        self.remove: Callable[..., Any] = shared.remove
+        self.clear: Callable[..., Any] = shared.clear
 
     @property
     def generation(self) -> int:

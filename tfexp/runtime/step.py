@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from tfexp.core.errors import CancelledError, DeadlineExceededError, OpError
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+from tfexp.core.errors import CancelledError, DeadlineExceededError, NotFoundError, OpError
+from tfexp.core.kernel import BoundFunction
+from tfexp.graph.function import Function
 from tfexp.runtime.resources import AnyResources
 
 
@@ -102,18 +106,30 @@ class _Current(threading.local):
 current = _Current()
 
 
+FunctionBinder = Callable[[Function, AnyResources, str], BoundFunction]
+_bind_function: FunctionBinder | None = None
+
+
+def install_function_binder(binder: FunctionBinder) -> None:
+    """Say how a function becomes a callable (`runtime.functions`), which takes planning it."""
+    global _bind_function
+    _bind_function = binder
+
+
 class NodeContext:
     """What the kernel of one node in one session may ask for (`core.kernel.KernelContext`).
 
     Bound once and used in every run; which step is running is a matter of the thread.
     """
 
-    __slots__ = ("_resources", "_state", "device", "node_name")
+    __slots__ = ("_library", "_resources", "_state", "device", "node_name")
 
-    def __init__(self, node_name: str, device: str, resources: AnyResources):
+    def __init__(self, node_name: str, device: str, resources: AnyResources, library: Mapping[str, Function]):
+        """`library`: the functions of the node's graph."""
         self.node_name = node_name
         self.device = device
         self._resources = resources
+        self._library = library
         self._state: dict[str, Any] | None = None
 
     @property
@@ -124,6 +140,13 @@ class NodeContext:
 
     def resource(self, container: str, name: str, create: Callable[[], Any]) -> Any:
         return self._resources.get(container, name, create)
+
+    def function(self, named: NameAttrList) -> BoundFunction:
+        function = self._library.get(named.name)
+        if function is None:
+            raise NotFoundError(None, None, f"Function {named.name} is not defined in the graph's library.")
+        assert _bind_function is not None
+        return _bind_function(function.instance(named.attr), self._resources, self.device)
 
     def cancelled(self) -> bool:
         step = current.step

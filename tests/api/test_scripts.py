@@ -1,0 +1,113 @@
+"""Scripts written for TensorFlow, and what there is of its public names."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import tfexp as tf
+from tfexp import symbols
+from tfexp.core.gone import public_symbols
+
+NAMESPACES = sorted(path.stem for path in (pathlib.Path(tf.__file__).parent / "api").glob("*.py") if path.stem != "__init__")
+
+
+def run_module(*arguments, cwd=None):
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(tf.__file__).parents[1])}
+    command = [sys.executable, "-m", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=cwd)
+
+
+SCRIPT = """
+import sys
+
+import beside
+import tensorflow as tf
+import tensorflow.compat.v1 as compat
+from tensorflow.nn import relu
+from tensorflow.python.tools.inspect_checkpoint import print_tensors_in_checkpoint_file
+
+tf.disable_v2_behavior()
+assert tf is compat and tf.__name__ == "tfexp" and relu is tf.nn.relu and callable(print_tensors_in_checkpoint_file)
+with tf.Session() as session:
+    print(sys.argv[1:], __name__, beside.VALUE, session.run(relu(tf.constant([-3.0, 2.0]))))
+sys.exit(3)
+"""
+
+
+def test_a_tensorflow_script_runs_unchanged(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "beside.py").write_text("VALUE = 'a module beside the script'\n")
+    done = run_module("tfexp.script", tmp_path / "script.py", "--steps=5", "rest")
+    assert done.stdout == "['--steps=5', 'rest'] __main__ a module beside the script [0. 2.]\n", done.stderr
+    assert done.returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("tf.tpu.shard", "tfexp does not have TensorFlow's tf.tpu; `python -m tfexp.symbols tf` lists what there is"),
+        (
+            "tf.summary.initialize",
+            "tfexp does not have TensorFlow's tf.summary.initialize; `python -m tfexp.symbols tf.summary`",
+        ),
+        ("import tensorflow.tpu", "No module named 'tensorflow.tpu': tfexp, which stands in for TensorFlow here"),
+        ("tf.enable_v2_behavior()", "tf.enable_v2_behavior: tfexp has TensorFlow 1's behaviour only"),
+    ],
+)
+def test_what_is_missing_is_named(tmp_path, line, message):
+    (tmp_path / "script.py").write_text(f"import tensorflow as tf\n{line}\n")
+    done = run_module("tfexp.script", tmp_path / "script.py")
+    assert done.returncode == 1
+    assert message in done.stderr.splitlines()[-1]
+
+
+def test_a_script_that_is_not_there(tmp_path):
+    done = run_module("tfexp.script", tmp_path / "nowhere.py")
+    assert done.returncode == 2
+    assert "there is no file" in done.stderr and "usage: python -m tfexp.script" in done.stderr
+
+
+@pytest.mark.parametrize("name", NAMESPACES)
+def test_every_namespace_says_what_it_lacks(name):
+    namespace = getattr(tf, name)
+    with pytest.raises(AttributeError, match=rf"module 'tfexp.{name}' has no attribute 'nonsense'"):
+        _ = namespace.nonsense
+
+
+def test_symbols_are_found_by_looking(capsys, monkeypatch):
+    assert "tf.nn.relu" in public_symbols() and list(public_symbols()) == sorted(set(public_symbols()))
+    assert symbols.has("tf.nn.relu") and not symbols.has("tf.nn.nonsense")
+    monkeypatch.delattr(tf.manip, "roll")
+    assert symbols.main(["tf.manip"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "- tf.manip.roll" in lines and "+ tf.manip.tile" in lines
+    assert symbols.main([]) == 0
+    overview = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert " roll" in overview["tf.manip"] and " tile" not in overview["tf.manip"]
+
+
+def test_an_unknown_namespace_is_refused(capsys):
+    assert symbols.main(["tf.nowhere"]) == 2
+    assert "TensorFlow 1.15 has no namespace tf.nowhere; it has tf, tf.app" in capsys.readouterr().err
+
+
+def test_raw_ops_take_keywords_and_know_their_names():
+    with tf.Graph().as_default(), tf.Session() as session:
+        total = tf.raw_ops.AddV2(x=tf.constant(2), y=tf.constant(3), name="total")
+        assert total.name == "total:0" and session.run(total) == 5
+    with pytest.raises(TypeError):
+        tf.raw_ops.AddV2(tf.constant(2), tf.constant(3))
+    with pytest.raises(AttributeError, match="has no op of that name"):
+        _ = tf.raw_ops.Nonsense
+    assert "AddV2" in dir(tf.raw_ops)
+
+
+def test_switches_that_are_off_already_change_nothing():
+    for name in ("v2_behavior", "eager_execution", "resource_variables", "control_flow_v2", "tensor_equality"):
+        assert getattr(tf, f"disable_{name}")() is None
+        with pytest.raises(NotImplementedError, match=f"tf.enable_{name}"):
+            getattr(tf, f"enable_{name}")()
+    assert not tf.executing_eagerly() and not tf.control_flow_v2_enabled() and not tf.resource_variables_enabled()

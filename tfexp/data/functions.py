@@ -1,0 +1,74 @@
+"""The functions that data sets call: Python functions of elements, traced into graph functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
+
+from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape
+from tfexp.data.structure import Component, flatten, pack_as
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.function_graph import FunctionGraph
+from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array_identity import identity
+from tfexp.ops.calls import finish_function, function_name
+
+
+class DatasetFunction:
+    """`function` of elements of that structure as a function of the graph's library.
+
+    `named` is the node's attribute, `captured` what every call gets besides the element, `result` the structure of what
+    comes out. `nested(variant, element)` makes the data sets among the arguments. With `unpack` (and always for a plain
+    tuple) the parts of the element are the arguments. TypeError for results that are neither tensors nor data sets.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        transformation: str,
+        element: Any,
+        nested: Callable[[Tensor, Any], Any],
+        unpack: bool = False,
+    ):
+        label = transformation.removesuffix("()").replace(".", "_")
+        name = re.sub(r"\W", "", getattr(function, "__name__", type(function).__name__))
+        graph = FunctionGraph(function_name(f"{label}_{name}"), get_default_graph())
+        components = flatten(element)
+        with graph.as_default():
+            inputs = [graph.argument(c.dtype, c.shape, f"args_{i}") for i, c in enumerate(components)]
+            arguments = [t if c.inner is None else nested(t, c.inner) for c, t in zip(components, inputs, strict=True)]
+            values = pack_as(element, arguments)
+            plain_tuple = type(values) is tuple
+            result = function(*values) if unpack or plain_tuple else function(values)
+            outputs, self.result = self._outputs(result, transformation)
+        made, self.captured = finish_function(graph, inputs, outputs)
+        self.named = NameAttrList(name=made.name, attr={"_tf_data_function": AttrValue(b=True)})
+
+    def _outputs(self, result: Any, transformation: str) -> tuple[list[Tensor], Any]:
+        """The results as nodes of the function, and their structure."""
+        leaves = flatten(result)
+        tensors, components = [], []
+        for leaf in leaves:
+            variant = getattr(leaf, "_variant_tensor", None)
+            if variant is not None:
+                tensors.append(variant)
+                components.append(Component(dtypes.variant, TensorShape([]), leaf._element))
+                continue
+            try:
+                tensor = convert_to_tensor(leaf)
+            except (TypeError, ValueError) as error:
+                raise TypeError(
+                    f"Unsupported return value from function passed to {transformation}: {result!r} ({error})."
+                ) from None
+            tensors.append(tensor)
+            components.append(Component(tensor.dtype.base_dtype, tensor.shape))
+        if not leaves or any(leaf is None for leaf in leaves):
+            raise TypeError(f"Unsupported return value from function passed to {transformation}: {result!r}.")
+        with name_scope(None):
+            outputs = [identity(tensor) for tensor in tensors]
+        return outputs, pack_as(result, components)

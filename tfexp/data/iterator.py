@@ -1,0 +1,206 @@
+"""Iterators over data sets: one-shot, initializable, reinitializable and feedable. Source: `tf.data.Iterator`, TF 1.15."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+from tfexp.core import dtypes
+from tfexp.data.structure import components_of, flatten, map_leaves, pack_as
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.function_graph import FunctionGraph
+from tfexp.graph.graph import Graph
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import add_to_collection, colocate_with, get_default_graph
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import iterator as ops
+from tfexp.ops.calls import finish_function
+
+if TYPE_CHECKING:
+    from tfexp.data.dataset import Dataset
+
+# A training loop asks for the next element again and again by mistake where one `get_next()` before it would do.
+_MANY_CALLS = 32
+
+
+class Iterator:
+    """Where a program gets a data set's elements from: `get_next()` is a structure of tensors."""
+
+    def __init__(self, resource: Tensor, initializer: Operation | None, element: Any):
+        self._iterator_resource = resource
+        self._initializer = initializer
+        self._element = element
+        self._calls = 0
+        self._string_handle = ops.iterator_to_string_handle(resource)
+        add_to_collection(GraphKeys.GLOBAL_ITERATORS, resource)
+
+    @staticmethod
+    def from_structure(
+        output_types: Any, output_shapes: Any = None, shared_name: str | None = None, output_classes: Any = None
+    ) -> Iterator:
+        """An iterator for all data sets with such elements; `make_initializer(dataset)` begins one of them."""
+        element = components_of(output_types, output_shapes)
+        leaves = flatten(element)
+        resource = ops.iterator_v2(
+            container="",
+            shared_name=shared_name or "",
+            output_types=[c.dtype for c in leaves],
+            output_shapes=[c.shape for c in leaves],
+        )
+        return Iterator(resource, None, element)
+
+    @staticmethod
+    def from_string_handle(
+        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+    ) -> Iterator:
+        """The iterator whose handle is fed: one `get_next` for several data sets."""
+        element = components_of(output_types, output_shapes)
+        leaves = flatten(element)
+        handle = convert_to_tensor(string_handle, dtype=dtypes.string)
+        resource = ops.iterator_from_string_handle_v2(
+            handle, output_types=[c.dtype for c in leaves], output_shapes=[c.shape for c in leaves]
+        )
+        return Iterator(resource, None, element)
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that begins the data set; ValueError for an iterator that has none."""
+        if self._initializer is None:
+            raise ValueError(
+                "The iterator does not have an initializer: use `make_initializable_iterator` or `make_initializer(dataset)`"
+            )
+        return self._initializer
+
+    def make_initializer(self, dataset: Dataset, name: str | None = None) -> Operation:
+        """An operation that begins `dataset` with this iterator; TypeError when its elements do not fit."""
+        for ours, theirs in zip(flatten(self._element), flatten(dataset._element), strict=True):
+            if ours.dtype != theirs.dtype:
+                raise TypeError(
+                    f"Expected output types {self.output_types!r} but got dataset with output types "
+                    f"{dataset.output_types!r}."
+                )
+            if not ours.shape.is_compatible_with(theirs.shape):
+                raise TypeError(
+                    f"Expected output shapes compatible with {self.output_shapes!r} but got dataset with output shapes "
+                    f"{dataset.output_shapes!r}."
+                )
+        with colocate_with(self._iterator_resource.op):
+            operation: Operation = ops.make_iterator(
+                dataset._variant_tensor, self._iterator_resource, name=name or "make_initializer"
+            )
+        return operation
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element. OutOfRangeError, when it runs, at the end of the data set."""
+        self._calls += 1
+        if self._calls == _MANY_CALLS:
+            warnings.warn(
+                "An unusually high number of `Iterator.get_next()` calls was detected. This often indicates that "
+                "`Iterator.get_next()` is being called inside a training loop, which will cause gradual slowdown and "
+                "eventual resource exhaustion. If this is the case, restructure your code to call "
+                "`next_element = iterator.get_next()` once outside the loop, and use `next_element` as the input to some "
+                "computation that is invoked inside the loop.",
+                stacklevel=2,
+            )
+        leaves = flatten(self._element)
+        with colocate_with(self._iterator_resource.op):
+            values = ops.iterator_get_next(
+                self._iterator_resource,
+                output_types=[c.dtype for c in leaves],
+                output_shapes=[c.shape for c in leaves],
+                name=name,
+            )
+        return pack_as(self._element, list(values))
+
+    def string_handle(self, name: str | None = None) -> Tensor:
+        """The handle that `from_string_handle` takes, as a string tensor."""
+        if name is None:
+            return self._string_handle
+        handle: Tensor = ops.iterator_to_string_handle(self._iterator_resource, name=name)
+        return handle
+
+    @property
+    def output_types(self) -> Any:
+        """The dtype of each component."""
+        return map_leaves(lambda c: c.dtype, self._element)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shape of each component."""
+        return map_leaves(lambda c: c.shape, self._element)
+
+    @property
+    def output_classes(self) -> Any:
+        """The class of each component."""
+        return map_leaves(lambda c: c.value_class, self._element)
+
+
+def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> Iterator:
+    """An iterator that begins `dataset` whenever its `initializer` runs."""
+    with colocate_with(dataset._variant_tensor.op):
+        resource = ops.iterator_v2(container="", shared_name=shared_name or "", **dataset._spec())
+        initializer = ops.make_iterator(dataset._variant_tensor, resource)
+        return Iterator(resource, initializer, dataset._element)
+
+
+def make_one_shot_iterator(dataset: Dataset) -> Iterator:
+    """An iterator that goes through `dataset` once, with nothing to initialize.
+
+    ValueError when the data set depends on a placeholder or on a variable: its nodes are copied into a function.
+    """
+    outer = get_default_graph()
+    graph = _ByValue(f"_make_dataset_{secrets.token_urlsafe(8)}", outer)
+    with graph.as_default():
+        copy = graph.capture(dataset._variant_tensor)
+    function, _ = finish_function(graph, [], [copy])
+    with colocate_with(dataset._variant_tensor.op):
+        resource = ops.one_shot_iterator(dataset_factory=NameAttrList(name=function.name), **dataset._spec())
+        return Iterator(resource, None, dataset._element)
+
+
+class _ByValue(FunctionGraph):
+    """A function that copies what it uses of the graph around it, so that it needs no arguments."""
+
+    def __init__(self, name: str, outer: Graph):
+        super().__init__(name, outer)
+        self._copies: dict[Operation, Operation] = {}
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        if tensor.graph is self:
+            return tensor
+        return self._copy(tensor.op).outputs[tensor.value_index]
+
+    def _copy(self, op: Operation) -> Operation:
+        if op not in self._copies:
+            if op.type in ("Placeholder", "PlaceholderV2"):
+                raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+            makes_dataset = any(t.dtype is dtypes.variant for t in op.outputs)
+            if op.op_def.is_stateful and not makes_dataset:
+                raise ValueError(
+                    f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.: A likely cause of this "
+                    "error is that the dataset for which you are calling `make_one_shot_iterator()` captures a stateful "
+                    "object, such as a `tf.Variable` or `tf.lookup.StaticHashTable`, which is not supported. Use "
+                    "`make_initializable_iterator()` instead."
+                )
+            inputs = [self._copy(t.op).outputs[t.value_index] for t in op.inputs]
+            self._copies[op] = self.create_op(op.type, inputs, op.attrs, name=op.name)
+        return self._copies[op]
+
+
+def get_output_types(dataset_or_iterator: Any) -> Any:
+    """The dtype of each component. `tf.data.get_output_types`."""
+    return dataset_or_iterator.output_types
+
+
+def get_output_shapes(dataset_or_iterator: Any) -> Any:
+    """The shape of each component. `tf.data.get_output_shapes`."""
+    return dataset_or_iterator.output_shapes
+
+
+def get_output_classes(dataset_or_iterator: Any) -> Any:
+    """The class of each component. `tf.data.get_output_classes`."""
+    return dataset_or_iterator.output_classes

@@ -1,0 +1,24 @@
+"""Which functions of the library a node refers to: by its type, or in its attributes."""
+
+from __future__ import annotations
+
+from tensorboard.compat.proto import node_def_pb2
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+from tfexp.core.op import find_op
+from tfexp.graph.operation import Operation
+
+
+def called_functions(op: Operation) -> list[str]:
+    """The names of the functions that a node calls, or hands to a data set."""
+    natives = [one for value in op.attrs.values() for one in (value if isinstance(value, list) else [value])]
+    return _called(op.type, [one for one in natives if isinstance(one, NameAttrList)])
+
+
+def called_by_node(node: node_def_pb2.NodeDef) -> list[str]:
+    """The same for a node of a GraphDef or of a FunctionDef."""
+    return _called(node.op, [f for value in node.attr.values() for f in (value.func, *value.list.func) if f.name])
+
+
+def _called(op_type: str, functions: list[NameAttrList]) -> list[str]:
+    return [*([] if find_op(op_type) is not None else [op_type]), *(function.name for function in functions)]

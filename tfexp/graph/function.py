@@ -1,0 +1,302 @@
+"""Graph functions: a graph with arguments and results, that nodes of other graphs call by name.
+
+A `Function` is what a GraphDef's library holds as a FunctionDef. One that comes from a library is made a graph when its body
+is first asked for; one that was built here is written as a FunctionDef when that is asked for. Sources: `tf.Graph`'s
+function library, function.proto.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
+from tfexp.core import dtypes
+from tfexp.core.op import Arg, Op, find_op
+from tfexp.graph.calls import called_functions
+from tfexp.graph.graph import Graph
+from tfexp.graph.importer import import_nodes
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+
+_OUTPUT_SHAPES = "_output_shapes"
+
+
+class Function:
+    """A function of a graph's library: `inputs` and `outputs` are tensors of `body`.
+
+    `effects` are operations that a call runs even if no output needs them.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        body: Graph,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        attrs: Mapping[str, AttrValue] | None = None,
+    ):
+        self.name = name
+        self.attrs = dict(attrs or {})
+        self._body: tuple[Graph, list[Tensor], list[Tensor]] | None = body, list(inputs), list(outputs)
+        self._definition: function_pb2.FunctionDef | None = None
+        self._library: dict[str, Function] = body._functions
+        self._instances: dict[bytes, Function] = {}
+
+    @classmethod
+    def from_definition(cls, definition: function_pb2.FunctionDef, library: dict[str, Function]) -> Function:
+        """The function of a FunctionDef; `library` has the functions that it calls."""
+        function = cls.__new__(cls)
+        function.name = definition.signature.name
+        function.attrs = dict(definition.attr)
+        function._body, function._definition, function._library = None, definition, library
+        function._instances = {}
+        return function
+
+    # --- the body ------------------------------------------------------------------------------------------------
+
+    @property
+    def body(self) -> Graph:
+        return self._made()[0]
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        return self._made()[1]
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        return self._made()[2]
+
+    @property
+    def effects(self) -> list[Operation]:
+        """What a call has to run besides what its outputs need: whatever changes state, or says something."""
+        return self._effects(frozenset())
+
+    def _effects(self, callers: frozenset[str]) -> list[Operation]:
+        inside = callers | {self.name}
+        return [op for op in self.body._operations if self._has_effect(op, inside)]
+
+    def _has_effect(self, op: Operation, callers: frozenset[str]) -> bool:
+        called = [name for name in called_functions(op) if name in self._library]
+        if called:
+            return any(self._library[name]._effects(callers) for name in called if name not in callers)
+        return op.op_def.is_stateful and op.type not in ("Placeholder", "VarHandleOp")
+
+    def _made(self) -> tuple[Graph, list[Tensor], list[Tensor]]:
+        if self._body is None:
+            assert self._definition is not None
+            self._body = _build(self._definition, self._library)
+        return self._body
+
+    def instance(self, attrs: Mapping[str, AttrValue]) -> Function:
+        """This function with the attributes of its signature (`T: type`) as one call gives them."""
+        if self._definition is None or not self._definition.signature.attr:
+            return self
+        key = b"".join(
+            name.encode() + attrs[name].SerializeToString(deterministic=True) for name in sorted(attrs) if name[0] != "_"
+        )
+        if key not in self._instances:
+            self._instances[key] = Function.from_definition(_substituted(self._definition, attrs), self._library)
+        return self._instances[key]
+
+    # --- the definition -------------------------------------------------------------------------------------------
+
+    @property
+    def definition(self) -> function_pb2.FunctionDef:
+        """The function as a library holds it."""
+        if self._definition is None:
+            self._definition = _define(self)
+        return self._definition
+
+    @property
+    def signature(self) -> Op:
+        """What a node whose type is this function's name looks like."""
+        if self._body is not None:
+            types = [t.dtype for t in self.inputs], [t.dtype for t in self.outputs]
+            names = [t.op.name for t in self.inputs], [f"output_{i}" for i in range(len(self.outputs))]
+            inputs, outputs = (
+                tuple(Arg(name, dtype=dtype) for name, dtype in zip(*pair, strict=True))
+                for pair in zip(names, types, strict=True)
+            )
+        else:
+            declared = self.definition.signature
+            inputs, outputs = (tuple(map(_arg, args)) for args in (declared.input_arg, declared.output_arg))
+        return Op(
+            name=self.name,
+            inputs=inputs,
+            outputs=outputs,
+            attrs={},
+            is_stateful=self.definition.signature.is_stateful,
+            is_commutative=False,
+            is_aggregate=False,
+            allows_uninitialized_input=False,
+            signature="",
+            writes_refs=False,
+        )
+
+
+def _arg(arg: op_def_pb2.OpDef.ArgDef) -> Arg:
+    if arg.number_attr or arg.type_list_attr or arg.type_attr:
+        return Arg(
+            arg.name,
+            dtype=dtypes.as_dtype(arg.type) if arg.type else None,
+            type_attr=arg.type_attr or None,
+            type_list_attr=arg.type_list_attr or None,
+            number_attr=arg.number_attr or None,
+        )
+    return Arg(arg.name, dtype=dtypes.as_dtype(arg.type))
+
+
+# --- a FunctionDef becomes a graph ---------------------------------------------------------------------------------
+
+
+def _build(definition: function_pb2.FunctionDef, library: dict[str, Function]) -> tuple[Graph, list[Tensor], list[Tensor]]:
+    """(body, inputs, outputs); ValueError, naming the function, when the definition makes no graph."""
+    arguments = [arg.name for arg in definition.signature.input_arg]
+    graph_def = graph_pb2.GraphDef()
+    for position, arg in enumerate(definition.signature.input_arg):
+        if arg.type_attr or arg.type_list_attr or arg.number_attr:
+            raise ValueError(f"The function {definition.signature.name!r} has the attribute-typed argument {arg.name!r}")
+        node = graph_def.node.add(name=arg.name, op="Placeholder")
+        node.attr["dtype"].type = arg.type
+        shapes = definition.arg_attr[position].attr if position in definition.arg_attr else {}
+        if _OUTPUT_SHAPES in shapes and shapes[_OUTPUT_SHAPES].list.shape:
+            node.attr["shape"].shape.CopyFrom(shapes[_OUTPUT_SHAPES].list.shape[0])
+        else:
+            node.attr["shape"].shape.unknown_rank = True
+    body = Graph()
+    body._functions = library
+    positions = {node.name: _output_ranges(node, library) for node in definition.node_def}
+
+    def flat(text: str) -> str:
+        """`node:output:1`, as functions name their values, in the way of a GraphDef."""
+        if text.startswith("^"):
+            return text
+        name, *rest = text.split(":")
+        if name in arguments and name not in positions:
+            return name
+        if name not in positions:
+            raise ValueError(f"The function {definition.signature.name!r} is invalid: there is no value {text!r}")
+        start = positions[name].get(rest[0] if rest else "", 0)
+        return f"{name}:{start + int(rest[1] if len(rest) > 1 else 0)}"
+
+    for node in definition.node_def:
+        copy = graph_def.node.add()
+        copy.CopyFrom(node)
+        del copy.input[:]
+        copy.input.extend(flat(text) for text in node.input)
+    results = [flat(definition.ret[arg.name]) for arg in definition.signature.output_arg]
+    with body.as_default():
+        try:
+            import_nodes(body, graph_def)
+        except ValueError as error:
+            raise ValueError(f"The function {definition.signature.name!r} cannot be built: {error}") from error
+    tensors = [body.get_tensor_by_name(text if ":" in text else f"{text}:0") for text in results]
+    return body, [body.get_tensor_by_name(f"{name}:0") for name in arguments], tensors
+
+
+def _output_ranges(node: node_def_pb2.NodeDef, library: Mapping[str, Function]) -> dict[str, int]:
+    """Where each of a node's named outputs begins among all of them."""
+    op = find_op(node.op)
+    if op is None:
+        function = library.get(node.op)
+        if function is None:
+            return {}  # the importer says so, with all nodes of that type
+        op = function.signature
+    ranges: dict[str, int] = {}
+    position = 0
+    for arg in op.outputs:
+        ranges[arg.name] = position
+        if arg.number_attr:
+            position += node.attr[arg.number_attr].i
+        elif arg.type_list_attr:
+            position += len(node.attr[arg.type_list_attr].list.type)
+        else:
+            position += 1
+    return ranges
+
+
+def _substituted(definition: function_pb2.FunctionDef, attrs: Mapping[str, AttrValue]) -> function_pb2.FunctionDef:
+    """The definition with the values of its signature's attributes put in their places."""
+    result = function_pb2.FunctionDef()
+    result.CopyFrom(definition)
+    del result.signature.attr[:]
+    missing = [attr.name for attr in definition.signature.attr if attr.name not in attrs]
+    if missing:
+        raise ValueError(f"A call of the function {definition.signature.name!r} lacks the attributes {', '.join(missing)}")
+    for arg in (*result.signature.input_arg, *result.signature.output_arg):
+        if arg.type_attr:
+            arg.type, arg.type_attr = attrs[arg.type_attr].type, ""
+    for node in result.node_def:
+        for value in node.attr.values():
+            if value.WhichOneof("value") == "placeholder":
+                value.CopyFrom(attrs[value.placeholder])
+    return result
+
+
+# --- a graph becomes a FunctionDef ---------------------------------------------------------------------------------
+
+
+def _define(function: Function) -> function_pb2.FunctionDef:
+    definition = function_pb2.FunctionDef()
+    signature = definition.signature
+    signature.name = function.name
+    for key, value in function.attrs.items():
+        definition.attr[key].CopyFrom(value)
+    arguments = {t.op for t in function.inputs}
+    for position, tensor in enumerate(function.inputs):
+        signature.input_arg.add(name=tensor.op.name, type=tensor.dtype.as_datatype_enum)
+        shapes = definition.arg_attr[position].attr[_OUTPUT_SHAPES].list.shape
+        shapes.append(tensor.shape.as_proto())
+    value_name = _value_names(arguments)
+    for op in function.body._operations:
+        if op in arguments:
+            continue
+        node = definition.node_def.add()
+        node.CopyFrom(op.node_def)
+        del node.input[:]
+        node.input.extend(value_name(t) for t in op.inputs)
+        node.input.extend(f"^{c.name}" for c in op.control_inputs if c not in arguments)
+    taken: set[str] = set()
+    for tensor in function.outputs:
+        name = _fresh(tensor.op.name.rpartition("/")[2].lower(), taken)
+        signature.output_arg.add(name=name, type=tensor.dtype.as_datatype_enum)
+        definition.ret[name] = value_name(tensor)
+    for op in function.effects:
+        if op not in arguments:
+            name = _fresh(op.name.replace("/", "_"), taken)
+            signature.control_output.append(name)
+            definition.control_ret[name] = op.name
+    signature.is_stateful = bool(function.effects)
+    return definition
+
+
+def _value_names(arguments: set[Operation]) -> Callable[[Tensor], str]:
+    def value_name(tensor: Tensor) -> str:
+        op = tensor.op
+        if op in arguments:
+            return op.name
+        position = tensor.value_index
+        for arg in op.op_def.outputs:
+            if arg.number_attr:
+                count = op.attrs[arg.number_attr]
+            elif arg.type_list_attr:
+                count = len(op.attrs[arg.type_list_attr])
+            else:
+                count = 1
+            if position < count:
+                return f"{op.name}:{arg.name}:{position}"
+            position -= count
+        raise AssertionError(f"{tensor} is no output of {op.name}")
+
+    return value_name
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    unique, count = name, 0
+    while unique in taken:
+        count += 1
+        unique = f"{name}_{count}"
+    taken.add(unique)
+    return unique

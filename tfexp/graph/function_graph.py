@@ -1,0 +1,89 @@
+"""`FunctionGraph`: the graph of a function while it is built, which captures what it uses of the graphs around it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tfexp.core.dtypes import DType
+from tfexp.core.shape import TensorShape
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.graph import Graph
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import control_dependencies
+from tfexp.graph.tensor import Tensor
+
+# Variables that a body makes or looks for are the program's.
+_SHARED_COLLECTIONS = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
+
+
+class FunctionGraph(Graph):
+    """The graph of a function while it is built inside `outer`.
+
+    What the body uses of the graphs around it is captured: it becomes an argument (`captured` maps the outer tensor to it)
+    that the caller hands over. Control inputs from outside are the caller's business and are left out.
+    """
+
+    def __init__(self, name: str, outer: Graph):
+        super().__init__()
+        self.name = name
+        self.outer = outer
+        self.captured: dict[Tensor, Tensor] = {}
+        self._functions = outer._functions
+        self._seed = outer.seed
+        for key in _SHARED_COLLECTIONS:
+            self._collections[key] = outer.get_collection_ref(key)
+
+    @property
+    def building_function(self) -> bool:
+        return True
+
+    def argument(self, dtype: DType, shape: Any, name: str) -> Tensor:
+        """A new argument."""
+        with self.as_default(), self._at_the_root():
+            attrs = {"dtype": dtype, "shape": TensorShape(shape)}
+            return self.create_op("Placeholder", [], attrs, name=name).outputs[0]
+
+    @contextlib.contextmanager
+    def _at_the_root(self) -> Iterator[None]:
+        """Outside of all scopes and dependencies: arguments are there before anything in the body."""
+        scope, self._name_stack = self._name_stack, ""
+        try:
+            with control_dependencies(None):
+                yield
+        finally:
+            self._name_stack = scope
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """The argument that stands for a tensor of a graph around this one; ValueError for other graphs' tensors."""
+        if tensor.graph is self:
+            return tensor
+        found = self.captured.get(tensor)
+        if found is None:
+            self._check_around(tensor)
+            if tensor.dtype._is_ref_dtype:
+                raise ValueError(
+                    f"The function {self.name!r} cannot use the reference {tensor.name} of the graph around it: only values "
+                    "can be captured. Read it (`variable.read_value()`) before."
+                )
+            outer = self.outer.capture(tensor) if isinstance(self.outer, FunctionGraph) else tensor
+            found = self.argument(outer.dtype, outer.shape, tensor.op.name.replace("/", "_"))
+            self.captured[tensor] = found
+        return found
+
+    def _check_around(self, tensor: Tensor) -> None:
+        graph: Graph = self
+        while isinstance(graph, FunctionGraph):
+            graph = graph.outer
+            if tensor.graph is graph:
+                return
+        raise ValueError(f"{tensor} must be from the function {self.name!r} or from a graph around it")
+
+    def create_op(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
+        return super().create_op(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
+
+    def outer_captures(self) -> list[Tensor]:
+        """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""
+        inner = isinstance(self.outer, FunctionGraph)
+        return [self.outer.capture(t) if inner else t for t in self.captured]  # type: ignore[attr-defined]

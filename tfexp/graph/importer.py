@@ -1,0 +1,269 @@
+"""A GraphDef's nodes become operations of a graph; all are checked before any is added. `graphdef` has the public form."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from typing import Any
+
+from tensorboard.compat.proto import graph_pb2, node_def_pb2
+
+from tfexp.core import dtypes
+from tfexp.core.op import Op, output_types
+from tfexp.graph import attrs as attr_codec
+from tfexp.graph.calls import called_by_node
+from tfexp.graph.graph import Graph
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+
+_LOOP_BACK = "NextIteration"
+
+
+def import_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:
+    """Add the nodes under their own names to `graph`, whose library has the functions that they call."""
+    importer = Importer(graph, graph_def, "", {})
+    importer.check([])
+    importer.add_all()
+
+
+def parse_input(text: str) -> tuple[str, int]:
+    """(node, output index) of `node`, `node:1`; index -1 for `^node`."""
+    if text.startswith("^"):
+        return text[1:], -1
+    node, _, index = text.rpartition(":")
+    if node and index.isdigit():
+        return node, int(index)
+    return text, 0
+
+
+class Importer:
+    def __init__(self, graph: Graph, graph_def: graph_pb2.GraphDef, scope: str, mapped: dict[str, Any]):
+        self.graph = graph
+        self.nodes = list(graph_def.node)
+        self.index = {node.name: i for i, node in enumerate(self.nodes)}
+        self.scope = scope
+        self.mapped = {parse_input(key): value for key, value in mapped.items()}
+        self.used: set[tuple[str, int]] = set()
+        self.ops: dict[str, Operation] = {}
+        self.names: dict[str, str] = {}
+
+    # --- checks, before anything is added ----------------------------------------------------------------------------
+
+    def check(self, return_elements: Iterable[str]) -> None:
+        if len(self.index) != len(self.nodes):
+            seen: set[str] = set()
+            twice = [n.name for n in self.nodes if n.name in seen or seen.add(n.name)]  # type: ignore[func-returns-value]
+            raise ValueError(f"graph_def is invalid: more than one node is called {', '.join(map(repr, twice))}")
+        if unknown := self._unknown_ops():
+            listed = "; ".join(f"{op!r} (nodes {', '.join(map(repr, names))})" for op, names in sorted(unknown.items()))
+            raise ValueError(f"No op named {', '.join(sorted(unknown))} in defined operations: the graph uses {listed}")
+        for node in self.nodes:
+            for text in node.input:
+                before, index = parse_input(text)
+                if (before, index) in self.mapped:
+                    self.used.add((before, index))
+                elif before not in self.index:
+                    raise ValueError(f"graph_def is invalid at node {node.name!r}: its input {text!r} does not exist")
+        unused = [key for key in self.mapped if key not in self.used]
+        if unused:
+            names = ", ".join(f"^{n}" if i < 0 else f"{n}:{i}" for n, i in unused)
+            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{names}]")
+        for element in return_elements:
+            node_name, _ = parse_input(element)
+            if node_name not in self.index:
+                raise ValueError(f"Requested return_element {element!r} not found in graph_def.")
+
+    def _unknown_ops(self) -> dict[str, list[str]]:
+        """The op types that are neither here nor in the library, each with its nodes; also those in functions in use."""
+        unknown: dict[str, list[str]] = {}
+        functions = self.graph._functions
+        seen: set[str] = set()
+        pending: list[tuple[str, Any]] = [("", node) for node in self.nodes]
+        while pending:
+            prefix, node = pending.pop(0)
+            if self.graph._find_op(node.op) is None:
+                unknown.setdefault(node.op, []).append(prefix + node.name)
+            for name in called_by_node(node):
+                if name in functions and name not in seen:
+                    seen.add(name)
+                    pending.extend((f"{name}/", inner) for inner in functions[name].definition.node_def)
+        return unknown
+
+    # --- adding --------------------------------------------------------------------------------------------------
+
+    def _inputs_of(self, node: node_def_pb2.NodeDef) -> Iterable[tuple[str, int]]:
+        return (key for key in map(parse_input, node.input) if key not in self.mapped)
+
+    def _order(self) -> list[node_def_pb2.NodeDef]:
+        """Inputs before their consumers, otherwise in the order of the GraphDef; loops' back edges do not count."""
+        waiting = [0] * len(self.nodes)
+        consumers: list[list[int]] = [[] for _ in self.nodes]
+        for i, node in enumerate(self.nodes):
+            for before, _ in self._inputs_of(node):
+                j = self.index[before]
+                if not (node.op in ("Merge", "RefMerge") and self.nodes[j].op.endswith(_LOOP_BACK)):
+                    waiting[i] += 1
+                    consumers[j].append(i)
+        ready = [i for i, count in enumerate(waiting) if count == 0]
+        heapq.heapify(ready)
+        order: list[node_def_pb2.NodeDef] = []
+        while ready:
+            i = heapq.heappop(ready)
+            order.append(self.nodes[i])
+            for j in consumers[i]:
+                waiting[j] -= 1
+                if waiting[j] == 0:
+                    heapq.heappush(ready, j)
+        if len(order) != len(self.nodes):
+            stuck = [self.nodes[i].name for i, count in enumerate(waiting) if count]
+            raise ValueError(f"graph_def is invalid: a cycle goes through the nodes {', '.join(map(repr, stuck[:20]))}")
+        return order
+
+    def add_all(self) -> None:
+        order = self._order()
+        natives = {node.name: _native_attrs(self._op(node), node) for node in order}
+        self._check_inputs(order, natives)
+        prefix = self.scope
+        for node in order:
+            self.names[node.name] = self._unique(prefix + node.name)
+        back_edges: list[tuple[Operation, int, tuple[str, int]]] = []
+        before_all = len(self.graph._operations)
+        try:
+            for node in order:
+                self._add(node, natives[node.name], back_edges)
+        except ValueError as error:
+            self.graph._discard_from(before_all)
+            raise ValueError(f"graph_def is invalid: {error}") from None
+        for op, position, (before, index) in back_edges:
+            op._update_input(position, self.ops[before].outputs[index])
+
+    def _op(self, node: node_def_pb2.NodeDef) -> Op:
+        op = self.graph._find_op(node.op)
+        assert op is not None
+        return op
+
+    def _unique(self, name: str) -> str:
+        saved, self.graph._name_stack = self.graph._name_stack, ""
+        try:
+            return self.graph.unique_name(name)
+        finally:
+            self.graph._name_stack = saved
+
+    def _check_inputs(self, order: list[node_def_pb2.NodeDef], natives: dict[str, dict[str, Any]]) -> None:
+        """Every node gets the number and types of inputs that its signature wants."""
+        out_types = {node.name: output_types(self._op(node), natives[node.name]) for node in order}
+        for node in order:
+            expected = _input_types(self._op(node), natives[node.name])
+            data = [text for text in node.input if not text.startswith("^")]
+            if len(data) != len(expected):
+                raise ValueError(
+                    f"graph_def is invalid at node {node.name!r}: {len(data)} inputs specified of {len(expected)} inputs "
+                    f"in Op {node.op}"
+                )
+            for text, (wanted, is_ref) in zip(data, expected, strict=True):
+                key = parse_input(text)
+                if key in self.mapped:
+                    given = self.mapped[key].dtype
+                else:
+                    types = out_types[key[0]]
+                    if key[1] >= len(types):
+                        raise ValueError(f"graph_def is invalid at node {node.name!r}: its input {text!r} does not exist")
+                    given = types[key[1]]
+                if given.base_dtype is not wanted or (is_ref and not given._is_ref_dtype):
+                    kind = f"{wanted.name}_ref" if is_ref else wanted.name
+                    raise ValueError(
+                        f"graph_def is invalid at node {node.name!r}: Input tensor {text!r} Cannot convert a tensor of type "
+                        f"{given.name} to an input of type {kind}."
+                    )
+
+    def _add(self, node: node_def_pb2.NodeDef, attrs: dict[str, Any], back_edges: list[Any]) -> None:
+        inputs: list[Tensor] = []
+        controls: list[Operation] = []
+        for text in node.input:
+            key = parse_input(text)
+            if key in self.mapped:
+                target = self.mapped[key]
+                if key[1] < 0:
+                    controls.append(target if isinstance(target, Operation) else target.op)
+                else:
+                    inputs.append(target)
+            elif key[1] < 0:
+                controls.append(self.ops[key[0]])
+            elif key[0] in self.ops:
+                inputs.append(self.ops[key[0]].outputs[key[1]])
+            else:
+                # The loop's value is not there yet: the first input holds its place.
+                back_edges.append((node.name, len(inputs), key))
+                inputs.append(inputs[0])
+        if "_class" in attrs:
+            attrs["_class"] = [self._colocation(group) for group in attrs["_class"]]
+        hints = attrs.pop("_output_shapes", None)
+        with self.graph.control_dependencies(controls):
+            op = self.graph.create_op(node.op, inputs, attrs, name=self.names[node.name] + "/")
+        for i, (owner, position, key) in enumerate(back_edges):
+            if owner == node.name:
+                back_edges[i] = (op, position, key)
+        if node.device:
+            op._set_device(node.device)
+        for tensor, hint in zip(op.outputs, hints or [], strict=False):
+            tensor.set_shape(hint)
+        self.ops[node.name] = op
+
+    def _colocation(self, group: str) -> str:
+        name = group.removeprefix("loc:@")
+        return f"loc:@{self.names[name]}" if name in self.names else group
+
+    def element(self, text: str) -> Any:
+        name, _, index = text.rpartition(":")
+        if name and index.isdigit():
+            outputs = self.ops[name].outputs
+            if int(index) >= len(outputs):
+                raise ValueError(f"Requested return_element {text!r} not found in graph_def.")
+            return outputs[int(index)]
+        return self.ops[text]
+
+
+def _input_types(op: Op, attrs: dict[str, Any]) -> list[tuple[dtypes.DType, bool]]:
+    types: list[tuple[dtypes.DType, bool]] = []
+    for arg in op.inputs:
+        if arg.type_list_attr:
+            types.extend((t, arg.is_ref) for t in attrs[arg.type_list_attr])
+            continue
+        one = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]  # type: ignore[index]
+        types.extend([(one, arg.is_ref)] * (attrs[arg.number_attr] if arg.number_attr else 1))
+    return types
+
+
+def _native_attrs(op: Op, node: node_def_pb2.NodeDef) -> dict[str, Any]:
+    """A NodeDef's attributes as native values, defaults filled in; ValueError when one is missing or of a wrong kind."""
+    attrs: dict[str, Any] = {}
+    for key, proto in node.attr.items():
+        try:
+            kind, value = attr_codec.from_proto(proto)
+        except ValueError as error:
+            raise ValueError(f"graph_def is invalid at node {node.name!r}: attr {key!r}: {error}") from None
+        declared = op.attrs.get(key)
+        if declared is None:
+            if key.startswith("_") or key in _NEWER_ATTRS:
+                attrs[key] = value
+                continue
+            raise ValueError(
+                f"graph_def is invalid at node {node.name!r}: NodeDef mentions attr {key!r} not in Op {node.op}"
+            )
+        is_empty_list = kind == "list(int)" and value == [] and declared.kind.startswith("list(")
+        if kind != declared.kind and not is_empty_list:
+            raise ValueError(
+                f"graph_def is invalid at node {node.name!r}: AttrValue had value with type {kind!r} when {declared.kind!r} "
+                f"expected for attr {key!r}"
+            )
+        attrs[key] = value
+    for key, declared in op.attrs.items():
+        if key not in attrs:
+            if not declared.has_default:
+                raise ValueError(f"graph_def is invalid at node {node.name!r}: missing attr {key!r} of Op {node.op}")
+            attrs[key] = list(declared.default) if isinstance(declared.default, list) else declared.default
+    return attrs
+
+
+# Attributes of TensorFlow 2 that say nothing which matters here; dropping them would lose them on the way back.
+_NEWER_ATTRS = frozenset({"grad_a", "grad_b"})

@@ -1,0 +1,195 @@
+"""Nodes that run functions of the graph's library: calls, and control flow whose branches and bodies are functions.
+
+None of them has a kernel: the planner puts the function's nodes in the node's place (`plan.functions`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.function import Function
+from tfexp.graph.function_graph import FunctionGraph
+from tfexp.graph.gradients import gradients, is_trainable
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
+
+_CALL = (
+    "{Tin: list(type) >= 0; Tout: list(type) >= 0; f: func; config: string = ''; config_proto: string = ''; "
+    "executor_type: string = ''}"
+)
+partitioned_call = define_op(f"PartitionedCall(args: Tin) -> (output: Tout) {_CALL}")
+stateful_partitioned_call = define_op(f"StatefulPartitionedCall(args: Tin) -> (output: Tout) {_CALL} #stateful")
+
+_IF = (
+    "(cond: Tcond, input: Tin) -> (output: Tout) {Tcond: type; Tin: list(type) >= 0; Tout: list(type) >= 0; "
+    "then_branch: func; else_branch: func; output_shapes: list(shape) = []}"
+)
+_WHILE = (
+    "(input: T) -> (output: T) {T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; "
+    "parallel_iterations: int = 10}"
+)
+_CASE = (
+    "(branch_index: int32, input: Tin) -> (output: Tout) {Tin: list(type) >= 0; Tout: list(type) >= 0; "
+    "branches: list(func) >= 1; output_shapes: list(shape) = []}"
+)
+if_ = define_op(f"If{_IF} #stateful")
+stateless_if = define_op(f"StatelessIf{_IF}")
+while_ = define_op(f"While{_WHILE} #stateful")
+stateless_while = define_op(f"StatelessWhile{_WHILE}")
+case = define_op(f"Case{_CASE} #stateful")
+stateless_case = define_op(f"StatelessCase{_CASE}")
+
+for _op in (partitioned_call, stateful_partitioned_call):
+
+    @_op.shape
+    def _(args: Sequence[InputShape], *, Tout: list[Any]) -> list[TensorShape]:
+        return [TensorShape(None)] * len(Tout)
+
+
+for _op in (if_, stateless_if):
+
+    @_op.shape
+    def _(
+        cond: InputShape,
+        inputs: Sequence[InputShape],
+        *,
+        Tout: list[Any],
+        output_shapes: list[TensorShape],
+    ) -> list[TensorShape]:
+        return output_shapes or [TensorShape(None)] * len(Tout)
+
+
+for _op in (case, stateless_case):
+
+    @_op.shape
+    def _(
+        branch_index: InputShape,
+        inputs: Sequence[InputShape],
+        *,
+        Tout: list[Any],
+        output_shapes: list[TensorShape],
+    ) -> list[TensorShape]:
+        return output_shapes or [TensorShape(None)] * len(Tout)
+
+
+for _op in (while_, stateless_while):
+
+    @_op.shape
+    def _(inputs: Sequence[InputShape], *, output_shapes: list[TensorShape]) -> list[TensorShape]:
+        return output_shapes or [TensorShape(None)] * len(inputs)
+
+
+to_bool = define_op("ToBool(input: T) -> (output: bool) {T: type}")
+to_bool.not_differentiable()
+
+
+@to_bool.shape
+def _(input: InputShape) -> TensorShape:
+    return TensorShape([])
+
+
+@to_bool.kernel("CPU")
+def _(ctx: Any, input: Any) -> Any:
+    """A number is true unless it is zero, a string unless it is empty, anything else if it has elements."""
+    if np.ndim(input):
+        return np.bool_(np.size(input) > 0)
+    return np.bool_(bool(np.asarray(input)[()]))
+
+
+# --- building and calling functions -------------------------------------------------------------------------------------
+
+_numbers = itertools.count()
+
+
+def function_name(label: str) -> str:
+    """A name that no other function has, with `label` in it."""
+    return f"__inference_{label}_{next(_numbers)}"
+
+
+def build_function(
+    name: str, body: Callable[..., Sequence[Any]], arguments: Sequence[tuple[Any, Any, str]]
+) -> tuple[Function, list[Tensor]]:
+    """Trace `body(*arguments)` into a new function of the default graph's library.
+
+    `arguments` are (dtype, shape, name). Returns the function and the tensors of the default graph that its body uses,
+    which every call has to hand over after its arguments. The function's name begins with `name`.
+    """
+    outer = get_default_graph()
+    graph = FunctionGraph(function_name(name), outer)
+    with graph.as_default():
+        inputs = [graph.argument(dtype, shape, argument) for dtype, shape, argument in arguments]
+        outputs = [graph.capture(convert_to_tensor(result)) for result in body(*inputs)]
+    return finish_function(graph, inputs, outputs)
+
+
+def finish_function(
+    graph: FunctionGraph, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> tuple[Function, list[Tensor]]:
+    """The function of a graph whose body has been built, in the outer graph's library, and what it captured there."""
+    function = Function(graph.name, graph, [*inputs, *graph.captured.values()], outputs)
+    graph.outer._functions[function.name] = function
+    return function, graph.outer_captures()
+
+
+def call_function(function: Function, args: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
+    """Call a function of the default graph's library; its outputs, with the shapes that its body knows."""
+    op = stateful_partitioned_call if function.effects else partitioned_call
+    types = [t.dtype for t in function.outputs]
+    results = op(list(args), Tout=types, f=NameAttrList(name=function.name), name=name)
+    outputs: list[Tensor] = list(results)
+    for output, inner in zip(outputs, function.outputs, strict=True):
+        output.set_shape(inner.shape)
+    return outputs
+
+
+@partitioned_call.gradient
+@stateful_partitioned_call.gradient
+def _(op: Operation, *grads: Any) -> list[Tensor | None]:
+    """A call of the function's gradient, which gets what it needs of the forward pass as further outputs of this call."""
+    function = op.graph._functions[op.attrs["f"].name]
+    given = [i for i, g in enumerate(grads) if g is not None]
+    wanted = [i for i, t in enumerate(function.inputs) if is_trainable(t)]
+    graph = FunctionGraph(_fresh_name("__backward_", function), function.body)
+    with graph.as_default():
+        ys = [function.outputs[i] for i in given]
+        weights = [graph.argument(grads[i].dtype, grads[i].shape, f"gradients_{i}") for i in given]
+        found = gradients(ys, [function.inputs[i] for i in wanted], weights)
+        connected = [i for i, g in zip(wanted, found, strict=True) if g is not None]
+        outputs = [graph.capture(convert_to_tensor(g)) for g in found if g is not None]
+    backward, used = finish_function(graph, weights, outputs)
+    forward = _values_of_body(op, function, used)
+    values = call_function(backward, [*(convert_to_tensor(grads[i]) for i in given), *forward])
+    results: list[Tensor | None] = [None] * len(op.inputs)
+    for i, value in zip(connected, values, strict=True):
+        results[i] = value
+    return results
+
+
+def _values_of_body(call: Operation, function: Function, wanted: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors of the function's body as the caller sees them: arguments, outputs, and outputs that the call gets now."""
+    known = dict(zip(function.inputs, call.inputs, strict=True))
+    known.update(zip(function.outputs, call.outputs, strict=True))
+    more = [tensor for tensor in dict.fromkeys(wanted) if tensor not in known]
+    if more:
+        longer = Function(_fresh_name("__forward_", function), function.body, function.inputs, [*function.outputs, *more])
+        call.graph._functions[longer.name] = longer
+        call._set_attr("f", NameAttrList(name=longer.name))
+        call._set_attr("Tout", [t.dtype for t in longer.outputs])
+        for tensor in more:
+            output = Tensor(call, len(call.outputs), tensor.dtype, tensor.shape)
+            call.outputs.append(output)
+            known[tensor] = output
+    return [known[tensor] for tensor in wanted]
+
+
+def _fresh_name(prefix: str, function: Function) -> str:
+    return f"{prefix}{function.name.removeprefix('__inference_').removeprefix('__forward_')}_{next(_numbers)}"

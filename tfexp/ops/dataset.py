@@ -1,0 +1,238 @@
+"""Data sets: what a dataset op's variant holds, how it is iterated over, and the data sets of what is in memory.
+
+A `Dataset` is a recipe; each `iterator()` runs through it from the beginning. Elements are tuples of arrays. Where all
+elements of a component have one shape and nothing has to be done for each of them in Python, an iterator can hand out
+several at once (`blocks`), stacked along a new first axis: batches are then cut from arrays, not built element by element.
+
+What an iterator hands out may be a view of memory that it keeps; whoever keeps it or writes to it makes a copy.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
+
+Element = Sequence[Any]
+# Plain data (numbers, bytes, arrays, lists, dicts) from which an iterator goes on where another one stopped.
+State = Any
+
+COMMON = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''"
+
+
+class Dataset(abc.ABC):
+    """A recipe for a sequence of elements."""
+
+    @abc.abstractmethod
+    def iterator(self) -> DatasetIterator:
+        """A run through the elements from the beginning."""
+
+
+class DatasetIterator(abc.ABC):
+    """One run through a data set. Used by one thread at a time."""
+
+    blocks = False  # whether `block` may be called instead of `next`
+
+    @abc.abstractmethod
+    def next(self) -> Element | None:
+        """The next element, or None when there is none any more."""
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        """At most `count` further elements, at least one, stacked by component; None at the end."""
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def save(self) -> State:
+        """Where this run is."""
+
+    @abc.abstractmethod
+    def restore(self, state: State) -> None:
+        """Go on from there; called before anything else."""
+
+    def interrupt(self) -> None:  # noqa: B027 (nothing to do for most)
+        """Wake up a `next` that waits: it raises CancelledError. May be called by any thread."""
+
+    def close(self) -> None:  # noqa: B027
+        """End what runs in the background."""
+
+
+class FromRecipe(Dataset):
+    """A data set whose iterators are made by a function."""
+
+    def __init__(self, make: Callable[[], DatasetIterator]):
+        self._make = make
+
+    def iterator(self) -> DatasetIterator:
+        return self._make()
+
+
+def define_dataset(signature: str) -> Op:
+    """Register a dataset op: one scalar variant, no gradient."""
+    op = define_op(signature)
+    op.not_differentiable()
+
+    @op.shape
+    def _(*inputs: InputShape | Sequence[InputShape]) -> TensorShape:
+        return TensorShape([])
+
+    return op
+
+
+def row(array: np.ndarray, index: int) -> Any:
+    """`array[index]`, as an array also where that is a string."""
+    return array[index : index + 1].reshape(array.shape[1:]) if array.dtype == object else array[index]
+
+
+def kept(value: Any) -> Any:
+    """A copy to keep beyond the kernel that got it."""
+    return np.array(value)
+
+
+def as_count(value: Any) -> int:
+    return int(value)
+
+
+class Chain(DatasetIterator):
+    """An iterator on top of another one."""
+
+    def __init__(self, source: DatasetIterator):
+        self.source = source
+        self.blocks = source.blocks
+
+    def save(self) -> State:
+        return {"source": self.source.save()}
+
+    def restore(self, state: State) -> None:
+        self.source.restore(state["source"])
+
+    def interrupt(self) -> None:
+        self.source.interrupt()
+
+    def close(self) -> None:
+        self.source.close()
+
+
+# --- from memory -----------------------------------------------------------------------------------------------------
+
+tensor_dataset = define_dataset(
+    "TensorDataset(components: Toutput_types) -> (handle: variant) {Toutput_types: list(type) >= 1; output_shapes: "
+    "list(shape) >= 1; metadata: string = ''} #stateful"
+)
+tensor_slice_dataset = define_dataset(
+    "TensorSliceDataset(components: Toutput_types) -> (handle: variant) {Toutput_types: list(type) >= 1; output_shapes: "
+    "list(shape) >= 1; is_files: bool = false; metadata: string = ''; replicate_on_split: bool = false} #stateful"
+)
+range_dataset = define_dataset(
+    f"RangeDataset(start: int64, stop: int64, step: int64) -> (handle: variant) {{{COMMON}; "
+    "replicate_on_split: bool = false} #stateful"
+)
+
+
+class _Once(DatasetIterator):
+    def __init__(self, element: Element):
+        self._element: Element | None = element
+
+    def next(self) -> Element | None:
+        element, self._element = self._element, None
+        return None if element is None else [value[...] if isinstance(value, np.ndarray) else value for value in element]
+
+    def save(self) -> State:
+        return {"done": self._element is None}
+
+    def restore(self, state: State) -> None:
+        if state["done"]:
+            self._element = None
+
+
+@tensor_dataset.kernel("CPU")
+def _(ctx: Any, components: Sequence[Any]) -> Dataset:
+    element = [value if isinstance(value, Dataset) else kept(value) for value in components]
+    return FromRecipe(lambda: _Once(element))
+
+
+class _Slices(DatasetIterator):
+    blocks = True
+
+    def __init__(self, arrays: Sequence[np.ndarray]):
+        self._arrays = arrays
+        self._length = len(arrays[0])
+        self._position = 0
+
+    def next(self) -> Element | None:
+        position = self._position
+        if position >= self._length:
+            return None
+        self._position = position + 1
+        return [row(array, position) for array in self._arrays]
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        start = self._position
+        if start >= self._length:
+            return None
+        self._position = stop = min(start + count, self._length)
+        return [array[start:stop] for array in self._arrays]
+
+    def save(self) -> State:
+        return self._position
+
+    def restore(self, state: State) -> None:
+        self._position = state
+
+
+@tensor_slice_dataset.kernel("CPU")
+def _(ctx: Any, components: Sequence[Any]) -> Dataset:
+    arrays = [kept(value) for value in components]
+    for i, array in enumerate(arrays):
+        if array.ndim == 0:
+            raise InvalidArgumentError(None, None, f"Component {i} is a scalar: only tensors of rank 1 and more have slices")
+        if len(array) != len(arrays[0]):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"All components must have the same first dimension: component 0 has {len(arrays[0])}, component {i} has "
+                f"{len(array)}",
+            )
+    return FromRecipe(lambda: _Slices(arrays))
+
+
+class _Range(DatasetIterator):
+    blocks = True
+
+    def __init__(self, values: range, dtype: Any):
+        self._values, self._dtype = values, dtype
+        self._position = 0
+
+    def next(self) -> Element | None:
+        if self._position >= len(self._values):
+            return None
+        value = self._values[self._position]
+        self._position += 1
+        return [self._dtype(value)]
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        part = self._values[self._position : self._position + count]
+        if not part:
+            return None
+        self._position += len(part)
+        return [np.arange(part.start, part.stop, part.step, dtype=np.int64).astype(self._dtype, copy=False)]
+
+    def save(self) -> State:
+        return self._position
+
+    def restore(self, state: State) -> None:
+        self._position = state
+
+
+@range_dataset.kernel("CPU")
+def _(ctx: Any, start: Any, stop: Any, step: Any, *, output_types: list[Any]) -> Dataset:
+    if step == 0:
+        raise InvalidArgumentError(None, None, "step must be a non-zero integer.")
+    values = range(int(start), int(stop), int(step))
+    dtype = np.dtype(output_types[0].as_numpy_dtype).type
+    return FromRecipe(lambda: _Range(values, dtype))

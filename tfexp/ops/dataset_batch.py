@@ -1,0 +1,308 @@
+"""Data sets whose elements are several of another's: batches, padded batches, windows; and the way back."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import DataLossError, InvalidArgumentError
+from tfexp.ops.dataset import (
+    COMMON,
+    Chain,
+    Dataset,
+    DatasetIterator,
+    Element,
+    FromRecipe,
+    State,
+    as_count,
+    define_dataset,
+    kept,
+    row,
+)
+
+batch_dataset = define_dataset(f"BatchDataset(input_dataset: variant, batch_size: int64) -> (handle: variant) {{{COMMON}}}")
+batch_dataset_v2 = define_dataset(
+    "BatchDatasetV2(input_dataset: variant, batch_size: int64, drop_remainder: bool) -> (handle: variant) {parallel_copy: "
+    f"bool = false; {COMMON}}}"
+)
+
+
+class _Batch(Chain):
+    def __init__(self, source: DatasetIterator, size: int, drop_remainder: bool):
+        super().__init__(source)
+        self.blocks = False
+        self._size, self._drop = size, drop_remainder
+
+    def next(self) -> Element | None:
+        batch = self._from_blocks() if self.source.blocks else self._from_elements()
+        if batch is None or (self._drop and len(batch[0]) < self._size):
+            return None
+        return batch
+
+    def _from_blocks(self) -> Element | None:
+        parts: list[list[np.ndarray]] = []
+        missing = self._size
+        while missing and (part := self.source.block(missing)) is not None:
+            parts.append(part)
+            missing -= len(part[0])
+        if len(parts) > 1:
+            return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        return parts[0] if parts else None
+
+    def _from_elements(self) -> Element | None:
+        elements: list[Element] = []
+        while len(elements) < self._size and (element := self.source.next()) is not None:
+            elements.append(element)
+        return _stacked(elements) if elements else None
+
+
+def _stacked(elements: Sequence[Element]) -> Element:
+    """The elements' components, each along a new first axis; InvalidArgumentError when shapes differ."""
+    columns = []
+    for position, values in enumerate(zip(*elements, strict=True)):
+        shape = np.shape(values[0])
+        for number, value in enumerate(values):
+            if np.shape(value) != shape:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"Cannot batch tensors with different shapes in component {position}. First element had shape "
+                    f"{list(shape)} and element {number} had shape {list(np.shape(value))}.",
+                )
+        columns.append(stack(values))
+    return columns
+
+
+def stack(values: Sequence[Any]) -> np.ndarray:
+    """Values of one shape and dtype along a new first axis."""
+    first = values[0]
+    if isinstance(first, Dataset):
+        raise InvalidArgumentError(None, None, "Data sets cannot be put into batches: batch their elements (`flat_map`)")
+    dtype, shape = first.dtype, np.shape(first)
+    result = np.empty((len(values), *shape), dtype)
+    if shape or dtype.hasobject:
+        for i, value in enumerate(values):
+            result[i] = value[()] if not shape else value
+    else:
+        result[...] = values
+    return result
+
+
+def _positive(batch_size: Any) -> int:
+    size = as_count(batch_size)
+    if size <= 0:
+        raise InvalidArgumentError(None, None, "Batch size must be greater than zero.")
+    return size
+
+
+@batch_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, batch_size: Any) -> Dataset:
+    size = _positive(batch_size)
+    return FromRecipe(lambda: _Batch(dataset.iterator(), size, False))
+
+
+@batch_dataset_v2.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> Dataset:
+    size, drop = _positive(batch_size), bool(drop_remainder)
+    return FromRecipe(lambda: _Batch(dataset.iterator(), size, drop))
+
+
+# --- padded batches ----------------------------------------------------------------------------------------------------
+
+_PADDED = "{Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1; metadata: string = ''}"
+padded_batch_dataset = define_dataset(
+    "PaddedBatchDataset(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, padding_values: Toutput_types)"
+    f" -> (handle: variant) {_PADDED}"
+)
+padded_batch_dataset_v2 = define_dataset(
+    "PaddedBatchDatasetV2(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, padding_values: "
+    "Toutput_types, drop_remainder: bool) -> (handle: variant) {parallel_copy: bool = false; " + _PADDED[1:]
+)
+
+
+class _PaddedBatch(Chain):
+    def __init__(self, source: DatasetIterator, size: int, shapes: list[list[int]], paddings: list[Any], drop: bool):
+        super().__init__(source)
+        self.blocks = False
+        self._size, self._shapes, self._paddings, self._drop = size, shapes, paddings, drop
+
+    def next(self) -> Element | None:
+        elements: list[Element] = []
+        while len(elements) < self._size and (element := self.source.next()) is not None:
+            elements.append(element)
+        if not elements or (self._drop and len(elements) < self._size):
+            return None
+        columns = zip(*elements, strict=True)
+        return [_padded(*args) for args in zip(columns, self._shapes, self._paddings, strict=True)]
+
+
+def _padded(values: Sequence[Any], shape: list[int], padding: Any) -> np.ndarray:
+    """The values along a new first axis, each filled up to `shape`; -1 stands for the largest there is."""
+    shapes = [np.shape(value) for value in values]
+    for own in shapes:
+        if len(own) != len(shape):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"All elements in a batch must have the same rank as the padded shape: {len(own)} and {len(shape)}",
+            )
+    size = [max(own[axis] for own in shapes) if want < 0 else want for axis, want in enumerate(shape)]
+    result = np.empty((len(values), *size), np.asarray(values[0]).dtype)
+    result[...] = padding
+    for i, (value, own) in enumerate(zip(values, shapes, strict=True)):
+        if any(have > room for have, room in zip(own, size, strict=True)):
+            raise DataLossError(
+                None, None, f"Attempted to pad to a smaller size than the input element: {list(own)} to {list(size)}."
+            )
+        result[i, ...][tuple(slice(length) for length in own)] = value if own else value[()]
+    return result
+
+
+def _padded_batches(dataset: Dataset, size: Any, shapes: Sequence[Any], paddings: Sequence[Any], drop: bool) -> Dataset:
+    number = _positive(size)
+    wanted, fill = [np.asarray(shape).tolist() for shape in shapes], [kept(padding)[()] for padding in paddings]
+    return FromRecipe(lambda: _PaddedBatch(dataset.iterator(), number, wanted, fill, drop))
+
+
+@padded_batch_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, batch_size: Any, padded_shapes: Sequence[Any], padding_values: Sequence[Any]) -> Dataset:
+    return _padded_batches(dataset, batch_size, padded_shapes, padding_values, False)
+
+
+@padded_batch_dataset_v2.kernel("CPU")
+def _(
+    ctx: Any,
+    dataset: Dataset,
+    batch_size: Any,
+    padded_shapes: Sequence[Any],
+    padding_values: Sequence[Any],
+    drop_remainder: Any,
+) -> Dataset:
+    return _padded_batches(dataset, batch_size, padded_shapes, padding_values, bool(drop_remainder))
+
+
+# --- windows -----------------------------------------------------------------------------------------------------------
+
+window_dataset = define_dataset(
+    "WindowDataset(input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool) -> "
+    f"(handle: variant) {{{COMMON}}}"
+)
+
+
+class Elements(Dataset):
+    """A data set of elements that are there already."""
+
+    def __init__(self, elements: Sequence[Element]):
+        self.elements = elements
+
+    def iterator(self) -> DatasetIterator:
+        return _OfList(self.elements)
+
+
+class _OfList(DatasetIterator):
+    def __init__(self, elements: Sequence[Element]):
+        self._elements = elements
+        self._position = 0
+
+    def next(self) -> Element | None:
+        if self._position >= len(self._elements):
+            return None
+        self._position += 1
+        # Another window may have the same arrays.
+        return [v[...] if isinstance(v, np.ndarray) else v for v in self._elements[self._position - 1]]
+
+    def save(self) -> State:
+        return self._position
+
+    def restore(self, state: State) -> None:
+        self._position = state
+
+
+class _Window(Chain):
+    def __init__(self, source: DatasetIterator, size: int, shift: int, stride: int, drop_remainder: bool):
+        super().__init__(source)
+        self.blocks = False
+        self._shift, self._stride, self._drop = shift, stride, drop_remainder
+        self._span = (size - 1) * stride + 1
+        self._waiting: deque[Element] = deque()
+        self._skip = 0  # elements to pass over before the next window begins
+        self._ended = False
+
+    def next(self) -> Element | None:
+        while not self._ended and len(self._waiting) < self._span:
+            element = self.source.next()
+            if element is None:
+                self._ended = True
+            elif self._skip:
+                self._skip -= 1
+            else:
+                self._waiting.append(element)
+        if not self._waiting or (self._drop and len(self._waiting) < self._span):
+            return None
+        window = [list(part) for part in list(self._waiting)[: self._span : self._stride]]
+        for _ in range(min(self._shift, len(self._waiting))):
+            self._waiting.popleft()
+        self._skip += max(0, self._shift - self._span)
+        return [Elements([[value] for value in column]) for column in zip(*window, strict=True)]
+
+    def save(self) -> State:
+        waiting = [list(element) for element in self._waiting]
+        return {"source": self.source.save(), "waiting": waiting, "skip": self._skip, "ended": self._ended}
+
+    def restore(self, state: State) -> None:
+        self.source.restore(state["source"])
+        self._waiting, self._skip, self._ended = deque(state["waiting"]), state["skip"], state["ended"]
+
+
+@window_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, drop_remainder: Any) -> Dataset:
+    numbers = {"size": as_count(size), "shift": as_count(shift), "stride": as_count(stride)}
+    for name, number in numbers.items():
+        if number <= 0:
+            raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero, not {number}.")
+    drop = bool(drop_remainder)
+    return FromRecipe(lambda: _Window(dataset.iterator(), numbers["size"], numbers["shift"], numbers["stride"], drop))
+
+
+# --- and back ----------------------------------------------------------------------------------------------------------
+
+unbatch_dataset = define_dataset(f"UnbatchDataset(input_dataset: variant) -> (handle: variant) {{{COMMON}}}")
+
+
+class _Unbatch(Chain):
+    def __init__(self, source: DatasetIterator):
+        super().__init__(source)
+        self.blocks = False
+        self._batch: list[np.ndarray] = []
+        self._position = 0
+
+    def next(self) -> Element | None:
+        while not self._batch or self._position >= len(self._batch[0]):
+            batch = self.source.next()
+            if batch is None:
+                return None
+            self._batch, self._position = [np.asarray(value) for value in batch], 0
+            lengths = {len(array) if array.ndim else None for array in self._batch}
+            if len(lengths) != 1 or None in lengths:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"Input element must have the same batch size in each component; found {sorted(map(str, lengths))}",
+                )
+        self._position += 1
+        return [row(array, self._position - 1) for array in self._batch]
+
+    def save(self) -> State:
+        return {"source": self.source.save(), "batch": self._batch, "position": self._position}
+
+    def restore(self, state: State) -> None:
+        self.source.restore(state["source"])
+        self._batch, self._position = list(state["batch"]), state["position"]
+
+
+@unbatch_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset) -> Dataset:
+    return FromRecipe(lambda: _Unbatch(dataset.iterator()))

@@ -1,0 +1,235 @@
+"""Data sets of the records of files: lines of text, TFRecords, records of one length; and skipping what cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError, OpError
+from tfexp.core.log import get_logger
+from tfexp.formats.file_errors import file_error
+from tfexp.formats.tfrecord import TFRecordOptions, tf_record_iterator
+from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, State, as_count, define_dataset
+
+_FILES = "filenames: string, compression_type: string, buffer_size: int64"
+_METADATA = "{metadata: string = ''} #stateful"
+text_line_dataset = define_dataset(f"TextLineDataset({_FILES}) -> (handle: variant) {_METADATA}")
+tf_record_dataset = define_dataset(f"TFRecordDataset({_FILES}) -> (handle: variant) {_METADATA}")
+_LENGTHS = "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64"
+fixed_length_record_dataset = define_dataset(f"FixedLengthRecordDataset({_LENGTHS}) -> (handle: variant) {_METADATA}")
+fixed_length_record_dataset_v2 = define_dataset(
+    f"FixedLengthRecordDatasetV2({_LENGTHS}, compression_type: string) -> (handle: variant) {_METADATA}"
+)
+
+_READ_SIZE = 1 << 18
+
+Reader = Callable[[str], Iterator[bytes]]
+
+
+class _Records(DatasetIterator):
+    """The records of one file after another; a file that fails is left where it fails."""
+
+    blocks = True
+
+    def __init__(self, names: Sequence[str], read: Reader):
+        self._names, self._read = names, read
+        self._file = 0  # number of the file
+        self._record = 0  # records that were taken from it
+        self._records: Iterator[bytes] | None = None
+
+    def _take(self, count: int) -> list[bytes]:
+        while self._file < len(self._names):
+            if self._records is None:
+                self._records = self._read(self._names[self._file])
+                if self._record:
+                    next(itertools.islice(self._records, self._record - 1, None), None)
+            try:
+                found = list(itertools.islice(self._records, count))
+            except Exception:
+                self._next_file()
+                raise
+            if found:
+                self._record += len(found)
+                return found
+            self._next_file()
+        return []
+
+    def _next_file(self) -> None:
+        self._file, self._record, self._records = self._file + 1, 0, None
+
+    def next(self) -> Element | None:
+        found = self._take(1)
+        return [np.array(found[0], object)] if found else None
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        found = self._take(count)
+        if not found:
+            return None
+        array = np.empty(len(found), object)
+        array[:] = found
+        return [array]
+
+    def save(self) -> State:
+        return {"file": self._file, "record": self._record}
+
+    def restore(self, state: State) -> None:
+        self._file, self._record, self._records = state["file"], state["record"], None
+
+
+def _names(filenames: np.ndarray) -> list[str]:
+    if np.ndim(filenames) > 1:
+        raise InvalidArgumentError(None, None, "`filenames` must be a scalar or a vector.")
+    return [name.decode("utf-8", "surrogateescape") for name in np.ravel(filenames)]
+
+
+def _compression(compression_type: Any) -> str:
+    kind = str(compression_type[()].decode())
+    if kind not in ("", "ZLIB", "GZIP"):
+        raise InvalidArgumentError(None, None, f"Unsupported compression_type: {kind}.")
+    return kind
+
+
+def _opened(name: str, kind: str) -> IO[bytes] | gzip.GzipFile | _Unzipped:
+    try:
+        if kind == "GZIP":
+            return gzip.open(name, "rb")
+        file = open(name, "rb", buffering=_READ_SIZE)  # noqa: SIM115 (closed by who reads it)
+    except OSError as error:
+        raise file_error(name, error) from error
+    return file if not kind else _Unzipped(file)
+
+
+class _Unzipped:
+    """A zlib stream read as a whole: lines and records of one length are small files."""
+
+    def __init__(self, file: IO[bytes]):
+        with file:
+            self._data = zlib.decompress(file.read())
+        self._position = 0
+
+    def __enter__(self) -> _Unzipped:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        return None
+
+    def read(self, size: int = -1) -> bytes:
+        start = self._position
+        self._position = len(self._data) if size < 0 else min(start + size, len(self._data))
+        return self._data[start : self._position]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._data[self._position :].splitlines(keepends=True))
+
+
+def read_lines(name: str, kind: str) -> Iterator[bytes]:
+    """A file's lines without their ends (`\\n` or `\\r\\n`)."""
+    try:
+        with _opened(name, kind) as file:
+            for line in file:
+                yield line.removesuffix(b"\n").removesuffix(b"\r")
+    except OSError as error:
+        raise file_error(name, error) from error
+
+
+def read_fixed_length(name: str, kind: str, header: int, record: int, footer: int) -> Iterator[bytes]:
+    """A file's records of one length, between its header and its footer."""
+    try:
+        with _opened(name, kind) as file:
+            file.read(header)
+            waiting = file.read(footer)
+            length = header + len(waiting)
+            while data := file.read(record):
+                length += len(data)
+                waiting += data
+                if len(data) < record:
+                    raise InvalidArgumentError(
+                        None,
+                        None,
+                        f"Excluding the header ({header} bytes) and footer ({footer} bytes), input file {name!r} has body "
+                        f"length {length - header - footer} bytes, which is not an exact multiple of the record length "
+                        f"({record} bytes).",
+                    )
+                yield waiting[:record]
+                waiting = waiting[record:]
+    except OSError as error:
+        raise file_error(name, error) from error
+
+
+@text_line_dataset.kernel("CPU")
+def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
+    names, kind = _names(filenames), _compression(compression_type)
+    return FromRecipe(lambda: _Records(names, lambda name: read_lines(name, kind)))
+
+
+@tf_record_dataset.kernel("CPU")
+def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
+    names, options = _names(filenames), TFRecordOptions(_compression(compression_type))
+    return FromRecipe(lambda: _Records(names, lambda name: tf_record_iterator(name, options)))
+
+
+def _of_fixed_length(filenames: Any, header: Any, record: Any, footer: Any, kind: str) -> Dataset:
+    names, sizes = _names(filenames), [as_count(size) for size in (header, record, footer)]
+    if sizes[1] <= 0:
+        raise InvalidArgumentError(None, None, "`record_bytes` must be > 0")
+    if sizes[0] < 0 or sizes[2] < 0:
+        raise InvalidArgumentError(None, None, f"`{'header' if sizes[0] < 0 else 'footer'}_bytes` must be >= 0")
+    return FromRecipe(lambda: _Records(names, lambda name: read_fixed_length(name, kind, *sizes)))
+
+
+@fixed_length_record_dataset.kernel("CPU")
+def _(ctx: Any, filenames: Any, header_bytes: Any, record_bytes: Any, footer_bytes: Any, buffer_size: Any) -> Dataset:
+    return _of_fixed_length(filenames, header_bytes, record_bytes, footer_bytes, "")
+
+
+@fixed_length_record_dataset_v2.kernel("CPU")
+def _(
+    ctx: Any,
+    filenames: Any,
+    header_bytes: Any,
+    record_bytes: Any,
+    footer_bytes: Any,
+    buffer_size: Any,
+    compression_type: Any,
+) -> Dataset:
+    return _of_fixed_length(filenames, header_bytes, record_bytes, footer_bytes, _compression(compression_type))
+
+
+# --- errors ------------------------------------------------------------------------------------------------------------
+
+ignore_errors_dataset = define_dataset(
+    "IgnoreErrorsDataset(input_dataset: variant) -> (handle: variant) {output_types: list(type) >= 1; output_shapes: "
+    "list(shape) >= 1; log_warning: bool = false}"
+)
+
+
+class _IgnoreErrors(Chain):
+    def __init__(self, source: DatasetIterator, log: bool):
+        super().__init__(source)
+        self.blocks = False  # an error of one element would take its whole block with it
+        self._log = log
+        self._skipped = 0
+
+    def next(self) -> Element | None:
+        while True:
+            try:
+                element = self.source.next()
+            except OpError as error:
+                self._skipped += 1
+                if self._log:
+                    get_logger().warning("tf.data: element skipped: %s", error.message)
+                continue
+            if element is None and self._skipped:
+                get_logger().info("tf.data: %d elements with errors were skipped", self._skipped)
+                self._skipped = 0
+            return element
+
+
+@ignore_errors_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, *, log_warning: bool) -> Dataset:
+    return FromRecipe(lambda: _IgnoreErrors(dataset.iterator(), log_warning))

@@ -1,0 +1,348 @@
+"""Data sets that call functions: map, filter, take_while, scan.
+
+A function is a graph function, planned and run like a step. `Map` on a source of blocks, with a function whose every node
+can do many elements at once (`dataset_lift`), maps a block at a time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError, OpError
+from tfexp.ops.dataset import (
+    COMMON,
+    Chain,
+    Dataset,
+    DatasetIterator,
+    Element,
+    FromRecipe,
+    State,
+    as_count,
+    define_dataset,
+    kept,
+    row,
+)
+from tfexp.ops.dataset_batch import stack
+from tfexp.ops.dataset_lift import lifted
+
+ARGUMENTS = "Targuments: list(type) >= 0"
+MAP = "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+
+Function = Callable[[Sequence[Any]], Sequence[Any]]
+
+
+def with_arguments(ctx: Any, function: Any, arguments: Sequence[Any]) -> Function:
+    """The function of a node, as a callable of an element: what it captured follows the element's components."""
+    call = ctx.function(function)
+    if not arguments:
+        return lambda element: call(element)
+    captured = [value if isinstance(value, Dataset) else kept(value) for value in arguments]
+    return lambda element: call([*element, *captured])
+
+
+# --- map ---------------------------------------------------------------------------------------------------------------
+
+map_dataset = define_dataset(
+    "MapDataset(input_dataset: variant, other_arguments: Targuments) -> (handle: variant) {"
+    + MAP
+    + "use_inter_op_parallelism"
+    ": bool = true; preserve_cardinality: bool = false; force_synchronous: bool = false; metadata: string = ''}"
+)
+parallel_map_dataset = define_dataset(
+    "ParallelMapDataset(input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int32) -> (handle: "
+    "variant) {" + MAP + "use_inter_op_parallelism: bool = true; sloppy: bool = false; preserve_cardinality: bool = false; "
+    "metadata: string = ''}"
+)
+parallel_map_dataset_v2 = define_dataset(
+    "ParallelMapDatasetV2(input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64) -> (handle: "
+    f"variant) {{{MAP}use_inter_op_parallelism: bool = true; deterministic: string = 'default'; preserve_cardinality: bool "
+    "= false; use_unbounded_threadpool: bool = false; metadata: string = ''}"
+)
+
+
+# Elements that are taken from a source of blocks at once, to be mapped one by one.
+_AHEAD = 64
+
+
+class _Mapping(Chain):
+    """An iterator that calls a function for elements of its source: of blocks where both can do that.
+
+    `_singly` holds elements that have been taken but not mapped: the rest of a block whose elements are mapped one by one.
+    """
+
+    def __init__(self, source: DatasetIterator, function: Function, of_blocks: Function | None):
+        super().__init__(source)
+        self._function, self._of_blocks = function, of_blocks
+        self.blocks = source.blocks and of_blocks is not None
+        self._singly: deque[Element] = deque()
+
+    def _element(self) -> Element | None:
+        """The next element of the source."""
+        if self._singly:
+            return self._singly.popleft()
+        if not self.source.blocks:
+            return self.source.next()
+        block = self.source.block(_AHEAD)
+        if block is None:
+            return None
+        self._spread(block)
+        return self._singly.popleft()
+
+    def _spread(self, block: Sequence[np.ndarray]) -> None:
+        self._singly.extend([row(array, i) for array in block] for i in range(len(block[0])))
+
+    def save(self) -> State:
+        return {"source": self.source.save(), "singly": [list(element) for element in self._singly]}
+
+    def restore(self, state: State) -> None:
+        self.source.restore(state["source"])
+        self._singly = deque(state["singly"])
+
+
+class _Map(_Mapping):
+    def next(self) -> Element | None:
+        element = self._element()
+        return None if element is None else self._function(element)
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        assert self._of_blocks is not None
+        if not self._singly:
+            block = self.source.block(count)
+            if block is None:
+                return None
+            try:
+                return list(self._of_blocks(block))
+            except OpError:
+                self._spread(block)  # the error is that of one element; those before it come out first
+        element = self.next()
+        assert element is not None
+        return [stack([value]) for value in element]
+
+
+@map_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
+    function = with_arguments(ctx, f, arguments)
+    of_blocks = lifted(ctx, f, arguments)
+    return FromRecipe(lambda: _Map(dataset.iterator(), function, of_blocks))
+
+
+class _ParallelMap(_Mapping):
+    """Calls that are under way while earlier results are taken; the results come in the order of the elements.
+
+    A task maps several elements, as many as take it about `_TASK` seconds: to hand over one costs more than most calls.
+    """
+
+    def __init__(self, source: DatasetIterator, function: Function, calls: int):
+        super().__init__(source, function, None)
+        self._calls = calls
+        self._pool: ThreadPoolExecutor | None = None
+        self._under_way: deque[tuple[list[Element], Future[list[Any]]]] = deque()
+        self._ready: deque[Any] = deque()  # results, and exceptions in the place of results
+        self._ended = False
+        self._size = 1
+
+    def next(self) -> Element | None:
+        while not self._ready:
+            self._start()
+            if not self._under_way:
+                self.close()
+                return None
+            self._ready.extend(self._under_way.popleft()[1].result())
+        found = self._ready.popleft()
+        if isinstance(found, Exception):
+            raise found
+        result: Element = found
+        return result
+
+    def _start(self) -> None:
+        """Have as many tasks under way as there may be."""
+        while not self._ended and len(self._under_way) < self._calls:
+            elements: list[Element] = []
+            while len(elements) < self._size:
+                element = self._element()
+                if element is None:
+                    self._ended = True
+                    break
+                elements.append(element)
+            if elements:
+                self._submit(elements)
+
+    def _submit(self, elements: list[Element]) -> None:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._calls, thread_name_prefix="tfexp-map")
+        self._under_way.append((elements, self._pool.submit(self._run, elements)))
+
+    def _run(self, elements: list[Element]) -> list[Any]:
+        began = time.perf_counter()
+        results: list[Any] = []
+        for element in elements:
+            try:
+                results.append(self._function(element))
+            except Exception as error:
+                results.append(error)
+        each = (time.perf_counter() - began) / len(elements)
+        self._size = max(1, min(_LARGEST_TASK, int(_TASK / max(each, 1e-9))))
+        return results
+
+    def save(self) -> State:
+        waiting = [list(element) for elements, _ in self._under_way for element in elements]
+        ready = [list(result) for result in self._ready if not isinstance(result, Exception)]
+        return {**super().save(), "ready": ready, "waiting": waiting, "ended": self._ended}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._ready, self._ended = deque(state["ready"]), state["ended"]
+        if state["waiting"]:
+            self._submit(state["waiting"])
+
+    def close(self) -> None:
+        super().close()
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+# Seconds that a task of a parallel map is to take, and elements that it may have.
+_TASK = 1e-3
+_LARGEST_TASK = 64
+
+
+def _parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any) -> Dataset:
+    number = as_count(calls)
+    if number == 0 or number < -1:
+        raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
+    function = with_arguments(ctx, f, arguments)
+    of_blocks = lifted(ctx, f, arguments)
+    threads = number if number > 0 else AUTOTUNED_CALLS
+
+    def iterator() -> DatasetIterator:
+        source = dataset.iterator()
+        # What NumPy does to a block at once is quicker than any number of threads that call Python.
+        if source.blocks and of_blocks is not None:
+            return _Map(source, function, of_blocks)
+        return _ParallelMap(source, function, threads)
+
+    return FromRecipe(iterator)
+
+
+# What `tf.data.experimental.AUTOTUNE` stands for.
+AUTOTUNED_CALLS = 4
+
+
+@parallel_map_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any) -> Dataset:
+    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
+
+
+@parallel_map_dataset_v2.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any) -> Dataset:
+    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
+
+
+# --- filter, take_while, scan --------------------------------------------------------------------------------------------
+
+_PREDICATE = "{predicate: func; " + ARGUMENTS + "; " + COMMON + "}"
+filter_dataset = define_dataset(
+    f"FilterDataset(input_dataset: variant, other_arguments: Targuments) -> (handle: variant) {_PREDICATE}"
+)
+take_while_dataset = define_dataset(
+    f"TakeWhileDataset(input_dataset: variant, other_arguments: Targuments) -> (handle: variant) {_PREDICATE}"
+)
+scan_dataset = define_dataset(
+    "ScanDataset(input_dataset: variant, initial_state: Tstate, other_arguments: Targuments) -> (handle: variant) {f: func; "
+    "Tstate: list(type) >= 1; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
+    "preserve_cardinality: bool = false; use_default_device: bool = true; metadata: string = ''}"
+)
+
+
+class _Filter(_Mapping):
+    def next(self) -> Element | None:
+        while (element := self._element()) is not None:
+            if self._function(element)[0]:
+                return element
+        return None
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        assert self._of_blocks is not None
+        while not self._singly and (block := self.source.block(count)) is not None:
+            try:
+                wanted = self._of_blocks(block)[0]
+            except OpError:
+                self._spread(block)
+            else:
+                if wanted.any():
+                    return [array[wanted] for array in block]
+        element = self.next()
+        return None if element is None else [stack([value]) for value in element]
+
+
+@filter_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
+    function, of_blocks = with_arguments(ctx, predicate, arguments), lifted(ctx, predicate, arguments)
+    return FromRecipe(lambda: _Filter(dataset.iterator(), function, of_blocks))
+
+
+class _TakeWhile(Chain):
+    def __init__(self, source: DatasetIterator, predicate: Function):
+        super().__init__(source)
+        self.blocks = False
+        self._predicate = predicate
+        self._ended = False
+
+    def next(self) -> Element | None:
+        element = None if self._ended else self.source.next()
+        if element is None or not self._predicate(element)[0]:
+            self._ended = True
+            return None
+        return element
+
+    def save(self) -> State:
+        return {"source": self.source.save(), "ended": self._ended}
+
+    def restore(self, state: State) -> None:
+        self.source.restore(state["source"])
+        self._ended = state["ended"]
+
+
+@take_while_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
+    function = with_arguments(ctx, predicate, arguments)
+    return FromRecipe(lambda: _TakeWhile(dataset.iterator(), function))
+
+
+class _Scan(Chain):
+    def __init__(self, source: DatasetIterator, initial: Sequence[Any], function: Function):
+        super().__init__(source)
+        self.blocks = False
+        self._state, self._function = list(initial), function
+
+    def next(self) -> Element | None:
+        element = self.source.next()
+        if element is None:
+            return None
+        results = self._function([*self._state, *element])
+        count = len(self._state)
+        self._state = [kept(value) for value in results[:count]]
+        return results[count:]
+
+    def save(self) -> State:
+        return {"source": self.source.save(), "state": self._state}
+
+    def restore(self, state: State) -> None:
+        self.source.restore(state["source"])
+        self._state = list(state["state"])
+
+
+@scan_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, initial: Sequence[Any], arguments: Sequence[Any], *, f: Any) -> Dataset:
+    start, function = [kept(value) for value in initial], with_arguments(ctx, f, arguments)
+    return FromRecipe(lambda: _Scan(dataset.iterator(), start, function))

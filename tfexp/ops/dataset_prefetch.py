@@ -1,0 +1,238 @@
+"""Data sets that keep elements: prefetched by a thread before they are asked for, or cached in the first run."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import CancelledError, InvalidArgumentError, UnimplementedError
+from tfexp.ops.dataset import (
+    COMMON,
+    Chain,
+    Dataset,
+    DatasetIterator,
+    Element,
+    FromRecipe,
+    State,
+    as_count,
+    define_dataset,
+    kept,
+    row,
+)
+
+prefetch_dataset = define_dataset(
+    "PrefetchDataset(input_dataset: variant, buffer_size: int64) -> (handle: variant) {output_types: list(type) >= 1; "
+    "output_shapes: list(shape) >= 1; slack_period: int = 0; legacy_autotune: bool = true; buffer_size_min: int = 0; "
+    "metadata: string = ''}"
+)
+
+# What `tf.data.experimental.AUTOTUNE` stands for.
+_AUTOTUNED_SIZE = 4
+
+_END = object()
+
+
+class _Buffer:
+    """What a thread has read ahead. The thread knows the buffer only, so that it ends when nobody reads any more."""
+
+    def __init__(self, source: DatasetIterator, size: int):
+        self.source = source
+        self.size = size
+        self.ready: deque[Any] = deque()  # elements, exceptions that reading raised, _END
+        self.changed = threading.Condition()
+        self.reading = threading.Lock()  # held while the source is asked for an element
+        self.stopped = self.interrupted = False
+
+    def fill(self) -> None:
+        """Read until the end, or until it is told to stop."""
+        while self._wait_for_room():
+            with self.reading:
+                if self.stopped:
+                    return
+                try:
+                    found: Any = self.source.next()
+                except Exception as error:
+                    found = error
+                with self.changed:
+                    self.ready.append(_END if found is None else found)
+                    self.changed.notify_all()
+            if found is None:
+                return
+
+    def _wait_for_room(self) -> bool:
+        """Wait until there is room for more, and then for half the buffer: waking up for each element costs too much."""
+        with self.changed:
+            if len(self.ready) >= self.size:
+                self.changed.wait_for(lambda: self.stopped or len(self.ready) <= self.size // 2)
+            return not self.stopped
+
+    def take(self) -> Any:
+        with self.changed:
+            self.changed.wait_for(lambda: self.ready or self.interrupted)
+            if self.interrupted:
+                self.interrupted = False
+                raise CancelledError(None, None, "Waiting for the next element was cancelled")
+            if self.ready[0] is _END:
+                return _END
+            found = self.ready.popleft()
+            if len(self.ready) == self.size // 2:
+                self.changed.notify_all()
+            return found
+
+    def stop(self) -> None:
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
+
+
+class _Prefetch(DatasetIterator):
+    def __init__(self, source: DatasetIterator, size: int):
+        self._buffer = _Buffer(source, size)
+        self._thread: threading.Thread | None = None
+
+    def next(self) -> Element | None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._buffer.fill, name="tfexp-prefetch", daemon=True)
+            self._thread.start()
+        found = self._buffer.take()
+        if found is _END:
+            return None
+        if isinstance(found, Exception):
+            raise found
+        element: Element = found
+        return element
+
+    def save(self) -> State:
+        buffer = self._buffer
+        with buffer.reading, buffer.changed:
+            waiting = list(buffer.ready)
+            ended = bool(waiting) and waiting[-1] is _END
+            elements = [list(found) for found in waiting if found is not _END and not isinstance(found, Exception)]
+            return {"source": buffer.source.save(), "ready": elements, "ended": ended}
+
+    def restore(self, state: State) -> None:
+        self._buffer.source.restore(state["source"])
+        self._buffer.ready = deque([*state["ready"], _END] if state["ended"] else state["ready"])
+
+    def interrupt(self) -> None:
+        with self._buffer.changed:
+            self._buffer.interrupted = True
+            self._buffer.changed.notify_all()
+        self._buffer.source.interrupt()
+
+    def close(self) -> None:
+        self._buffer.stop()
+        self._buffer.source.interrupt()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        self._buffer.source.close()
+
+    def __del__(self) -> None:
+        self._buffer.stop()
+
+
+def prefetched(dataset: Dataset, size: int) -> Dataset:
+    """`dataset`, read ahead by a thread; one whose elements come in blocks from memory has no use for that."""
+
+    def iterator() -> DatasetIterator:
+        source = dataset.iterator()
+        return source if source.blocks else _Prefetch(source, size)
+
+    return FromRecipe(iterator)
+
+
+@prefetch_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, buffer_size: Any) -> Dataset:
+    size = as_count(buffer_size)
+    if size < -1:
+        raise InvalidArgumentError(None, None, f"buffer_size must be greater than or equal to 0 or AUTOTUNE, not {size}.")
+    if size == 0:
+        return dataset
+    return prefetched(dataset, size if size > 0 else _AUTOTUNED_SIZE)
+
+
+# --- cache ---------------------------------------------------------------------------------------------------------------
+
+cache_dataset = define_dataset(f"CacheDataset(input_dataset: variant, filename: string) -> (handle: variant) {{{COMMON}}}")
+
+
+class _Cached(Dataset):
+    """Keeps the elements of its first complete run in memory and gives those out from then on."""
+
+    def __init__(self, source: Dataset):
+        self._source = source
+        self.elements: list[Element] | None = None
+        self.columns: list[np.ndarray] | None = None
+
+    def iterator(self) -> DatasetIterator:
+        return _Caching(self, self._source.iterator())
+
+
+class _Caching(Chain):
+    def __init__(self, cache: _Cached, source: DatasetIterator):
+        super().__init__(source)
+        self._cache = cache
+        self._seen: list[Any] = []  # in this run: elements, or blocks
+        self._position = 0
+        self._from_cache = cache.elements is not None or cache.columns is not None
+
+    def next(self) -> Element | None:
+        if self.blocks:
+            found = self.block(1)
+            return None if found is None else [row(array, 0) for array in found]
+        if self._from_cache:
+            elements = self._cache.elements or []
+            if self._position == len(elements):
+                return None
+            self._position += 1
+            return [v[...] if isinstance(v, np.ndarray) else v for v in elements[self._position - 1]]
+        element = self.source.next()
+        if element is None:
+            self._cache.elements, self._seen = self._seen, []
+            self._from_cache, self._position = True, len(self._cache.elements)
+            return None
+        self._seen.append([kept(v) if isinstance(v, np.ndarray) else v for v in element])
+        return element
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        if self._from_cache:
+            columns, start = self._cache.columns or [], self._position
+            if not columns or start == len(columns[0]):
+                return None
+            self._position = min(start + count, len(columns[0]))
+            return [column[start : self._position] for column in columns]
+        found = self.source.block(count)
+        if found is None:
+            self._cache.columns = [np.concatenate(parts) for parts in zip(*self._seen, strict=True)]
+            self._seen, self._from_cache = [], True
+            self._position = len(self._cache.columns[0]) if self._cache.columns else 0
+            return None
+        self._seen.append([kept(array) for array in found])
+        return found
+
+    def save(self) -> State:
+        return {
+            "source": self.source.save(),
+            "seen": self._seen,
+            "position": self._position,
+            "from_cache": self._from_cache,
+            "elements": self._cache.elements,
+            "columns": self._cache.columns,
+        }
+
+    def restore(self, state: State) -> None:
+        self.source.restore(state["source"])
+        self._seen, self._position, self._from_cache = list(state["seen"]), state["position"], state["from_cache"]
+        self._cache.elements, self._cache.columns = state["elements"], state["columns"]
+
+
+@cache_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, filename: Any) -> Dataset:
+    if filename[()]:
+        raise UnimplementedError(
+            None, None, f"Caching in a file ({filename[()].decode()}) is not there: `cache()` keeps the elements in memory"
+        )
+    return _Cached(dataset)

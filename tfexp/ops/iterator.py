@@ -1,0 +1,213 @@
+"""Iterators over data sets as resources: made, initialized, asked for elements, addressed by string handles."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.ops.dataset import Dataset, DatasetIterator
+
+_TYPES = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1"
+
+
+class IteratorResource:
+    """One iterator of a session or task: where several threads and sessions take turns to get elements."""
+
+    def __init__(self, name: str, types: Sequence[Any], shapes: Sequence[TensorShape]):
+        self.name = name
+        self.types, self.shapes = list(types), list(shapes)
+        self._lock = threading.Lock()
+        self._iterator: DatasetIterator | None = None
+
+    def initialize(self, dataset: Dataset) -> None:
+        """Start from the beginning of `dataset`."""
+        fresh = dataset.iterator()
+        with self._lock:
+            old, self._iterator = self._iterator, fresh
+        if old is not None:
+            old.close()
+
+    def next(self, ctx: Any) -> list[Any]:
+        """The next element; OutOfRangeError at the end, FailedPreconditionError before it was initialized."""
+        iterator = self._iterator
+        if iterator is None:
+            raise FailedPreconditionError(
+                None,
+                None,
+                "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
+                "operation for this iterator before getting the next element.",
+            )
+        unregister = ctx.on_cancel(iterator.interrupt)
+        try:
+            with self._lock:
+                element = iterator.next()
+        finally:
+            unregister()
+        if element is None:
+            raise OutOfRangeError(None, None, "End of sequence")
+        # Views are of memory that the data set keeps.
+        return [v.copy() if isinstance(v, np.ndarray) and v.base is not None else v for v in element]
+
+    @property
+    def iterator(self) -> DatasetIterator | None:
+        return self._iterator
+
+    def close(self) -> None:
+        if self._iterator is not None:
+            self._iterator.close()
+
+
+iterator_v2 = define_op(f"IteratorV2() -> (handle: resource) {{shared_name: string; container: string; {_TYPES}}} #stateful")
+one_shot_iterator = define_op(
+    f"OneShotIterator() -> (handle: resource) {{dataset_factory: func; {_TYPES}; container: string = ''; shared_name: "
+    "string = ''} #stateful"
+)
+make_iterator = define_op("MakeIterator(dataset: variant, iterator: resource) -> () #stateful")
+iterator_get_next = define_op(f"IteratorGetNext(iterator: resource) -> (components: output_types) {{{_TYPES}}} #stateful")
+iterator_get_next_sync = define_op(
+    f"IteratorGetNextSync(iterator: resource) -> (components: output_types) {{{_TYPES}}} #stateful"
+)
+iterator_to_string_handle = define_op(
+    "IteratorToStringHandle(resource_handle: resource) -> (string_handle: string) #stateful"
+)
+iterator_from_string_handle_v2 = define_op(
+    "IteratorFromStringHandleV2(string_handle: string) -> (resource_handle: resource) {output_types: list(type) >= 0 = []; "
+    "output_shapes: list(shape) >= 0 = []} #stateful"
+)
+dataset_to_single_element = define_op(
+    f"DatasetToSingleElement(dataset: variant) -> (components: output_types) {{{_TYPES}; metadata: string = ''}} #stateful"
+)
+
+for _op in (
+    iterator_v2,
+    one_shot_iterator,
+    make_iterator,
+    iterator_get_next,
+    iterator_get_next_sync,
+    iterator_to_string_handle,
+    iterator_from_string_handle_v2,
+    dataset_to_single_element,
+):
+    _op.not_differentiable()
+
+for _op in (iterator_v2, one_shot_iterator):
+
+    @_op.shape
+    def _() -> TensorShape:
+        return TensorShape([])
+
+
+for _op in (iterator_to_string_handle, iterator_from_string_handle_v2):
+
+    @_op.shape
+    def _(handle: InputShape) -> TensorShape:
+        return TensorShape([])
+
+
+for _op in (iterator_get_next, iterator_get_next_sync, dataset_to_single_element):
+
+    @_op.shape
+    def _(source: InputShape, *, output_shapes: list[TensorShape]) -> list[TensorShape]:
+        return list(output_shapes)
+
+
+@make_iterator.shape
+def _(dataset: InputShape, iterator: InputShape) -> list[TensorShape]:
+    return []
+
+
+def _resource(ctx: Any, container: str, name: str, types: Sequence[Any], shapes: Sequence[TensorShape]) -> IteratorResource:
+    found: IteratorResource = ctx.resource(container, f"iterator/{name}", lambda: IteratorResource(name, types, shapes))
+    if found.types != list(types):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"The iterator {name!r} has elements of types {[t.name for t in found.types]}, not {[t.name for t in types]}",
+        )
+    return found
+
+
+@iterator_v2.kernel("CPU", handle=True)
+def _(ctx: Any, *, container: str, shared_name: str, output_types: list[Any], output_shapes: list[Any]) -> IteratorResource:
+    return _resource(ctx, container, shared_name or ctx.node_name, output_types, output_shapes)
+
+
+@one_shot_iterator.kernel("CPU")
+def _(
+    ctx: Any,
+    *,
+    dataset_factory: Any,
+    container: str,
+    shared_name: str,
+    output_types: list[Any],
+    output_shapes: list[Any],
+) -> IteratorResource:
+    resource = _resource(ctx, container, shared_name or ctx.node_name, output_types, output_shapes)
+    with _begin:
+        if resource.iterator is None:
+            resource.initialize(ctx.function(dataset_factory)([])[0])
+    return resource
+
+
+# Two steps that are the first to use a one-shot iterator begin it once.
+_begin = threading.Lock()
+
+
+@make_iterator.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, iterator: IteratorResource) -> list[Any]:
+    iterator.initialize(dataset)
+    return []
+
+
+@iterator_get_next.kernel("CPU")
+@iterator_get_next_sync.kernel("CPU")
+def _(ctx: Any, iterator: IteratorResource) -> list[Any]:
+    return iterator.next(ctx)
+
+
+@iterator_to_string_handle.kernel("CPU")
+def _(ctx: Any, resource_handle: IteratorResource) -> Any:
+    # A session keeps what its iterators are called, so that a handle says which one is meant.
+    name = f"iterator_handle/{resource_handle.name}"
+    ctx.resource("", name, lambda: resource_handle)
+    return np.array(name.encode(), object)
+
+
+@iterator_from_string_handle_v2.kernel("CPU")
+def _(ctx: Any, string_handle: Any, *, output_types: list[Any], output_shapes: list[Any]) -> IteratorResource:
+    name = str(string_handle[()].decode("utf-8", "replace"))
+
+    def unknown() -> IteratorResource:
+        raise InvalidArgumentError(
+            None, None, f"{name!r} is no handle of an iterator of this session: run `iterator.string_handle()` to get one"
+        )
+
+    found: IteratorResource = ctx.resource("", name, unknown)
+    if output_types and found.types != list(output_types):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"The iterator {found.name!r} has elements of types {[t.name for t in found.types]}, not "
+            f"{[t.name for t in output_types]}",
+        )
+    return found
+
+
+@dataset_to_single_element.kernel("CPU")
+def _(ctx: Any, dataset: Dataset) -> list[Any]:
+    iterator = dataset.iterator()
+    try:
+        element = iterator.next()
+        if element is None:
+            raise InvalidArgumentError(None, None, "Dataset was empty.")
+        if iterator.next() is not None:
+            raise InvalidArgumentError(None, None, "Dataset had more than one element.")
+    finally:
+        iterator.close()
+    return [v.copy() if isinstance(v, np.ndarray) and v.base is not None else v for v in element]

@@ -1,0 +1,48 @@
+"""Functions of a graph's library as kernels call them: data sets do, once for each element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.graph.function import Function
+from tfexp.runtime.local import LocalBackend, LocalStep
+from tfexp.runtime.resources import AnyResources, SessionResources
+from tfexp.runtime.step import install_function_binder
+
+
+class BoundFunction:
+    """A function with the session's resources: call it with its arguments' values, get its outputs' values.
+
+    Planned and run like a step of its own. What its nodes remember from call to call (random numbers) is this object's.
+    `function` is the graph function itself. May be called by several threads at once.
+    """
+
+    def __init__(self, function: Function, resources: AnyResources, device: str):
+        self.function = function
+        self._resources, self._device = resources, device
+        backend = LocalBackend(function.body, None, SessionResources(resources), (device,))
+        self._strings = [i for i, tensor in enumerate(function.outputs) if tensor.dtype is dtypes.string]
+        self._step = LocalStep(backend, function.outputs, function.effects, function.inputs)
+
+    def rebound(self, function: Function) -> BoundFunction:
+        """Another function with the same resources."""
+        return BoundFunction(function, self._resources, self._device)
+
+    def __call__(self, values: Sequence[Any]) -> Sequence[Any]:
+        shapes = tuple([np.shape(value) for value in values])
+        runner = self._step.ready.get(shapes)
+        results = self._step.run(values, shapes, None, None) if runner is None else runner(values)
+        if self._strings:
+            # For kernels a string is an array, for who fetches one it is bytes.
+            results = list(results)
+            for i in self._strings:
+                if isinstance(results[i], bytes):
+                    results[i] = np.array(results[i], object)
+        return results
+
+
+install_function_binder(BoundFunction)

@@ -1,0 +1,36 @@
+"""`python -m tfexp.script file.py args…`: run an unmodified TensorFlow 1 script on tfexp.
+
+Inside the script `import tensorflow as tf` (also `tensorflow.compat.v1`) is tfexp; `sys.argv`, `__name__` and where modules
+are looked for are what `python file.py args…` would give it.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+from tfexp import as_tensorflow
+
+_USAGE = "usage: python -m tfexp.script file.py [args ...]"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the script that the arguments name; the exit status is the script's, 2 when there is none to run."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(f"{_USAGE}\n\n{__doc__}" if arguments else _USAGE, file=sys.stdout if arguments else sys.stderr)
+        return 0 if arguments else 2
+    script = Path(arguments[0])
+    if not script.is_file():
+        print(f"tfexp.script: there is no file {str(script)!r}\n{_USAGE}", file=sys.stderr)
+        return 2
+    as_tensorflow.install()
+    sys.argv = [str(script), *arguments[1:]]
+    sys.path[0] = str(script.parent.resolve())
+    runpy.run_path(str(script), run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""`python -m tfexp.symbols [namespace …]`: which of TensorFlow 1.15's public names tfexp has.
+
+Without arguments a line for each namespace: how many of its names are here, and those that are not. With namespaces
+(`tf.nn`), every name of theirs, one to a line, with a mark. Found by looking, not from a list kept by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+
+import tfexp
+from tfexp.core.gone import public_symbols
+
+
+def has(symbol: str) -> bool:
+    """Whether tfexp answers for a public name (`tf.nn.relu`)."""
+    found: object = tfexp
+    for part in symbol.split(".")[1:]:
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            return False
+    return True
+
+
+def by_namespace(symbols: Iterable[str]) -> dict[str, dict[str, bool]]:
+    """namespace -> {name in it: whether tfexp has it}."""
+    groups: dict[str, dict[str, bool]] = defaultdict(dict)
+    for symbol in symbols:
+        namespace, _, name = symbol.rpartition(".")
+        groups[namespace][name] = has(symbol)
+    return dict(groups)
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tfexp.symbols", description="TensorFlow 1.15's public names in tfexp.")
+    parser.add_argument("namespaces", nargs="*", metavar="namespace", help="for example tf.nn; default: an overview of all")
+    wanted = parser.parse_args(argv).namespaces
+    groups = by_namespace(public_symbols())
+    unknown = [namespace for namespace in wanted if namespace not in groups]
+    if unknown:
+        print(f"TensorFlow 1.15 has no namespace {', '.join(unknown)}; it has {', '.join(groups)}", file=sys.stderr)
+        return 2
+    if wanted:
+        for namespace in wanted:
+            for name, here in groups[namespace].items():
+                print(f"{'+' if here else '-'} {namespace}.{name}")
+        return 0
+    width = max(map(len, groups))
+    for namespace, names in groups.items():
+        missing = [name for name, here in names.items() if not here]
+        line = f"{namespace:{width}}  {len(names) - len(missing):4} of {len(names):4}"
+        print(f"{line}   missing: {' '.join(missing)}" if missing else line)
+    total = [here for names in groups.values() for here in names.values()]
+    print(f"{'in all':{width}}  {sum(total):4} of {len(total):4}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
