@@ -14,6 +14,7 @@ import os
 import queue
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -89,8 +90,9 @@ class RayHosting(Hosting):
             say(f"waiting for the Ray at {self._address}" if self._address != "auto" else "waiting for this machine's Ray")
         self._own = True
         try:
+            _reach(os.environ.get("RAY_ADDRESS", "auto") if self._address == "auto" else self._address)
             ray.init(address=self._address, **quiet)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             raise HostingError(
                 f"cluster.address={self._address}: {_first_line(error)}. Start Ray (ray start --head, and ray start "
                 "--address=HOST:PORT on the other machines), or leave cluster.address=local for a Ray of this run's own"
@@ -197,6 +199,16 @@ class RayHosting(Hosting):
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)  # its last log lines may still be on their way
             self._folder = None
+
+
+def _reach(address: str) -> None:
+    """OSError if nobody listens at a host:port: Ray itself would try for a minute."""
+    host, _, port = address.rpartition(":")
+    if port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), timeout=5).close()
+        except OSError as error:
+            raise OSError(f"nobody answers at {address} ({error})") from error
 
 
 def _new_folder() -> str:
