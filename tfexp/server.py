@@ -59,8 +59,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if task not in cluster.task_indices(job):
             known = ", ".join(map(str, cluster.task_indices(job)))
             raise _Wrong(f"task: the cluster's job {job} has no task {task}; there are {known}")
-        here = given.get("tasks_here")
-        cpu.share_cores(_at_the_same_host(cluster, job, task) if here is None else _number("tasks_here", here, least=1))
+        here = _at_the_same_host(cluster, job, task)
+        if "tasks_here" in given:
+            here = _number("tasks_here", given["tasks_here"], least=1)
         server = tf.train.Server(cluster, job, task, bind=given.get("bind"), start=False)
     except _Wrong as error:
         print(f"tfexp.server: {error}\n(python -m tfexp.server --help says what there is)", file=sys.stderr)
@@ -68,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except tf.errors.OpError as error:
         print(f"tfexp.server: /job:{job}/task:{task}: {error.message}", file=sys.stderr)
         return 1
+    cpu.share_cores(here)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())

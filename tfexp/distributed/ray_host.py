@@ -69,7 +69,9 @@ class RayHosting(Hosting):
     def _join(self, say: Say) -> None:
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
-        if self._address == "local" and os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
+        # Ray looks at it when it is imported, and never again.
+        fresh = self._address == "local" and "ray" not in sys.modules
+        if fresh and os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
             os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         try:
             import ray
@@ -93,10 +95,13 @@ class RayHosting(Hosting):
             _reach(os.environ.get("RAY_ADDRESS", "auto") if self._address == "auto" else self._address)
             ray.init(address=self._address, **quiet)
         except (OSError, RuntimeError, ValueError) as error:
-            raise HostingError(
-                f"cluster.address={self._address}: {_first_line(error)}. Start Ray (ray start --head, and ray start "
-                "--address=HOST:PORT on the other machines), or leave cluster.address=local for a Ray of this run's own"
-            ) from error
+            what = (
+                "choose cluster.hosting=process"
+                if self._address == "local"
+                else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), or leave "
+                "cluster.address=local for a Ray of this run's own"
+            )
+            raise HostingError(f"cluster.address={self._address}: {_first_line(error)}; {what}") from error
         say(f"Ray is up after {time.perf_counter() - began:.1f} s: {_amounts(ray.cluster_resources())}")
 
     def _refuse_what_cannot_fit(self, tasks: Sequence[TaskSpec]) -> None:
