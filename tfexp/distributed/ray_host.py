@@ -166,9 +166,14 @@ class RayHosting(Hosting):
         except ray.exceptions.RayError as error:
             raise HostingError(f"a task's process cannot be started: {_cause(error)}") from error
         one_machine = len({host for host, _, _ in places.values()}) == 1
+        # What the driver was told of who may talk to its servers holds for its tasks; between machines somebody must know.
+        secure = {name: value for name, value in os.environ.items() if name.startswith("TFEXP_")}
+        if not one_machine and not {"TFEXP_TOKEN", "TFEXP_TOKEN_FILE"} & secure.keys():
+            secure["TFEXP_TOKEN"] = secrets.token_hex(32)
         for task in tasks:
             handle, (_, ip, node) = self._actors[task.name], places[task.name]
-            begin = begin_message(task, "localhost" if one_machine else ip, place=f"Ray node {node}")
+            host = "localhost" if one_machine else ip
+            begin = begin_message(task, host, place=f"Ray node {node}", environment=secure)
             messages = handle.messages.options(num_returns="streaming").remote(begin)
             reader = threading.Thread(target=_read, args=[task.name, messages, sink], name=f"tfexp-{task.name}", daemon=True)
             self._readers.append(reader)
