@@ -1,10 +1,12 @@
-"""What every transport to a task owes its users; gRPC and its in-process twin pass the same suite."""
+"""What every transport to a task owes its users; gRPC, lanes and their in-process twin pass the same suite."""
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 
+import ml_dtypes
 import numpy as np
 import pytest
 from tensorboard.compat.proto import config_pb2, graph_pb2
@@ -15,6 +17,8 @@ from tests.distributed.clusters import free_ports
 from tfexp.core import errors
 from tfexp.distributed import messages as m
 from tfexp.distributed.channel import GrpcChannel
+from tfexp.distributed.lane import LaneChannel, available
+from tfexp.distributed.security import Security
 from tfexp.distributed.services import GrpcServices
 from tfexp.distributed.task import Task
 from tfexp.distributed.transport import InProcess, Transport
@@ -33,19 +37,40 @@ def task() -> Iterator[Task]:
     task.close()
 
 
-@pytest.fixture(params=["in-process", "grpc"])
+DEFAULT = Security()
+ON_LINUX = pytest.mark.skipif(not available(), reason="lanes are Linux's")
+KINDS = ["grpc", pytest.param("unix", marks=ON_LINUX), pytest.param("tcp", marks=ON_LINUX)]
+
+
+@contextlib.contextmanager
+def opened(kind: str, task: Task, server: Security = DEFAULT, client: Security = DEFAULT) -> Iterator[Transport]:
+    """A transport of that kind to the task, and everything that it needs."""
+    services = GrpcServices(task, "127.0.0.1:0", server)
+    services.start()
+    channel = GrpcChannel(f"127.0.0.1:{services.port}", "the task", client)
+    transport: Transport = channel
+    if kind != "grpc":
+        transport = LaneChannel(channel, client)
+        transport._kinds = [kind]
+        transport.call(m.GetStatus())
+        assert transport.lanes == 1
+    try:
+        yield transport
+    finally:
+        transport.close()
+        task.close()
+        services.stop(None).wait()
+
+
+@pytest.fixture(params=["in-process", *KINDS])
 def transport(request: pytest.FixtureRequest, task: Task) -> Iterator[Transport]:
     if request.param == "in-process":
         transport: Transport = InProcess(task)
         yield transport
         transport.close()
         return
-    services = GrpcServices(task, "127.0.0.1:0")
-    services.start()
-    transport = GrpcChannel(f"127.0.0.1:{services.port}", "the task")
-    yield transport
-    transport.close()
-    services.stop(None).wait()
+    with opened(request.param, task) as transport:
+        yield transport
 
 
 def _graph() -> graph_pb2.GraphDef:
@@ -186,3 +211,76 @@ def test_nobody_there_is_said_at_once_with_the_address() -> None:
     with pytest.raises(errors.UnavailableError, match=f"/job:ps/replica:0/task:0 at 127.0.0.1:{port} cannot be reached"):
         channel.call(m.GetStatus())
     channel.close()
+
+
+LARGE = {
+    "float32": np.arange(70_001, dtype=np.float32),
+    "bfloat16": np.arange(13 * 17 * 181, dtype=np.float32).astype(ml_dtypes.bfloat16).reshape(13, -1, 17),
+    "bool": np.arange(30_011) % 3 == 0,
+    "complex64": np.arange(20_011).astype(np.complex64) * 1j,
+    "every second": np.arange(90_001, dtype=np.int64)[::2],
+    "transposed": np.arange(301 * 97, dtype=np.float64).reshape(301, 97).T,
+    "strings": np.array([b"x" * (n % 7) for n in range(9_001)], object),
+    "empty": np.zeros((0, 5), np.float32),
+}
+
+
+def test_large_tensors_come_back_as_they_went(transport: Transport) -> None:
+    with tf.Graph().as_default() as graph:
+        for number, array in enumerate(LARGE.values()):
+            dtype = tf.string if array.dtype == object else tf.as_dtype(array.dtype)
+            tf.identity(tf.placeholder(dtype, name=f"x{number}"), name=f"y{number}")
+    created = transport.call(m.CreateSession(graph.as_graph_def(), config_pb2.ConfigProto()))
+    assert isinstance(created, m.SessionCreated)
+    # A small one is in the midst of them: they come back in the order in which they were asked for.
+    arrays = [*LARGE.values()]
+    feeds = tuple((f"x{number}:0", array) for number, array in enumerate(arrays))
+    fetches = tuple(f"y{number}:0" for number in reversed(range(len(arrays))))
+    reply = transport.call(m.RunStep(created.session, feeds, fetches, ()))
+    assert isinstance(reply, m.StepRun)
+    for name, array, value in zip(LARGE, arrays, reversed(reply.values), strict=True):
+        got = np.asarray(m.as_array(value))
+        assert got.dtype == array.dtype, name
+        np.testing.assert_array_equal(got, array, err_msg=name)
+    made = transport.call(
+        m.MakeCallable(created.session, config_pb2.CallableOptions(feed=["x0:0", "x7:0"], fetch=["y7:0", "y0:0"]))
+    )
+    assert isinstance(made, m.CallableMade)
+    reply = transport.call(m.RunCallable(created.session, made.handle, (LARGE["float32"], LARGE["empty"])))
+    assert isinstance(reply, m.StepRun)
+    assert [np.asarray(m.as_array(value)).shape for value in reply.values] == [(0, 5), (70_001,)]
+
+
+SMALL = Security(max_message_bytes=100_000)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("server", "client"), [(SMALL, Security()), (Security(), SMALL)], ids=["server", "client"])
+def test_what_is_larger_than_allowed_is_refused_both_ways(kind: str, server: Security, client: Security, task: Task) -> None:
+    with opened(kind, task, server, client) as transport:
+        with tf.Graph().as_default() as graph:
+            tf.identity(tf.placeholder(tf.float32, name="x"), name="small")
+            tf.fill(tf.placeholder(tf.int32, [1], name="n"), 1.0, name="y")
+        created = transport.call(m.CreateSession(graph.as_graph_def(), config_pb2.ConfigProto()))
+        assert isinstance(created, m.SessionCreated)
+        with pytest.raises(errors.ResourceExhaustedError, match="100000"):
+            _run(transport, created.session, "small:0", x=np.ones(1_000_000, np.float32))
+        with pytest.raises(errors.ResourceExhaustedError, match="100000"):
+            _run(transport, created.session, "y:0", n=np.array([1_000_000], np.int32))
+        assert _run(transport, created.session, "small:0", x=np.float32(7)) == 7
+
+
+def test_steps_of_many_threads_do_not_wait_for_each_other(transport: Transport) -> None:
+    session = _session(transport)
+    done = threading.Semaphore(0)
+    give_ups = [
+        transport.start(m.RunStep(session, (("w:0", np.float32(1)),), ("waits:0",), ()), lambda *_: done.release())
+        for _ in range(5)
+    ]
+    for _ in give_ups:
+        assert waiting.started.acquire(timeout=5)
+    assert _run(transport, session, "y:0", x=np.ones((1, 3), np.float32)) is not None
+    for give_up in give_ups:
+        give_up(errors.CancelledError(None, None, "over"))
+    for _ in give_ups:
+        assert done.acquire(timeout=5)

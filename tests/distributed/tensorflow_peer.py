@@ -49,6 +49,14 @@ def train(tf: Any, target: str, cluster: dict[str, list[str]]) -> dict[str, Any]
                 sess.run(fetch, feeds)
             except tf.errors.OpError as error:
                 errors.append([type(error).__name__, error.op.name if error.op is not None else ""])
+        large = np.arange(20_011, dtype=np.float32)
+        with tf.device("/job:ps/task:0"):
+            kept = tf.Variable(tf.zeros([20_011]), name="kept")
+        with tf.device("/job:worker/task:0"):
+            given = tf.placeholder(tf.float32, [None])
+            doubled = kept * 2.0
+        sess.run(kept.assign(given * 3.0), {given: large})
+        large_error = float(np.abs(sess.run(doubled) - 6 * large).max())
         words = sess.run(tf.strings.join([tf.constant(["a", "b"]), "!"])).tolist()
         devices = sorted(d.name for d in sess.list_devices())
     return {
@@ -56,6 +64,7 @@ def train(tf: Any, target: str, cluster: dict[str, list[str]]) -> dict[str, Any]
         "steps": int(steps),
         "loss": float(left),
         "errors": errors,
+        "large_error": large_error,
         "words": [word.decode() for word in words],
         "devices": devices,
     }

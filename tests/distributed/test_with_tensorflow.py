@@ -79,5 +79,6 @@ def test_a_cluster_of_both_trains(ps: str, worker: str, client: str) -> None:
         "InvalidArgumentError",
     ]
     assert seen["errors"][2][1] == "CheckNumerics"
+    assert seen["large_error"] == 0
     assert seen["words"] == ["a!", "b!"]
     assert seen["devices"] == [f"/job:{job}/replica:0/task:0/device:CPU:0" for job in ("ps", "worker")]

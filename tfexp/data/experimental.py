@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core.gone import missing_from
 from tfexp.data.dataset import Dataset, check_predicate, normalized, spec_of, traced
+from tfexp.data.iterator import Iterator
 from tfexp.data.structure import flatten, pack_as
+from tfexp.graph.scopes import colocate_with
+from tfexp.graph.tensor import Tensor
 from tfexp.ops.dataset_files import ignore_errors_dataset
 from tfexp.ops.dataset_map import scan_dataset, take_while_dataset
 from tfexp.ops.iterator import dataset_to_single_element
+from tfexp.ops.iterator_state import deserialize_iterator, serialize_iterator
+from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 
 AUTOTUNE = -1
 
@@ -99,6 +104,26 @@ def parallel_interleave(
 ) -> Transformation:
     """As `Dataset.interleave` with a thread for each data set that is open."""
     return lambda dataset: dataset.interleave(map_func, cycle_length, block_length, cycle_length)
+
+
+class _IteratorSaveable(SaveableObject):
+    """The position of an iterator, for a Saver: `tf.data.experimental.make_saveable_from_iterator`."""
+
+    def __init__(self, resource: Tensor):
+        serialized = serialize_iterator(resource)
+        super().__init__(resource, [SaveSpec(serialized, "", resource.op.name + "-state")], resource.op.name)
+
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Any) -> Any:
+        with colocate_with(self.op):
+            return deserialize_iterator(self.op, restored_tensors[0])
+
+
+def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
+    """The iterator's position as something that a Saver keeps: add it to `tf.GraphKeys.SAVEABLE_OBJECTS`, or give it to one.
+
+    The iterator has to be initialized before it is restored; it goes on with the very next element then.
+    """
+    return _IteratorSaveable(iterator._iterator_resource)
 
 
 def get_single_element(dataset: Dataset) -> Any:

@@ -9,16 +9,16 @@ from typing import Any
 
 from tfexp.core.errors import UNAVAILABLE, CancelledError, InternalError, OpError, UnavailableError
 from tfexp.distributed import messages as m
+from tfexp.distributed.inbox import Inbox
+from tfexp.distributed.security import Security
 from tfexp.distributed.status import as_error
 from tfexp.distributed.transport import OnDone
 from tfexp.distributed.wire import METHODS, Method
 
 _log = logging.getLogger("tfexp.distributed")
 
-# Messages may be as large as protobuf allows; a proxy has no business between tasks; a peer that is back is found soon.
-OPTIONS = (
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
+# A proxy has no business between tasks; a peer that is back is found soon.
+_OPTIONS = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
@@ -30,16 +30,29 @@ OPTIONS = (
 _FIRST_WORD, _EVERY = 1.0, 10.0
 
 
+def size_options(security: Security) -> tuple[tuple[str, int], ...]:
+    limit = security.max_message_bytes
+    return (("grpc.max_send_message_length", limit), ("grpc.max_receive_message_length", limit))
+
+
 class GrpcChannel:
     """The task at `address` (`host:port`). `name`: what to call it in messages."""
 
-    def __init__(self, address: str, name: str = ""):
+    def __init__(self, address: str, name: str = "", security: Security | None = None):
         import grpc
 
+        security = security or Security()
+
         self._grpc = grpc
-        self._address = address
-        self._name = f"{name} at {address}" if name else address
-        self._channel = grpc.insecure_channel(address, options=OPTIONS)
+        self.address = address
+        self.name = f"{name} at {address}" if name else address
+        self._metadata = security.metadata or None
+        options = (*_OPTIONS, *size_options(security))
+        credentials = security.client_credentials(grpc)
+        if credentials is None:
+            self._channel = grpc.insecure_channel(address, options=options)
+        else:
+            self._channel = grpc.secure_channel(address, credentials, options=options)
         self._stubs: dict[type[Any], Any] = {}
         self._closed = False
 
@@ -48,45 +61,55 @@ class GrpcChannel:
         stub = self._stubs.get(type(request))
         if stub is None:
             if self._closed:
-                raise UnavailableError(None, None, f"The channel to {self._name} was closed")
-            stub = self._stubs[type(request)] = self._channel.unary_unary(
-                method.path,
-                request_serializer=method.request.SerializeToString,
-                response_deserializer=method.response.FromString,
-            )
+                raise UnavailableError(None, None, f"The channel to {self.name} was closed")
+            stub = self._stubs[type(request)] = self._channel.unary_unary(method.path)
         return method, stub
 
     def call(self, request: m.Request, timeout: float | None = None) -> m.Reply:
         method, stub = self._stub(request)
         try:
-            response = stub(method.encode(request), timeout=timeout)
+            response = stub(method.request_bytes(request), timeout=timeout, metadata=self._metadata)
         except self._grpc.RpcError as error:
             raise self._error(error) from None
         except ValueError as error:  # gRPC's word for a channel that was closed meanwhile
-            raise CancelledError(None, None, f"{self._name}: {error}") from None
-        return method.decode_reply(response, request)
+            raise CancelledError(None, None, f"{self.name}: {error}") from None
+        return method.read_reply(response, request)
 
-    def start(self, request: m.Request, done: OnDone, wait: bool = False) -> Callable[[OpError], None]:
+    def ask(self, path: str, question: bytes, timeout: float) -> bytes:
+        """The answer of a method that is none of TensorFlow's."""
+        if self._closed:
+            raise UnavailableError(None, None, f"The channel to {self.name} was closed")
+        try:
+            answer: bytes = self._channel.unary_unary(path)(question, timeout=timeout, metadata=self._metadata)
+        except self._grpc.RpcError as error:
+            raise self._error(error) from None
+        except ValueError as error:
+            raise CancelledError(None, None, f"{self.name}: {error}") from None
+        return answer
+
+    def start(
+        self, request: m.Request, done: OnDone, wait: bool = False, inbox: Inbox | None = None
+    ) -> Callable[[OpError], None]:
         method, stub = self._stub(request)
         try:
-            future = stub.future(method.encode(request), wait_for_ready=wait)
+            future = stub.future(method.request_bytes(request), wait_for_ready=wait, metadata=self._metadata)
         except ValueError as error:
-            raise CancelledError(None, None, f"{self._name}: {error}") from None
+            raise CancelledError(None, None, f"{self.name}: {error}") from None
         reasons: list[OpError] = []
         if wait:
             self._say_who_is_waited_for(future, _FIRST_WORD)
 
         def finished(ended: Any) -> None:
             try:
-                reply, failure = method.decode_reply(ended.result(), request), None
+                reply, failure = method.read_reply(ended.result(), request), None
             except OpError as error:
                 reply, failure = None, error
             except self._grpc.FutureCancelledError:
-                reply, failure = None, reasons[0] if reasons else CancelledError(None, None, f"{self._name}: cancelled")
+                reply, failure = None, reasons[0] if reasons else CancelledError(None, None, f"{self.name}: cancelled")
             except self._grpc.RpcError as error:
                 reply, failure = None, self._error(error)
             except Exception as error:
-                reply, failure = None, InternalError(None, None, f"The answer of {self._name} cannot be read: {error}")
+                reply, failure = None, InternalError(None, None, f"The answer of {self.name} cannot be read: {error}")
             done(reply, failure)
 
         future.add_done_callback(finished)
@@ -100,7 +123,7 @@ class GrpcChannel:
     def _say_who_is_waited_for(self, future: Any, seconds: float) -> None:
         def remind() -> None:
             if not future.done():
-                _log.warning("Still waiting for %s: it does not answer yet", self._name)
+                _log.warning("Still waiting for %s: it does not answer yet", self.name)
                 self._say_who_is_waited_for(future, _EVERY)
 
         timer = threading.Timer(seconds, remind)
@@ -130,10 +153,10 @@ class GrpcChannel:
 
     def _error(self, error: Any) -> OpError:
         code, text = error.code().value[0], error.details() or ""
-        if code == UNAVAILABLE and self._address not in text:
-            text = f"{self._name} cannot be reached: {text}"
+        if code == UNAVAILABLE and self.address not in text:
+            text = f"{self.name} cannot be reached: {text}"
         elif code == UNAVAILABLE:
-            text = f"{self._name} cannot be reached ({text})"
+            text = f"{self.name} cannot be reached ({text})"
         return as_error(code, text)
 
     def close(self) -> None:

@@ -1,12 +1,13 @@
 """`tf.train.Server`: one task of a cluster, served by this process. Source: TF 1.15.
 
 A server listens at the host that the cluster names for its task: `localhost` is this machine alone. `bind` says otherwise
-(`"0.0.0.0"`: every interface). There is no authentication: whoever can reach the port can run graphs, which read and write
-files with the rights of this process.
+(`"0.0.0.0"`: every interface). Whoever is served can run graphs, which read and write files with the rights of this
+process: a server that others can reach should have a token or want certificates (`security`), and warns without.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,13 +19,15 @@ from tfexp.distributed.cluster import ClusterSpec
 from tfexp.runtime.backend import register_backend
 
 if TYPE_CHECKING:
-    from tfexp.distributed.task import Task
+    from tfexp.distributed.security import Security
     from tfexp.distributed.transport import Transport
+
+_log = logging.getLogger("tfexp.distributed")
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]", "")
 
 # The servers of this process, by `host:port`: their own process's sessions need no socket.
-_serving: dict[str, Task] = {}
+_serving: dict[str, Server] = {}
 
 
 class Server:
@@ -32,7 +35,8 @@ class Server:
 
     `server_or_cluster_def`: a ClusterSpec, a dict, a ClusterDef or a ServerDef, which names job and task too. Without
     `start` it begins to serve at `start()`. Raises ValueError when the task is none of the cluster's or is not said,
-    InvalidArgumentError for a protocol other than grpc, UnknownError when its address cannot be listened at.
+    InvalidArgumentError for a protocol other than grpc, UnknownError when its address cannot be listened at. `bind`
+    and `security` (default: the environment's) are tfexp's own.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class Server:
         start: bool = True,
         *,
         bind: str | None = None,
+        security: Security | None = None,
     ):
         cluster, job, index, default = _identity(server_or_cluster_def, job_name, task_index)
         if (protocol or "grpc") != "grpc":
@@ -64,12 +69,23 @@ class Server:
             raise UnknownError(None, None, f'Could not parse port for local server from "{address}" ({self._name})')
         if bind is None:
             bind = "127.0.0.1" if host in _LOOPBACK else host
+        from tfexp.distributed.memory import keep_large_buffers
+        from tfexp.distributed.security import Security
         from tfexp.distributed.services import GrpcServices
         from tfexp.distributed.task import Task, task_names
 
+        keep_large_buffers()  # before there are threads that have memory of their own
         self._tasks = task_names(cluster)
         self._task = Task(self._name, self._tasks, self._connect, default)
-        self._services = GrpcServices(self._task, f"{bind}:{port}")
+        self._security = security or Security.from_environment()
+        if bind not in _LOOPBACK and self._security.open_to_all:
+            _log.warning(
+                "%s listens at %s without a token or clients' certificates: whoever can reach the port can run graphs with "
+                "the rights of this process (TFEXP_TOKEN, TFEXP_TLS_MUTUAL)",
+                self._name,
+                bind,
+            )
+        self._services = GrpcServices(self._task, f"{bind}:{port}", self._security)
         self._address = f"{host or 'localhost'}:{self._services.port}"
         self._tasks[self._name] = self._address
         self._started = False
@@ -77,10 +93,8 @@ class Server:
             self.start()
 
     def _connect(self, address: str) -> Transport:
-        from tfexp.distributed.channel import GrpcChannel
-
         name = next((task for task, known in self._tasks.items() if known == address), "")
-        return GrpcChannel(address, name)
+        return _channel(address, name, self._security)
 
     @property
     def address(self) -> str:
@@ -105,7 +119,7 @@ class Server:
         if not self._started:
             self._started = True
             self._services.start()
-            _serving[self._address] = self._task
+            _serving[self._address] = self
 
     def join(self) -> None:
         """Wait until the server is stopped: as a rule, for ever."""
@@ -113,7 +127,7 @@ class Server:
 
     def stop(self, grace: float | None = None) -> None:
         """Stop serving; whatever is under way ends with UnavailableError. tfexp's own: TensorFlow's servers only die."""
-        if _serving.get(self._address) is self._task:
+        if _serving.get(self._address) is self:
             del _serving[self._address]
         self._task.close()
         self._services.stop(grace).wait()
@@ -168,16 +182,31 @@ def _identity(
 
 
 def _transport_to(target: str) -> Transport:
-    """In-process for a server of this process, gRPC for any other."""
+    """In-process for a server of this process, gRPC and lanes for any other."""
     address = target.partition("://")[2]
-    task = _serving.get(address)
-    if task is not None:
+    from tfexp.distributed.security import Security
+
+    server = next((server for known, server in _serving.items() if _same(known, address)), None)
+    if server is not None:
         from tfexp.distributed.transport import InProcess
 
-        return InProcess(task)
-    from tfexp.distributed.channel import GrpcChannel
+        return InProcess(server._task)
+    # A task of the cluster that a server of this process is of is reached as that one reaches it.
+    near = (server._security for server in _serving.values() if address in server._tasks.values())
+    return _channel(address, "", next(near, None) or Security.from_environment())
 
-    return GrpcChannel(address)
+
+def _same(address: str, other: str) -> bool:
+    """Whether two addresses are one, by whichever name of this machine."""
+    (host, _, port), (other_host, _, other_port) = address.rpartition(":"), other.rpartition(":")
+    return port == other_port and (host == other_host or (host in _LOOPBACK and other_host in _LOOPBACK))
+
+
+def _channel(address: str, name: str, security: Security) -> Transport:
+    from tfexp.distributed.channel import GrpcChannel
+    from tfexp.distributed.lane import LaneChannel
+
+    return LaneChannel(GrpcChannel(address, name, security), security)
 
 
 def _open_session(target: str, graph: Any, config: config_pb2.ConfigProto | None) -> Any:

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from concurrent import futures
 from typing import Any
 
-from google.protobuf.message import DecodeError, EncodeError
+from google.protobuf.message import EncodeError
 
 from tfexp.core import errors
-from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError
+from tfexp.core.errors import CancelledError, OpError
 from tfexp.distributed import messages as m
-from tfexp.distributed.channel import OPTIONS
+from tfexp.distributed.channel import size_options
+from tfexp.distributed.lane_server import LaneServer
+from tfexp.distributed.security import Security
 from tfexp.distributed.status import code_and_text
 from tfexp.distributed.transport import Host
 from tfexp.distributed.wire import MASTER, METHODS, WORKER, Method
@@ -24,6 +26,7 @@ _log = logging.getLogger("tfexp.distributed")
 
 # Requests that may be under way at once: each that waits (a dequeue, a tensor that is not there yet) holds a thread.
 MAX_REQUESTS = 1024
+NO_TOKEN = "This server serves only those who bring its token (TFEXP_TOKEN); the call brought none, or another"
 # What fits into the trailer of a gRPC status; the body of a response has no such bound.
 _MAX_DETAILS = 4000
 
@@ -31,15 +34,21 @@ _MAX_DETAILS = 4000
 class GrpcServices:
     """The two services of a task, listening at `address` (`host:port`, port 0: any). `port` is where they are."""
 
-    def __init__(self, host: Host, address: str):
+    def __init__(self, host: Host, address: str, security: Security | None = None):
         import grpc
+
+        security = security or Security()
 
         self._grpc = grpc
         self._host = host
         self._pool = _DaemonThreads()
         self._server = grpc.server(
-            self._pool, options=(*OPTIONS, ("grpc.so_reuseport", 0)), maximum_concurrent_rpcs=MAX_REQUESTS
+            self._pool,
+            interceptors=(_doorkeeper(grpc, security),) if security.token else None,
+            options=(*size_options(security), ("grpc.so_reuseport", 0)),
+            maximum_concurrent_rpcs=MAX_REQUESTS,
         )
+        self._lanes = LaneServer(host, security, address.rpartition(":")[0])
         by_service: dict[str, dict[str, Any]] = {MASTER: {}, WORKER: {}}
         for method in METHODS.values():
             by_service[method.service][method.name] = self._handler(method)
@@ -49,10 +58,16 @@ class GrpcServices:
             ("MarkRecvFinished", ws.MarkRecvFinishedRequest, ws.MarkRecvFinishedResponse),
         ):
             by_service[WORKER][name] = self._empty(request, response)
+        by_service["tfexp.Lanes"] = {"Open": grpc.unary_unary_rpc_method_handler(self._offer_lane)}
         for service, handlers in by_service.items():
             self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
         try:
-            self.port: int = self._server.add_insecure_port(address)
+            credentials = security.server_credentials(grpc)
+            self.port: int = (
+                self._server.add_insecure_port(address)
+                if credentials is None
+                else self._server.add_secure_port(address, credentials)
+            )
         except RuntimeError as error:
             raise errors.UnknownError(None, None, _cannot_bind(address, error)) from None
         if self.port == 0:
@@ -63,6 +78,7 @@ class GrpcServices:
 
     def stop(self, grace: float | None = None) -> threading.Event:
         """Take no more requests; those under way have `grace` seconds. The event is set when all is over."""
+        self._lanes.stop()
         stopped: threading.Event = self._server.stop(grace)
         return stopped
 
@@ -75,17 +91,19 @@ class GrpcServices:
             lambda _, __: response(), request.FromString, response.SerializeToString
         )
 
+    def _offer_lane(self, question: bytes, context: Any) -> bytes:
+        try:
+            return self._lanes.offer(question)
+        except (OpError, OSError) as error:  # there may be no room for a socket or its directory
+            code, text = code_and_text(error)
+            context.abort(self._status(code), text)
+            raise AssertionError("abort raises") from None
+
     def _serve(self, method: Method, data: bytes, context: Any) -> bytes:
         in_body = False
         try:
-            try:
-                message = method.request.FromString(data)
-            except DecodeError:
-                raise InvalidArgumentError(
-                    None, None, f"The request is no {method.request.DESCRIPTOR.name} ({len(data)} bytes)"
-                ) from None
-            in_body = method.errors_in_body and message.store_errors_in_response_body
-            return self._answer(method, message, context)
+            request, in_body = method.read_request(data)
+            return self._answer(method, request, context)
         except OpError as error:
             code, text = code_and_text(error)
         except (EncodeError, TypeError, ValueError) as error:
@@ -99,18 +117,31 @@ class GrpcServices:
         context.abort(self._status(code), text[:_MAX_DETAILS])
         raise AssertionError("abort raises")
 
-    def _answer(self, method: Method, message: Any, context: Any) -> bytes:
-        request: m.Request = method.decode(message)
+    def _answer(self, method: Method, request: m.Request, context: Any) -> bytes:
         number = self._host.begin()
         gone = CancelledError(None, None, "The client does not wait for the answer any more")
         if not context.add_callback(lambda: self._host.cancel(number, gone)):
             self._host.cancel(number, gone)
         reply = self._host.run(number, request)
-        encoded: bytes = method.encode_reply(reply, request).SerializeToString()
-        return encoded
+        return method.reply_bytes(reply, request)
 
     def _status(self, code: int) -> Any:
         return next((s for s in self._grpc.StatusCode if s.value[0] == code), self._grpc.StatusCode.UNKNOWN)
+
+
+def _doorkeeper(grpc: Any, security: Security) -> Any:
+    """Turns away whoever does not bring the token, whatever he calls."""
+
+    def refuse(_: Any, context: Any) -> None:
+        context.abort(grpc.StatusCode.UNAUTHENTICATED, NO_TOKEN)
+
+    refusal = grpc.unary_unary_rpc_method_handler(refuse)
+
+    class Doorkeeper(grpc.ServerInterceptor):
+        def intercept_service(self, continuation: Any, details: Any) -> Any:
+            return continuation(details) if security.admits(details.invocation_metadata) else refusal
+
+    return Doorkeeper()
 
 
 def _cannot_bind(address: str, error: Exception | None) -> str:

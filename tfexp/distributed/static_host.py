@@ -18,6 +18,7 @@ from tfexp.distributed.channel import GrpcChannel
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec
 from tfexp.distributed.process_host import ProcessHosting
+from tfexp.distributed.security import Security
 
 __all__ = ["StaticHosting"]
 
@@ -67,8 +68,9 @@ class StaticHosting(Hosting):
         """Every task answers, as the one that it should be."""
         answers: queue.SimpleQueue[tuple[TaskSpec, Any, OpError | None]] = queue.SimpleQueue()
         say("waiting for " + ", ".join(f"{task.name} at {self._address(task)}" for task in tasks))
+        security = Security.from_environment()
         for task in tasks:
-            channel = self._channels[task.name] = GrpcChannel(self._address(task), task.name)
+            channel = self._channels[task.name] = GrpcChannel(self._address(task), task.name, security)
             channel.start(m.GetStatus(), _into(answers, task), wait=True)
         missing = {task.name: task for task in tasks}
         ends = time.monotonic() + self._within

@@ -11,7 +11,6 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -19,6 +18,7 @@ from tensorboard.compat.proto import config_pb2
 from tfexp.core.errors import CancelledError, DeadlineExceededError, InternalError, OpError, UnavailableError
 from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
+from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.machine import Machine
 from tfexp.distributed.master import OURS, Master
 from tfexp.distributed.program import GraphProgram, PartialProgram
@@ -37,12 +37,24 @@ _MEMORY_LIMIT = 268435456
 class _Call:
     """A request that somebody waits for in `Task.run`."""
 
-    __slots__ = ("inbox", "timers")
+    __slots__ = ("cancelled", "inbox", "timers")
 
     def __init__(self) -> None:
         # Work to do (a callable), or the answer (reply, error).
-        self.inbox: SimpleQueue[Any] = SimpleQueue()
+        self.inbox = Inbox()
         self.timers: list[threading.Timer] = []
+        # Why nobody waits for it any more: it may have been said before the machines knew of the call.
+        self.cancelled: OpError | None = None
+
+
+class _Nested:
+    """A call of the own master to the own worker: for the sake of which call it is, and the master's ask."""
+
+    __slots__ = ("ask", "cancelled", "root")
+
+    def __init__(self, root: int, ask: int) -> None:
+        self.root, self.ask = root, ask
+        self.cancelled: OpError | None = None
 
 
 class _Pending:
@@ -93,7 +105,7 @@ class Task:
         self._worker = Worker(own, self.devices, tasks)
         self._numbers = itertools.count(1)
         self._calls: dict[int, _Call] = {}
-        self._nested: dict[int, tuple[int, int]] = {}  # the worker's call -> the client's call and the master's ask
+        self._nested: dict[int, _Nested] = {}  # by the worker's call
         self._sub_call: dict[int, int] = {}  # the master's ask -> the worker's call
         self._remote: dict[tuple[Machine, int], _Pending] = {}
         self._owners: dict[tuple[Machine, int], int] = {}  # whose call an ask is for
@@ -126,6 +138,8 @@ class Task:
             if self._closed is not None:
                 raise self._closed
             self._feed(machine, ev.Asked(number, request))
+            if call.cancelled is not None:
+                self._feed(machine, ev.Cancelled(number, call.cancelled))
             while True:
                 item = call.inbox.get()
                 if callable(item):
@@ -141,12 +155,15 @@ class Task:
             raise
         finally:
             self._calls.pop(number, None)
+            call.inbox.close()
             for timer in call.timers:
                 timer.cancel()
 
     def cancel(self, number: int, error: OpError) -> None:
         """Nobody waits for that call any more: whatever it does stops. Nothing happens when it has ended."""
-        if number in self._calls:
+        call = self._calls.get(number)
+        if call is not None:
+            call.cancelled = error
             self._feed(self._master, ev.Cancelled(number, error))
             self._feed(self._worker, ev.Cancelled(number, error))
 
@@ -177,6 +194,7 @@ class Task:
         try:
             with self._lock:
                 commands = machine.handle(event)
+                self._expect(machine, commands)
         except Exception as error:
             # A bug of ours: the call that it hit ends, the server goes on.
             _log.exception("%s failed on %s", type(machine).__name__, type(event).__name__)
@@ -185,9 +203,23 @@ class Task:
         if isinstance(event, ev.Answered | ev.Failed):
             self._owners.pop((machine, event.ask), None)
         for command in commands:
-            if isinstance(command, ev.Ask | ev.Execute | ev.Load) and command.call != -1:
-                self._owners[(machine, command.ask)] = command.call
             self._perform(machine, command)
+
+    def _expect(self, machine: Machine, commands: list[ev.Command]) -> None:
+        """Write down what is about to begin, while the machine is locked: another thread may abandon it before it does."""
+        for command in commands:
+            if not isinstance(command, ev.Ask | ev.Execute | ev.Load):
+                continue
+            if command.call != -1:
+                self._owners[(machine, command.ask)] = command.call
+            if isinstance(command, ev.Execute):
+                self._states[command.ask] = StepState()
+            elif isinstance(command, ev.Ask) and command.task == self.own:
+                number = next(self._numbers)
+                self._nested[number] = _Nested(command.call, command.ask)
+                self._sub_call[command.ask] = number
+            elif isinstance(command, ev.Ask):
+                self._remote[(machine, command.ask)] = _Pending()
 
     def _perform(self, machine: Machine, command: ev.Command) -> None:
         match command:
@@ -199,8 +231,7 @@ class Task:
                 self._ask_own_worker(command)
             case ev.Ask():
                 self._ask_peer(machine, command)
-            case ev.Execute(ask, call):
-                self._states[ask] = StepState()
+            case ev.Execute(_, call):
                 self._hand_over(call, lambda: self._execute(command))
             case ev.Load(_, call):
                 self._hand_over(call, lambda: self._load(command))
@@ -221,9 +252,8 @@ class Task:
     def _answer(self, number: int, reply: Any, error: OpError | None) -> None:
         nested = self._nested.pop(number, None)
         if nested is not None:
-            _, ask = nested
-            self._sub_call.pop(ask, None)
-            event = ev.Answered(ask, reply) if error is None else ev.Failed(ask, error)
+            self._sub_call.pop(nested.ask, None)
+            event = ev.Answered(nested.ask, reply) if error is None else ev.Failed(nested.ask, error)
             self._feed(self._master, event)
             return
         call = self._calls.get(number)
@@ -232,29 +262,39 @@ class Task:
 
     def _hand_over(self, number: int, work: Callable[[], None]) -> None:
         """Have the thread that waits for this call do the work; one of our own if nobody waits."""
-        root = self._nested[number][0] if number in self._nested else number
-        call = self._calls.get(root)
+        call = self._root(number)
         if call is not None:
             call.inbox.put(work)
         else:
             threading.Thread(target=work, name="tfexp-task", daemon=True).start()
 
+    def _root(self, number: int) -> _Call | None:
+        """The call of a client or peer that this one is part of, if somebody waits for it."""
+        nested = self._nested.get(number)
+        return self._calls.get(number if nested is None else nested.root)
+
     def _ask_own_worker(self, command: ev.Ask) -> None:
-        number = next(self._numbers)
-        self._nested[number] = (command.call, command.ask)
-        self._sub_call[command.ask] = number
+        number = self._sub_call[command.ask]
+        nested = self._nested[number]
         self._feed(self._worker, ev.Asked(number, command.request))
+        if nested.cancelled is not None:
+            self._feed(self._worker, ev.Cancelled(number, nested.cancelled))
 
     def _ask_peer(self, machine: Machine, command: ev.Ask) -> None:
         key = (machine, command.ask)
-        pending = self._remote[key] = _Pending()
+        pending = self._remote.get(key)
+        if pending is None:
+            return  # abandoned before it began
 
         def done(reply: m.Reply | None, error: OpError | None) -> None:
             self._remote.pop(key, None)
             self._feed(machine, ev.Answered(command.ask, reply) if error is None else ev.Failed(command.ask, error))
 
         try:
-            pending.started(self._transport(command.task).start(command.request, done, command.wait))
+            transport = self._transport(command.task)
+            call = self._root(command.call)
+            inbox = None if call is None else call.inbox
+            pending.started(transport.start(command.request, done, command.wait, inbox))
         except OpError as error:
             done(None, error)
         except Exception as error:
@@ -280,9 +320,13 @@ class Task:
             if state is not None:
                 state.cancel(error)
                 return
-        elif ask in self._sub_call:
-            self._feed(self._worker, ev.Cancelled(self._sub_call[ask], error))
-            return
+        else:
+            number = self._sub_call.get(ask, -1)
+            nested = self._nested.get(number)
+            if nested is not None:
+                nested.cancelled = error
+                self._feed(self._worker, ev.Cancelled(number, error))
+                return
         pending = self._remote.pop((machine, ask), None)
         if pending is not None:
             pending.give_up(error)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from tfexp.core.errors import CancelledError, OpError, UnavailableError
+from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.messages import Reply, Request
 
 # Called once, with a reply or with an error.
@@ -20,8 +21,13 @@ class Transport(Protocol):
         """The task's answer; raises its error, DeadlineExceededError after `timeout` seconds, UnavailableError."""
         ...
 
-    def start(self, request: Request, done: OnDone, wait: bool = False) -> Callable[[OpError], None]:
-        """Ask without waiting. `wait`: until the task is up. Returns what gives up on it, for a reason."""
+    def start(
+        self, request: Request, done: OnDone, wait: bool = False, inbox: Inbox | None = None
+    ) -> Callable[[OpError], None]:
+        """Ask without waiting. `wait`: until the task is up. Returns what gives up on it, for a reason.
+
+        `inbox`: of a thread that has nothing better to do than to read the answer, if the transport can use it.
+        """
         ...
 
     def close(self) -> None:
@@ -66,7 +72,9 @@ class InProcess:
         self._calls.add(number)
         return number
 
-    def start(self, request: Request, done: OnDone, wait: bool = False) -> Callable[[OpError], None]:
+    def start(
+        self, request: Request, done: OnDone, wait: bool = False, inbox: Inbox | None = None
+    ) -> Callable[[OpError], None]:
         number = self._enter()
 
         def run() -> None:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 
-from tfexp.core.errors import InternalError
+from tfexp.core.errors import InternalError, InvalidArgumentError
+from tfexp.distributed import large_tensors
 from tfexp.distributed import messages as m
 from tfexp.distributed.messages import as_proto
 from tfexp.distributed.status import as_error
@@ -36,6 +37,40 @@ class Method:
     @property
     def path(self) -> str:
         return f"/{self.service}/{self.name}"
+
+    def request_bytes(self, request: m.Request) -> bytes:
+        arrays: list[Any] = []
+        small = self.encode(large_tensors.detached(request, arrays)).SerializeToString()
+        return large_tensors.joined(self.request.DESCRIPTOR.name, small, arrays)
+
+    def read_request(self, data: bytes) -> tuple[m.Request, bool]:
+        """The request, and whether its errors go into the body. InvalidArgumentError for bytes that are none."""
+        small, arrays = large_tensors.split(self.request.DESCRIPTOR.name, data)
+        try:
+            message = self.request.FromString(small)
+        except DecodeError:
+            raise InvalidArgumentError(
+                None, None, f"The request is no {self.request.DESCRIPTOR.name} ({len(data)} bytes)"
+            ) from None
+        in_body = self.errors_in_body and bool(message.store_errors_in_response_body)
+        return large_tensors.attached(self.decode(message), arrays), in_body
+
+    def reply_bytes(self, reply: m.Reply, request: m.Request) -> bytes:
+        arrays: list[Any] = []
+        small = self.encode_reply(large_tensors.detached(reply, arrays), request).SerializeToString()
+        return large_tensors.joined(self.response.DESCRIPTOR.name, small, arrays)
+
+    def read_reply(self, data: bytes, request: m.Request) -> m.Reply:
+        """The reply; raises the error that it carries. InternalError for bytes that are none."""
+        small, arrays = large_tensors.split(self.response.DESCRIPTOR.name, data)
+        try:
+            message = self.response.FromString(small)
+        except DecodeError:
+            raise InternalError(
+                None, None, f"The answer is no {self.response.DESCRIPTOR.name} ({len(data)} bytes)"
+            ) from None
+        reply: m.Reply = large_tensors.attached(self.decode_reply(message, request), arrays)
+        return reply
 
 
 def check_status(response: Any) -> None:

@@ -149,6 +149,9 @@ class Worker(Machine):
         session = self._session(request.session)
 
         def loaded(program: Program) -> list[Command]:
+            if self._sessions.get(request.session) is not session:
+                gone = AbortedError(None, None, f"The session {request.session} was closed while its graph was loaded")
+                return [Forget(request.session), Refuse(call, gone)]
             handle = f"{next(self._graph_numbers):016x}"
             session.graphs[handle] = program
             return [Respond(call, m.GraphRegistered(handle))]

@@ -247,7 +247,7 @@ class BundleReader:
                 f"{where}: the file is truncated: it has {available} bytes, "
                 f"the tensor's are {entry.offset} to {entry.offset + entry.size}",
             )
-        if as_dtype(entry.dtype) is dtypes.string:
+        if as_dtype(entry.dtype) in (dtypes.string, dtypes.variant):
             data = os.pread(handle, entry.size, entry.offset)
             try:
                 strings, crc = decode_strings(data, out.size)

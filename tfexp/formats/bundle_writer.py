@@ -134,7 +134,7 @@ class BundleWriter:
 
     def _dtype(self, name: str, tensor: NDArray[Any], dtype: Any) -> DType:
         element = as_dtype(np.asarray(tensor).dtype if dtype is None else dtype).base_dtype
-        if not element.is_numpy_compatible:
+        if element is not dtypes.variant and not element.is_numpy_compatible:
             raise InvalidArgumentError(None, None, f"{name}: a checkpoint cannot hold a {element.name}")
         return element
 
@@ -149,7 +149,7 @@ class BundleWriter:
             dtype=dtype.as_datatype_enum, shape=TensorShape(array.shape).as_proto(), offset=self._offset
         )
         try:
-            if dtype is dtypes.string:
+            if dtype in (dtypes.string, dtypes.variant):  # a variant comes as what its maker wrote
                 data, crc = encode_strings(_strings(array, name))
                 self._file.write(data)
                 entry.size = len(data)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
+from tfexp.core.op import get_op
 from tfexp.core.shape import Dimension, TensorShape
 from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.operation import Operation
@@ -107,7 +108,10 @@ def _from_list(value: Any, dtype: DType | None = None, name: str | None = None, 
     """A list with tensors somewhere inside is packed; one without is a constant."""
     if not _has_tensor(value):
         return constant(value, dtype=dtype, name=name or "Const")
-    return _pack(value, dtype or _element_dtype(value), name or "packed")
+    found = _element_dtype(value)
+    if dtype is not None and found is not dtype.base_dtype:
+        value = _cast_tensors(value, dtype.base_dtype)
+    return _pack(value, dtype or found, name or "packed")
 
 
 def _has_tensor(value: Any) -> bool:
@@ -120,6 +124,14 @@ def _element_dtype(value: Any) -> DType | None:
     if isinstance(value, (list, tuple)):
         return next((found for found in map(_element_dtype, value) if found is not None), None)
     return value.dtype.base_dtype if hasattr(value, "_as_graph_element") or isinstance(value, Tensor) else None
+
+
+def _cast_tensors(value: Any, dtype: DType) -> Any:
+    """A nested list with its tensors cast to that dtype: a list that is asked for in a dtype gets it."""
+    if isinstance(value, (list, tuple)):
+        return [_cast_tensors(item, dtype) for item in value]
+    tensor = hasattr(value, "_as_graph_element") or isinstance(value, Tensor)
+    return get_op("Cast")(value, DstT=dtype) if tensor and value.dtype.base_dtype is not dtype else value
 
 
 def _pack(value: Any, dtype: DType | None, name: str) -> Tensor:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.ops.dataset import Dataset, DatasetIterator
+from tfexp.ops.dataset import Dataset, DatasetIterator, State
 
 _TYPES = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1"
 
@@ -23,11 +24,15 @@ class IteratorResource:
         self.name = name
         self.types, self.shapes = list(types), list(shapes)
         self._lock = threading.Lock()
+        self._dataset: Dataset | None = None
         self._iterator: DatasetIterator | None = None
 
     def initialize(self, dataset: Dataset) -> None:
         """Start from the beginning of `dataset`."""
-        fresh = dataset.iterator()
+        self._dataset = dataset
+        self._replace(dataset.iterator())
+
+    def _replace(self, fresh: DatasetIterator) -> None:
         with self._lock:
             old, self._iterator = self._iterator, fresh
         if old is not None:
@@ -58,7 +63,24 @@ class IteratorResource:
     def iterator(self) -> DatasetIterator | None:
         return self._iterator
 
-    def close(self) -> None:
+    def restore(self, state: State) -> None:
+        """Go on with the data set from that position; FailedPreconditionError before it was initialized."""
+        if self._dataset is None:
+            raise FailedPreconditionError(
+                None, None, f"The iterator {self.name!r} must be initialized before its position is restored"
+            )
+        fresh = self._dataset.iterator()
+        fresh.restore(state)
+        self._replace(fresh)
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[DatasetIterator | None]:
+        """The running iterator, which nobody else asks for elements in the meantime; None before it was initialized."""
+        with self._lock:
+            yield self._iterator
+
+    def dispose(self) -> None:
+        """Nobody uses it any more."""
         if self._iterator is not None:
             self._iterator.close()
 

@@ -17,6 +17,7 @@ from tfexp.graph.scopes import control_dependencies, device, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_identity, save, state
 from tfexp.ops.partitioned_variable import PartitionedVariable
+from tfexp.ops.saveable_object import SaveableObject
 from tfexp.ops.variable_base import Variable
 
 
@@ -27,8 +28,9 @@ class Saveable:
     key: str
     tensor: Tensor  # what is written
     slice_spec: str
-    target: Tensor  # the reference that is assigned
+    target: Tensor  # the reference that is assigned, or the tensor itself where `owner` knows how
     device: str
+    owner: SaveableObject | None = None
 
     def restore(self, value: Tensor, reshape: bool) -> Any:
         if reshape:
@@ -74,6 +76,8 @@ def _collect(by_key: dict[str, Any], value: Any) -> None:
         return
     elif isinstance(value, Variable):
         key = value.op.name
+    elif isinstance(value, SaveableObject):
+        key = value.name
     else:
         raise TypeError(f"Variable to save is not a Variable: {value}")
     if key in by_key:
@@ -93,6 +97,8 @@ def _saveables(key: str, value: Any) -> list[Saveable]:
                 raise ValueError(f"Slices must all be slices: {part}")
         # The slices' own name is the key in the checkpoint, unless a dict says otherwise.
         return [_saveable(key, part, part._save_slice_info.spec) for part in parts]
+    if isinstance(value, SaveableObject):
+        return [Saveable(spec.name, spec.tensor, spec.slice_spec, spec.tensor, value.device, value) for spec in value.specs]
     if isinstance(value, Variable):
         info = value._save_slice_info
         return [_saveable(key, value, "" if info is None else info.spec)]
@@ -146,7 +152,10 @@ class SaveGraphBuilder:
             specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
             types = [s.target.dtype.base_dtype for s in saveables]
             values = save.restore_v2(prefix, names, specs, dtypes=types, name=scope)
-        assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True)]
+        assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True) if s.owner is None]
+        for owner in dict.fromkeys(s.owner for s in saveables if s.owner is not None):
+            own = [value for s, value in zip(saveables, values, strict=True) if s.owner is owner]
+            assigned.append(owner.restore(own, None))
         restored: Operation = group(*assigned, name=name)
         return restored
 

@@ -288,3 +288,10 @@ def elements_of_shapes(tf: Any) -> Outcome:
         tf.reshape(x, tf.placeholder_with_default([2, 3], [2])),
     ]
     return runs(shapes=[str(t.get_shape()) for t in made])
+
+
+@program("shapes that hold int64 values")
+def packed_in_another_type(tf: Any) -> Outcome:
+    long, short = tf.placeholder(tf.int64, []), tf.placeholder(tf.int32, [])
+    made = [make(shape) for make in (tf.ones, tf.zeros) for shape in ([long], [long, 3], [short, 2], (long,))]
+    return runs(Run(made, feeds={long: 5, short: 2}), names=[m.name for m in made])

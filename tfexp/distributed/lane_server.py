@@ -1,0 +1,250 @@
+"""The serving end of lanes (`lane`): sockets that are there for one client each, and the threads that answer on them."""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import logging
+import os
+import secrets
+import select
+import socket
+import struct
+import tempfile
+import threading
+import time
+from typing import Any
+
+from tfexp.core.errors import CancelledError, InternalError, InvalidArgumentError, OpError
+from tfexp.distributed import frames
+from tfexp.distributed.lane import OFFER_TIMEOUT, SECRET_BYTES, TCP, UNIX, Offer, available, boot_id, prepare_tcp
+from tfexp.distributed.security import Security
+from tfexp.distributed.transport import Host
+
+_log = logging.getLogger("tfexp.distributed")
+
+# Lanes at once, each with a thread. Who gets none stays with gRPC.
+_MOST = 512
+# Seconds that a client may let pass in the middle of a message.
+_STALLED = 30.0
+# The longest path that a Unix-domain socket can have.
+_LONGEST_PATH = 100
+
+
+class LaneServer:
+    """Offers lanes to the clients of a task and answers on them, until `stop`. `bind`: the host that it listens at."""
+
+    def __init__(self, host: Host, security: Security, bind: str = "127.0.0.1"):
+        self._host = host
+        self._bind = bind.strip("[]")
+        self._security = security
+        self._lock = threading.Lock()
+        self._serving: dict[int, _Served] = {}
+        self._threads: set[threading.Thread] = set()
+        self._offered: set[socket.socket] = set()
+        self._watch: Any = None  # the epoll that sees clients go
+        self._bell: int = -1
+        self._stopped = False
+
+    def offer(self, question: bytes) -> bytes:
+        """The `Offer` for a client that asks for a lane.
+
+        InvalidArgumentError for a question that cannot be read.
+        """
+        try:
+            asked = json.loads(question)
+            kinds = list(asked["kinds"]) if asked["version"] == frames.VERSION else []
+            here = asked["boot"] == boot_id() and asked["user"] == os.getuid()
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InvalidArgumentError(None, None, f"The question for a lane cannot be read: {error!r}") from None
+        if not available() or not self._security.lanes:
+            return Offer().as_bytes()
+        secret, limit = secrets.token_bytes(SECRET_BYTES), self._security.max_message_bytes
+        with self._lock:
+            if self._stopped or len(self._threads) >= _MOST:
+                return Offer().as_bytes()
+            if UNIX in kinds and here:
+                directory = _private_directory()
+                offer = Offer(UNIX, f"{directory.name}/lane", secret, limit)
+                listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                listener.bind(offer.place)
+                listener.listen(1)
+            elif TCP in kinds and not self._security.certificate:
+                directory = None
+                family = socket.AF_INET6 if ":" in self._bind else socket.AF_INET
+                listener = socket.create_server((self._bind, 0), family=family, backlog=1)
+                offer = Offer(TCP, str(listener.getsockname()[1]), secret, limit)
+            else:
+                return Offer().as_bytes()
+            if self._watch is None:
+                self._start_watching()
+            self._offered.add(listener)
+            self._run(self._admit, listener, directory, secret)
+        return offer.as_bytes()
+
+    def _run(self, target: Any, *args: Any) -> None:
+        thread = threading.Thread(target=self._and_forget, args=(target, *args), name="tfexp-lane", daemon=True)
+        self._threads.add(thread)
+        thread.start()
+
+    def _and_forget(self, target: Any, *args: Any) -> None:
+        try:
+            target(*args)
+        finally:
+            with self._lock:
+                self._threads.discard(threading.current_thread())
+
+    def _admit(self, listener: socket.socket, directory: tempfile.TemporaryDirectory[str] | None, secret: bytes) -> None:
+        """Let the one client in who knows the secret, and serve it. The socket's directory or port is gone by then."""
+        sock = None
+        try:
+            _limit(listener, OFFER_TIMEOUT)
+            sock, _ = listener.accept()
+            _limit(sock, OFFER_TIMEOUT)
+            brought = sock.recv(SECRET_BYTES, socket.MSG_WAITALL)
+        except OSError:
+            if sock is not None:
+                sock.close()
+            return
+        finally:
+            with self._lock:
+                self._offered.discard(listener)
+                listener.close()
+            if directory is not None:
+                directory.cleanup()
+        if not hmac.compare_digest(brought, secret):
+            _log.warning("A client came to a lane without its secret; it was turned away")
+            sock.close()
+            return
+        _limit(sock, _STALLED)
+        if directory is None:
+            prepare_tcp(sock)
+        served = _Served(sock)
+        with self._lock:
+            if self._stopped:
+                sock.close()
+                return
+            self._serving[sock.fileno()] = served
+            self._watch.register(sock.fileno(), select.EPOLLRDHUP | select.EPOLLONESHOT)
+        try:
+            sock.sendall(b"\x01")
+            self._serve(served)
+        except (OSError, frames.ConnectionLostError) as error:
+            _log.debug("A lane ended: %s", error)
+        finally:
+            with self._lock:
+                self._serving.pop(sock.fileno(), None)
+                sock.close()
+
+    def _serve(self, served: _Served) -> None:
+        incoming = frames.Frames(served.sock, self._security)
+        while True:
+            try:
+                frame = incoming.read()
+            except OpError as error:  # too large: what is left of it is not read
+                frames.send(served.sock, frames.error_frame(error))
+                return
+            if frame is None:
+                return
+            try:
+                answer = self._answer(served, *frame)
+            except OpError as error:
+                answer = frames.error_frame(error)
+            except Exception as error:
+                _log.exception("A request on a lane failed")
+                answer = frames.error_frame(error)
+            frames.send(served.sock, answer)
+
+    def _answer(self, served: _Served, kind: int, number: int, body: bytes, tensors: list[Any]) -> frames.Buffers:
+        method, request = frames.decoded_request(kind, number, body, tensors)
+        served.call = self._host.begin()
+        try:
+            if served.gone:
+                self._host.cancel(served.call, _gone())
+            reply = self._host.run(served.call, request)
+        finally:
+            served.call = -1
+        try:
+            return frames.reply_frame(method, reply, request, self._security)
+        except (TypeError, ValueError) as error:
+            raise InternalError(None, None, f"The answer to {method.name} cannot be sent: {error}") from None
+
+    # --- clients that go ---------------------------------------------------------------------------------------------
+
+    def _start_watching(self) -> None:
+        self._watch = select.epoll()
+        self._bell = os.eventfd(0, os.EFD_CLOEXEC)
+        self._watch.register(self._bell, select.EPOLLIN)
+        self._run(self._watch_clients)
+
+    def _watch_clients(self) -> None:
+        """While a client's request is under way nobody reads from its lane; this sees that it closed it."""
+        while True:
+            for fd, _ in self._watch.poll():
+                if fd == self._bell:
+                    return
+                with self._lock:
+                    served = self._serving.get(fd)
+                    if served is None or not served.hung_up():
+                        continue
+                    served.gone = True
+                    call = served.call
+                if call >= 0:
+                    self._host.cancel(call, _gone())
+
+    def stop(self) -> None:
+        """No lane is offered any more, and those that there are end. The task has been closed before."""
+        with self._lock:
+            self._stopped = True
+            for sock in (*self._offered, *(served.sock for served in self._serving.values())):
+                with contextlib.suppress(OSError):
+                    sock.shutdown(socket.SHUT_RDWR)
+            threads = list(self._threads)
+            if self._watch is not None:
+                os.eventfd_write(self._bell, 1)
+        until = time.monotonic() + OFFER_TIMEOUT  # a kernel that cannot be interrupted may go on for longer
+        for thread in threads:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, until - time.monotonic()))
+        if self._watch is not None:
+            self._watch.close()
+            os.close(self._bell)
+            self._watch = None
+
+
+class _Served:
+    """A client's lane. `call`: the number under which its request is under way, -1 for none."""
+
+    def __init__(self, sock: socket.socket):
+        self.sock = sock
+        self.call = -1
+        self.gone = False
+
+    def hung_up(self) -> bool:
+        poll = select.poll()
+        poll.register(self.sock.fileno(), select.POLLRDHUP)
+        return bool(poll.poll(0))
+
+
+def _limit(sock: socket.socket, seconds: float) -> None:
+    """Have the kernel end each wait for input after that time.
+
+    Python's own limit costs more, and a shutdown does not end it. There is none for output: a client reads when it has
+    done what it is at.
+    """
+    interval = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, interval)
+
+
+def _gone() -> CancelledError:
+    return CancelledError(None, None, "The client does not wait for the answer any more")
+
+
+def _private_directory() -> tempfile.TemporaryDirectory[str]:
+    """A new directory that only this user can enter, with a name short enough for a socket in it."""
+    directory = tempfile.TemporaryDirectory(prefix="tfexp-")
+    if len(directory.name) <= _LONGEST_PATH:
+        return directory
+    directory.cleanup()
+    return tempfile.TemporaryDirectory(prefix="tfexp-", dir="/tmp")

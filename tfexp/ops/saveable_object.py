@@ -1,0 +1,40 @@
+"""What a Saver can keep besides variables: any op that knows how its state is written and restored.
+
+Source: `SaveableObject` of TF 1.15's saver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tfexp.core.dtypes import DType
+from tfexp.graph.tensor import Tensor
+
+
+@dataclass(frozen=True)
+class SaveSpec:
+    """One tensor of a checkpoint: its value, its place in a larger tensor (usually ""), its key."""
+
+    tensor: Tensor
+    slice_spec: str
+    name: str
+
+    @property
+    def dtype(self) -> DType:
+        return self.tensor.dtype.base_dtype
+
+
+class SaveableObject:
+    """`op` is what is saved, `specs` the tensors that are written, `name` the key when there is only one."""
+
+    def __init__(self, op: Any, specs: Sequence[SaveSpec], name: str):
+        self.op = op
+        self.specs = list(specs)
+        self.name = name
+        self.device = getattr(op, "device", "")
+
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Any) -> Any:
+        """The operation that puts these values, in the order of `specs`, back."""
+        raise NotImplementedError
