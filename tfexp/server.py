@@ -28,7 +28,8 @@ Serve one task of a cluster, until SIGTERM or Ctrl-C.
   bind        the interface to listen at, if it is not the host of the task's own address; 0.0.0.0 is all of them
   tasks_here  how many tasks share this machine's cores (as many as the cluster has at the task's host, if not given)
 
-A server listens at its host's address, without authentication: use localhost, or a network that you trust.
+Whoever may use a server can run graphs with the rights of its process. Unless it listens at localhost, give it and the run
+the same TFEXP_TOKEN, or certificates (TFEXP_TLS_CERT, TFEXP_TLS_KEY, TFEXP_TLS_CA, TFEXP_TLS_MUTUAL), in the environment.
 
 Example: a parameter server and two workers on one machine, and a training that uses them
   python -m tfexp.server job=ps     task=0 cluster='{ps: [localhost:2222], worker: [localhost:2223, localhost:2224]}' &

@@ -39,7 +39,7 @@ def test_serves_until_a_signal_ends_it(number: signal.Signals) -> None:
 def test_help_says_all(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
-    for word in ("job", "task", "cluster", "bind", "tasks_here", "SIGTERM", "cluster=static"):
+    for word in ("job", "task", "cluster", "bind", "tasks_here", "SIGTERM", "cluster=static", "TFEXP_TOKEN"):
         assert word in out
 
 
