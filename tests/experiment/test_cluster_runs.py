@@ -140,6 +140,36 @@ def test_a_signal_saves_and_the_run_goes_on(number: signal.Signals, code: int, c
     assert ended.err.startswith(f"tfexp: run has ended, at step {step + 60} of {step + 60}")
 
 
+def test_a_signal_while_the_tasks_start_ends_them(tmp_path: Path) -> None:
+    with started(LONG, tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "starting 3 processes\n"
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 143
+    assert err == "tfexp: stopped before the first step: nothing was trained\n"
+    assert "the first step" not in out
+    assert until_no_process_names(str(tmp_path / "run"))
+
+
+def until_no_process_names(folder: str, seconds: float = 10) -> bool:
+    """Whether the tasks, whose logs are in the folder, have ended."""
+
+    def open_there() -> bool:
+        for path in Path("/proc").glob("[0-9]*/fd/1"):
+            try:
+                if os.readlink(path).startswith(folder):
+                    return True
+            except OSError:
+                continue  # it has ended meanwhile, or is somebody else's
+        return False
+
+    ends = time.monotonic() + seconds
+    while open_there() and time.monotonic() < ends:
+        time.sleep(0.02)
+    return not open_there()
+
+
 def test_a_killed_driver_takes_its_tasks_along_and_the_run_goes_on(cli: Callable, tmp_path: Path) -> None:
     with started(LONG, tmp_path) as process:
         wait_for(process, "step 100000/1000000", instead=lambda: saved(tmp_path / "run") >= 50)
