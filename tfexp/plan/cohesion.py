@@ -2,35 +2,64 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
-_SWITCHES = ("Switch", "RefSwitch")
-_MERGES = ("Merge", "RefMerge")
-# Primitives of loops, by whether their inputs and their outputs are inside of the loop.
-_INSIDE = {
-    **dict.fromkeys(["Enter", "RefEnter"], (False, True)),
-    **dict.fromkeys(["Exit", "RefExit"], (True, False)),
-    **dict.fromkeys(["NextIteration", "RefNextIteration", "LoopCond"], (True, True)),
-}
+_SWITCHES = frozenset({"Switch", "RefSwitch"})
+_MERGES = frozenset({"Merge", "RefMerge"})
+_ENTERS = frozenset({"Enter", "RefEnter"})
+_EXITS = frozenset({"Exit", "RefExit"})
+# What hands on a value as it is, wherever it runs.
+PASSING_ON = _MERGES | _EXITS | frozenset({"Switch", "Enter", "NextIteration", "RefNextIteration", "LoopCond"})
 
 
-def cohesive_pairs(ops: Iterable[Operation], fed: set[Tensor]) -> Iterator[tuple[Operation, Operation]]:
-    """Pairs of nodes that have to be in one stage: the ends of every edge that a dead value or a frame may cross."""
-    ops = list(ops)
+class Groups:
+    """The nodes of a step, grouped by what must not be torn apart; most are alone."""
+
+    def __init__(self, ops: Iterable[Operation], fed: set[Tensor]):
+        self._ops = list(ops)
+        self._parent = {op: op for op in self._ops}
+        if any(op.type in _SWITCHES or op.type in _ENTERS for op in self._ops):
+            for a, b in _cohesive_pairs(self._ops, fed):
+                self._parent[self.root(a)] = self.root(b)
+
+    def root(self, op: Operation) -> Operation:
+        """The node that stands for the group of `op`."""
+        parent = self._parent
+        while parent[op] is not op:
+            parent[op] = parent[parent[op]]
+            op = parent[op]
+        return op
+
+    def members(self) -> list[list[Operation]]:
+        """The groups of more than one node, each in the order of the step."""
+        found: dict[Operation, list[Operation]] = defaultdict(list)
+        for op in self._ops:
+            found[self.root(op)].append(op)
+        return [members for members in found.values() if len(members) > 1]
+
+
+def _cohesive_pairs(ops: list[Operation], fed: set[Tensor]) -> Iterator[tuple[Operation, Operation]]:
+    """The ends of every edge that a dead value may cross, or that is inside of a loop."""
     known = set(ops)
     mortal: set[Operation] = set()
+    depth: dict[Operation, int] = {}  # how many loops a node's outputs are inside of
     for op in ops:  # in order of creation: inputs first, but for loops' back edges
-        inputs = [t for t in op._inputs if t not in fed]
-        dangers = [t.op in mortal or t.op.type in _SWITCHES for t in inputs]
+        before = _before(op, fed, known)
+        inputs = [t.op for t in op._inputs if t not in fed]
+        dangers = [b in mortal or b.type in _SWITCHES for b in inputs]
         dead = bool(dangers) and all(dangers) if op.type in _MERGES else any(dangers)
         if dead or (op.type not in _MERGES and any(c in mortal for c in op._control_inputs)):
             mortal.add(op)
+        depth[op] = max((depth.get(b, 0) for b in before), default=0) + (op.type in _ENTERS) - (op.type in _EXITS)
     for op in ops:
-        takes_inside = op.type in _MERGES or _INSIDE.get(op.type, (False, False))[0]
-        for before in [t.op for t in op._inputs if t not in fed] + [c for c in op._control_inputs if c in known]:
-            gives_inside = before.type in _SWITCHES or before in mortal or _INSIDE.get(before.type, (False, False))[1]
-            if takes_inside or gives_inside:
-                yield before, op
+        for b in _before(op, fed, known):
+            if op.type in _MERGES or op.type in _EXITS or b.type in _SWITCHES or b in mortal or depth[b] > 0:
+                yield b, op
+
+
+def _before(op: Operation, fed: set[Tensor], known: set[Operation]) -> list[Operation]:
+    return [t.op for t in op._inputs if t not in fed] + [c for c in op._control_inputs if c in known]

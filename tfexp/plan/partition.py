@@ -18,14 +18,16 @@ from dataclasses import dataclass, field
 
 from tensorboard.compat.proto import graph_pb2
 
+from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError, UnimplementedError
+from tfexp.graph.calls import called_functions
 from tfexp.graph.graph import PRODUCER_VERSION
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Assignment
-from tfexp.plan.cohesion import cohesive_pairs
+from tfexp.plan.cohesion import PASSING_ON, Groups
 from tfexp.plan.prune import PLACEHOLDERS
 
 # Constants of at most so many elements are repeated on every task that reads them, rather than sent.
@@ -113,10 +115,12 @@ class _Partitioner:
         self.fed = set(feeds)
         self.fetches = [t for t in dict.fromkeys(fetches) if t not in self.fed]
         self.ops = needed(fetches, targets, feeds)
-        self.assignment = assignment
         self.incarnations = incarnations
         self.client = client_device
-        self.task = {op: task_of(assignment[op]) for op in self.ops}
+        self.device = {op: assignment[op] for op in self.ops}
+        self.task = {op: task_of(device) for op, device in self.device.items()}
+        self.groups = Groups(self.ops, self.fed)
+        self._give_groups_a_task()
         self.repeatable = {op for op in self.ops if _is_source(op, self.fed)}
         for op in self.ops:
             if op.type == "Identity" and not op._control_inputs and op._inputs[0] not in self.fed:
@@ -126,6 +130,30 @@ class _Partitioner:
         self.kept = set(targets) | {t.op for t in self.fetches}
         self.level: dict[Operation, int] = {}
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
+
+    def _give_groups_a_task(self) -> None:
+        """A conditional or a loop runs on one task: where its state is, else where its first node was to be.
+
+        Nodes without state give the same values wherever they run, so those that were pinned elsewhere come along.
+        UnimplementedError when state on several tasks is read or updated inside.
+        """
+        if len(set(self.task.values())) == 1:
+            return
+        for members in self.groups.members():
+            homes = list(dict.fromkeys(self.task[op] for op in members if _has_state(op)))
+            if len(homes) > 1:
+                a, b = (next(op for op in members if _has_state(op) and self.task[op] == home) for home in homes[:2])
+                raise UnimplementedError(
+                    None,
+                    b,
+                    f"{b.name} ({b.type}) on {self.task[b]} and {a.name} ({a.type}) on {self.task[a]} belong to one "
+                    "conditional or loop: what it reads and updates has to be on one task",
+                )
+            home = homes[0] if homes else self.task[members[0]]
+            device = next(self.device[op] for op in members if self.task[op] == home)
+            for op in members:
+                if self.task[op] != home:
+                    self.task[op], self.device[op] = home, device
 
     # --- which stage -------------------------------------------------------------------------------------------------
 
@@ -163,24 +191,7 @@ class _Partitioner:
 
     def _find_levels(self) -> None:
         """As early as the data allows; then as late as that costs nobody anything, which saves whole stages."""
-        group = {op: op for op in self.ops}
-
-        def root(op: Operation) -> Operation:
-            while group[op] is not op:
-                group[op] = group[group[op]]
-                op = group[op]
-            return op
-
-        if len(set(self.task.values())) > 1:
-            for a, b in cohesive_pairs(self.ops, self.fed):
-                if self.task[a] != self.task[b]:
-                    raise UnimplementedError(
-                        None,
-                        b,
-                        f"{b.name} ({b.type}) on {self.task[b]} and {a.name} ({a.type}) on {self.task[a]} belong to one "
-                        "conditional or loop: it has to be on one task",
-                    )
-                group[root(a)] = root(b)
+        root = self.groups.root
         members: dict[Operation, list[Operation]] = defaultdict(list)
         for op in self.ops:
             members[root(op)].append(op)
@@ -266,7 +277,7 @@ class _Partitioner:
             node = stage.graph_def.node.add()
             node.CopyFrom(op.node_def)
             here = self.task[op] == stage.task
-            node.device = self.assignment[op] if here else self._device_in(number)
+            node.device = self.device[op] if here else self._device_in(number)
             del node.input[:]
             for tensor in op._inputs:
                 node.input.append(self._input_name(tensor, number))
@@ -277,6 +288,19 @@ class _Partitioner:
                     stage.after.add(self._stage_of(before))
             if "_class" in node.attr:
                 del node.attr["_class"]
+        self._add_library(stage, members)
+
+    def _add_library(self, stage: Stage, members: Iterable[Operation]) -> None:
+        """Put in the functions that the stage's nodes call, and those that these call."""
+        added: set[str] = set()
+        pending = [(op.graph, name) for op in members for name in called_functions(op)]
+        while pending:
+            graph, name = pending.pop()
+            function = graph._functions.get(name)
+            if function is not None and name not in added:
+                added.add(name)
+                stage.graph_def.library.function.append(function.definition)
+                pending.extend((graph, inner) for op in function.body._operations for inner in called_functions(op))
 
     def _has_copy(self, number: int, before: Operation) -> bool:
         if before not in self.repeatable:
@@ -285,7 +309,7 @@ class _Partitioner:
 
     def _device_in(self, number: int) -> str:
         own = next(op for op in self.members[number] if self.task[op] == self.stages[number].task)
-        return self.assignment[own]
+        return self.device[own]
 
     def _input_name(self, tensor: Tensor, number: int) -> str:
         members = self.members[number]
@@ -321,7 +345,7 @@ class _Partitioner:
                 self._border_node(stage, "_Send", edge, tensor)
 
     def _edge(self, tensor: Tensor, source: int, target: int) -> Edge:
-        from_device = self.client if source < 0 else self.assignment[tensor.op]
+        from_device = self.client if source < 0 else self.device[tensor.op]
         to_device = self.client if target < 0 else self._device_in(target)
         name = f"edge_{len(self.edges)}_{tensor.name.replace(':', '_')}"
         if source >= 0 and target >= 0 and self.stages[source].task == self.stages[target].task:
@@ -354,6 +378,17 @@ class _Partitioner:
 def _node_name(kind: str, edge: Edge) -> str:
     # Node names of a graph cannot begin with an underscore, so this one is free.
     return f"{kind}_{edge.sent_as.split(';')[3]}"
+
+
+def _has_state(op: Operation) -> bool:
+    """Whether the node is bound to its task: it works on references or resources, or does what cannot be done elsewhere."""
+    if op.type in PASSING_ON:
+        return False
+    kinds = (dtypes.resource, dtypes.variant)
+    if any(t.dtype._is_ref_dtype or t.dtype in kinds for t in (*op._inputs, *op._outputs)):
+        return True
+    # Random numbers depend on their seeds, not on where they are drawn.
+    return op.op_def.is_stateful and "seed" not in op._attrs
 
 
 def _is_source(op: Operation, fed: set[Tensor]) -> bool:

@@ -1,0 +1,136 @@
+"""Conditionals, loops and functions on servers: on one task, and with nodes that were pinned to several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.distributed.clusters import running
+from tfexp.ops.calls import build_function, call_function
+
+PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, tf.train.Server]]:
+    with running(ps=1, worker=2) as servers:
+        yield servers
+
+
+@pytest.fixture(autouse=True)
+def _graph() -> Iterator[None]:
+    with tf.Graph().as_default():
+        yield
+
+
+def counting_loop(x: Any) -> list[Any]:
+    count, total = tf.while_loop(lambda i, a: i < 5, lambda i, a: (i + 1, a * x + 1.0), [0, x])
+    return [count, total, *tf.gradients(total, x)]
+
+
+def nested_loops(x: Any) -> list[Any]:
+    def outer(i: Any, a: Any) -> Any:
+        inner = tf.while_loop(lambda j, b: j < i, lambda j, b: (j + 1, b + x), [0, a])
+        return i + 1, inner[1]
+
+    return list(tf.while_loop(lambda i, a: i < 4, outer, [0, x]))
+
+
+def array_loop(x: Any) -> list[Any]:
+    return [
+        tf.map_fn(lambda v: v * x, tf.constant([1.0, 2.0, 5.0])),
+        tf.scan(lambda a, v: a + v * x, tf.constant([1.0, 3.0])),
+    ]
+
+
+def conditional(x: Any) -> list[Any]:
+    y = tf.cond(x > 1.0, lambda: x * 3.0, lambda: x - 1.0)
+    return [y, *tf.gradients(y, x)]
+
+
+def loop_with_conditional(x: Any) -> list[Any]:
+    body = lambda i, a: (i + 1, tf.cond(a > 4.0, lambda: a / 2.0, lambda: a * x))  # noqa: E731
+    return list(tf.while_loop(lambda i, a: i < 7, body, [0, x]))
+
+
+def function_call(x: Any) -> list[Any]:
+    function, captured = build_function("f", lambda a: [a * a + x], [(tf.float32, [], "a")])
+    y = call_function(function, [x + 1.0, *captured])[0]
+    return [y, *tf.gradients(y, x)]
+
+
+PROGRAMS: list[Callable[[Any], list[Any]]] = [
+    counting_loop,
+    nested_loops,
+    array_loop,
+    conditional,
+    loop_with_conditional,
+    function_call,
+]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("value", [0.5, 2.0])
+@pytest.mark.parametrize("pinned", [None, WORKER, PS])
+def test_a_server_runs_what_a_local_session_runs(servers: Any, program: Any, value: float, pinned: str | None) -> None:
+    x = tf.placeholder(tf.float32, [])
+    with tf.device(pinned):
+        fetches = program(x)
+    with tf.Session(servers["worker:0"].target) as remote:
+        found = [remote.run(fetches, {x: value}) for _ in range(2)]
+    with tf.Graph().as_default(), tf.Session() as local:
+        x = tf.placeholder(tf.float32, [])
+        expected = local.run(program(x), {x: value})
+    for values in found:
+        for one, other in zip(values, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.5, 2.0])
+def test_a_conditional_around_a_variable_of_another_task(servers: Any, value: float) -> None:
+    x = tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        v = tf.Variable(10.0, name="v")
+    with tf.device(WORKER):
+        y = tf.cond(x > 1.0, lambda: x * v, lambda: v - x)
+        update = tf.cond(x > 1.0, lambda: tf.assign_add(v, 1.0), lambda: tf.identity(v))
+    gradient = tf.gradients(y, [x, v])
+    with tf.Session(servers["worker:1"].target) as session:
+        session.run(v.initializer)
+        expected = [value * 10.0, 10.0, value] if value > 1 else [10.0 - value, -1.0, 1.0]
+        for _ in range(2):
+            assert session.run([y, *gradient], {x: value}) == expected
+        session.run(update, {x: value})
+        assert session.run(v) == (11.0 if value > 1 else 10.0)
+
+
+def test_a_loop_whose_body_was_pinned_to_another_task(servers: Any) -> None:
+    with tf.device(PS):
+        step = tf.Variable(2.0, name="step")
+
+    def body(i: Any, a: Any) -> Any:
+        with tf.device("/job:worker/task:1"):
+            return i + 1, a + step
+
+    with tf.device(WORKER):
+        count, total = tf.while_loop(lambda i, a: i < 4, body, [0, 1.0])
+    with tf.Session(servers["worker:0"].target) as session:
+        session.run(step.initializer)
+        assert session.run([count, total]) == [4, 9.0]
+
+
+def test_state_on_two_tasks_in_one_conditional_is_refused_by_name(servers: Any) -> None:
+    with tf.device(PS):
+        a = tf.Variable(1.0, name="a")
+    with tf.device("/job:worker/task:1"):
+        b = tf.Variable(1.0, name="b")
+    x = tf.placeholder(tf.bool, [])
+    y = tf.cond(x, lambda: tf.assign_add(a, 1.0) + tf.assign_add(b, 1.0), lambda: tf.constant(0.0))
+    with tf.Session(servers["worker:0"].target) as session:
+        session.run([a.initializer, b.initializer])
+        with pytest.raises(tf.errors.UnimplementedError, match="what it reads and updates has to be on one task"):
+            session.run(y, {x: True})
