@@ -32,4 +32,15 @@ from tfexp.ops.nn_softmax import softmax as softmax
 from tfexp.ops.nn_topk import in_top_k as in_top_k
 from tfexp.ops.nn_topk import top_k as top_k
 
-__getattr__ = missing_from("tf.nn")
+__getattr__ = missing_from(
+    "tf.nn",
+    {
+        "rnn_cell": "tfexp.api.rnn_cell",
+        **{name: f"tfexp.layers.rnn_dynamic:{name}" for name in ("dynamic_rnn", "bidirectional_dynamic_rnn")},
+        **{
+            name: f"tfexp.layers.rnn_static:{name}"
+            for name in ("static_rnn", "static_state_saving_rnn", "static_bidirectional_rnn")
+        },
+        "raw_rnn": "tfexp.layers.rnn_raw:raw_rnn",
+    },
+)

@@ -1,0 +1,1 @@
+"""`tf.layers`: re-exports. It is loaded when first asked for."""
