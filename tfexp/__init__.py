@@ -386,6 +386,13 @@ from tfexp.ops.segment_sparse import sparse_segment_sum as sparse_segment_sum
 from tfexp.ops.slicing import newaxis as newaxis
 from tfexp.ops.sort import argsort as argsort
 from tfexp.ops.sort import sort as sort
+from tfexp.ops.space_batch import batch_to_space as batch_to_space
+from tfexp.ops.space_batch import batch_to_space_nd as batch_to_space_nd
+from tfexp.ops.space_batch import depth_to_space as depth_to_space
+from tfexp.ops.space_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
+from tfexp.ops.space_batch import space_to_batch as space_to_batch
+from tfexp.ops.space_batch import space_to_batch_nd as space_to_batch_nd
+from tfexp.ops.space_batch import space_to_depth as space_to_depth
 from tfexp.ops.state import assign as assign
 from tfexp.ops.state import assign_add as assign_add
 from tfexp.ops.state import assign_sub as assign_sub

@@ -42,6 +42,7 @@ class Kernel:
 
     `view`: the result may share memory with an input. `handle`: the result is a handle (Ref, queue …) that stays the same
     object for as long as the session's resources do, so that one call for a session is enough. `takes_dead`: see DEAD.
+    `shares`: it splits its work over the intra-op threads (`core.workers`); BLAS keeps to one thread in steps with such a node.
     """
 
     function: Callable[..., Any]
@@ -49,6 +50,7 @@ class Kernel:
     view: bool = False
     handle: bool = False
     takes_dead: bool = False
+    shares: bool = False
 
     def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a node's attributes that the function takes."""
@@ -65,7 +67,7 @@ class Call:
 
     `out`: takes `out=` (NumPy ufuncs also as last positional argument) and then writes the one result there (same shape and
     dtype as the result) and returns it. `elementwise`: with `out`, the result may be written over an input of the same
-    shape and dtype. `view`: the result may share memory with an input.
+    shape and dtype, and of two or more dimensions, what differs in the first may be computed apart. `view`: the result may share memory with an input.
     `scratch`: shapes and dtypes of work arrays that are passed after the inputs, `function(*inputs, *scratch)`; their
     content is whatever the last call left, they are the call's own while it runs, and the result must not live in them.
     Inputs declared `ref` arrive as `Ref`, and then the result is the Ref that the op returns: so in-place updates are bound.

@@ -116,12 +116,12 @@ class Op:
         return rule
 
     def kernel(
-        self, *devices: str, view: bool = False, handle: bool = False, takes_dead: bool = False
+        self, *devices: str, view: bool = False, handle: bool = False, takes_dead: bool = False, shares: bool = False
     ) -> Callable[[Rule], Rule]:
         """Attach `kernel(ctx, *arrays, **attrs)` for device types (`"CPU"`, `"XLA"`); the flags are `Kernel`'s."""
 
         def attach(function: Rule) -> Rule:
-            kernel = Kernel(function, _declared_attrs(function), view, handle, takes_dead)
+            kernel = Kernel(function, _declared_attrs(function), view, handle, takes_dead, shares)
             for device in devices:
                 self.kernels[device] = kernel
             return function

@@ -10,6 +10,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.core.workers import are_alone, share
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
@@ -55,6 +56,26 @@ def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.matmul(left, right)
 
 
+_WORTH_SHARING = 1 << 22  # multiplications: a tenth of a millisecond
+
+
+def _shared_product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The product of matrices, by BLAS's threads or, in steps in which BLAS has but one, by ours."""
+    if not are_alone():
+        return np.matmul(left, right, out=out)
+    rows, columns = left.shape[0], right.shape[1]
+    result = np.empty((rows, columns), left.dtype) if out is None else out
+
+    def work(part: int, start: int, stop: int) -> None:
+        if rows >= columns:
+            np.matmul(left[start:stop], right, out=result[start:stop])
+        else:
+            np.matmul(left, right[:, start:stop], out=result[:, start:stop])
+
+    share(work, max(rows, columns))
+    return result
+
+
 @mat_mul.bind
 def _(node: BindRequest) -> Call | None:
     known = [s.known_dims for s in node.input_shapes]
@@ -62,6 +83,9 @@ def _(node: BindRequest) -> Call | None:
         return None
     # Transposed views cost a fraction of a microsecond; the copy is left to BLAS, which takes both orders.
     product: Any = np.matmul
+    dims = node.input_shapes[0].num_elements() or 0
+    if dims * (node.output_shapes[0].as_list()[1] or 0) >= _WORTH_SHARING:
+        product = _shared_product
     if node.attrs["transpose_a"] and node.attrs["transpose_b"]:
         return Call(lambda a, b, out=None: product(a.T, b.T, out=out), out=True)
     if node.attrs["transpose_a"]:

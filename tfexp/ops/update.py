@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfexp.core import workers
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call, Ref
 from tfexp.core.op import Op, define_op
@@ -21,6 +22,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
 
 BLOCK = 1 << 16  # elements
+_BLOCKS_WORTH_SHARING = 4
 
 Step = Callable[..., None]
 
@@ -194,15 +196,25 @@ def _in_blocks(
     flat = [buffer.reshape(-1) for buffer in buffers]
     flat_grad = grad.reshape(-1)
     size = flat_grad.size
-    for start in range(0, size, BLOCK):
-        stop = min(start + BLOCK, size)
-        step(
-            *[array[start:stop] for array in flat],
-            *between,
-            flat_grad[start:stop],
-            *after,
-            *[array[: stop - start] for array in scratch],
-        )
+
+    def work(part: int, begin: int, end: int) -> None:
+        # A thread of its own needs scratch of its own.
+        own = [workers.scratch(f"update{i}", s.shape, s.dtype) for i, s in enumerate(scratch)] if part else scratch
+        for start in range(begin * BLOCK, min(end * BLOCK, size), BLOCK):
+            stop = min(start + BLOCK, size)
+            step(
+                *[array[start:stop] for array in flat],
+                *between,
+                flat_grad[start:stop],
+                *after,
+                *[array[: stop - start] for array in own],
+            )
+
+    blocks = -(-size // BLOCK)
+    if workers.are_alone() and blocks >= _BLOCKS_WORTH_SHARING:
+        workers.share(work, blocks)
+    else:
+        work(0, 0, blocks)
 
 
 def _bind_dense(op: Op, layout: Layout, rule: Rule, node: BindRequest) -> Call | None:

@@ -70,8 +70,13 @@ def freeze(
         buffers=tuple(draft.buffer_sizes),
         may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
+        shares=any(_shares(step) for step in steps),
         inner=inner,
     )
+
+
+def _shares(step: Step) -> bool:
+    return step.kernel.shares or (step.loop is not None and (step.loop.condition.shares or step.loop.body.shares))
 
 
 def _freeze_loop(loop: LoopDraft) -> Loop:

@@ -18,6 +18,7 @@ from tfexp.plan.order import order
 from tfexp.plan.place import Devices, place
 from tfexp.plan.plan import PassRecord, Plan
 from tfexp.plan.prune import prune
+from tfexp.plan.share import share_elementwise
 from tfexp.plan.simplify import simplify
 from tfexp.plan.specialise import specialise
 
@@ -39,6 +40,7 @@ OPTIMISING: tuple[tuple[str, Callable[[Draft], None]], ...] = (
     ("specialise", specialise),
     ("simplify", _in_loops_too(simplify)),
     ("bind", _in_loops_too(bind)),
+    ("share", _in_loops_too(share_elementwise)),
     ("buffers", _in_loops_too(assign_buffers)),
 )
 

@@ -103,6 +103,7 @@ class Plan:
     buffers: tuple[int, ...] = ()  # bytes of each
     may_wait: bool = False  # whether a kernel may wait for other steps (queues), so that cancelling must reach it
     fed_shapes: tuple[TensorShape, ...] = field(default=())
+    shares: bool = False  # whether a kernel splits its work over the intra-op threads, which BLAS then leaves alone
     inner: bool = False  # a part of a loop: its fetches go on as they are, Refs and all
 
     def describe(self) -> str:

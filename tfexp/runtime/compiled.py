@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import workers
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.plan.codegen import Source, generate, is_handle
 from tfexp.plan.plan import Plan, Step
@@ -109,6 +110,8 @@ class Compiled:
         function = types.FunctionType(self._code, names)
         context = contextvars.copy_context()
         context.run(np.seterr, all="ignore")
+        if self.plan.shares and not self.plan.inner:
+            return functools.partial(_run_alone, context, function)
         return functools.partial(context.run, function)
 
     def _hand_out(self, value: Any, number: int) -> Any:
@@ -135,6 +138,11 @@ class Compiled:
     def _ref(self, step: Step, position: int, frame: types.FrameType) -> Any:
         slot = step.inputs[position]
         return frame.f_locals.get(f"v{slot}", frame.f_globals.get(f"h{slot}"))
+
+
+def _run_alone(context: contextvars.Context, function: Callable[..., Any], *values: Any) -> Any:
+    with workers.alone():
+        return context.run(function, *values)
 
 
 def _raise_uninitialized(ref: Ref) -> None:

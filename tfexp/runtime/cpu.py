@@ -1,10 +1,11 @@
 """Who owns the cores, and how the processor treats tiny numbers. The runtime's business, so that it is not left to luck.
 
 Threads: NumPy's BLAS gets `max(1, cores // tasks)`, where tasks are the servers of one host: pools that compete for cores
-cost more than they bring (two trainers with 2 threads each on 2 cores ran 4 times slower than with 1 each). There is no
-other pool: element-wise NumPy in Python threads loses to the interpreter's lock what it gains. The number is fixed for
-as long as the process runs, because OpenBLAS's results depend on it. What the environment sets (`OPENBLAS_NUM_THREADS` and
-friends) is respected.
+cost more than they bring (two trainers with 2 threads each on 2 cores ran 4 times slower than with 1 each). Kernels that
+split their work themselves (convolution, pooling) have as many threads of their own (`core.workers`), and BLAS keeps to one
+thread while they run; small element-wise NumPy in Python threads loses to the interpreter's lock what it gains. The number
+is fixed for as long as the process runs, because results depend on it. What the environment sets (`OPENBLAS_NUM_THREADS`
+and friends) is respected.
 
 Denormals: as in TensorFlow, numbers too small for full precision count as zero while a step runs. Arithmetic on them is
 up to 30 times slower, and optimizers' moments drift there late in a run. Outside of steps the processor is as Python
@@ -23,6 +24,8 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from tfexp.core import workers
 
 _THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 _REPORTED_VARIABLES = (*_THREAD_VARIABLES, "OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
@@ -56,6 +59,7 @@ def share_cores(tasks: int) -> None:
         raise ValueError(f"share_cores: at least one task has to run here, not {tasks}")
     _tasks = tasks
     set_blas_threads(threads())
+    _install_workers(threads())
 
 
 def configure(intra_op_threads: int) -> None:
@@ -63,6 +67,30 @@ def configure(intra_op_threads: int) -> None:
     wanted = intra_op_threads or threads()
     if intra_op_threads or wanted != _usual():
         set_blas_threads(wanted)
+    _install_workers(wanted)
+
+
+def _install_workers(wanted: int) -> None:
+    number = _from_environment() or wanted
+    if number != workers.threads():
+        workers.install(workers.Team(number, _limit_blas, flush_denormals))
+
+
+def _from_environment() -> int | None:
+    """The number of threads that the environment sets, if it does."""
+    values = (os.environ.get(name, "") for name in _THREAD_VARIABLES)
+    return next((int(value) for value in values if value.isdigit() and int(value) > 0), None)
+
+
+@functools.cache
+def _blas_libraries() -> tuple[Any, ...]:
+    return tuple(library for library in _pools().lib_controllers if library.user_api == "blas")
+
+
+def _limit_blas(number: int) -> None:
+    """The same at once, for the time of one kernel: a microsecond, where `set_blas_threads` looks for libraries first."""
+    for library in _blas_libraries():
+        library.set_num_threads(number)
 
 
 def _usual() -> int:

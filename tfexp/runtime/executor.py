@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
+from tfexp.core import workers
 from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import group_inputs
@@ -138,7 +140,8 @@ class Interpreter:
         """Run these steps, in order."""
         step: Step | None = None
         try:
-            with np.errstate(all="ignore"), cpu.denormals_flushed():
+            alone = workers.alone() if self.plan.shares else contextlib.nullcontext()
+            with np.errstate(all="ignore"), cpu.denormals_flushed(), alone:
                 for position in positions:
                     step = self._steps[position].step
                     if state is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from convolution import PROGRAMS as CONVOLUTION
 
 Step = Callable[[], Any]
 
@@ -76,6 +77,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Step], float | None]] = {
     "MLP 784-300-100-10, batch 512, Adam": (mlp("AdamOptimizer", 0.001, 512), 1.2),
     "chain of 2,000 additions of 10 numbers": (chain, 0.9),
     "one fed addition": (one_add, None),
+    **CONVOLUTION,
 }
 
 

@@ -1,0 +1,152 @@
+"""Depthwise convolution, each channel on its own: DepthwiseConv2dNative and the ops of its gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import depthwise_kernels
+from tfexp.ops.array import Array, dims_text, shape
+from tfexp.ops.conv import same_attrs
+from tfexp.ops.shape_rules import merged_dims, with_rank
+from tfexp.ops.windows import (
+    Windows,
+    batch_and_depth,
+    check_length,
+    formatted,
+    from_last,
+    lay_windows,
+    spatial,
+    to_last,
+    window_shape,
+)
+
+_ATTRS = (
+    "{T: type in [half,bfloat16,float,double]; strides: list(int); padding: string in ['SAME','VALID']; data_format: string "
+    "in ['NHWC','NCHW'] = 'NHWC'; dilations: list(int) = [1,1,1,1]}"
+)
+
+depthwise_op = define_op(f"DepthwiseConv2dNative(input: T, filter: T) -> (output: T) {_ATTRS}")
+depthwise_backprop_input_op = define_op(
+    f"DepthwiseConv2dNativeBackpropInput(input_sizes: int32, filter: T, out_backprop: T) -> (output: T) {_ATTRS}"
+)
+depthwise_backprop_filter_op = define_op(
+    f"DepthwiseConv2dNativeBackpropFilter(input: T, filter_sizes: int32, out_backprop: T) -> (output: T) {_ATTRS}"
+)
+
+
+@depthwise_op.shape
+def _(
+    input: InputShape,
+    filter: InputShape,
+    *,
+    strides: list[int],
+    padding: str,
+    data_format: str,
+    dilations: list[int],
+) -> TensorShape:
+    dims, (rows, columns, depth, multiplier) = with_rank(input, 4).as_list(), with_rank(filter, 4).as_list()
+    check_length("DepthwiseConv2D", "stride", strides, 4)
+    check_length("DepthwiseConv2D", "dilation", dilations, 4)
+    batch, in_depth = batch_and_depth(dims, data_format)
+    depth = merged_dims(in_depth, depth)
+    space = window_shape(
+        spatial(dims, data_format),
+        [rows, columns],
+        spatial(strides, data_format),
+        spatial(dilations, data_format),
+        padding,
+    )
+    out_depth = None if depth is None or multiplier is None else depth * multiplier
+    return formatted(batch, space, out_depth, data_format)
+
+
+depthwise_backprop_input_op.shape(lambda input_sizes, filter, out_backprop: with_rank(input_sizes.value_as_shape, 4))
+depthwise_backprop_filter_op.shape(lambda input, filter_sizes, out_backprop: with_rank(filter_sizes.value_as_shape, 4))
+
+
+def _lay(dims: Sequence[int], filters: Sequence[int], attrs: dict[str, Any]) -> Windows:
+    """The windows over an input of these dimensions; ValueError for what does not fit."""
+    for what, shape_of in (("input", dims), ("filter", filters)):
+        if len(shape_of) != 4:
+            raise ValueError(f"{what} must be 4-dimensional{dims_text(shape_of)}")
+    data_format = attrs["data_format"]
+    depth = batch_and_depth(dims, data_format)[1]
+    if depth != filters[2]:
+        raise ValueError(f"input and filter must have the same depth: {depth} vs {filters[2]}")
+    if batch_and_depth(attrs["strides"], data_format) != (1, 1):
+        raise ValueError("Current implementation does not yet support strides in the batch and depth dimensions.")
+    rows, columns = spatial(attrs["strides"], data_format)
+    if rows != columns:
+        raise ValueError("Current implementation only supports equal length strides in the row and column dimensions.")
+    dilations = spatial(attrs["dilations"], data_format)
+    return lay_windows(spatial(dims, data_format), filters[:2], (rows, columns), dilations, attrs["padding"])
+
+
+def _check_gradient(lay: Windows, dims: Sequence[int], filters: Sequence[int], grad: Array, data_format: str) -> None:
+    wanted = formatted(dims[0], lay.outputs, filters[2] * filters[3], data_format).as_list()
+    if list(grad.shape) != wanted:
+        raise ValueError(f"out_backprop must have the shape {dims_text(wanted)}, but has {dims_text(grad.shape)}")
+
+
+@depthwise_op.kernel("CPU", shares=True)
+def _(ctx: Any, input: Array, filter: Array, **attrs: Any) -> Array:
+    lay = _lay(input.shape, filter.shape, attrs)
+    data_format = attrs["data_format"]
+    return from_last(depthwise_kernels.depthwise(to_last(input, data_format), filter, lay), data_format)
+
+
+@depthwise_backprop_input_op.kernel("CPU", shares=True)
+def _(ctx: Any, input_sizes: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
+    dims = [int(d) for d in input_sizes]
+    data_format = attrs["data_format"]
+    lay = _lay(dims, filter.shape, attrs)
+    _check_gradient(lay, dims, filter.shape, out_backprop, data_format)
+    grad = to_last(out_backprop, data_format)
+    return from_last(depthwise_kernels.depthwise_input_gradient(grad, filter, lay), data_format)
+
+
+@depthwise_backprop_filter_op.kernel("CPU", shares=True)
+def _(ctx: Any, input: Array, filter_sizes: Array, out_backprop: Array, **attrs: Any) -> Array:
+    filters = tuple(int(d) for d in filter_sizes)
+    data_format = attrs["data_format"]
+    lay = _lay(input.shape, filters, attrs)
+    _check_gradient(lay, input.shape, filters, out_backprop, data_format)
+    x, grad = to_last(input, data_format), to_last(out_backprop, data_format)
+    return depthwise_kernels.depthwise_filter_gradient(x, grad, filters, lay)
+
+
+@depthwise_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor]:
+    x, filters = op.inputs
+    attrs = same_attrs(op)
+    return [
+        depthwise_backprop_input_op(shape(x), filters, grad, **attrs),
+        depthwise_backprop_filter_op(x, shape(filters), grad, **attrs),
+    ]
+
+
+@depthwise_backprop_input_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    filters, upstream = op.inputs[1:]
+    attrs = same_attrs(op)
+    return [
+        None,
+        depthwise_backprop_filter_op(grad, shape(filters), upstream, **attrs),
+        depthwise_op(grad, filters, **attrs),
+    ]
+
+
+@depthwise_backprop_filter_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    x, upstream = op.inputs[0], op.inputs[2]
+    attrs = same_attrs(op)
+    return [
+        depthwise_backprop_input_op(shape(x), grad, upstream, **attrs),
+        None,
+        depthwise_op(x, grad, **attrs),
+    ]

@@ -1,0 +1,389 @@
+"""Blocks of space moved to the batch or to the channels, and back: SpaceToBatch(ND), SpaceToDepth, and what undoes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text, either_argument
+from tfexp.ops.array_fill import zeros
+from tfexp.ops.array_join import stack
+from tfexp.ops.shape_rules import merged, with_rank
+
+_INDEX = "type in [int32,int64] = int32"
+_ND = f"T: type; Tblock_shape: {_INDEX}"
+
+space_to_batch_nd_op = define_op(
+    f"SpaceToBatchND(input: T, block_shape: Tblock_shape, paddings: Tpaddings) -> (output: T) {{{_ND}; Tpaddings: {_INDEX}}}"
+)
+batch_to_space_nd_op = define_op(
+    f"BatchToSpaceND(input: T, block_shape: Tblock_shape, crops: Tcrops) -> (output: T) {{{_ND}; Tcrops: {_INDEX}}}"
+)
+space_to_batch_op = define_op(
+    f"SpaceToBatch(input: T, paddings: Tpaddings) -> (output: T) {{T: type; Tpaddings: {_INDEX}; block_size: int >= 2}}"
+)
+batch_to_space_op = define_op(
+    f"BatchToSpace(input: T, crops: Tidx) -> (output: T) {{T: type; block_size: int >= 2; Tidx: {_INDEX}}}"
+)
+
+# --- batch: shapes ----------------------------------------------------------------------------------------------------
+
+
+def _checked_block(dims: Sequence[int | None] | None, block: InputShape, margins: InputShape, name: str) -> int | None:
+    """The number of blocked dimensions, None where it is unknown."""
+    count = with_rank(block, 1).as_list()[0]
+    merged(margins, TensorShape([count, 2]))
+    if count is not None:
+        if dims is not None and len(dims) < count + 1:
+            raise ValueError(f"Shape must be at least rank {count + 1} but is rank {len(dims)}")
+        if block.value is not None and (block.value < 1).any():
+            raise ValueError("block_shape must be positive")
+    if margins.value is not None and (margins.value < 0).any():
+        raise ValueError(f"{name} cannot be negative")
+    return count
+
+
+def _to_batch(input: TensorShape, block: Any, pads: Any, count: int | None) -> TensorShape:
+    dims = input.known_dims
+    if dims is None or count is None:
+        return TensorShape(None)
+    space: list[int | None] = []
+    for i in range(count):
+        size = dims[i + 1]
+        if size is None or block is None or pads is None:
+            space.append(None)
+            continue
+        size += int(pads[i].sum())
+        if size % int(block[i]):
+            raise ValueError(f"Dimension size must be evenly divisible by {int(block[i])} but is {size}")
+        space.append(size // int(block[i]))
+    batch = None if dims[0] is None or block is None else dims[0] * int(np.prod(block))
+    return TensorShape([batch, *space, *dims[count + 1 :]])
+
+
+def _to_space(input: TensorShape, block: Any, crops: Any, count: int | None) -> TensorShape:
+    dims = input.known_dims
+    if dims is None or count is None:
+        return TensorShape(None)
+    space: list[int | None] = []
+    for i in range(count):
+        size = dims[i + 1]
+        if size is None or block is None or crops is None:
+            space.append(None)
+            continue
+        full, cut = size * int(block[i]), int(crops[i].sum())
+        if cut > full:
+            raise ValueError(f"Negative dimension size caused by subtracting {cut} from {full}")
+        space.append(full - cut)
+    batch = None
+    if dims[0] is not None and block is not None:
+        if dims[0] % int(np.prod(block)):
+            raise ValueError(f"Dimension size must be evenly divisible by {int(np.prod(block))} but is {dims[0]}")
+        batch = dims[0] // int(np.prod(block))
+    return TensorShape([batch, *space, *dims[count + 1 :]])
+
+
+@space_to_batch_nd_op.shape
+def _(input: InputShape, block_shape: InputShape, paddings: InputShape) -> TensorShape:
+    count = _checked_block(input.known_dims, block_shape, paddings, "paddings")
+    return _to_batch(input, block_shape.value, paddings.value, count)
+
+
+@batch_to_space_nd_op.shape
+def _(input: InputShape, block_shape: InputShape, crops: InputShape) -> TensorShape:
+    count = _checked_block(input.known_dims, block_shape, crops, "crops")
+    return _to_space(input, block_shape.value, crops.value, count)
+
+
+@space_to_batch_op.shape
+def _(input: InputShape, paddings: InputShape, *, block_size: int) -> TensorShape:
+    merged(paddings, TensorShape([2, 2]))
+    return _to_batch(with_rank(input, 4), np.array([block_size] * 2), paddings.value, 2)
+
+
+@batch_to_space_op.shape
+def _(input: InputShape, crops: InputShape, *, block_size: int) -> TensorShape:
+    merged(crops, TensorShape([2, 2]))
+    return _to_space(with_rank(input, 4), np.array([block_size] * 2), crops.value, 2)
+
+
+# --- batch: kernels ---------------------------------------------------------------------------------------------------
+
+
+def _check(x: Array, block: Array, margins: Array, name: str) -> None:
+    if block.ndim != 1:
+        raise ValueError(f"block_shape must be one-dimensional, got shape {dims_text(block.shape)}")
+    count = len(block)
+    if x.ndim < count + 1:
+        raise ValueError(f"input rank should be >= {count + 1} instead of {x.ndim}")
+    if margins.shape != (count, 2):
+        raise ValueError(f"{name} should have shape [{count}, 2] instead of {dims_text(margins.shape)}")
+    for i, size in enumerate(block):
+        if size < 1:
+            raise ValueError(f"block_shape must be positive, but block_shape[{i}] is {size}")
+    if (margins < 0).any():
+        raise ValueError(f"{name} must be non-negative")
+
+
+def _space_to_batch(x: Array, block: Array, pads: Array) -> Array:
+    _check(x, block, pads, "paddings")
+    count = len(block)
+    rest = x.shape[count + 1 :]
+    if pads.any():
+        fill = b"" if x.dtype == object else np.zeros((), x.dtype)
+        padded = np.full(
+            (x.shape[0], *(n + int(p.sum()) for n, p in zip(x.shape[1:], pads, strict=False)), *rest), fill, x.dtype
+        )
+        inside = tuple(slice(int(p[0]), int(p[0]) + n) for n, p in zip(x.shape[1:], pads, strict=False))
+        padded[(slice(None), *inside)] = x
+        x = padded
+    split: list[int] = [x.shape[0]]
+    for i, (size, step) in enumerate(zip(x.shape[1:], block.tolist(), strict=False)):
+        if size % step:
+            raise ValueError(f"padded_shape[{i}]={size} is not divisible by block_shape[{i}]={step}")
+        split += [size // step, step]
+    # [batch, s1, b1, s2, b2, …, rest] -> [b1, b2, …, batch, s1, s2, …, rest]
+    inner, outer = range(2, 2 * count + 1, 2), range(1, 2 * count + 1, 2)
+    order = (*inner, 0, *outer, *range(2 * count + 1, 2 * count + 1 + len(rest)))
+    batch = x.shape[0] * int(np.prod(block))
+    return x.reshape(*split, *rest).transpose(order).reshape(batch, *split[1::2], *rest)
+
+
+def _batch_to_space(x: Array, block: Array, crops: Array) -> Array:
+    _check(x, block, crops, "crops")
+    count, blocks = len(block), int(np.prod(block))
+    if x.shape[0] % blocks:
+        raise ValueError(f"Input batch dimension ({x.shape[0]}) is not divisible by product of block sizes ({blocks})")
+    space, rest = x.shape[1 : count + 1], x.shape[count + 1 :]
+    parts = x.reshape(*block.tolist(), x.shape[0] // blocks, *space, *rest)
+    # [b1, b2, …, batch, s1, s2, …, rest] -> [batch, s1, b1, s2, b2, …, rest]
+    order = [count]
+    for i in range(count):
+        order += [count + 1 + i, i]
+    order += range(2 * count + 1, 2 * count + 1 + len(rest))
+    full = [n * int(b) for n, b in zip(space, block, strict=True)]
+    kept = []
+    for size, (start, end) in zip(full, crops.tolist(), strict=True):
+        if start + end > size:
+            raise ValueError(f"cropped size {size} - {start} - {end} must be non-negative")
+        kept.append(slice(start, size - end))
+    whole = parts.transpose(order).reshape(x.shape[0] // blocks, *full, *rest)
+    return np.ascontiguousarray(whole[(slice(None), *kept)])
+
+
+@space_to_batch_nd_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, block_shape: Array, paddings: Array) -> Array:
+    return _space_to_batch(input, block_shape, paddings)
+
+
+@batch_to_space_nd_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, block_shape: Array, crops: Array) -> Array:
+    return _batch_to_space(input, block_shape, crops)
+
+
+@space_to_batch_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, paddings: Array, *, block_size: int) -> Array:
+    _check_rank(input)
+    return _space_to_batch(input, np.array([block_size] * 2), paddings)
+
+
+@batch_to_space_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, crops: Array, *, block_size: int) -> Array:
+    _check_rank(input)
+    return _batch_to_space(input, np.array([block_size] * 2), crops)
+
+
+def _check_rank(x: Array) -> None:
+    if x.ndim != 4:
+        raise ValueError(f"Input rank should be 4 instead of {x.ndim}")
+
+
+@space_to_batch_nd_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [batch_to_space_nd_op(grad, op.inputs[1], op.inputs[2]), None, None]
+
+
+@batch_to_space_nd_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [space_to_batch_nd_op(grad, op.inputs[1], op.inputs[2]), None, None]
+
+
+@space_to_batch_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [batch_to_space(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
+
+
+@batch_to_space_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [space_to_batch(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
+
+
+# --- depth ------------------------------------------------------------------------------------------------------------
+
+_DEPTH = "{T: type; block_size: int >= 2; data_format: string in ['NHWC','NCHW','NCHW_VECT_C'] = 'NHWC'}"
+space_to_depth_op = define_op(f"SpaceToDepth(input: T) -> (output: T) {_DEPTH}")
+depth_to_space_op = define_op(f"DepthToSpace(input: T) -> (output: T) {_DEPTH}")
+
+
+def _axes(data_format: str) -> tuple[int, int, int]:
+    """Where depth, rows and columns are."""
+    return (1, 2, 3) if data_format.startswith("NCHW") else (3, 1, 2)
+
+
+def _divided(size: int | None, divisor: int) -> int | None:
+    if size is not None and size % divisor:
+        raise ValueError(f"Dimension size must be evenly divisible by {divisor} but is {size}")
+    return None if size is None else size // divisor
+
+
+def _depth_shape(op: Op, to_depth: bool) -> None:
+    @op.shape
+    def _(input: InputShape, *, block_size: int, data_format: str) -> TensorShape:
+        dims = with_rank(input, 5 if data_format == "NCHW_VECT_C" else 4).as_list()
+        depth, *space = _axes(data_format)
+        squared = block_size * block_size
+        for axis in space:
+            size = dims[axis]
+            dims[axis] = _divided(size, block_size) if to_depth else None if size is None else size * block_size
+        size = dims[depth]
+        dims[depth] = (None if size is None else size * squared) if to_depth else _divided(size, squared)
+        return TensorShape(dims)
+
+
+_depth_shape(space_to_depth_op, True)
+_depth_shape(depth_to_space_op, False)
+
+
+def _as_nhwc(x: Array, data_format: str) -> Array:
+    if data_format == "NCHW_VECT_C":
+        raise ValueError("NCHW_VECT_C is of quantized graphs on GPUs; CPU kernels take NHWC and NCHW")
+    _check_rank(x)
+    return np.moveaxis(x, 1, -1) if data_format == "NCHW" else x
+
+
+def _from_nhwc(x: Array, data_format: str) -> Array:
+    return np.ascontiguousarray(np.moveaxis(x, -1, 1)) if data_format == "NCHW" else x
+
+
+@space_to_depth_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, *, block_size: int, data_format: str) -> Array:
+    x = _as_nhwc(input, data_format)
+    batch, rows, columns, depth = x.shape
+    if rows % block_size or columns % block_size:
+        raise ValueError(f"Image width {columns} and height {rows} should be divisible by block_size: {block_size}")
+    parts = x.reshape(batch, rows // block_size, block_size, columns // block_size, block_size, depth)
+    blocks = parts.transpose(0, 1, 3, 2, 4, 5)
+    return _from_nhwc(blocks.reshape(batch, rows // block_size, columns // block_size, -1), data_format)
+
+
+@depth_to_space_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array, *, block_size: int, data_format: str) -> Array:
+    x = _as_nhwc(input, data_format)
+    batch, rows, columns, depth = x.shape
+    if depth % (block_size * block_size):
+        raise ValueError(f"Input depth dimension {depth} should be divisible by: {block_size * block_size}")
+    parts = x.reshape(batch, rows, columns, block_size, block_size, depth // (block_size * block_size))
+    whole = parts.transpose(0, 1, 3, 2, 4, 5)
+    return _from_nhwc(whole.reshape(batch, rows * block_size, columns * block_size, -1), data_format)
+
+
+def _depth_gradients(op: Op, back: Op) -> None:
+    @op.gradient
+    def _(node: Operation, grad: Tensor) -> Tensor:
+        result: Tensor = back(grad, block_size=node.attrs["block_size"], data_format=node.attrs["data_format"])
+        return result
+
+
+_depth_gradients(space_to_depth_op, depth_to_space_op)
+_depth_gradients(depth_to_space_op, space_to_depth_op)
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+space_to_batch_nd = space_to_batch_nd_op
+batch_to_space_nd = batch_to_space_nd_op
+
+
+def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+    """Blocks of pixels become channels. Source: `tf.nn.space_to_depth`."""
+    result: Tensor = space_to_depth_op(input, block_size=block_size, data_format=data_format, name=name)
+    return result
+
+
+def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+    """Channels become blocks of pixels. Source: `tf.nn.depth_to_space`."""
+    result: Tensor = depth_to_space_op(input, block_size=block_size, data_format=data_format, name=name)
+    return result
+
+
+def space_to_batch(
+    input: Any, paddings: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
+) -> Tensor:
+    """Images' rows and columns in blocks, moved to the batch. Source: `tf.space_to_batch`."""
+    size = either_argument("block_shape", block_shape, "block_size", block_size)
+    block = np.array([size, size], np.int64)
+    result = space_to_batch_nd_op(input, paddings=paddings, block_shape=block, name=name)
+    result.set_shape(result.get_shape().with_rank(4))
+    return result  # type: ignore[no-any-return]
+
+
+def batch_to_space(
+    input: Any, crops: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
+) -> Tensor:
+    """What `space_to_batch` did, undone. Source: `tf.batch_to_space`."""
+    size = either_argument("block_shape", block_shape, "block_size", block_size)
+    block = np.array([size, size], np.int64)
+    result = batch_to_space_nd_op(input, crops=crops, block_shape=block, name=name)
+    result.set_shape(result.get_shape().with_rank(4))
+    return result  # type: ignore[no-any-return]
+
+
+def required_space_to_batch_paddings(
+    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """(paddings, crops) with which blocks divide the padded input and give it back. TF symbol of this name.
+
+    All are int32: `input_shape` and `block_shape` [N], `base_paddings`, what is wanted anyway, [N, 2].
+    """
+    with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
+        sizes: Any = convert_to_tensor(input_shape, dtype=dtypes.int32, name="input_shape")
+        blocks: Any = convert_to_tensor(block_shape, dtype=dtypes.int32, name="block_shape")
+        blocks.get_shape().assert_is_fully_defined()
+        blocks.get_shape().assert_has_rank(1)
+        count = blocks.get_shape().as_list()[0]
+        if count == 0:
+            nothing = zeros([0, 2], dtypes.int32)
+            return nothing, nothing
+        sizes.get_shape().assert_is_compatible_with([count])
+        if base_paddings is None:
+            base: Any = zeros([count, 2], dtypes.int32)
+        else:
+            base = convert_to_tensor(base_paddings, dtype=dtypes.int32, name="base_paddings")
+            base.get_shape().assert_is_compatible_with([count, 2])
+        known = [static_value(t) for t in (sizes, blocks, base)]
+        if all(value is not None for value in known):
+            return _known_paddings(*known)
+        starts, ends = base[:, 0], base[:, 1]
+        full = sizes + starts + ends
+        missing = (blocks - full % blocks) % blocks
+        ends = ends + missing
+        paddings = stack([[starts[i], ends[i]] for i in range(count)], name="paddings")
+        crops = stack([[0, missing[i]] for i in range(count)], name="crops")
+        return paddings, crops
+
+
+def _known_paddings(sizes: Any, blocks: Any, base: Any) -> tuple[Tensor, Tensor]:
+    missing = -(sizes + base[:, 0] + base[:, 1]) % blocks
+    paddings = np.stack([base[:, 0], base[:, 1] + missing], 1)
+    crops = np.stack([np.zeros_like(missing), missing], 1)
+    return convert_to_tensor(paddings, name="paddings"), convert_to_tensor(crops, name="crops")

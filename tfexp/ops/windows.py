@@ -1,0 +1,192 @@
+"""Windows that slide over space, as convolution and pooling share them: sizes, paddings, and how arrays are laid out.
+
+Inside, arrays are channels-last: [batch, *space, channels]. `to_last` and `from_last` are views that exchange this with
+what `data_format` says ("NCHW": channels second).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.shape import TensorShape
+from tfexp.ops.array import Array
+
+Dims = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Where windows lie in each spatial dimension: extents in elements, `before` and `after` the paddings."""
+
+    inputs: Dims
+    sizes: Dims
+    strides: Dims
+    dilations: Dims
+    before: Dims
+    after: Dims
+    outputs: Dims
+
+    @property
+    def padded(self) -> Dims:
+        """What the windows reach over; at least the padded input, which they may not use up."""
+        return tuple(n + b + a for n, b, a in zip(self.inputs, self.before, self.after, strict=True))
+
+    @property
+    def is_padded(self) -> bool:
+        return any(self.before) or any(self.after)
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether each window is one element, and each element one window."""
+        return all(s == 1 for s in self.sizes) and all(s == 1 for s in self.strides) and not self.is_padded
+
+    def offset_slices(self, offset: Sequence[int]) -> tuple[slice, ...]:
+        """The elements (of a padded dimension) that are at this offset in their window, for each window."""
+        return tuple(
+            slice(o * d, o * d + (n - 1) * s + 1, s)
+            for o, d, n, s in zip(offset, self.dilations, self.outputs, self.strides, strict=True)
+        )
+
+
+def effective_size(size: int, dilation: int) -> int:
+    return (size - 1) * dilation + 1
+
+
+def output_size(size: int, window: int, stride: int, padding: str, pads: tuple[int, int] = (0, 0)) -> int:
+    """How many windows of that effective size there are; ValueError where VALID or EXPLICIT leave none."""
+    if padding == "SAME":
+        return -(-size // stride)
+    size += sum(pads)
+    if size < window:
+        raise ValueError(f"Negative dimension size caused by subtracting {window} from {size}")
+    return (size - window) // stride + 1
+
+
+def same_padding(size: int, window: int, stride: int) -> tuple[int, int]:
+    """SAME's padding before and after: what is odd goes after."""
+    total = max((-(-size // stride) - 1) * stride + window - size, 0)
+    return total // 2, total - total // 2
+
+
+def lay_windows(
+    inputs: Sequence[int],
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    padding: str,
+    explicit: Sequence[int] = (),
+) -> Windows:
+    """The windows over a spatial extent; `explicit` has before and after for each dimension."""
+    before, after, outputs = [], [], []
+    for i, (size, window, stride, dilation) in enumerate(zip(inputs, sizes, strides, dilations, strict=True)):
+        reach = effective_size(window, dilation)
+        pads = (0, 0)
+        if padding == "SAME":
+            pads = same_padding(size, reach, stride)
+        elif padding == "EXPLICIT":
+            pads = (explicit[2 * i], explicit[2 * i + 1])
+        before.append(pads[0])
+        after.append(pads[1])
+        outputs.append(output_size(size, reach, stride, padding, pads))
+    return Windows(
+        tuple(inputs), tuple(sizes), tuple(strides), tuple(dilations), tuple(before), tuple(after), tuple(outputs)
+    )
+
+
+# --- data formats ------------------------------------------------------------------------------------------------
+
+
+def channels_second(data_format: str) -> bool:
+    return data_format.startswith("NC")
+
+
+def spatial(values: Sequence[Any], data_format: str) -> list[Any]:
+    """What an attribute (or shape) in the order of the data format says of space."""
+    return list(values[2:]) if channels_second(data_format) else list(values[1:-1])
+
+
+def batch_and_depth(values: Sequence[Any], data_format: str) -> tuple[Any, Any]:
+    """What it says of the batch and of the channels."""
+    return values[0], values[1 if channels_second(data_format) else -1]
+
+
+def in_format(batch: Any, space: Sequence[Any], depth: Any, data_format: str) -> list[Any]:
+    """The order of the data format, from parts."""
+    return [batch, depth, *space] if channels_second(data_format) else [batch, *space, depth]
+
+
+def to_last(x: Array, data_format: str) -> Array:
+    return np.moveaxis(x, 1, -1) if channels_second(data_format) else x
+
+
+def from_last(x: Array, data_format: str) -> Array:
+    """The array in the order of the data format, in C order."""
+    return np.ascontiguousarray(np.moveaxis(x, -1, 1)) if channels_second(data_format) else x
+
+
+def explicit_space(explicit_paddings: Sequence[int], data_format: str) -> list[int]:
+    """The spatial part of the attribute `explicit_paddings` (pairs, in the order of the data format)."""
+    pairs = list(zip(explicit_paddings[::2], explicit_paddings[1::2], strict=True))
+    return [n for pair in spatial(pairs, data_format) for n in pair] if pairs else []
+
+
+# --- shape rules -------------------------------------------------------------------------------------------------
+
+
+def check_length(op: str, attribute: str, values: Sequence[int], rank: int, data_format: str | None = None) -> None:
+    """ValueError unless the attribute has one value for each dimension."""
+    if len(values) != rank:
+        where = f" on data format {data_format}" if data_format else ""
+        raise ValueError(f"{op}{where} requires the {attribute} attribute to contain {rank} values, but got: {len(values)}")
+
+
+def check_explicit(padding: str, explicit_paddings: Sequence[int], rank: int, data_format: str) -> None:
+    """ValueError unless `explicit_paddings` fits the padding."""
+    if padding != "EXPLICIT":
+        if explicit_paddings:
+            raise ValueError("explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT")
+        return
+    if len(explicit_paddings) != 2 * rank:
+        raise ValueError(f"explicit_paddings attribute must contain {2 * rank} values, but got: {len(explicit_paddings)}")
+    if any(n < 0 for n in explicit_paddings):
+        raise ValueError("All elements of explicit_paddings must be nonnegative")
+    pairs = list(zip(explicit_paddings[::2], explicit_paddings[1::2], strict=True))
+    if any(n for pair in batch_and_depth(pairs, data_format) for n in pair):
+        raise ValueError("Nonzero explicit padding in the batch or depth dimensions is not supported")
+
+
+def check_strides(strides: Sequence[int]) -> None:
+    for stride in strides:
+        if stride <= 0:
+            raise ValueError(f"Stride must be > 0, but got {stride}")
+
+
+def window_shape(
+    space: Sequence[int | None],
+    sizes: Sequence[int | None],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    padding: str,
+    explicit: Sequence[int] = (),
+) -> list[int | None]:
+    """The spatial output dimensions as far as they are known. ValueError where there can be no window."""
+    check_strides(strides)
+    for dilation in dilations:
+        if dilation < 1:
+            raise ValueError(f"Dilation rate must be >= 1, but got {dilation}")
+    result: list[int | None] = []
+    for i, (size, window, stride, dilation) in enumerate(zip(space, sizes, strides, dilations, strict=True)):
+        if size is None or (window is None and padding != "SAME"):
+            result.append(None)
+            continue
+        pads = (explicit[2 * i], explicit[2 * i + 1]) if explicit else (0, 0)
+        result.append(output_size(size, effective_size(window or 1, dilation), stride, padding, pads))
+    return result
+
+
+def formatted(batch: Any, space: Sequence[Any], depth: Any, data_format: str) -> TensorShape:
+    return TensorShape(in_format(batch, space, depth, data_format))
