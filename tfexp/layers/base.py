@@ -20,6 +20,8 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.layers.input_spec import InputSpec, check_inputs
+from tfexp.ops.array import shape
+from tfexp.ops.cast import cast
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
 from tfexp.ops.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
 
@@ -184,7 +186,7 @@ class Layer:
         """The number of elements of all its variables. ValueError before they are made."""
         if not self.built:
             raise ValueError(
-                f"You tried to call `count_params` on {self._name}, but the layer isn't built. You can build it manually via:"
+                f"You tried to call `count_params` on {self._name}, but the layer isn't built. You can build it by hand via:"
                 f" `{self._name}.build(batch_input_shape)`."
             )
         return sum(int(np.prod(v.get_shape().as_list())) for v in self.weights)
@@ -195,7 +197,7 @@ class Layer:
         """Make the variables for inputs of this shape (or structure of shapes)."""
         self.built = True
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """The computation."""
         return inputs
 
@@ -322,8 +324,11 @@ class Layer:
 
     def _regularize_activity(self, outputs: Any, inputs: Any) -> None:
         with name_scope("ActivityRegularizer"):
-            losses = [self._activity_regularizer(output) for output in nest.flatten(outputs)]
-        self.add_loss([loss for loss in losses if loss is not None], inputs=inputs)
+            for output in nest.flatten(outputs):
+                loss = self._activity_regularizer(output)
+                if loss is not None:
+                    # Per example: a batch of twice the size is not to weigh twice as much against the mean of a loss.
+                    self.add_loss(loss / cast(shape(output)[0], loss.dtype), inputs=inputs)  # type: ignore[index]
 
     def _set_scope(self, scope: Any) -> None:
         if self._scope is not None:

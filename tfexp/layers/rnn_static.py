@@ -124,7 +124,8 @@ def static_state_saving_rnn(
     state_size, is_tuple = cell.state_size, nest.is_nested(cell.state_size)
     if is_tuple is not isinstance(state_name, tuple):
         raise ValueError(
-            f"state_name should be the same type as cell.state_size.  state_name: {state_name}, cell.state_size: {state_size}"
+            "state_name should be the same type as cell.state_size.  "
+            f"state_name: {state_name}, cell.state_size: {state_size}"
         )
     names = nest.flatten(state_name)
     if len(names) != len(nest.flatten(state_size)):
