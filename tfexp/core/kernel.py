@@ -42,9 +42,9 @@ class Kernel:
 
     `view`: the result may share memory with an input. `handle`: the result is a handle (Ref, queue …) that stays the same
     object for as long as the session's resources do, so that one call for a session is enough. `takes_dead`: see DEAD.
-    `waits`: where it would have to wait for other steps or nodes, it returns a `core.waiting.Waiting`.
     `shares`: it splits its work over the intra-op threads (`core.workers`); in steps with such a node, BLAS keeps to one
     thread.
+    `waits`: where it would have to wait for other steps or nodes, it returns a `core.waiting.Waiting`.
     """
 
     function: Callable[..., Any]
@@ -52,8 +52,8 @@ class Kernel:
     view: bool = False
     handle: bool = False
     takes_dead: bool = False
-    waits: bool = False
     shares: bool = False
+    waits: bool = False
 
     def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a node's attributes that the function takes."""

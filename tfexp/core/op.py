@@ -121,13 +121,13 @@ class Op:
         view: bool = False,
         handle: bool = False,
         takes_dead: bool = False,
-        waits: bool = False,
         shares: bool = False,
+        waits: bool = False,
     ) -> Callable[[Rule], Rule]:
         """Attach `kernel(ctx, *arrays, **attrs)` for device types (`"CPU"`, `"XLA"`); the flags are `Kernel`'s."""
 
         def attach(function: Rule) -> Rule:
-            kernel = Kernel(function, _declared_attrs(function), view, handle, takes_dead, waits, shares)
+            kernel = Kernel(function, _declared_attrs(function), view, handle, takes_dead, shares, waits)
             for device in devices:
                 self.kernels[device] = kernel
             return function

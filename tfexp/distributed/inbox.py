@@ -7,6 +7,7 @@ start elsewhere, other threads read in its stead.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import threading
@@ -109,6 +110,18 @@ class Inbox:
             except IndexError:
                 return
             threading.Thread(target=source.ready, name="tfexp-lane-reader", daemon=True).start()
+
+    def spread(self) -> None:
+        """The owner sleeps in the middle of its work: threads of their own do what it was to do next."""
+        items = []
+        with contextlib.suppress(Empty):
+            while True:
+                items.append(self._items.get_nowait())
+        for item in items:
+            if callable(item):
+                threading.Thread(target=item, name="tfexp-task", daemon=True).start()
+            else:
+                self._items.put(item)  # the answer, for when it wakes up
 
     def _leave_work(self) -> None:
         """Have threads of their own do what the owner did not get to: others may wait for it."""

@@ -231,7 +231,10 @@ class Task:
                 self._ask_own_worker(command)
             case ev.Ask():
                 self._ask_peer(machine, command)
-            case ev.Execute(_, call):
+            case ev.Execute(ask, call):
+                state = self._states.get(ask)  # gone if it was abandoned before it began
+                if state is not None:
+                    state.on_sleep = lambda: self._thread_sleeps(call)
                 self._hand_over(call, lambda: self._execute(command))
             case ev.Load(_, call):
                 self._hand_over(call, lambda: self._load(command))
@@ -268,7 +271,13 @@ class Task:
         if call is not None:
             call.inbox.put(work)
         else:
-            threading.Thread(target=work, name="tfexp-task", daemon=True).start()
+            _start_thread(work)
+
+    def _thread_sleeps(self, number: int) -> None:
+        """The thread of this call waits for a queue or the like: others do the work that it was to do."""
+        call = self._root(number)
+        if call is not None:
+            call.inbox.spread()
 
     def _root(self, number: int) -> _Call | None:
         """The call of a client or peer that this one is part of, if somebody waits for it."""
@@ -377,6 +386,10 @@ class Task:
             self._feed(self._worker, ev.Failed(ask, InternalError(None, None, code_and_text(error)[1])))
         else:
             self._feed(self._worker, ev.Answered(ask, result))
+
+
+def _start_thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="tfexp-task", daemon=True).start()
 
 
 def task_names(cluster: Any) -> dict[str, str]:

@@ -74,20 +74,20 @@ def freeze(
         buffers=tuple(draft.buffer_sizes),
         may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
-        parks=bool(parking),
         shares=any(_shares(step) for step in steps),
+        parks=bool(parking),
         inner=inner,
     )
+
+
+def _shares(step: Step) -> bool:
+    return step.kernel.shares or (step.loop is not None and (step.loop.condition.shares or step.loop.body.shares))
 
 
 def _find_parking(nodes: list[Node]) -> set[Node]:
     """The nodes that may have to wait while some later node need not wait for them."""
     waiting = [(i, node) for i, node in enumerate(nodes) if node.waits]
     return {node for i, node in waiting if any(node not in after.behind for after in nodes[i + 1 :])}
-
-
-def _shares(step: Step) -> bool:
-    return step.kernel.shares or (step.loop is not None and (step.loop.condition.shares or step.loop.body.shares))
 
 
 def _freeze_loop(loop: LoopDraft) -> Loop:

@@ -130,7 +130,7 @@ class _Partitioner:
                     self.repeatable.add(op)
         # On a single task the executor sees to it that others go on.
         several = len(set(self.task.values())) > 1
-        together = {op for members in self.groups.members() for op in members}
+        together = {op for members in self.groups.members() for op in members}  # a conditional or loop stays whole
         self.waiting = {op for op in self.ops if several and op not in together and _waits(op)}
         self.kept = set(targets) | {t.op for t in self.fetches}
         self.level: dict[Operation, int] = {}

@@ -106,8 +106,8 @@ class Plan:
     buffers: tuple[int, ...] = ()  # bytes of each
     may_wait: bool = False  # whether a kernel may wait for other steps (queues), so that cancelling must reach it
     fed_shapes: tuple[TensorShape, ...] = field(default=())
-    parks: bool = False  # whether any step does
     shares: bool = False  # whether a kernel splits its work over the intra-op threads, which BLAS then leaves alone
+    parks: bool = False  # whether any step does
     inner: bool = False  # a part of a loop: its fetches go on as they are, Refs and all
 
     def describe(self) -> str:

@@ -145,6 +145,11 @@ class Compiled:
         return frame.f_locals.get(f"v{slot}", frame.f_globals.get(f"h{slot}"))
 
 
+def _run_alone(context: contextvars.Context, function: Callable[..., Any], *values: Any) -> Any:
+    with workers.alone():
+        return context.run(function, *values)
+
+
 class Parked:
     """Where generated code stopped: a node has to wait and later ones need not. `names` are the code's own."""
 
@@ -200,11 +205,6 @@ def _waiting_itself(function: Callable[..., Any], step: Step) -> Callable[..., A
         return wait_for(result, step) if isinstance(result, Waiting) else result
 
     return run
-
-
-def _run_alone(context: contextvars.Context, function: Callable[..., Any], *values: Any) -> Any:
-    with workers.alone():
-        return context.run(function, *values)
 
 
 def _raise_uninitialized(ref: Ref) -> None:

@@ -157,7 +157,7 @@ class Interpreter:
 
     @contextlib.contextmanager
     def _surroundings(self) -> Iterator[None]:
-        """How kernels find the processor: see `runtime.cpu` and `core.workers`."""
+        """What holds while nodes run: IEEE's results without warnings, and cores that are either BLAS's or the kernels'."""
         alone = workers.alone() if self.plan.shares else contextlib.nullcontext()
         with np.errstate(all="ignore"), cpu.denormals_flushed(), alone:
             yield

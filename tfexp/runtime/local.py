@@ -102,6 +102,8 @@ class LocalBackend:
         def run(values: Sequence[Any]) -> Sequence[Any]:
             state = self.active.begin(timeout_in_ms or self.config.operation_timeout_in_ms)
             outer, current.step = current.step, state
+            if outer is not None:
+                state.on_sleep = outer.on_sleep
             # A step inside of another one (a server's) ends with it.
             unlink = None if outer is None else outer.on_cancel(lambda: state.cancel(outer.reason or _unknown()))
             try:

@@ -29,6 +29,8 @@ class StepState:
         self._timeout_in_ms = timeout_in_ms
         self.deadline = time.monotonic() + timeout_in_ms / 1e3 if timeout_in_ms > 0 else None
         self._timer: threading.Timer | None = None
+        # Called when the step's thread goes to sleep, for whoever lent it.
+        self.on_sleep: Callable[[], None] | None = None
 
     def expire(self) -> None:
         """Cancel the step because its time is over."""

@@ -48,6 +48,8 @@ def sleep_until(
 
     At its deadline the step is cancelled (which makes what it waits for arrive); after HINT_AFTER seconds `hint` is called.
     """
+    if state is not None and state.on_sleep is not None:
+        state.on_sleep()
     deadline = None if state is None else state.deadline
     hint_at = None if hint is None else now() + HINT_AFTER
     while True:
