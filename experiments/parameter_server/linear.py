@@ -55,7 +55,9 @@ def main(_: list[str]) -> None:
         save_model_secs=FLAGS.save_secs,
         recovery_wait_secs=1,
     )
-    with supervisor.managed_session(server.target) as session:
+    # A worker need not wait for the others, which may come later, or have ended.
+    config = tf.ConfigProto(device_filters=["/job:ps", f"/job:worker/task:{FLAGS.task_index}"])
+    with supervisor.managed_session(server.target, config=config) as session:
         step = session.run(global_step)
         print("sess ok, begins at step", step, flush=True)
         while step < FLAGS.steps and not supervisor.should_stop():
