@@ -131,9 +131,12 @@ class Importer:
         try:
             for node in order:
                 self._add(node, natives[node.name], back_edges)
-        except ValueError as error:
+        except Exception as error:
             self.graph._discard_from(before_all)
-            raise ValueError(f"graph_def is invalid: {error}") from None
+            if not isinstance(error, ValueError | TypeError | LookupError | ArithmeticError):
+                raise
+            kind = "" if isinstance(error, ValueError) else f" at node {node.name!r} (op {node.op}): {type(error).__name__}"
+            raise ValueError(f"graph_def is invalid{kind}: {error}") from None
         for op, position, (before, index) in back_edges:
             op._update_input(position, self.ops[before].outputs[index])
 
@@ -262,7 +265,31 @@ def _native_attrs(op: Op, node: node_def_pb2.NodeDef) -> dict[str, Any]:
             if not declared.has_default:
                 raise ValueError(f"graph_def is invalid at node {node.name!r}: missing attr {key!r} of Op {node.op}")
             attrs[key] = list(declared.default) if isinstance(declared.default, list) else declared.default
+    try:
+        _check_sizes(op, node, attrs)
+    except ValueError as error:
+        raise ValueError(f"graph_def is invalid at node {node.name!r}: {error}") from None
     return attrs
+
+
+def _check_sizes(op: Op, node: node_def_pb2.NodeDef, attrs: dict[str, Any]) -> None:
+    """Attrs reach their minimum, and those that count inputs and outputs do not ask for more than can be."""
+    for key, declared in op.attrs.items():
+        size = len(attrs[key]) if declared.kind.startswith("list(") else attrs[key]
+        if declared.minimum is not None and size < declared.minimum:
+            raise ValueError(f"Value for attr {key!r} of {size} must be at least minimum {declared.minimum}")
+    for args, limit, have in (
+        (op.inputs, len(node.input), f"there are {len(node.input)}"),
+        (op.outputs, _MAX_OUTPUTS, f"a node has {_MAX_OUTPUTS} at most"),
+    ):
+        for arg in args:
+            if arg.number_attr and attrs[arg.number_attr] > limit:
+                what = "inputs" if args is op.inputs else "outputs"
+                raise ValueError(f"attr {arg.number_attr!r} asks for {attrs[arg.number_attr]} {what}, but {have}")
+
+
+# Each output costs memory before anything is computed; nobody splits a tensor into so many.
+_MAX_OUTPUTS = 1 << 16
 
 
 # Attributes of TensorFlow 2 that say nothing which matters here; dropping them would lose them on the way back.
