@@ -5,6 +5,7 @@ It says its target, serves until its input ends, and then says the most memory t
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 
@@ -12,10 +13,12 @@ import tfexp as tf
 
 # Address space: most of it is stacks and reserves that are never touched.
 LIMIT = 3 << 30
+MESSAGE_LIMIT = 32 << 20
 
 
 def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+    os.environ["TFEXP_MAX_MESSAGE_BYTES"] = str(MESSAGE_LIMIT)
     server = tf.train.Server.create_local_server()
     print(server.target, flush=True)
     sys.stdin.read()

@@ -57,6 +57,16 @@ def corpus(session: str) -> dict[str, list[bytes]]:
     return requests
 
 
+def recorded_graph() -> graph_pb2.GraphDef:
+    """The graph of the recorded conversation, for a server that is alone."""
+    request = BY_PATH["/tensorflow.MasterService/CreateSession"].request.FromString(
+        Recording.load("tensorflow_client").calls[0].request
+    )
+    for node in request.graph_def.node:
+        node.device = ""
+    return request.graph_def
+
+
 def mutated(data: bytes, other: bytes, rng: random.Random) -> bytes:
     """`data` with a few bytes changed, cut, repeated, or mixed with those of another message."""
     out = bytearray(data)

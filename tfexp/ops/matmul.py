@@ -79,7 +79,7 @@ def _shared_product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None 
 @mat_mul.bind
 def _(node: BindRequest) -> Call | None:
     known = [s.known_dims for s in node.input_shapes]
-    if any(dims is None or None in dims for dims in known) or node.input_dtypes[0].name == "bfloat16":
+    if any(dims is None or None in dims or len(dims) != 2 for dims in known) or node.input_dtypes[0].name == "bfloat16":
         return None
     # Transposed views cost a fraction of a microsecond; the copy is left to BLAS, which takes both orders.
     product: Any = np.matmul
