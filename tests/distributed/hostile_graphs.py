@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 from tensorboard.compat.proto import graph_pb2, types_pb2
 
 import tfexp as tf
-from tfexp.formats.tensor import make_tensor_proto
 
 FLOAT, INT64 = types_pb2.DT_FLOAT, types_pb2.DT_INT64
 HUGE = 1 << 60
@@ -73,7 +73,7 @@ def _calls(*names: str) -> graph_pb2.GraphDef:
         node.attr["Tout"].list.type.append(FLOAT)
         node.attr["f"].func.name = name
 
-    for name, following in zip(names[:-1], names[1:], strict=True):
+    for name, following in itertools.pairwise(names):
         function = graph.library.function.add()
         function.signature.name = name
         function.signature.input_arg.add(name="v", type=FLOAT)
@@ -83,6 +83,18 @@ def _calls(*names: str) -> graph_pb2.GraphDef:
     del graph.node[-1]
     call(graph.node.add(), names[0], "x")
     graph.node[-1].name = "run"
+    return graph
+
+
+def _doubling(depth: int) -> graph_pb2.GraphDef:
+    """Functions of which each calls the next twice: 2^depth nodes."""
+    graph = _nested_calls(depth)
+    for function in graph.library.function:
+        if function.node_def:
+            second = function.node_def.add()
+            second.CopyFrom(function.node_def[0])
+            second.name, second.input[0] = "again", "call:output:0"
+            function.ret["o"] = "again:output:0"
     return graph
 
 
@@ -130,6 +142,7 @@ REFUSED: dict[str, Callable[[], graph_pb2.GraphDef]] = {
     "a function that calls itself": lambda: _calls("f", "f"),
     "functions that call each other": lambda: _calls("f", "g", "h", "f"),
     "functions 2,000 deep": lambda: _nested_calls(2000),
+    "functions that come to 2^40 nodes": lambda: _doubling(40),
     "a function that is not there": lambda: _calls("f", "g"),
     "a cycle of 20,000 nodes": _wide_cycle,
 }

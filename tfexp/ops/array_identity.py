@@ -8,8 +8,8 @@ import numpy as np
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tfexp.core.dtypes import DType
-from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.tensor import make_ndarray

@@ -16,7 +16,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.formats.tensor import make_tensor_proto
@@ -26,6 +26,8 @@ from tfexp.plan.prune import prune
 
 # Functions within functions; a function that calls itself never ends.
 _MAX_DEPTH = 64
+# Nodes that the functions of one step come to: a few that call each other twice come to 2^n.
+_MAX_NODES = 1 << 17
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
@@ -64,6 +66,7 @@ class _Expansion:
         self.library = library
         self.instead: dict[Value, Value] = {}
         self.after: dict[Node, Node] = {}
+        self.count = 0  # nodes that took the place of calls
 
     def value(self, value: Value) -> Value:
         while value in self.instead:
@@ -84,6 +87,13 @@ class _Expansion:
                 )
             call = _Expanded(self, node)
             call.expand()
+            self.count += len(call.nodes)
+            if self.count > _MAX_NODES:
+                raise ResourceExhaustedError(
+                    None,
+                    node.origin,
+                    f"The functions that the step calls come to over {_MAX_NODES} nodes, at last in the node {node.name}",
+                )
             result.extend(self.expanded(call.nodes, depth + 1))
         return result
 
