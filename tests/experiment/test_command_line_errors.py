@@ -9,7 +9,7 @@ import pytest
 
 from tfexp.experiment.errors import ExperimentError, SettingError, nearest
 
-ROOTS = "The choices are: data, device, model, optimizer, rerun, resume, schedule, train"
+ROOTS = "The choices are: cluster, data, device, model, optimizer, replication, rerun, resume, schedule, train, update"
 TRAIN = (
     "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
     "steps, summary_every"
@@ -17,19 +17,23 @@ TRAIN = (
 MODELS = "The choices are: linreg, logreg, mlp, own, softmax"
 FLAGS = "The choices are: --cfg, --config-dir, --help, --hydra-help, --info, --multirun, --version, -m"
 
+WORKS = "replication=between_graph update=async with a cluster such as cluster=2workers, and replication=none without one"
+
 MESSAGES = {
     # choices and groups
     "model=linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
     "--cfg job model=linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
     "-m model=mlp,linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
     "modl=linreg": f"modl: there is no setting or group 'modl'; did you mean 'model'? {ROOTS}",
-    "cluster=9workers": f"cluster: there is no setting or group 'cluster'. {ROOTS}",
+    "cluster=9workers": "cluster: there is no choice '9workers'; did you mean '2workers'? "
+    "The choices are: 2ps3workers, 2workers, local, static",
     "device=gpu": "device: there is no choice 'gpu'; did you mean 'cpu'? The choices are: cpu",
     # stray signs
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
     "~model": "model: a setting cannot be taken away (~): give another value",
-    "+colour=red": "colour: there is no section 'colour'. The choices are: data, device, model, optimizer, schedule, train",
+    "+colour=red": "colour: there is no section 'colour'; did you mean 'cluster'? The choices are: cluster, data, "
+    "device, model, optimizer, replication, schedule, train, update",
     "optimizer=sgd,adam": "optimizer: 'optimizer=sgd,adam' is several values: add -m to try each",
     "model": "cannot read 'model' as key=value",
     "train.steps=[1,": "cannot read 'train.steps=[1,' as key=value "
@@ -90,6 +94,34 @@ MESSAGES = {
     "resume=a rerun=b": "resume: give resume (go on) or rerun (once more from the start), not both",
     "-m resume=a,b": "resume: goes with a single run, not with -m",
     "rerun=a model=mlp": "model: a run is run again as it was; with rerun, only hydra.run.dir may be given",
+    # clusters
+    "cluster=2workers replication=none": "replication: none trains in one process, and the cluster has 1 parameter "
+    "server and 2 workers: choose replication=between_graph, or cluster=local",
+    "replication=between_graph": "replication: between_graph needs workers and a parameter server, and cluster=local "
+    "has neither: choose cluster=2workers, 2ps3workers or static, or replication=none",
+    "cluster=2workers replication=in_graph": f"replication: in_graph is not there yet; what works is {WORKS}",
+    "replication=in_graph": f"replication: in_graph is not there yet; what works is {WORKS}",
+    "cluster=2workers update=sync": "update: sync is not there yet; what works is update=async, where each worker "
+    "updates when it is ready",
+    "update=sync": "update: sync puts the gradients of several workers together, and cluster=local has none: use "
+    "update=async",
+    "cluster=2workers cluster.ps=0": "cluster.ps: between_graph needs a parameter server to keep the variables that the "
+    "workers share: give at least 1",
+    "cluster=2workers cluster.workers=0": "cluster.workers: between_graph needs a worker to train: give at least 1",
+    "cluster=static": "cluster.ps_hosts: between_graph needs a parameter server to keep the variables that the workers "
+    "share: give at least 1",
+    "cluster=static cluster.ps_hosts=[a:1]": "cluster.worker_hosts: between_graph needs a worker to train: give at least 1",
+    "cluster=static cluster.ps_hosts=[a]": "cluster.ps_hosts: 'a' is not host:port",
+    "cluster=static cluster.ps_hosts=[a:1] cluster.worker_hosts=[a:1]": "cluster.worker_hosts: two tasks have the "
+    "address a:1",
+    "cluster=static cluster.ps_hosts=[a:1] cluster.workers=2": "cluster.worker_hosts: has 0 addresses for 2 tasks",
+    "cluster=2workers cluster.ps_hosts=[a:1]": "cluster.ps_hosts: is for cluster.hosting=static, and it is ray",
+    "cluster=2workers cluster.hosting=slurm": "cluster.hosting: there is no choice 'slurm'. "
+    "The choices are: process, ray, static",
+    "cluster=2workers train.batch_size=null": "train.batch_size: null makes 1 batch of 354 rows in an epoch of 354, and "
+    "each of the 2 workers needs one of its own: give at most 177",
+    "cluster=2workers device.name=/job:ps/cpu:0": "device.name: '/job:ps/cpu:0' names a task: with workers, each has "
+    "its own",
     # flags and folders
     "--multrun": f"there is no flag '--multrun'; did you mean '--multirun'? {FLAGS}",
     "--config-name other": "--config-name: is not for this program: use --config-dir",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 import yaml
 from run_files import numbers, records
 
+from tests.distributed.clusters import running
 from tfexp.experiment import schema
 from tfexp.experiment.cli import conf_dir
 
@@ -81,7 +83,17 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "piecewise": ["schedule.boundaries=[10,70]"],
     },
     "device": {"cpu": ["device.intra_op_threads=1"]},
+    "cluster": {
+        "local": [],
+        "2workers": ["cluster.hosting=process"],
+        "2ps3workers": ["cluster.hosting=process"],
+        "static": ["cluster.ps_hosts=[{0}]", "cluster.worker_hosts=[{1}]"],
+    },
+    "replication": {"none": [], "between_graph": ["cluster=2workers", "cluster.hosting=process"]},
+    "update": {"async": ["cluster=2workers", "cluster.hosting=process"]},
 }
+REFUSED = {("replication", "in_graph"), ("update", "sync")}
+"""Choices that say that they are not there yet."""
 
 
 def groups() -> dict[str, set[str]]:
@@ -90,7 +102,15 @@ def groups() -> dict[str, set[str]]:
 
 
 def test_every_choice_has_a_recipe() -> None:
-    assert groups() == {group: set(choices) for group, choices in RECIPES.items()}
+    refused = {group: {choice for other, choice in REFUSED if other == group} for group in RECIPES}
+    assert groups() == {group: set(choices) | refused[group] for group, choices in RECIPES.items()}
+
+
+@pytest.mark.parametrize(("group", "choice"), sorted(REFUSED))
+def test_what_is_not_there_yet_says_what_is(group: str, choice: str, cli: Callable) -> None:
+    ended = cli("cluster=2workers", f"{group}={choice}")
+    assert ended.code == 2
+    assert ended.err.startswith(f"tfexp: {group}: {choice} is not there yet; what works is ")
 
 
 @pytest.mark.parametrize(("group", "choice"), [(group, choice) for group, choices in RECIPES.items() for choice in choices])
@@ -101,7 +121,11 @@ def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, m
     monkeypatch.delitem(__import__("sys").modules, "own_parts", raising=False)
     words = [f"{group}={choice}", *RECIPES[group][choice]]
 
-    ended = cli(*words, "train.steps=100", "train.eval_every=20", "hydra.run.dir=run")
+    with contextlib.ExitStack() as stack:
+        if choice == "static":
+            servers = stack.enter_context(running(ps=1, worker=1))
+            words = [word.format(servers["ps:0"].address, servers["worker:0"].address) for word in words]
+        ended = cli(*words, "train.steps=100", "train.eval_every=20", "hydra.run.dir=run")
 
     assert ended.code == 0, ended.err
     losses = [record["train"]["loss"] for record in records(tmp_path / "run")]
@@ -112,14 +136,14 @@ def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, m
     chosen = yaml.safe_load((conf_dir() / group / f"{choice}.yaml").read_text())
     if chosen.get("target", "???") != "???":
         assert composed[group]["target"] == chosen["target"]
-    for word in RECIPES[group][choice]:
+    for word in words[1:]:
         key, _, value = word.partition("=")
         if "." in key:
             section, name = key.split(".")
             assert composed[section][name] == yaml.safe_load(value)
 
 
-@pytest.mark.parametrize("group", ["model", "data", "optimizer", "schedule"])
+@pytest.mark.parametrize("group", ["model", "data", "optimizer", "schedule", "replication", "update"])
 def test_files_give_the_values_of_exactly_their_classes_settings(group: str) -> None:
     for path in (conf_dir() / group).glob("*.yaml"):
         content = yaml.safe_load(path.read_text())
@@ -138,6 +162,12 @@ def test_fixed_sections_have_the_values_of_exactly_their_settings() -> None:
     assert set(config["train"]["early_stop"]) == {field.name for field in dataclasses.fields(schema.EarlyStop)}
     device = yaml.safe_load((conf_dir() / "device" / "cpu.yaml").read_text())
     assert set(device) == {field.name for field in dataclasses.fields(schema.Device)}
+    settings = {field.name: field.metadata["description"] for field in dataclasses.fields(schema.Cluster)}
+    local = (conf_dir() / "cluster" / "local.yaml").read_text()
+    assert set(yaml.safe_load(local)) == set(settings)
+    assert all(settings.values()), "every setting is described"
+    for path in (conf_dir() / "cluster").glob("*.yaml"):
+        assert set(yaml.safe_load(path.read_text())) <= {*settings, "defaults"}, path
 
 
 def test_schedules_move_the_learning_rate(cli: Callable, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ OWNERS = {
     "rich": {"progress.py", "report.py"},
     "matplotlib": {"plot.py"},
     "sklearn": set(),
+    "ray": set(),
 }
 LAZY = {"rich", "matplotlib"}
 """Imported where they are used, not with the module."""
@@ -30,3 +31,9 @@ def test_each_has_its_owners() -> None:
                     where = str(path.relative_to(FOLDER))
                     assert where in OWNERS[package], f"{where} imports {package}"
                     assert package not in LAZY or node not in tree.body, f"{where} imports {package} at its top"
+
+
+def test_ray_is_one_modules_business() -> None:
+    package = FOLDER.parent
+    found = [str(path.relative_to(package)) for path in package.rglob("*.py") if "import ray\n" in path.read_text()]
+    assert found == ["distributed/ray_host.py"]

@@ -65,7 +65,9 @@ def test_folder_holds_the_whole_run(cli: Callable, tmp_path: Path, pictures: Non
     }  # fmt: skip
 
     config = yaml.safe_load((run / "config.yaml").read_text())
-    assert list(config) == ["model", "data", "optimizer", "schedule", "device", "train"]
+    assert list(config) == [
+        "model", "data", "optimizer", "schedule", "device", "cluster", "replication", "update", "train",
+    ]  # fmt: skip
     assert config["train"]["steps"] == 60
     assert yaml.safe_load((run / "overrides.yaml").read_text()) == [*QUICK, "hydra.run.dir=run"]
 

@@ -19,6 +19,8 @@ RUNNING = [name for name, program in PROGRAMS.items() if capture.load(program.gr
 def expected_capture(name: str, source: str, *, run: bool) -> capture.Capture:
     program = PROGRAMS[name]
     if source == "live":
+        if not oracle.has(program.group):
+            pytest.skip("this TensorFlow has no tf_keras, where tf.layers and recurrent cells are now")
         return capture.take(program, oracle.tensorflow(), run=run)
     return capture.load(program.group)[name]
 

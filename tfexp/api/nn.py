@@ -78,4 +78,15 @@ from tfexp.ops.space_batch import depth_to_space as depth_to_space
 from tfexp.ops.space_batch import space_to_batch as space_to_batch
 from tfexp.ops.space_batch import space_to_depth as space_to_depth
 
-__getattr__ = missing_from("tf.nn")
+__getattr__ = missing_from(
+    "tf.nn",
+    {
+        "rnn_cell": "tfexp.api.rnn_cell",
+        **{name: f"tfexp.layers.rnn_dynamic:{name}" for name in ("dynamic_rnn", "bidirectional_dynamic_rnn")},
+        **{
+            name: f"tfexp.layers.rnn_static:{name}"
+            for name in ("static_rnn", "static_state_saving_rnn", "static_bidirectional_rnn")
+        },
+        "raw_rnn": "tfexp.layers.rnn_raw:raw_rnn",
+    },
+)

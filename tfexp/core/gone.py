@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 # Sub-namespaces that few programs use, and that would make `import tfexp` slower.
-_ON_FIRST_USE = frozenset({"app", "flags", "gfile", "raw_ops", "test"})
+_ON_FIRST_USE = {
+    **{name: f"tfexp.api.{name}" for name in ("app", "contrib", "flags", "gfile", "raw_ops", "test")},
+    "layers": "tfexp.layers",
+    "metrics": "tfexp.metrics",
+}
 
 _TOP_LEVEL = {
     "audio_summary": "tf.summary.audio",
@@ -45,13 +49,15 @@ def public_symbols() -> tuple[str, ...]:
 
 
 def _lookup(
-    module: str, namespace: str, gone: Mapping[str, str] | None = None, on_first_use: frozenset[str] = frozenset()
+    module: str, namespace: str, gone: Mapping[str, str] | None = None, on_first_use: Mapping[str, str] | None = None
 ) -> Callable[[str], Any]:
     """A module's `__getattr__`."""
 
     def lookup(name: str) -> Any:
-        if name in on_first_use:
-            return importlib.import_module(f"tfexp.api.{name}")
+        if on_first_use is not None and name in on_first_use:
+            found, _, attribute = on_first_use[name].partition(":")
+            loaded = importlib.import_module(found)
+            return getattr(loaded, attribute) if attribute else loaded
         plain = f"module {module!r} has no attribute {name!r}"
         if gone is not None and name in gone:
             raise AttributeError(f"{plain} any more: use {gone[name]}")
@@ -65,9 +71,12 @@ def _lookup(
     return lookup
 
 
-def missing_from(namespace: str) -> Callable[[str], Any]:
-    """The `__getattr__` of the module that is that namespace (`tf.nn`)."""
-    return _lookup(f"tfexp.{namespace.removeprefix('tf.')}", namespace)
+def missing_from(namespace: str, on_first_use: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """The `__getattr__` of the module that is that namespace (`tf.nn`).
+
+    on_first_use: where names are that are loaded when first asked for, as `module` or `module:attribute`.
+    """
+    return _lookup(f"tfexp.{namespace.removeprefix('tf.')}", namespace, on_first_use=on_first_use)
 
 
 of_top_level = _lookup("tfexp", "tf", _TOP_LEVEL, _ON_FIRST_USE)

@@ -131,6 +131,26 @@ class GrpcChannel:
         timer.start()
         future.add_done_callback(lambda _: timer.cancel())
 
+    def watch(self, lost: Callable[[], None]) -> Callable[[], None]:
+        """Call `lost`, on a thread of gRPC's, when the task has gone: its connection is no more, and it does not answer.
+
+        Returns what ends the watch.
+        """
+        there, gone = self._grpc.ChannelConnectivity.READY, self._grpc.ChannelConnectivity.SHUTDOWN
+        was_there = False
+
+        def changed(state: Any) -> None:
+            nonlocal was_there
+            if state is there:
+                was_there = True
+            elif was_there and state is not gone:
+                # A connection may also end because it was not used for long.
+                was_there = False
+                self.start(m.GetStatus(), lambda _, error: None if error is None else lost())
+
+        self._channel.subscribe(changed, try_to_connect=True)
+        return lambda: self._channel.unsubscribe(changed)
+
     def _error(self, error: Any) -> OpError:
         code, text = error.code().value[0], error.details() or ""
         if code == UNAVAILABLE and self.address not in text:

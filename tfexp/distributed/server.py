@@ -96,6 +96,24 @@ class Server:
         name = next((task for task, known in self._tasks.items() if known == address), "")
         return _channel(address, name, self._security)
 
+    @property
+    def address(self) -> str:
+        """`host:port` as the other tasks write it; the port is bound from the start."""
+        return self._address
+
+    def complete(self, cluster: ClusterSpec) -> None:
+        """Take the addresses of a cluster whose tasks found their ports by binding them, before `start`. tfexp's own.
+
+        `cluster` says where every task listens by now, this one included; ValueError if this one listens elsewhere.
+        """
+        from tfexp.distributed.task import task_names
+
+        said = cluster.task_address(self._job, self._index)
+        if said != self._address:
+            raise ValueError(f"{self._name} listens at {self._address}, and the cluster says {said}")
+        self._cluster = cluster
+        self._tasks.update(task_names(cluster))
+
     def start(self) -> None:
         """Begin to serve. Nothing happens when it does already."""
         if not self._started:

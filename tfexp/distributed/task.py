@@ -232,8 +232,9 @@ class Task:
             case ev.Ask():
                 self._ask_peer(machine, command)
             case ev.Execute(ask, call):
-                state = self._states[ask] = StepState()
-                state.on_sleep = lambda: self._thread_sleeps(call)
+                state = self._states.get(ask)  # gone if it was abandoned before it began
+                if state is not None:
+                    state.on_sleep = lambda: self._thread_sleeps(call)
                 self._hand_over(call, lambda: self._execute(command))
             case ev.Load(_, call):
                 self._hand_over(call, lambda: self._load(command))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import tfexp as tf
+from tfexp.core.device import DeviceName
 from tfexp.experiment.datasets.dataset import Spec
 from tfexp.experiment.errors import SettingError
-from tfexp.experiment.schema import Settings
+from tfexp.experiment.schema import Device, Settings
 
-__all__ = ["Program", "build"]
+__all__ = ["Program", "build", "replica_placement", "session_config"]
 
 
 @dataclass(frozen=True)
@@ -19,8 +21,9 @@ class Program:
 
     `features` and `labels` are placeholders for any number of rows. `objective` is the loss with its
     regularization, `train` one optimizer step which adds one to `global_step`. `summaries` is None if there
-    are none. `variables` are all variables in the order of their names, `trained` the names of those that are
-    trained.
+    are none. `ready` gives the names of the variables without a value; only a graph that shares them with
+    others has it. `variables` are all variables in the order of their names, `trained` the names of those that
+    are trained.
     """
 
     graph: tf.Graph
@@ -33,16 +36,20 @@ class Program:
     train: tf.Operation
     initialize: tf.Operation
     summaries: tf.Tensor | None
+    ready: tf.Tensor | None
     saver: tf.train.Saver
     variables: tuple[Any, ...]  # tf.Variable, whose class is chosen as it is made
     trained: tuple[str, ...]
 
 
-def build(settings: Settings, spec: Spec) -> Program:
-    """A fresh graph; its ops carry the scopes input, model, loss, metrics, train and summaries."""
+def build(settings: Settings, spec: Spec, replica: Callable[[Any], str] | None = None) -> Program:
+    """A fresh graph; its ops carry the scopes input, model, loss, metrics, train and summaries.
+
+    `replica` is the device function of a worker that shares the variables with others; None: `settings.device`.
+    """
     settings.model.check(spec)
     graph = tf.Graph()
-    with graph.as_default(), _device(graph, settings.device.name):
+    with graph.as_default(), _device(graph, settings.device.name) if replica is None else graph.device(replica):
         tf.set_random_seed(settings.train.seed)
         with tf.name_scope("input"):
             features = tf.placeholder(tf.float32, [None, spec.width], name="features")
@@ -78,6 +85,7 @@ def build(settings: Settings, spec: Spec) -> Program:
             train=train,
             initialize=tf.global_variables_initializer(),
             summaries=_summaries(objective) if settings.train.summary_every else None,
+            ready=None if replica is None else tf.report_uninitialized_variables(),
             # relative paths: a run's folder may be moved
             saver=tf.train.Saver(max_to_keep=settings.train.keep_checkpoints, save_relative_paths=True),
             variables=tuple(sorted(tf.global_variables(), key=lambda variable: variable.op.name)),
@@ -87,12 +95,27 @@ def build(settings: Settings, spec: Spec) -> Program:
     return program
 
 
+def replica_placement(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -> Callable[[Any], str]:
+    """The device function of worker number `worker`: variables to the parameter servers, the rest to its own device."""
+    own = _device_name(settings.device.name)
+    if own != DeviceName(device_type=own.device_type, device_index=own.device_index):
+        raise SettingError("device.name", f"'{settings.device.name}' names a task: with workers, each has its own")
+    device = DeviceName("worker", None, worker, own.device_type, own.device_index)
+    setter = tf.train.replica_device_setter(cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device))
+    assert setter is not None  # there are parameter servers
+    return setter
+
+
 def _device(graph: tf.Graph, name: str) -> Any:
+    _device_name(name)
+    return graph.device(name)
+
+
+def _device_name(name: str) -> DeviceName:
     try:
-        tf.DeviceSpec.from_string(name)
+        return DeviceName.parse(name)
     except ValueError as error:
         raise SettingError("device.name", f"'{name}' is not a device's name such as /cpu:0: {error}") from error
-    return graph.device(name)
 
 
 def _summaries(objective: tf.Tensor) -> Any:
@@ -102,3 +125,13 @@ def _summaries(objective: tf.Tensor) -> Any:
         for variable in tf.trainable_variables():
             tf.summary.histogram(variable.op.name, variable)
         return tf.summary.merge_all()
+
+
+def session_config(device: Device) -> tf.ConfigProto:
+    """What the settings say to a session."""
+    return tf.ConfigProto(
+        intra_op_parallelism_threads=device.intra_op_threads,
+        inter_op_parallelism_threads=device.inter_op_threads,
+        allow_soft_placement=device.soft_placement,
+        log_device_placement=device.log_placement,
+    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+from collections.abc import Iterator
 
 import numpy as np
 
 import tfexp as tf
 from tfexp.experiment.build import Program
 from tfexp.experiment.errors import Diverged, ExperimentError
-from tfexp.experiment.outputs import RunFolder
+from tfexp.experiment.outputs import RunFiles
 
 __all__ = ["Checkpoints"]
 
@@ -17,8 +19,8 @@ __all__ = ["Checkpoints"]
 class Checkpoints:
     """The files `checkpoints/model.ckpt-<step>` of one run."""
 
-    def __init__(self, folder: RunFolder, program: Program) -> None:
-        self._folder = folder.checkpoints
+    def __init__(self, files: RunFiles, program: Program) -> None:
+        self._folder = files.checkpoints
         self._program = program
         self.last: str | None = tf.train.latest_checkpoint(str(self._folder))
 
@@ -33,18 +35,29 @@ class Checkpoints:
         """Restore the last checkpoint; returns its step. Raises ExperimentError naming the file and the
         tensor.
         """
-        state = tf.train.get_checkpoint_state(str(self._folder))
-        if self.last is None or state is None:
+        with self.restoring() as path:
+            self._program.saver.restore(session, path)
+        self.adopt()
+        return int(session.run(self._program.global_step))
+
+    @contextlib.contextmanager
+    def restoring(self) -> Iterator[str]:
+        """A block that restores the checkpoint that it is given: its errors end in ExperimentError."""
+        if self.last is None:
             raise ExperimentError(f"{self._folder} holds no checkpoint to resume from")
         try:
-            self._program.saver.restore(session, self.last)
+            yield self.last
         except (tf.errors.OpError, ValueError) as error:
             message = error.message if isinstance(error, tf.errors.OpError) else str(error)
             # Saver puts advice for programmers before the error itself, the executor its nodes after it
             cause = message.rpartition("Original error:")[2].strip().splitlines()[0]
             raise ExperimentError(f"cannot resume from {self.last}: {cause}") from error
-        self._program.saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
-        return int(session.run(self._program.global_step))
+
+    def adopt(self) -> None:
+        """Count the checkpoints that are there to those of which only the last are kept."""
+        state = tf.train.get_checkpoint_state(str(self._folder))
+        if state is not None:
+            self._program.saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
 
     def values(self, session: tf.Session) -> dict[str, np.ndarray]:
         """Every variable's value, in the order of the names."""

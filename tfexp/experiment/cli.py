@@ -40,15 +40,28 @@ from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, 
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.optimizers import Optimizer
 from tfexp.experiment.outputs import RunFolder, make_unique
+from tfexp.experiment.replication import Replication
 from tfexp.experiment.report import show_comparison
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schedules import Schedule
-from tfexp.experiment.schema import Device, Settings, Train, resolve
+from tfexp.experiment.schema import Cluster, Device, Settings, Train, resolve
+from tfexp.experiment.update import Update
 
 __all__ = ["conf_dir", "main"]
 
-_TARGETED: dict[str, type] = {"model": Model, "data": Source, "optimizer": Optimizer, "schedule": Schedule}
-_SECTIONS: dict[str, type] = {**_TARGETED, "device": Device, "train": Train}
+_SECTIONS: dict[str, type] = {
+    "model": Model,
+    "data": Source,
+    "optimizer": Optimizer,
+    "schedule": Schedule,
+    "device": Device,
+    "cluster": Cluster,
+    "replication": Replication,
+    "update": Update,
+    "train": Train,
+}
+_FIXED = ("device", "cluster", "train")
+"""The sections whose schema is one class; the others name theirs in `target`."""
 _FLAGS = ("--help", "--hydra-help", "--version", "--cfg", "--info", "--multirun", "-m", "--config-dir")
 _COMMANDS = ("resume", "rerun")
 
@@ -59,8 +72,12 @@ _RESUMABLE = (
     "train.keep_checkpoints",
     "train.early_stop.patience",
     "train.early_stop.min_delta",
+    "cluster.hosting",
+    "cluster.address",
+    "cluster.ps_hosts",
+    "cluster.worker_hosts",
 )
-"""What a resumed run may change: how far it goes and what it keeps, never how it learns."""
+"""What a resumed run may change: how far it goes, what it keeps, where it runs; never how it learns."""
 
 Compose = Callable[[Sequence[Override]], DictConfig]
 
@@ -178,8 +195,9 @@ def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: 
     with _new_folder(compose([*overrides, *_parse(["hydra.job.name=rerun"])]), given) as folder:
         after = experiment.run(folder, _origin(command, config, overrides))["numbers"]
         found = differences(before, after)
-        show_comparison(found, earlier, folder.path)
-    return 1 if found else 0
+        repeatable = not experiment.settings.cluster.tasks
+        show_comparison(found, earlier, folder.path, repeatable)
+    return 1 if repeatable and found else 0
 
 
 def _new_folder(config: DictConfig, given: dict[str, Override]) -> contextlib.closing[RunFolder]:
@@ -369,7 +387,7 @@ def _settings(config: DictConfig) -> Settings:
         if not isinstance(section, DictConfig):
             raise SettingError(name, f"'{section}' is not a section: give {name}.<setting>=<value>")
         try:
-            if name in _TARGETED:
+            if name not in _FIXED:
                 if "target" not in section or OmegaConf.is_missing(section, "target"):
                     raise SettingError("target", f"has no value: give {name}.target=package.module:Class")
                 kind = resolve(str(section.target), kind)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.errors import ExperimentError
-from tfexp.experiment.outputs import RunFolder
+from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.schema import EarlyStop
 
 __all__ = ["History", "Record", "read_records", "should_stop"]
@@ -20,10 +20,10 @@ Record = dict[str, Any]
 class History:
     """Evaluations so far, in memory and in `metrics.jsonl`, where each is there as soon as it is made."""
 
-    def __init__(self, folder: RunFolder, records: list[Record]) -> None:
+    def __init__(self, files: RunFiles, records: list[Record]) -> None:
         self.records = records
-        folder.write_text(folder.metrics, "".join(json.dumps(record) + "\n" for record in records))
-        self._file = folder.metrics.open("a", encoding="utf-8")
+        files.write_text(files.metrics, "".join(json.dumps(record) + "\n" for record in records))
+        self._file = files.metrics.open("a", encoding="utf-8")
 
     def add(self, record: Record) -> None:
         self.records.append(record)

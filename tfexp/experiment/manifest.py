@@ -16,7 +16,7 @@ from tfexp.runtime import cpu
 
 __all__ = ["describe"]
 
-_PACKAGES = ("tfexp", "numpy", "protobuf", "ml_dtypes", "tensorboard", "hydra-core", "omegaconf")
+_PACKAGES = ("tfexp", "numpy", "protobuf", "ml_dtypes", "tensorboard", "grpcio", "ray", "hydra-core", "omegaconf")
 _VARIABLES = (
     "OPENBLAS_",
     "OMP_",

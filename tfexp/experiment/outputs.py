@@ -9,6 +9,8 @@ checkpoints/    `tf.train.Saver`'s files
 graph.pbtxt     the graph
 result.json     the final numbers, and apart from them how long it took
 loss.png        the curves
+tasks.json      where each task of a cluster was
+logs/           what each task of a cluster printed
 """
 
 from __future__ import annotations
@@ -21,14 +23,11 @@ from typing import Any
 
 from tfexp.experiment.errors import ExperimentError
 
-__all__ = ["RunFolder", "make_unique"]
+__all__ = ["RunFiles", "RunFolder", "make_unique"]
 
 
-class RunFolder:
-    """One run's folder, locked by this process until `close` (or the process's end).
-
-    Two processes never write in one folder, and a new run never begins in a folder that holds one.
-    """
+class RunFiles:
+    """The files of the run in the folder `path`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -39,6 +38,28 @@ class RunFolder:
         self.checkpoints = path / "checkpoints"
         self.result = path / "result.json"
         self.plot = path / "loss.png"
+        self.tasks = path / "tasks.json"
+        self.logs = path / "logs"
+
+    def write_text(self, path: Path, text: str) -> None:
+        """Replace the file as a whole: whoever reads it, whenever, sees the old text or the new one."""
+        temporary = path.with_name(f".{path.name}.new")
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+
+    def write_json(self, path: Path, content: Any) -> None:
+        self.write_text(path, json.dumps(content, indent=2, allow_nan=False, default=str) + "\n")
+
+
+class RunFolder(RunFiles):
+    """One run's folder, locked by this process until `close` (or the process's end).
+
+    Two processes never write in one folder, and a new run never begins in a folder that holds one; the process that holds
+    the lock may let one other, a task of its own, write.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._lock = os.open(path, os.O_RDONLY)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -89,15 +110,6 @@ class RunFolder:
 
     def close(self) -> None:
         os.close(self._lock)
-
-    def write_text(self, path: Path, text: str) -> None:
-        """Replace the file as a whole: whoever reads it, whenever, sees the old text or the new one."""
-        temporary = path.with_name(f".{path.name}.new")
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-
-    def write_json(self, path: Path, content: Any) -> None:
-        self.write_text(path, json.dumps(content, indent=2, allow_nan=False, default=str) + "\n")
 
 
 def make_unique(path: Path) -> Path:

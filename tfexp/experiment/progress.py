@@ -20,18 +20,18 @@ class Progress(ABC):
         self.title, self.start, self.total = title, start, total
         self._began = self._shown = time.perf_counter()
 
-    def step(self, done: int, loss: float) -> None:
-        """`done` steps are done, and the last one's batch had this loss. Costs next to nothing between two
-        looks.
+    def step(self, done: int, loss: float, detail: str = "") -> None:
+        """`done` steps are done, and the last one's batch had this loss; `detail` is shown as it is. Costs next to nothing
+        between two looks.
         """
         now = time.perf_counter()
         if now - self._shown >= self.interval or done == self.total:
             self._shown = now
             speed = (done - self.start) / max(now - self._began, 1e-9)
-            self.show(done, loss, speed, (self.total - done) / max(speed, 1e-9))
+            self.show(done, loss, speed, (self.total - done) / max(speed, 1e-9), detail)
 
     @abstractmethod
-    def show(self, done: int, loss: float, speed: float, seconds_left: float) -> None: ...
+    def show(self, done: int, loss: float, speed: float, seconds_left: float, detail: str) -> None: ...
 
     @abstractmethod
     def close(self) -> None: ...
@@ -54,8 +54,8 @@ class Bar(Progress):
         self._task = self._bar.add_task(title, total=total, completed=start, numbers="")
         self._bar.start()
 
-    def show(self, done: int, loss: float, speed: float, seconds_left: float) -> None:
-        numbers = f"loss {loss:.4g}  {speed:,.0f} steps/s  {_clock(seconds_left)} left"
+    def show(self, done: int, loss: float, speed: float, seconds_left: float, detail: str) -> None:
+        numbers = f"loss {loss:.4g}  {speed:,.0f} steps/s  {_clock(seconds_left)} left{_apart(detail)}"
         self._bar.update(self._task, completed=done, numbers=numbers, refresh=True)
 
     def close(self) -> None:
@@ -71,15 +71,16 @@ class Lines(Progress):
         super().__init__(title, start, total)
         self._tenth = start * 10 // total
 
-    def step(self, done: int, loss: float) -> None:
+    def step(self, done: int, loss: float, detail: str = "") -> None:
         tenth = done * 10 // self.total
         if tenth > self._tenth:
             self._tenth, self._shown = tenth, -self.interval
-        super().step(done, loss)
+        super().step(done, loss, detail)
 
-    def show(self, done: int, loss: float, speed: float, seconds_left: float) -> None:
+    def show(self, done: int, loss: float, speed: float, seconds_left: float, detail: str) -> None:
         print(
-            f"{self.title}: step {done}/{self.total}  loss {loss:.6g}  {speed:,.0f} steps/s  {_clock(seconds_left)} left",
+            f"{self.title}: step {done}/{self.total}  loss {loss:.6g}  {speed:,.0f} steps/s  {_clock(seconds_left)} left"
+            f"{_apart(detail)}",
             flush=True,
         )
 
@@ -96,3 +97,7 @@ def _clock(seconds: float) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def _apart(detail: str) -> str:
+    return f"  {detail}" if detail else ""

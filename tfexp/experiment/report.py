@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 __all__ = ["show_comparison", "show_result"]
 
 
-def show_result(title: str, result: dict[str, Any], folder: Path, values: dict[str, Any]) -> None:
-    """The table of the final numbers, what was learned where it is short, and where to look."""
+def show_result(
+    title: str, result: dict[str, Any], folder: Path, values: dict[str, Any], tasks: Sequence[dict[str, Any]] = ()
+) -> None:
+    """The table of the final numbers, what was learned where it is short, where to look, and where the tasks were."""
     from rich.console import Console
     from rich.table import Table
 
@@ -24,6 +27,8 @@ def show_result(title: str, result: dict[str, Any], folder: Path, values: dict[s
         table.add_row(name, f"{numbers['train'][name]:.6g}", f"{numbers['test'][name]:.6g}")
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
+    if tasks:
+        console.print(_task_table(tasks, timing["steps_of"], timing["seconds"]))
     for name, value in values.items():
         console.print(f"{name} = {value}", markup=False)
     console.print(
@@ -35,8 +40,24 @@ def show_result(title: str, result: dict[str, Any], folder: Path, values: dict[s
     console.print(f"tensorboard --logdir {shlex.quote(str(folder))}", markup=False)
 
 
-def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, later: Path) -> None:
-    """Whether a run's numbers are those of the run that it repeats."""
+def _task_table(tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds: float) -> Any:
+    from rich.table import Table
+
+    table = Table()
+    for name, justify in (("task", "left"), ("host", "left"), ("port", "right"), ("process", "right")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich's own set of literals
+    table.add_column("steps", justify="right")
+    table.add_column("steps/s", justify="right")
+    for task in tasks:
+        made = steps.get(task["task"])
+        speed = "" if made is None else f"{made / seconds:,.0f}"
+        cells = (task["task"], task["host"], task["port"], task["pid"], made)
+        table.add_row(*("" if cell is None else str(cell) for cell in cells), speed)
+    return table
+
+
+def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, later: Path, repeatable: bool = True) -> None:
+    """Whether a run's numbers are those of the run that it repeats; `repeatable` numbers must be."""
     from rich.console import Console
     from rich.table import Table
 
@@ -50,3 +71,5 @@ def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, late
     for name, before, after in differences:
         table.add_row(name, str(before), str(after))
     console.print(table)
+    if not repeatable:
+        console.print("asynchronous workers update in another order each time: their numbers are near, not equal")

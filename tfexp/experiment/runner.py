@@ -11,24 +11,24 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import shlex
 import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 import tfexp as tf
 from tfexp.experiment import manifest
-from tfexp.experiment.build import Program, build
-from tfexp.experiment.checkpoints import Checkpoints
+from tfexp.experiment.build import Program, build, replica_placement, session_config
+from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import Dataset, batch_rows, prepare
-from tfexp.experiment.errors import Diverged, ExperimentError, Interrupted, SettingError
-from tfexp.experiment.history import History, Record, read_records, should_stop
+from tfexp.experiment.endings import diverged, stopped
+from tfexp.experiment.errors import Diverged
+from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.plot import draw
 from tfexp.experiment.progress import Progress, progress_for
+from tfexp.experiment.recorder import Recorder
 from tfexp.experiment.report import show_result
+from tfexp.experiment.resuming import begun, earlier_records, note_stay, refuse_if_ended
 from tfexp.experiment.schema import Settings
 from tfexp.experiment.signals import StopRequest
 
@@ -50,15 +50,18 @@ class Experiment:
 
     settings: Settings
     dataset: Dataset
+    course: Course
     program: Program
 
     @classmethod
     def of(cls, settings: Settings) -> Experiment:
         dataset = prepare(settings.data)
-        rows, batch_size = dataset.train.rows, settings.train.batch_size
-        if batch_size is not None and batch_size > rows:
-            raise SettingError("train.batch_size", f"{batch_size} is more than the {rows} training rows")
-        return cls(settings, dataset, build(settings, dataset.spec))
+        course = Course.of(settings, dataset)
+        cluster, replica = settings.cluster, None
+        if cluster.tasks:
+            spec = {"ps": ["to be found"] * cluster.ps_count, "worker": ["to be found"] * cluster.worker_count}
+            replica = replica_placement(settings, tf.train.ClusterSpec(spec), 0)
+        return cls(settings, dataset, course, build(settings, dataset.spec, replica))
 
     def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False) -> dict[str, Any]:
         """Train, evaluate and report; returns what `result.json` holds.
@@ -66,115 +69,92 @@ class Experiment:
         With `resume`, goes on from the folder's last checkpoint. Raises ExperimentError (Diverged,
         Interrupted) when the run ends before its end; its last good checkpoint is then in the folder.
         """
-        device = self.settings.device
-        config = tf.ConfigProto(
-            intra_op_parallelism_threads=device.intra_op_threads,
-            inter_op_parallelism_threads=device.inter_op_threads,
-            allow_soft_placement=device.soft_placement,
-            log_device_placement=device.log_placement,
-        )
-        with tf.Session(graph=self.program.graph, config=config) as session:
-            facts = manifest.describe(self.settings, self.dataset, origin.command)
+        facts = manifest.describe(self.settings, self.dataset, origin.command)
+        if not resume:
+            tf.train.write_graph(self.program.graph.as_graph_def(), str(folder.path), "graph.pbtxt")
+        if self.settings.cluster.tasks:
+            from tfexp.experiment import driver  # servers are not loaded for a run of one process
+
+            begin = driver.look_back(folder, self.settings, self.dataset, self.course) if resume else None
+            self._record(folder, origin, facts, begin)
+            result, records = driver.train(folder, self.settings, self.dataset, self.course, begin)
+        else:
+            result, records = self._train_here(folder, origin, facts, resume)
+        names = self.program.metrics
+        metric = next((name for name in ("accuracy", "r2", *names) if name in names), None)
+        draw(folder.plot, self.settings.title, records, metric)
+        return result
+
+    def _train_here(
+        self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool
+    ) -> tuple[dict[str, Any], list[Record]]:
+        with tf.Session(graph=self.program.graph, config=session_config(self.settings.device)) as session:
             training = _Training(self, folder, session)
-            if resume:
-                step = training.take_up(facts)
-            else:
-                step = 0
-                folder.write_json(folder.manifest, facts)
-                tf.train.write_graph(self.program.graph.as_graph_def(), str(folder.path), "graph.pbtxt")
-            _record(folder, origin)
-            if not resume:
+            begin = training.take_up() if resume else None
+            self._record(folder, origin, facts, begin)
+            if begin is None:
                 session.run(self.program.initialize)
-            return training.train(step)
+            return training.train(begin or 0)
 
-
-def _record(folder: RunFolder, origin: Origin) -> None:
-    folder.write_text(folder.config, origin.config_yaml)
-    with folder.overrides.open("a", encoding="utf-8") as file:
-        file.writelines(f"- {json.dumps(line)}\n" for line in origin.overrides)
+    def _record(self, folder: RunFolder, origin: Origin, facts: dict[str, Any], begin: int | None) -> None:
+        """Write down what is run; a stay that goes on from step `begin` is added to what was begun."""
+        if begin is None:
+            folder.write_json(folder.manifest, facts)
+        else:
+            note_stay(folder, begun(folder, self.dataset), begin, facts)
+        folder.write_text(folder.config, origin.config_yaml)
+        with folder.overrides.open("a", encoding="utf-8") as file:
+            file.writelines(f"- {json.dumps(line)}\n" for line in origin.overrides)
 
 
 class _Training:
-    """One stay in the training loop."""
+    """One stay in the training loop of a run that is one process."""
 
     def __init__(self, experiment: Experiment, folder: RunFolder, session: tf.Session) -> None:
-        self.settings, self.dataset, self.program = (
-            experiment.settings,
-            experiment.dataset,
-            experiment.program,
-        )
-        self.folder, self.session = folder, session
-        train = self.settings.train
-        self.batch_size = train.batch_size or self.dataset.train.rows
-        self.steps_per_epoch = self.dataset.train.rows // self.batch_size
-        steps = train.steps if train.epochs is None else train.epochs * self.steps_per_epoch
-        assert steps is not None  # Train refuses settings with neither
-        self.total_steps = steps
-        self.checkpoints = Checkpoints(folder, self.program)
+        self.settings, self.dataset, self.program = experiment.settings, experiment.dataset, experiment.program
+        self.course, self.folder, self.session = experiment.course, folder, session
+        self.recorder = Recorder(folder, self.dataset, self.program, self.course, session)
         self.records: list[Record] = []
 
-    def take_up(self, facts: dict[str, Any]) -> int:
+    def take_up(self) -> int:
         """Restore what an earlier stay left in the folder; returns the step it came to."""
-        path = self.folder.path
-        try:
-            begun = json.loads(self.folder.manifest.read_text(encoding="utf-8"))
-            before = begun["data"]["sha256"]
-        except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ExperimentError(f"{self.folder.manifest} is not a run's manifest: {error}") from error
-        if before != self.dataset.digest:
-            raise ExperimentError(
-                f"the data ({self.dataset.origin}) is not what {path} was begun with: its SHA-256 is "
-                f"{self.dataset.digest}, in {self.folder.manifest.name} it is {before}"
-            )
-        step = self.checkpoints.restore(self.session)
-        # the last evaluation of a run that had ended would not have been made if it had gone on
-        self.records = [
-            record
-            for record in read_records(self.folder.metrics)
-            if record["step"] <= step and _due(self.settings.train.eval_every, record["step"])
-        ]
-        if step >= self.total_steps or should_stop(self.records, self.settings.train.early_stop):
-            raise ExperimentError(
-                f"{path} has ended, at step {step} of {self.total_steps}: to go further, give a larger "
-                "train.steps or train.epochs, or another train.early_stop.patience"
-            )
-        self.folder.write_json(
-            self.folder.manifest,
-            {**begun, "resumed": [*begun.get("resumed", []), {"at_step": step, **facts}]},
-        )
+        begun(self.folder, self.dataset)
+        step = self.recorder.checkpoints.restore(self.session)
+        self.records = earlier_records(self.folder, self.settings, step)
+        refuse_if_ended(self.folder, self.settings, self.course, step, self.records)
         return step
 
-    def train(self, begin: int) -> dict[str, Any]:
+    def train(self, begin: int) -> tuple[dict[str, Any], list[Record]]:
         """Train from step `begin` to the end, and write down and show what came out."""
-        with contextlib.ExitStack() as stack:
-            self.history = stack.enter_context(contextlib.closing(History(self.folder, self.records)))
-            writer = tf.summary.FileWriter(str(self.folder.path), graph=self.program.graph)
-            self.writer = stack.enter_context(contextlib.closing(writer))
-            stop = stack.enter_context(StopRequest())
+        total, recorder = self.course.total_steps, self.recorder
+        with recorder.open(self.records), StopRequest() as stop:
             try:
                 if begin == 0:
-                    self._evaluate(0)
-                    self.checkpoints.save(self.session, 0)
-                with contextlib.closing(progress_for(self.settings.title, begin, self.total_steps)) as progress:
+                    recorder.evaluate(0)
+                    recorder.save(0)
+                with contextlib.closing(progress_for(self.settings.title, begin, total)) as progress:
                     began = time.perf_counter()
                     step, status = self._loop(begin, stop, progress)
                     seconds = time.perf_counter() - began
             except Diverged as error:
-                raise self._diverged(error) from None
-            result = self._result(status, step, step - begin, seconds)
+                rate = self.settings.optimizer.learning_rate
+                raise diverged(error, self.folder, recorder.checkpoints.last, rate) from None
+            steps = step - begin
+            result = {
+                "numbers": recorder.numbers(status, step),
+                "timing": {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds},
+            }
             self.folder.write_json(self.folder.result, result)
-        show_result(self.settings.title, result, self.folder.path, self._short_values())
-        metric = next((name for name in ("accuracy", "r2", *self.program.metrics) if name in self.program.metrics), None)
-        draw(self.folder.plot, self.settings.title, self.history.records, metric)
-        return result
+            show_result(self.settings.title, result, self.folder.path, recorder.short_values())
+        return result, recorder.history.records
 
     def _loop(self, step: int, stop: StopRequest, progress: Progress) -> tuple[int, str]:
         """Train from `step` to the end; returns the last step and how it ended."""
-        intervals, program, session = self.settings.train, self.program, self.session
-        examples, fetches = self.dataset.train, (program.train, program.objective)
+        intervals, program, session, recorder = self.settings.train, self.program, self.session, self.recorder
+        examples, fetches, total = self.dataset.train, (program.train, program.objective), self.course.total_steps
         status = "finished"
-        while step < self.total_steps:
-            rows = batch_rows(intervals.seed, step, examples.rows, self.batch_size)
+        while step < total:
+            rows = batch_rows(intervals.seed, step, examples.rows, self.course.batch_size)
             feeds = {program.features: examples.features[rows], program.labels: examples.labels[rows]}
             _, loss = session.run(fetches, feeds)
             step += 1
@@ -182,73 +162,18 @@ class _Training:
                 raise Diverged(step, f"the loss is {loss} at step {step}")
             progress.step(step, loss)
             if intervals.summary_every and step % intervals.summary_every == 0:
-                self.writer.add_summary(session.run(program.summaries, feeds), step)
-            if _due(intervals.eval_every, step):
-                self._evaluate(step)
-                if should_stop(self.history.records, intervals.early_stop):
+                recorder.summarize(step, feeds)
+            if due(intervals.eval_every, step):
+                recorder.evaluate(step)
+                if should_stop(recorder.history.records, intervals.early_stop):
                     status = "stopped early"
                     break
-            if stop.signal is not None and step < self.total_steps:
-                self.checkpoints.save(session, step)
-                raise Interrupted(
-                    stop.signal,
-                    f"stopped after step {step} of {self.total_steps}, saved in {self.checkpoints.last}\n"
-                    f"go on with: python -m tfexp resume={shlex.quote(str(self.folder.path))}",
-                )
-            if _due(intervals.checkpoint_every, step) and step < self.total_steps:
-                self.checkpoints.save(session, step)
-        if self.history.records[-1]["step"] != step:
-            self._evaluate(step)
-        self.checkpoints.save(session, step)
+            if stop.signal is not None and step < total:
+                recorder.save(step)
+                raise stopped(stop.signal, step, total, str(recorder.checkpoints.last), self.folder.path)
+            if due(intervals.checkpoint_every, step) and step < total:
+                recorder.save(step)
+        if recorder.history.records[-1]["step"] != step:
+            recorder.evaluate(step)
+        recorder.save(step)
         return step, status
-
-    def _evaluate(self, step: int) -> None:
-        """Loss and metrics over all training and all test rows, into the history and the events."""
-        program = self.program
-        fetches = {"loss": program.objective, **program.metrics}
-        rate = float(self.session.run(program.learning_rate))
-        record: Record = {"step": step, "epoch": step / self.steps_per_epoch, "learning_rate": rate}
-        scalars = {"learning_rate": rate}
-        for part, examples in (("train", self.dataset.train), ("test", self.dataset.test)):
-            feeds = {program.features: examples.features, program.labels: examples.labels}
-            values = self.session.run(fetches, feeds)
-            record[part] = {name: float(value) for name, value in values.items()}
-            scalars.update({f"{part}/{name}": value for name, value in record[part].items()})
-        for name, value in scalars.items():
-            if not math.isfinite(value):
-                raise Diverged(step, f"{name} is {value} after step {step}")
-        self.history.add(record)
-        points = [tf.Summary.Value(tag=name, simple_value=value) for name, value in scalars.items()]
-        self.writer.add_summary(tf.Summary(value=points), step)
-
-    def _result(self, status: str, step: int, steps: int, seconds: float) -> dict[str, Any]:
-        """The numbers that the configuration decides, and apart from them how long `steps` steps took."""
-        last = self.history.records[-1]
-        return {
-            "numbers": {
-                "status": status,
-                "step": step,
-                "epoch": last["epoch"],
-                "train": last["train"],
-                "test": last["test"],
-                "data_sha256": self.dataset.digest,
-                "variables_sha256": self.checkpoints.digest(self.session),
-            },
-            "timing": {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds},
-        }
-
-    def _diverged(self, error: Diverged) -> Diverged:
-        self.folder.write_json(self.folder.result, {"numbers": {"status": "diverged", "step": error.step}})
-        kept = f"the last good checkpoint is {self.checkpoints.last}" if self.checkpoints.last else "nothing was saved"
-        rate = self.settings.optimizer.learning_rate
-        return Diverged(error.step, f"{error}; {kept}. A lower optimizer.learning_rate than {rate:g} may help")
-
-    def _short_values(self) -> dict[str, Any]:
-        """The trained variables by name, if they are few enough to read."""
-        values = self.checkpoints.values(self.session)
-        trained = {name: np.asarray(values[name]) for name in self.program.trained}
-        return trained if sum(value.size for value in trained.values()) <= 4 else {}
-
-
-def _due(every: int, step: int) -> bool:
-    return step == 0 or (every > 0 and step % every == 0)

@@ -1,7 +1,7 @@
 """The settings of a run, as the rest of the package sees them: frozen dataclasses.
 
-`conf/` holds the values, these classes hold the types and ranges. The sections `train` and `device` have one
-schema each; a section of a group whose choices differ (model, data, optimizer, schedule) names its class in
+`conf/` holds the values, these classes hold the types and ranges. The sections `train`, `device` and `cluster`
+have one schema each; a section of a group whose choices differ (model, data, optimizer, …) names its class in
 `target` ("package.module:Class"), and that class's fields are the section's schema. A class of the user's own
 is checked in the same way as ours.
 """
@@ -12,6 +12,7 @@ import dataclasses
 import importlib
 import math
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 from tfexp.experiment.errors import SettingError, no_such
@@ -20,9 +21,22 @@ if TYPE_CHECKING:
     from tfexp.experiment.datasets.source import Source
     from tfexp.experiment.models.model import Model
     from tfexp.experiment.optimizers import Optimizer
+    from tfexp.experiment.replication import Replication
     from tfexp.experiment.schedules import Schedule
+    from tfexp.experiment.update import Update
 
-__all__ = ["Device", "EarlyStop", "Section", "Settings", "Train", "bounded", "resolve"]
+__all__ = [
+    "Cluster",
+    "Device",
+    "EarlyStop",
+    "Hosting",
+    "Placement",
+    "Section",
+    "Settings",
+    "Train",
+    "bounded",
+    "resolve",
+]
 
 
 def bounded(
@@ -31,17 +45,20 @@ def bounded(
     most: float | None = None,
     above: float | None = None,
     below: float | None = None,
+    says: str = "",
 ) -> Any:
-    """A field without a default whose number, or each of whose numbers, must lie in the given range."""
+    """A field without a default whose number, or each of whose numbers, must lie in the given range.
+
+    `says` describes it, under `description` in the field's metadata.
+    """
     limits = {
         "at least": (least, float.__ge__),
         "at most": (most, float.__le__),
         "above": (above, float.__gt__),
         "below": (below, float.__lt__),
     }
-    return dataclasses.field(
-        metadata={words: (bound, holds) for words, (bound, holds) in limits.items() if bound is not None}
-    )
+    ranges = {words: (bound, holds) for words, (bound, holds) in limits.items() if bound is not None}
+    return dataclasses.field(metadata={"ranges": ranges, "description": says})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +81,7 @@ class Section:
                     continue
                 if not math.isfinite(number):
                     raise SettingError(self.inside + field.name, f"{number} is not a finite number")
-                for words, (bound, holds) in field.metadata.items():
+                for words, (bound, holds) in field.metadata.get("ranges", {}).items():
                     if not holds(float(number), float(bound)):
                         raise SettingError(self.inside + field.name, f"{number} must be {words} {bound}")
 
@@ -110,6 +127,78 @@ class Device(Section):
     log_placement: bool
 
 
+class Hosting(Enum):
+    """Each member's value says what it is."""
+
+    ray = "Ray actors"
+    process = "processes of this machine"
+    static = "servers that run already, at the addresses given"
+
+
+class Placement(Enum):
+    """Each member's value is Ray's name for it."""
+
+    pack = "PACK"
+    spread = "SPREAD"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cluster(Section):
+    """Which tasks there are, and where they run. Without any, the run is one process."""
+
+    hosting: Hosting = bounded(says="ray, process (of this machine) or static (servers at the addresses given)")
+    ps: int = bounded(least=0, says="parameter servers; with hosting=static, ps_hosts has them")
+    workers: int = bounded(least=0, says="workers; with hosting=static, worker_hosts has them")
+    ps_hosts: tuple[str, ...] = bounded(says="with hosting=static: host:port of every parameter server, in order")
+    worker_hosts: tuple[str, ...] = bounded(says="with hosting=static: host:port of every worker, in order")
+    address: str = bounded(says="of Ray: local (one of this run's own), auto (this machine's cluster) or host:port")
+    placement: Placement = bounded(says="in Ray: pack the tasks on few machines, or spread them over many")
+    ps_cpus: float = bounded(least=0, says="CPUs that each parameter server takes of Ray's")
+    worker_cpus: float = bounded(least=0, says="CPUs that each worker takes of Ray's")
+    ps_gpus: float = bounded(least=0, says="GPUs that each parameter server takes of Ray's")
+    worker_gpus: float = bounded(least=0, says="GPUs that each worker takes of Ray's")
+    start_within: float = bounded(above=0, says="seconds that the tasks have to come up")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, count in (("ps_hosts", self.ps), ("worker_hosts", self.workers)):
+            hosts = getattr(self, name)
+            if hosts and not self.is_static:
+                raise SettingError(name, f"is for cluster.hosting=static, and it is {self.hosting.name}")
+            if self.is_static and count not in (0, len(hosts)):
+                raise SettingError(name, f"has {len(hosts)} addresses for {count} tasks")
+            for host in hosts:
+                machine, _, port = host.rpartition(":")
+                if not machine or not port.isdecimal() or not 0 < int(port) < 2**16:
+                    raise SettingError(name, f"'{host}' is not host:port")
+        addresses = [*self.ps_hosts, *self.worker_hosts]
+        for address in addresses:
+            if addresses.count(address) > 1:
+                raise SettingError("worker_hosts", f"two tasks have the address {address}")
+
+    @property
+    def is_static(self) -> bool:
+        return self.hosting is Hosting.static
+
+    @property
+    def ps_count(self) -> int:
+        return len(self.ps_hosts) if self.is_static else self.ps
+
+    @property
+    def worker_count(self) -> int:
+        return len(self.worker_hosts) if self.is_static else self.workers
+
+    @property
+    def tasks(self) -> int:
+        return self.ps_count + self.worker_count
+
+    @property
+    def described(self) -> str:
+        """`1 parameter server and 2 workers`."""
+        servers = f"{self.ps_count} parameter server{'' if self.ps_count == 1 else 's'}"
+        return f"{servers} and {self.worker_count} worker{'' if self.worker_count == 1 else 's'}"
+
+
 @dataclass(frozen=True)
 class Settings:
     """Everything that decides a run's numbers."""
@@ -119,11 +208,21 @@ class Settings:
     optimizer: Optimizer
     schedule: Schedule
     device: Device
+    cluster: Cluster
+    replication: Replication
+    update: Update
     train: Train
+
+    def __post_init__(self) -> None:
+        """Raises SettingError for choices that do not go together."""
+        self.update.check(self.cluster)
+        self.replication.check(self.cluster)
 
     @property
     def title(self) -> str:
-        return f"{type(self.model).__name__} on {type(self.data).__name__}"
+        title = f"{type(self.model).__name__} on {type(self.data).__name__}"
+        workers = self.cluster.worker_count
+        return f"{title}, {workers} worker{'' if workers == 1 else 's'}" if workers else title
 
 
 def resolve(target: str, base: type) -> type:

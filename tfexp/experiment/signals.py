@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -12,12 +13,13 @@ __all__ = ["StopRequest"]
 
 class StopRequest:
     """Within `with StopRequest() as stop`, the first SIGINT or SIGTERM only sets `stop.signal`; a second one
-    acts.
+    acts. `noted` is called from the handler: it may put something into a queue, not more.
 
     Only the main thread may set handlers; a run in another thread is not stopped by signals.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, noted: Callable[[], None] = lambda: None) -> None:
+        self._noted = noted
         self.signal: int | None = None
         self._before: dict[int, Any] = {}
 
@@ -33,6 +35,7 @@ class StopRequest:
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.signal = number
         self._restore()
+        self._noted()
 
     def _restore(self) -> None:
         for number, handler in self._before.items():

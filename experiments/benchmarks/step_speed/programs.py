@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from convolution import PROGRAMS as CONVOLUTION
+from pipelines import PROGRAMS as PIPELINES
 
 Step = Callable[[], Any]
 
@@ -68,6 +69,42 @@ def one_add(tf: Any) -> Step:
     return _step(tf, x + y, {x: 1.0, y: 2.0})
 
 
+class _LSTMCell:
+    """An LSTM of 128 units as plain ops: TensorFlow's own cells are in a package of their own now."""
+
+    state_size, output_size = (128, 128), 128
+
+    def __init__(self, tf: Any) -> None:
+        random = np.random.default_rng(7)
+        self._tf = tf
+        self._kernel = tf.Variable(_floats(random, 256, 512) * np.float32(0.06))
+        self._bias = tf.Variable(np.zeros(512, np.float32))
+
+    def zero_state(self, batch: int, dtype: Any) -> Any:
+        return self._tf.zeros([batch, 128], dtype), self._tf.zeros([batch, 128], dtype)
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        tf, (c, h) = self._tf, state
+        gates = tf.nn.bias_add(tf.matmul(tf.concat([inputs, h], 1), self._kernel), self._bias)
+        i, j, f, o = tf.split(gates, 4, axis=1)
+        c = c * tf.sigmoid(f + 1.0) + tf.sigmoid(i) * tf.tanh(j)
+        h = tf.tanh(c) * tf.sigmoid(o)
+        return h, (c, h)
+
+
+def recurrent(is_training: bool) -> Callable[[Any], Step]:
+    """`dynamic_rnn` over 50 steps of an LSTM of 128 units, batch 32."""
+
+    def build(tf: Any) -> Step:
+        x = tf.placeholder(tf.float32, [32, 50, 128])
+        outputs, _ = tf.nn.dynamic_rnn(_LSTMCell(tf), x, dtype=tf.float32)
+        loss = tf.reduce_mean(tf.square(outputs))
+        step = tf.train.GradientDescentOptimizer(0.01).minimize(loss) if is_training else loss
+        return _step(tf, step, {x: _floats(np.random.default_rng(7), 32, 50, 128)})
+
+    return build
+
+
 # name -> (how to build it, the ratio that is aimed at; None where none is)
 PROGRAMS: dict[str, tuple[Callable[[Any], Step], float | None]] = {
     "linear regression, one fed sample, SGD": (linear_regression, 15.0),
@@ -77,7 +114,10 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Step], float | None]] = {
     "MLP 784-300-100-10, batch 512, Adam": (mlp("AdamOptimizer", 0.001, 512), 1.2),
     "chain of 2,000 additions of 10 numbers": (chain, 0.9),
     "one fed addition": (one_add, None),
+    "dynamic_rnn, LSTM 128, 50 steps, batch 32": (recurrent(False), 1.0),
+    "dynamic_rnn, LSTM 128, 50 steps, batch 32, SGD": (recurrent(True), 1.0),
     **CONVOLUTION,
+    **PIPELINES,
 }
 
 

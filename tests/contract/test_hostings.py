@@ -1,0 +1,241 @@
+"""Every hosting starts tasks, carries their messages, names the one that fails, and leaves nothing running."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tfexp as tf
+from tests.distributed.clusters import free_ports
+from tfexp.distributed.gang import Gang, Row, TaskFailed
+from tfexp.distributed.hosting import Hosting, HostingError, TaskSpec, Work
+from tfexp.distributed.process_host import ProcessHosting
+from tfexp.distributed.ray_host import RayHosting
+from tfexp.distributed.static_host import StaticHosting
+
+ROOT = Path(__file__).parents[2]
+Make = Callable[[], Hosting]
+
+
+@pytest.fixture(scope="module")
+def one_ray() -> Iterator[None]:
+    """One Ray for all tests of this module."""
+    import ray
+
+    ray.init(address="local", include_dashboard=False, log_to_driver=False, logging_level="ERROR", num_cpus=2)
+    yield
+    ray.shutdown()
+
+
+@contextlib.contextmanager
+def servers_elsewhere() -> Iterator[tuple[dict[str, list[str]], list[int]]]:
+    """A parameter server and two workers as `python -m tfexp.server` starts them; their cluster and their processes."""
+    ports = free_ports(3)
+    cluster = {"ps": [f"localhost:{ports[0]}"], "worker": [f"localhost:{port}" for port in ports[1:]]}
+    started = []
+    for job, addresses in cluster.items():
+        for task in range(len(addresses)):
+            command = [sys.executable, "-m", "tfexp.server", f"job={job}", f"task={task}", f"cluster={cluster}"]
+            started.append(subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True))
+    try:
+        for process in started:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith("serving /job:")
+        yield cluster, [process.pid for process in started]
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.communicate(timeout=30)
+
+
+@pytest.fixture(params=["process", "ray", "static"])
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
+    """Makes a hosting whose logs are in `tmp_path`."""
+    if request.param == "process":
+        yield lambda: ProcessHosting(tmp_path)
+    elif request.param == "ray":
+        request.getfixturevalue("one_ray")
+        yield lambda: RayHosting("local")
+    else:
+        with servers_elsewhere() as (cluster, _):
+            yield lambda: StaticHosting(tf.train.ClusterSpec(cluster), tmp_path, within=20)
+
+
+def gang_of(make: Make, logs: Path, *works: Work, said: list[str] | None = None) -> Gang:
+    tasks = [TaskSpec("ps", 0), *(TaskSpec("worker", i, work) for i, work in enumerate(works))]
+    return Gang(make(), tasks, logs, (said if said is not None else []).append, start_within=60)
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended; a child that nobody has waited for has ended, too."""
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def until(holds: Callable[[], bool], seconds: float = 10) -> bool:
+    ends = time.monotonic() + seconds
+    while not holds() and time.monotonic() < ends:
+        time.sleep(0.02)
+    return holds()
+
+
+def collect(gang: Gang, kind: str, count: int) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    while len(found) < count:
+        name, message = gang.next(timeout=60)
+        if message["kind"] == kind:
+            found[name] = message
+    return found
+
+
+def test_tasks_share_a_variable_and_answer(make: Make, tmp_path: Path) -> None:
+    work = Work("tests.contract.hosted_work:add", {"amount": 2.5})
+    said: list[str] = []
+    with gang_of(make, tmp_path, work, work, said=said) as gang:
+        rows = {row.task: row for row in gang.rows}
+        assert list(rows) == ["ps:0", "worker:0", "worker:1"]
+        assert collect(gang, "ready", 2).keys() == {"worker:0", "worker:1"}
+        gang.tell("go", "worker:0", "worker:1")
+        ended = {name: message["result"] for name, message in collect(gang, "ended", 2).items()}
+        gang.dismiss()
+    assert sorted(result["value"] for result in ended.values()) == [2.5, 5.0]
+    for name, result in ended.items():
+        assert result["tasks"] == gang.cluster.as_dict()
+        assert rows[name].pid == result["pid"] != os.getpid()
+        assert until(lambda pid=result["pid"]: gone(pid))
+        assert "added 2.5" in (tmp_path / f"{name.replace(':', '-')}.log").read_text()
+    assert len({row.port for row in rows.values()}) == 3
+    assert any(line.startswith("waiting for ps:0, worker:0, worker:1 to start") for line in said), said
+
+
+def test_work_ends_when_it_is_asked_to(make: Make, tmp_path: Path) -> None:
+    with gang_of(make, tmp_path, *[Work("tests.contract.hosted_work:until_stopped")] * 2) as gang:
+        collect(gang, "ready", 2)
+        gang.tell("go", "worker:0", "worker:1")
+        collect(gang, "running", 2)
+        with pytest.raises(queue.Empty):
+            gang.next(timeout=0)
+        gang.wake("signal")
+        assert gang.next() == ("", {"kind": "signal"})
+        gang.tell("stop")
+        assert all(message["result"]["steps"] >= 3 for message in collect(gang, "ended", 2).values())
+        gang.dismiss()
+
+
+def lead(gang: Gang, act: Callable[[Gang, list[Row]], None] = lambda gang, rows: None) -> None:
+    """Start the work of both workers, act, and wait for its end."""
+    with gang:
+        collect(gang, "ready", 2)
+        gang.tell("go", "worker:0", "worker:1")
+        act(gang, gang.rows)
+        collect(gang, "ended", 2)
+
+
+def workers_gone(rows: list[Row]) -> bool:
+    return until(lambda: all(gone(row.pid) for row in rows if row.task.startswith("worker") and row.pid is not None))
+
+
+def test_work_that_fails_is_named_with_its_error_and_log(make: Make, tmp_path: Path) -> None:
+    works = [Work("tests.contract.hosted_work:until_stopped"), Work("tests.contract.hosted_work:fail")]
+    gang = gang_of(make, tmp_path, *works)
+    with pytest.raises(TaskFailed) as caught:
+        lead(gang)
+    assert str(caught.value) == "worker:1 failed: ValueError: worker:1 cannot do this"
+    assert caught.value.log == tmp_path / "worker-1.log"
+    assert any("about to fail" in line for line in caught.value.last_lines())
+    assert caught.value.last_lines()[-1] == "ValueError: worker:1 cannot do this"
+    assert workers_gone(gang.rows)
+
+
+def test_a_task_that_dies_is_named_at_once(make: Make, tmp_path: Path) -> None:
+    works = [Work("tests.contract.hosted_work:until_stopped"), Work("tests.contract.hosted_work:die")]
+    gang = gang_of(make, tmp_path, *works)
+    began: list[float] = []
+    with pytest.raises(TaskFailed) as caught:
+        lead(gang, lambda gang, rows: began.append(time.monotonic()))
+    assert time.monotonic() - began[0] < 8
+    assert caught.value.task == "worker:1"
+    assert f"worker:1 is gone (process {gang.rows[2].pid} on " in str(caught.value)
+    assert workers_gone(gang.rows)
+
+
+def kill_ps(gang: Gang, rows: list[Row]) -> None:
+    collect(gang, "running", 2)
+    assert rows[0].task == "ps:0"
+    assert rows[0].pid is not None
+    os.kill(rows[0].pid, signal.SIGKILL)
+
+
+def test_a_parameter_server_that_dies_is_named_and_not_who_missed_it(make: Make, tmp_path: Path) -> None:
+    if isinstance(make(), StaticHosting):
+        pytest.skip("its servers' processes are not known here: see test_a_server_elsewhere_that_goes_is_named")
+    gang = gang_of(make, tmp_path, *[Work("tests.contract.hosted_work:until_stopped")] * 2)
+    with pytest.raises(TaskFailed, match=r"^ps:0 is gone \(process \d+ on "):
+        lead(gang, kill_ps)
+
+
+def give_up(gang: Gang, rows: list[Row]) -> None:
+    raise KeyError("something else")
+
+
+def test_leaving_early_leaves_nothing(make: Make, tmp_path: Path) -> None:
+    gang = gang_of(make, tmp_path, *[Work("tests.contract.hosted_work:until_stopped")] * 2)
+    with pytest.raises(KeyError):
+        lead(gang, give_up)
+    assert workers_gone(gang.rows)
+
+
+# --- what only one of them can get wrong ----------------------------------------------------------------------------
+
+
+def test_a_server_elsewhere_that_goes_is_named(tmp_path: Path) -> None:
+    with servers_elsewhere() as (cluster, pids):
+        serving = cluster["ps"][0]
+
+        def make() -> Hosting:
+            return StaticHosting(tf.train.ClusterSpec(cluster), tmp_path)
+
+        def kill(gang: Gang, rows: list[Row]) -> None:
+            collect(gang, "running", 2)
+            os.kill(pids[0], signal.SIGKILL)
+
+        gang = gang_of(make, tmp_path, *[Work("tests.contract.hosted_work:until_stopped")] * 2)
+        with pytest.raises(TaskFailed, match=f"^ps:0 is gone: its server at {serving} does not answer any more"):
+            lead(gang, kill)
+
+
+def test_servers_that_are_not_there_or_are_others_are_said(tmp_path: Path) -> None:
+    (port,) = free_ports(1)
+    absent = tf.train.ClusterSpec({"ps": [f"localhost:{port}"]})
+    with pytest.raises(HostingError, match=rf"no answer within 0\.3 s from ps:0 at localhost:{port}: start it there"):
+        StaticHosting(absent, tmp_path, within=0.3).start([TaskSpec("ps", 0)], lambda *_: None, lambda _: None)
+    server = tf.train.Server.create_local_server()
+    try:
+        other = tf.train.ClusterSpec({"ps": [server.address]})
+        with pytest.raises(HostingError, match=f"{server.address} is /job:local/replica:0/task:0, and not ps:0"):
+            StaticHosting(other, tmp_path, within=10).start([TaskSpec("ps", 0)], lambda *_: None, lambda _: None)
+    finally:
+        server.stop()
+
+
+@pytest.mark.usefixtures("one_ray")
+def test_what_can_never_fit_into_ray_is_said_before_anything_waits() -> None:
+    for tasks, text in (
+        ([TaskSpec("worker", i, cpus=2) for i in range(3)], "3 tasks need 6 CPUs and this Ray has 2 in all"),
+        ([TaskSpec("ps", 0, gpus=1)], "1 task need.* 1 GPUs and this Ray has 0 in all"),
+    ):
+        with pytest.raises(HostingError, match=text):
+            RayHosting("local").start(tasks, lambda *_: None, lambda _: None)

@@ -1,0 +1,146 @@
+"""A task's own side of its hosting: it binds a port, learns the cluster, serves, works, and ends when it is told to."""
+
+from __future__ import annotations
+
+import os
+import queue
+import socket
+import sys
+import threading
+import time
+import traceback
+from typing import Any, Protocol
+
+from tfexp.core.errors import AbortedError, CancelledError, OpError, UnavailableError
+from tfexp.distributed.cluster import ClusterSpec
+from tfexp.distributed.hosting import Message, Work
+from tfexp.distributed.server import Server
+from tfexp.runtime import cpu
+
+__all__ = ["Link", "Member", "run_task"]
+
+
+class Link(Protocol):
+    """A task's way to whoever hosts it."""
+
+    def send(self, message: Message) -> None: ...
+
+    def receive(self) -> Message:
+        """The next message; EOFError when the other side is gone."""
+        ...
+
+    def abandon(self) -> None:
+        """The other side is gone: end this process at once, with whatever it is doing."""
+        ...
+
+
+class Member:
+    """What a task's work has: who it is, its cluster, its session target, and messages to and from the run's driver."""
+
+    def __init__(self, job: str, index: int, link: Link):
+        self.job, self.index = job, index
+        self.name = f"{job}:{index}"
+        self.cluster = ClusterSpec({})
+        self.target = ""
+        self.stopping = False
+        """Whether the work has been asked to end; looked at between steps."""
+        self._link = link
+        self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._exit = threading.Event()
+
+    def send(self, kind: str, **content: Any) -> None:
+        self._link.send({"kind": kind, **content})
+
+    def wait_for(self, kind: str) -> Message:
+        """The next message, which has to be of this kind."""
+        message = self._inbox.get()
+        if message["kind"] != kind:
+            raise RuntimeError(f"{self.name} waits for '{kind}' and was told '{message['kind']}'")
+        return message
+
+    def listen(self) -> None:
+        """Take what comes in until the other side is gone; runs in a thread of its own."""
+        while True:
+            try:
+                message = self._link.receive()
+            except EOFError:
+                self._link.abandon()
+                return
+            if message["kind"] == "stop":
+                self.stopping = True
+            elif message["kind"] == "exit":
+                self._exit.set()
+            else:
+                self._inbox.put(message)
+
+    def wait_for_exit(self) -> None:
+        self._exit.wait()
+
+
+def run_task(link: Link) -> None:
+    """Everything that a task's process does, from `begin` to `exit`."""
+    began = time.perf_counter()
+    begin = link.receive()
+    os.environ.update(begin["environment"])
+    member = Member(begin["job"], begin["index"], link)
+    threading.Thread(target=member.listen, name="tfexp-hosted", daemon=True).start()
+    server: Server | None = None
+    try:
+        server = _serve(member, begin)
+        if begin["work"] is not None:
+            work = Work(**begin["work"])
+            print(f"{member.name} works after {time.perf_counter() - began:.2f} s", flush=True)
+            member.send("ended", result=work.function()(member, work.arguments))
+        member.wait_for_exit()
+    except Exception as error:
+        traceback.print_exc()
+        sys.stderr.flush()
+        member.send("failed", **_described(error))
+        member.wait_for_exit()
+    finally:
+        if server is not None:
+            server.stop()
+
+
+def _serve(member: Member, begin: Message) -> Server | None:
+    """Bind, tell where, wait for the others' addresses, serve. None where the server is another process."""
+    server: Server | None = None
+    if begin["target"] is None:
+        own = ClusterSpec({member.job: {member.index: f"{begin['host']}:0"}})
+        server = Server(own, member.job, member.index, start=False)
+    if begin["work"] is not None:
+        Work(**begin["work"]).function()  # its imports take longest: all tasks do them at once
+    member.send(
+        "bound",
+        address=None if server is None else server.address,
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        place=begin["place"],
+        cores=cpu.cores(),
+    )
+    told = member.wait_for("cluster")
+    member.cluster = ClusterSpec({job: {int(i): a for i, a in tasks.items()} for job, tasks in told["tasks"].items()})
+    cpu.share_cores(told["tasks_on_host"])
+    if server is None:
+        member.target = begin["target"]
+    else:
+        server.complete(member.cluster)
+        server.start()
+        member.target = server.target
+        print(f"{member.name} serves at {server.target}", flush=True)
+    member.send("serving", blas_threads=_blas_threads())
+    return server
+
+
+def _blas_threads() -> int | None:
+    pools = cpu.report()["blas"]
+    return pools[0]["num_threads"] if pools else None
+
+
+def _described(error: Exception) -> Message:
+    """`of_a_peer`: the error says that another task is gone or has ended the step, which is then the one to look at."""
+    return {
+        "error": type(error).__name__,
+        "message": error.message if isinstance(error, OpError) else str(error),
+        "of_a_peer": isinstance(error, UnavailableError | AbortedError | CancelledError),
+    }

@@ -1,0 +1,113 @@
+"""Where the tasks of a run live: the interface that Ray actors, local processes and servers elsewhere have in common.
+
+A hosting starts one process (or finds one server) per task, carries messages to and from it, and says when it is gone. It
+knows nothing of training: what a task does beside serving is `Work`, a function that is named, never sent. What the tasks
+say to each other goes over their servers; here are only the few messages of a run's life:
+
+from a task   `bound` (its port is found), `serving`, whatever its work sends, then `ended` with a result or `failed`
+to a task     `begin`, `cluster` (all addresses), `stop` (end the work when it suits), whatever the work waits for, `exit`
+of a hosting  `log` (text for the task's log), `exited` (the process is gone; once, and the last word)
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Hosting", "HostingError", "Message", "Say", "Sink", "TaskSpec", "Work", "plural"]
+
+Message = dict[str, Any]
+"""`kind` and content, in JSON's types."""
+Sink = Callable[[str, Message], None]
+"""Takes a task's name and a message; may be called by any thread."""
+Say = Callable[[str], None]
+"""Tells the person what is being waited for."""
+
+
+class HostingError(Exception):
+    """The tasks cannot be started; the message says which, and what to do."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a task does beside serving: `target` is "package.module:function", called with the Member and `arguments`.
+
+    The arguments and the function's result are of JSON's types.
+    """
+
+    target: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+    def function(self) -> Callable[..., Any]:
+        module, _, name = self.target.partition(":")
+        found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        return found
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A task to host: the resources that it needs, and its work (None: it serves, and nothing else)."""
+
+    job: str
+    index: int
+    work: Work | None = None
+    cpus: float = 0.0
+    gpus: float = 0.0
+
+    @property
+    def name(self) -> str:
+        return f"{self.job}:{self.index}"
+
+
+class Hosting(ABC):
+    """Starts tasks once, and ends them. Implementations pass `tests/contract/test_hostings.py`."""
+
+    kind: str
+    """What `tasks.json` calls it."""
+
+    @abstractmethod
+    def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
+        """Bring up a process per task, which then sends `bound`; returns as soon as each has a place.
+
+        Raises HostingError, with nothing left running, if that cannot be. What takes time is said before it is waited for.
+        """
+
+    @abstractmethod
+    def tell(self, task: str, message: Message) -> None:
+        """Send a message to a task; nothing happens when it is gone."""
+
+    @abstractmethod
+    def close(self, grace: float) -> None:
+        """End every task: those told to `exit` have `grace` seconds for it. Nothing is left running. May be repeated."""
+
+
+def begin_message(
+    task: TaskSpec,
+    host: str,
+    *,
+    target: str | None = None,
+    place: str | None = None,
+    environment: dict[str, str] | None = None,
+) -> Message:
+    """What a task's process gets first: where to bind its port, and what `tasks.json` calls its place.
+
+    With `target` it serves nothing itself: the server there is its own. `environment` is added to its environment.
+    """
+    return {
+        "kind": "begin",
+        "job": task.job,
+        "index": task.index,
+        "host": host,
+        "target": target,
+        "place": place,
+        "environment": environment or {},
+        "work": None if task.work is None else {"target": task.work.target, "arguments": task.work.arguments},
+    }
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 worker`, `2 workers`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,143 @@
+"""Tasks at addresses that are given: `cluster.hosting=static`, with `python -m tfexp.server` started on each host.
+
+The servers are somebody else's: they are looked for, watched and left running. The work of a task is done by a process of
+this machine whose sessions have that task as their target.
+"""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tfexp.core.errors import OpError
+from tfexp.distributed import messages as m
+from tfexp.distributed.channel import GrpcChannel
+from tfexp.distributed.cluster import ClusterSpec
+from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec
+from tfexp.distributed.process_host import ProcessHosting
+from tfexp.distributed.security import Security
+
+__all__ = ["StaticHosting"]
+
+
+class StaticHosting(Hosting):
+    """`cluster`: where every task serves. `within`: the seconds in which each of them has to answer."""
+
+    kind = "static"
+
+    def __init__(self, cluster: ClusterSpec, logs: Path, within: float = 60.0):
+        self._cluster, self._within = cluster, within
+        targets = {
+            f"{job}:{index}": f"grpc://{cluster.task_address(job, index)}"
+            for job in cluster.jobs
+            for index in cluster.task_indices(job)
+        }
+        self._clients = ProcessHosting(logs, targets)
+        self._channels: dict[str, GrpcChannel] = {}
+        self._watches: list[_Watch] = []
+        self._sinks: dict[str, Sink] = {}  # of the tasks that only serve
+
+    def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
+        try:
+            self._find(tasks, say)
+            # What an earlier run left in the servers is not this one's, whatever it is called.
+            self._channels[tasks[0].name].call(m.Reset(()))
+            self._watches = [
+                _Watch(self._channels[task.name], _gone(sink, task.name, self._address(task))) for task in tasks
+            ]
+            working = [task for task in tasks if task.work is not None]
+            self._clients.start(working, self._with_addresses(sink), say)
+            for task in tasks:
+                if task.work is None:
+                    address = self._address(task)
+                    host = address.rpartition(":")[0]
+                    where = {"address": address, "host": host, "pid": None, "place": None, "cores": None}
+                    sink(task.name, {"kind": "bound", **where})
+                    self._sinks[task.name] = sink
+        except BaseException:
+            self.close(0)
+            raise
+
+    def _address(self, task: TaskSpec) -> str:
+        return self._cluster.task_address(task.job, task.index)
+
+    def _find(self, tasks: Sequence[TaskSpec], say: Say) -> None:
+        """Every task answers, as the one that it should be."""
+        answers: queue.SimpleQueue[tuple[TaskSpec, Any, OpError | None]] = queue.SimpleQueue()
+        say("waiting for " + ", ".join(f"{task.name} at {self._address(task)}" for task in tasks))
+        security = Security.from_environment()
+        for task in tasks:
+            channel = self._channels[task.name] = GrpcChannel(self._address(task), task.name, security)
+            channel.start(m.GetStatus(), _into(answers, task), wait=True)
+        missing = {task.name: task for task in tasks}
+        ends = time.monotonic() + self._within
+        while missing:
+            try:
+                task, reply, error = answers.get(timeout=max(0.0, ends - time.monotonic()))
+            except queue.Empty:
+                absent = ", ".join(f"{task.name} at {self._address(task)}" for task in missing.values())
+                raise HostingError(
+                    f"no answer within {self._within:g} s from {absent}: start it there with python -m tfexp.server"
+                ) from None
+            if error is not None:
+                raise HostingError(f"{task.name} at {self._address(task)}: {error.message}")
+            found = sorted({device.name.partition("/device:")[0] for device in reply.devices})
+            if f"/job:{task.job}/replica:0/task:{task.index}" not in found:
+                raise HostingError(
+                    f"{self._address(task)} is {', '.join(found) or 'no task'}, and not {task.name}: cluster.ps_hosts and "
+                    "cluster.worker_hosts must be in the order of the servers' own cluster"
+                )
+            del missing[task.name]
+
+    def _with_addresses(self, sink: Sink) -> Sink:
+        """The clients are here, their servers elsewhere: what they say of themselves gets the servers' addresses."""
+
+        def pass_on(name: str, message: Message) -> None:
+            if message["kind"] == "bound":
+                job, _, index = name.partition(":")
+                message = {**message, "address": self._cluster.task_address(job, int(index))}
+            sink(name, message)
+
+        return pass_on
+
+    def tell(self, task: str, message: Message) -> None:
+        if task in self._sinks and message["kind"] == "cluster":
+            self._sinks[task](task, {"kind": "serving", "blas_threads": None})
+        self._clients.tell(task, message)
+
+    def close(self, grace: float) -> None:
+        for watch in self._watches:
+            watch.end()
+        self._clients.close(grace)
+        for channel in self._channels.values():
+            channel.close()
+        self._watches.clear()
+        self._channels.clear()
+
+
+class _Watch:
+    """Calls `gone` once when a server that has answered cannot be reached any more."""
+
+    def __init__(self, channel: GrpcChannel, gone: Callable[[], None]):
+        self._gone, self._ended = gone, False
+        self._undo = channel.watch(self._lost)
+
+    def _lost(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._gone()
+
+    def end(self) -> None:
+        self._ended = True
+        self._undo()
+
+
+def _gone(sink: Sink, name: str, address: str) -> Callable[[], None]:
+    return lambda: sink(name, {"kind": "exited", "why": f"its server at {address} does not answer any more"})
+
+
+def _into(answers: queue.SimpleQueue[Any], task: TaskSpec) -> Callable[[Any, OpError | None], None]:
+    return lambda reply, error: answers.put((task, reply, error))

@@ -1,0 +1,27 @@
+"""What a run says that does not come to its end, and what it leaves for going on."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from tfexp.experiment.errors import Diverged, Interrupted
+from tfexp.experiment.outputs import RunFiles
+
+__all__ = ["diverged", "go_on", "stopped"]
+
+
+def go_on(folder: Path) -> str:
+    return f"go on with: python -m tfexp resume={shlex.quote(str(folder))}"
+
+
+def stopped(signal_number: int, step: int, total: int, checkpoint: str, folder: Path) -> Interrupted:
+    """A signal asked for the end, and everything up to `step` is saved."""
+    return Interrupted(signal_number, f"stopped after step {step} of {total}, saved in {checkpoint}\n{go_on(folder)}")
+
+
+def diverged(error: Diverged, files: RunFiles, checkpoint: str | None, learning_rate: float) -> Diverged:
+    """Record the end, and say what to try."""
+    files.write_json(files.result, {"numbers": {"status": "diverged", "step": error.step}})
+    kept = f"the last good checkpoint is {checkpoint}" if checkpoint else "nothing was saved"
+    return Diverged(error.step, f"{error}; {kept}. A lower optimizer.learning_rate than {learning_rate:g} may help")

@@ -1,0 +1,175 @@
+"""A worker of a between-graph run: it builds the graph, and trains it by itself on its share of the data.
+
+The workers take turns with the batches of each epoch: worker `w` of `W` has the batches numbered `w`, `w + W`, `w + 2 W`…
+The first of them, the chief, alone initialises or restores, evaluates, writes summaries and saves; the others wait until
+the variables have their values.
+
+The workers make `train.steps` updates in all, to the step: a worker begins another step only while it has seen at most
+`steps - W` of them. When all others have stopped, at most `W - 1` are left, and the chief makes them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import tfexp as tf
+from tfexp.distributed.hosted import Member
+from tfexp.experiment.build import build, replica_placement, session_config
+from tfexp.experiment.checkpoints import Checkpoints
+from tfexp.experiment.course import Course, due, worker_batch
+from tfexp.experiment.datasets.dataset import batch_rows, prepare
+from tfexp.experiment.errors import Diverged, ExperimentError
+from tfexp.experiment.history import should_stop
+from tfexp.experiment.outputs import RunFiles
+from tfexp.experiment.recorder import Recorder
+from tfexp.experiment.resuming import earlier_records
+from tfexp.experiment.transfer import from_plain
+
+__all__ = ["train"]
+
+_LOOK_EVERY = 0.1
+"""Seconds between two looks of a waiting worker at the variables."""
+_REPORT_EVERY = 0.2
+"""Seconds between two words to the driver."""
+
+
+def train(member: Member, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The work of a worker task; `arguments` are what `driver` says.
+
+    Returns its `status` ("done", "diverged", "refused") with what belongs to it.
+    """
+    if os.path.isdir(arguments["working_directory"]):
+        os.chdir(arguments["working_directory"])
+    try:
+        return _Replica(member, arguments).train()
+    except Diverged as error:
+        return {"status": "diverged", "step": error.step, "message": str(error)}
+    except ExperimentError as error:
+        return {"status": "refused", "message": str(error)}
+
+
+class _Replica:
+    def __init__(self, member: Member, arguments: dict[str, Any]):
+        self.member, self.begin = member, arguments["begin"]
+        self.is_chief = member.index == 0
+        self.settings = from_plain(arguments["settings"])
+        self.dataset = prepare(self.settings.data)
+        if self.dataset.digest != arguments["data_sha256"]:
+            raise ExperimentError(f"the data ({self.dataset.origin}) is not what it is where the run was started")
+        self.course = Course.of(self.settings, self.dataset)
+        self.workers = self.settings.cluster.worker_count
+        self.files = RunFiles(Path(arguments["folder"]))
+        placement = replica_placement(self.settings, member.cluster, member.index)
+        self.program = build(self.settings, self.dataset.spec, placement)
+        self.made = 0
+        """Steps that this worker has made."""
+        self.step = self.begin or 0
+        """The most updates that it has seen, of all workers."""
+        self.loss = math.nan
+
+    def train(self) -> dict[str, Any]:
+        config = session_config(self.settings.device)
+        # What the other workers do, and whether they are there, is none of this one's business.
+        config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
+        manager = tf.train.SessionManager(
+            ready_op=self.program.ready, graph=self.program.graph, recovery_wait_secs=_LOOK_EVERY
+        )
+        if not self.is_chief:
+            with manager.wait_for_session(self.member.target, config=config, max_wait_secs=None) as session:
+                self._wait_to_go()
+                began = time.perf_counter()
+                self._loop(session, None)
+                return self._done(time.perf_counter() - began)
+        with self._prepared(manager, config) as session:
+            return self._lead(session)
+
+    def _prepared(self, manager: tf.train.SessionManager, config: tf.ConfigProto) -> tf.Session:
+        """The chief's session, whose variables are initialised or restored."""
+        if self.begin is None:
+            return manager.prepare_session(self.member.target, init_op=self.program.initialize, config=config)
+        with Checkpoints(self.files, self.program).restoring() as path:
+            return manager.prepare_session(
+                self.member.target, saver=self.program.saver, checkpoint_filename_with_path=path, config=config
+            )
+
+    def _lead(self, session: tf.Session) -> dict[str, Any]:
+        """The chief's part."""
+        recorder = Recorder(self.files, self.dataset, self.program, self.course, session)
+        records = [] if self.begin is None else earlier_records(self.files, self.settings, self.begin)
+        with recorder.open(records):
+            if self.begin is None:
+                recorder.evaluate(0)
+                self._save(recorder)
+            else:
+                recorder.checkpoints.adopt()
+            self._wait_to_go()
+            began = time.perf_counter()
+            status = self._loop(session, recorder)
+            self.member.wait_for("alone")
+            self.step = int(session.run(self.program.global_step))
+            if status == "finished" and not self.member.stopping:
+                self._loop(session, recorder, alone=True)
+            seconds = time.perf_counter() - began
+            interrupted = self.member.stopping and status == "finished" and self.step < self.course.total_steps
+            if not interrupted and recorder.history.records[-1]["step"] != self.step:
+                recorder.evaluate(self.step)
+            self._save(recorder)
+            done = {**self._done(seconds), "checkpoint": Path(str(recorder.checkpoints.last)).name}
+            if interrupted:
+                return {**done, "ended": "interrupted"}
+            values = {name: value.tolist() for name, value in recorder.short_values().items()}
+            return {**done, "ended": status, "numbers": recorder.numbers(status, self.step), "values": values}
+
+    def _wait_to_go(self) -> None:
+        """All workers begin together, once the chief has recorded where they begin."""
+        self.member.send("ready")
+        self.member.wait_for("go")
+
+    def _done(self, seconds: float) -> dict[str, Any]:
+        return {"status": "done", "step": self.step, "steps": self.made, "seconds": seconds, "loss": self.loss}
+
+    def _loop(self, session: tf.Session, recorder: Recorder | None, *, alone: bool = False) -> str:
+        """Train while there are steps for this worker, or until it is asked to stop; says how it ended."""
+        train, program, examples = self.settings.train, self.program, self.dataset.train
+        last = self.course.total_steps - (1 if alone else self.workers)
+        # what the step counter is after this worker's update, not before
+        fetches = (program.train.outputs[0], program.objective)
+        reported = time.perf_counter()
+        while self.step <= last and not self.member.stopping:
+            batch = worker_batch(self.begin or 0, self.made, self.member.index, self.workers)
+            rows = batch_rows(train.seed, batch, examples.rows, self.course.batch_size)
+            feeds = {program.features: examples.features[rows], program.labels: examples.labels[rows]}
+            step, loss = session.run(fetches, feeds)
+            before, self.step, self.loss = self.step, int(step), float(loss)
+            self.made += 1
+            if not math.isfinite(loss):
+                raise Diverged(self.step, f"the loss is {loss} at step {self.step}")
+            now = time.perf_counter()
+            if now - reported >= _REPORT_EVERY or self.made == 1:
+                reported = now
+                self.member.send("progress", step=self.step, steps=self.made, loss=self.loss)
+            if recorder is None:
+                continue
+            if due(train.summary_every, self.step, before):
+                recorder.summarize(self.step, feeds)
+            if due(train.eval_every, self.step, before):
+                recorder.evaluate(self.step)
+                if should_stop(recorder.history.records, train.early_stop):
+                    self.member.send("enough")
+                    return "stopped early"
+            if due(train.checkpoint_every, self.step, before) and self.step < self.course.total_steps:
+                self._save(recorder)
+        return "finished"
+
+    def _save(self, recorder: Recorder) -> None:
+        recorder.save(self.step)
+        path = str(recorder.checkpoints.last)
+        if not tf.train.checkpoint_exists(path):
+            raise ExperimentError(
+                f"worker:0 wrote {path} where it runs, and it cannot be seen from here: the run's folder must be on storage "
+                "that both have (hydra.run.dir)"
+            )

@@ -1,0 +1,68 @@
+"""What metrics share: their variables, weights that fit, and collections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import add_to_collections
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import expand_dims, squeeze
+from tfexp.ops.array_fill import zeros
+from tfexp.ops.elementwise_binary import maximum
+from tfexp.ops.elementwise_division import div_no_nan
+from tfexp.ops.losses import without_last_ones
+from tfexp.ops.variable_base import Variable
+
+Collections = Any
+
+
+def metric_variable(shape: Any, dtype: Any, name: str) -> Any:
+    """A local variable of zeros in which batches add up."""
+    return Variable(
+        initial_value=lambda: zeros(TensorShape(shape), dtype),
+        trainable=False,
+        collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
+        name=name,
+    )
+
+
+def fitted(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """The three with ranks that fit: a last dimension of 1 that one has and the other has not goes, or is added."""
+    predictions = convert_to_tensor(predictions)
+    if labels is not None:
+        labels, predictions = without_last_ones(convert_to_tensor(labels), predictions)
+        predictions.get_shape().assert_is_compatible_with(labels.get_shape())
+    if weights is None:
+        return predictions, labels, None
+    weights = convert_to_tensor(weights)
+    mine, theirs = weights.get_shape().ndims, predictions.get_shape().ndims
+    if mine is None or theirs is None or mine == 0:
+        return predictions, labels, weights
+    if mine - theirs == 1:
+        weights = squeeze(weights, [-1])
+    elif theirs - mine == 1:
+        weights = expand_dims(weights, [-1])
+    return predictions, labels, weights
+
+
+def ratio(total: Any, count: Any, name: str) -> Tensor:
+    """total / count, and 0 before there is anything to count."""
+    return div_no_nan(total, maximum(count, 0), name=name)
+
+
+def published(
+    value: Any, update: Any, metrics_collections: Collections, updates_collections: Collections
+) -> tuple[Any, Any]:
+    """(value, update), kept in the collections."""
+    if metrics_collections:
+        add_to_collections(metrics_collections, value)
+    if updates_collections:
+        add_to_collections(updates_collections, update)
+    return value, update
+
+
+FLOAT = dtypes.float32
