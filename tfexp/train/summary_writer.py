@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 from tensorboard.compat.proto import event_pb2, graph_pb2, summary_pb2
@@ -50,9 +51,14 @@ class FileWriter:
         return self._writer.get_logdir()
 
     def add_event(self, event: Any) -> None:
-        """Append an Event proto."""
+        """Append an Event proto. A closed writer takes nothing, and warns."""
         if self._closed:
-            raise RuntimeError(f"The FileWriter of {self.get_logdir()} is closed: call reopen() before adding to it")
+            warnings.warn(
+                f"Attempting to use a closed FileWriter (of {self.get_logdir()}). The operation will be a noop unless the "
+                "FileWriter is explicitly reopened.",
+                stacklevel=3,
+            )
+            return
         self._writer.add_event(event)
 
     def _add(self, event: Any, step: Any) -> None:
@@ -113,6 +119,11 @@ class FileWriter:
     def flush(self) -> None:
         """Write what waits to the file."""
         self._writer.flush()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it takes nothing until it is reopened."""
+        return self._closed
 
     def close(self) -> None:
         if not self._closed:

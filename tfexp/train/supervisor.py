@@ -357,7 +357,7 @@ class Supervisor:
         try:
             self._coord.join(threads, stop_grace_period_secs=self._stop_grace_secs, ignore_live_threads=ignore_live_threads)
         finally:
-            if close_summary_writer and self._summary_writer:
+            if close_summary_writer and self._summary_writer and not self._summary_writer.closed:
                 self._summary_writer.add_session_log(SessionLog(status=SessionLog.STOP))
                 self._summary_writer.close()
                 self._graph_added_to_summary = False
