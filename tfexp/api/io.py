@@ -5,6 +5,12 @@ from tfexp.formats.tfrecord import TFRecordCompressionType as TFRecordCompressio
 from tfexp.formats.tfrecord import TFRecordOptions as TFRecordOptions
 from tfexp.formats.tfrecord import TFRecordWriter as TFRecordWriter
 from tfexp.formats.tfrecord import tf_record_iterator as tf_record_iterator
+from tfexp.ops.decode_csv import decode_csv as decode_csv
+from tfexp.ops.decode_raw import decode_compressed as decode_compressed
+from tfexp.ops.decode_raw import decode_json_example as decode_json_example
+from tfexp.ops.decode_raw import decode_raw as decode_raw
+from tfexp.ops.decode_raw import parse_tensor as parse_tensor
+from tfexp.ops.decode_raw import serialize_tensor as serialize_tensor
 from tfexp.ops.files import matching_files as matching_files
 from tfexp.ops.files import read_file as read_file
 from tfexp.ops.files import write_file as write_file
