@@ -349,6 +349,11 @@ from tfexp.ops.logical import logical_xor as logical_xor
 from tfexp.ops.matmul import matmul as matmul
 from tfexp.ops.matrix_initializers import orthogonal_initializer as orthogonal_initializer
 from tfexp.ops.norm import norm as norm
+from tfexp.ops.parsing import FixedLenFeature as FixedLenFeature
+from tfexp.ops.parsing import FixedLenSequenceFeature as FixedLenSequenceFeature
+from tfexp.ops.parsing import VarLenFeature as VarLenFeature
+from tfexp.ops.parsing import parse_example as parse_example
+from tfexp.ops.parsing import parse_single_example as parse_single_example
 from tfexp.ops.partitioned_variables import create_partitioned_variables as create_partitioned_variables
 from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
 from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner

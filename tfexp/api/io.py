@@ -14,6 +14,11 @@ from tfexp.ops.decode_raw import serialize_tensor as serialize_tensor
 from tfexp.ops.files import matching_files as matching_files
 from tfexp.ops.files import read_file as read_file
 from tfexp.ops.files import write_file as write_file
+from tfexp.ops.parsing import FixedLenFeature as FixedLenFeature
+from tfexp.ops.parsing import FixedLenSequenceFeature as FixedLenSequenceFeature
+from tfexp.ops.parsing import VarLenFeature as VarLenFeature
+from tfexp.ops.parsing import parse_example as parse_example
+from tfexp.ops.parsing import parse_single_example as parse_single_example
 from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
 from tfexp.ops.queue import PriorityQueue as PriorityQueue
 from tfexp.ops.queue import QueueBase as QueueBase
