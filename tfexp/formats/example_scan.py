@@ -1,8 +1,8 @@
 """Reads the values of features out of serialized `tf.Example`s, many at once, without an object for each.
 
-Records that are alike but for their values (equal keys, equal lengths of everything) are read together: the first one is
-scanned, and where the others have the same bytes between the values, the values stand at the same places. What is left is
-scanned record by record. In both ways the values of a feature end up in one array for all records.
+Records of the same features in the same order, as one program writes them, are read together: the first one is scanned,
+and all others are gone through in step with it, each step one operation on arrays. What is left is scanned record by
+record. In both ways the values of a feature end up in one array for all records.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BYTES, FLOATS, INTS = 1, 2, 3  # the fields of Feature's oneof
 # A feature in a record: its kind, and where the bytes of its list begin and end. Kind 0: it has none.
 Span = tuple[int, int, int]
 
-_FEW = 4  # records of one length below which looking for a template does not pay
+_FEW = 4  # records below which going in step does not pay
 _WORTH = 4  # templates must have served this many records each on average, or no more are tried
 
 
@@ -48,7 +48,7 @@ class Column:
 def read_columns(records: Sequence[bytes], wanted: Sequence[tuple[bytes, int]]) -> list[Column]:
     """The (key, kind) pairs that are wanted, of all records. MalformedError for a record that is not an Example."""
     groups, loose = _alike(records)
-    read = [[_together(records, group, key, kind) for group in groups] for key, kind in wanted]
+    read = [[_together(group, key, kind) for group in groups] for key, kind in wanted]
     if loose:
         spans = [(position, _scanned(records, position)) for position in loose]
         for parts, (key, kind) in zip(read, wanted, strict=True):
@@ -135,65 +135,151 @@ def _payloads(record: bytes, span: Span, position: int) -> list[tuple[int, int]]
 
 @dataclass(frozen=True)
 class _Group:
-    """Records whose values stand at the same places as in the first of them."""
+    """Records of the same features in the same order. `places`: (begins, ends) in `blob` of each feature's values.
+
+    These are matrices, a row for each record: one column for each text, one for all numbers, none where a list is empty.
+    """
 
     rows: np.ndarray
-    matrix: np.ndarray
-    spans: dict[bytes, Span]
+    blob: bytes
+    data: np.ndarray
+    places: dict[bytes, tuple[int, np.ndarray, np.ndarray]]
 
 
 def _alike(records: Sequence[bytes]) -> tuple[list[_Group], list[int]]:
     """Groups of records, and the indices of those that are in none."""
-    lengths = np.fromiter(map(len, records), np.int64, len(records))
+    rows = np.arange(len(records))
     groups: list[_Group] = []
-    loose: list[int] = []
-    order = np.argsort(lengths, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-        templates = served = 0
-        while len(rows) >= _FEW and served >= templates * _WORTH:
-            group, rows = _group(records, rows)
-            groups.append(group)
-            templates += 1
-            served += len(group.rows)
-        loose += rows.tolist()
-    return groups, loose
+    if len(rows) < _FEW:
+        return groups, rows.tolist()
+    blob = b"".join([*records, bytes(_PADDING)])
+    data = np.frombuffer(blob, np.uint8)
+    ends = np.cumsum(np.fromiter(map(len, records), np.int64, len(records)))
+    begins = np.concatenate([[0], ends[:-1]])
+    served = 0
+    while len(rows) >= _FEW and served >= len(groups) * _WORTH:
+        steps = _steps(records, int(rows[0]))
+        walk = _Walk(data, begins[rows], ends[rows])
+        places = walk.follow(steps)
+        if walk.same.any():
+            kept = {key: (kind, first[walk.same], last[walk.same]) for key, (kind, first, last) in places.items()}
+            groups.append(_Group(rows[walk.same], blob, data, kept))
+            served += int(walk.same.sum())
+        if walk.same[0]:
+            rows = rows[~walk.same]
+        else:
+            break
+    return groups, rows.tolist()
 
 
-def _group(records: Sequence[bytes], rows: np.ndarray) -> tuple[_Group, np.ndarray]:
-    first = int(rows[0])
-    spans = _scanned(records, first)
-    size = len(records[first])
-    fixed = np.ones(size, np.bool_)
-    for span in spans.values():
-        for begin, end in _payloads(records[first], span, first) if span[0] else ():
-            fixed[begin:end] = False
-    matrix = np.frombuffer(b"".join([records[row] for row in rows.tolist()]), np.uint8).reshape(len(rows), size)
-    places = np.flatnonzero(fixed)
-    same = (matrix[:, places] == matrix[0, places]).all(axis=1)
-    if same.all():
-        return _Group(rows, matrix, spans), rows[:0]
-    return _Group(rows[same], matrix[same], spans), rows[~same]
+_PADDING = 16
+
+
+def _steps(records: Sequence[bytes], position: int) -> list[tuple[bytes, int, int]]:
+    """(key, kind, number of texts or packed parts) of the features of a record."""
+    spans = _scanned(records, position)
+    return [
+        (key, span[0], len(_payloads(records[position], span, position)) if span[0] else 0) for key, span in spans.items()
+    ]
+
+
+class _Walk:
+    """Goes through all records in step, and finds those that are alike.
+
+    same: whether a record was, up to here, what was expected.
+    """
+
+    def __init__(self, data: np.ndarray, begins: np.ndarray, ends: np.ndarray):
+        self._data, self._at, self._ends = data, begins, ends
+        self.same = np.ones(len(begins), np.bool_)
+
+    def follow(self, steps: Sequence[tuple[bytes, int, int]]) -> dict[bytes, tuple[int, np.ndarray, np.ndarray]]:
+        """The places of the values of each feature, right for the records that are `same` afterwards."""
+        self._expect(self._field(10) == self._ends)
+        places = {}
+        for key, kind, parts in steps:
+            end = self._field(10)
+            self._key(key)
+            self._expect(self._field(18) == end)
+            if kind:
+                self._expect(self._field(kind << 3 | 2) == end)
+            found = []
+            for _ in range(parts):
+                last = self._field(10)
+                found.append((self._at, last))
+                self._at = last
+            self._expect(self._at == end)
+            shape = (len(self._at), 0)
+            firsts = np.stack([first for first, _ in found], axis=1) if found else np.empty(shape, np.int64)
+            lasts = np.stack([last for _, last in found], axis=1) if found else np.empty(shape, np.int64)
+            places[key] = (kind, firsts, lasts)
+        self._expect(self._at == self._ends)
+        return places
+
+    def _expect(self, right: np.ndarray) -> None:
+        self.same &= right
+
+    def _next(self) -> np.ndarray:
+        byte = self._data.take(self._at, mode="clip")
+        self._at = self._at + 1
+        return byte
+
+    def _field(self, tag: int) -> np.ndarray:
+        """Past a field's tag and length; returns where the field ends."""
+        self._expect(self._next() == tag)
+        byte = self._next()
+        size = byte.astype(np.int64)
+        more = byte >= 0x80
+        shift = 7
+        while more.any() and shift < 35:
+            size -= np.where(more, 1 << shift, 0)
+            byte = self._data.take(self._at, mode="clip")
+            size += np.where(more, byte.astype(np.int64) << shift, 0)
+            self._at = self._at + more
+            more &= byte >= 0x80
+            shift += 7
+        self._expect(~more)
+        return self._at + size
+
+    def _key(self, key: bytes) -> None:
+        end = self._field(10)
+        self._expect(end == self._at + len(key))
+        letters = self._data.take(self._at[:, None] + np.arange(len(key)), mode="clip")
+        self._expect((letters == np.frombuffer(key, np.uint8)).all(axis=1))
+        self._at = self._at + len(key)
 
 
 _Part = tuple[np.ndarray, Column]
 
 
-def _together(records: Sequence[bytes], group: _Group, key: bytes, kind: int) -> _Part:
+def _together(group: _Group, key: bytes, kind: int) -> _Part:
     """A feature of the records of a group."""
     rows = group.rows
     size = len(rows)
-    span = group.spans.get(key, (0, 0, 0))
-    kinds = np.full(size, span[0])
-    if span[0] != kind:
+    own, begins, ends = group.places.get(key, (0, np.empty((size, 0), np.int64), np.empty((size, 0), np.int64)))
+    kinds = np.full(size, own)
+    if own != kind:
         return rows, Column(kinds, np.zeros(size, np.int64), _values(kind, []))
-    first = int(rows[0])
-    places = _payloads(records[first], span, first)
     if kind == BYTES:
-        texts = [records[row][begin:end] for row in rows.tolist() for begin, end in places]
-        return rows, Column(kinds, np.full(size, len(places)), _values(kind, texts))
-    parts = [group.matrix[:, begin:end] for begin, end in places]
-    block = parts[0] if len(parts) == 1 else np.concatenate([np.empty((size, 0), np.uint8), *parts], axis=1)
-    return rows, Column(kinds, *_numbers(np.ascontiguousarray(block).ravel(), np.full(size, block.shape[1]), kind, rows))
+        blob = group.blob
+        texts = [blob[begin:end] for begin, end in zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)]
+        return rows, Column(kinds, np.full(size, begins.shape[1]), _values(kind, texts))
+    sizes = ends - begins
+    return rows, Column(
+        kinds, *_numbers(_gathered(group.data, begins.ravel(), sizes.ravel()), sizes.sum(axis=1), kind, rows)
+    )
+
+
+def _gathered(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """So many bytes from each place on, one after the other."""
+    if not len(sizes):
+        return data[:0]
+    if (sizes == sizes[0]).all():
+        if not sizes[0]:
+            return data[:0]
+        return np.lib.stride_tricks.sliding_window_view(data, int(sizes[0]))[begins].ravel()
+    before = np.cumsum(sizes) - sizes
+    return data[np.repeat(begins - before, sizes) + np.arange(int(sizes.sum()))]
 
 
 # --- records on their own -------------------------------------------------------------------------------------------

@@ -62,8 +62,8 @@ class Spec:
     missing_allowed: dict[str, bool] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, features: Mapping[str, Any], kinds: tuple[type, ...]) -> Spec:
-        """ValueError for a feature that is not of one of the `kinds`, or lacks its shape or type."""
+    def of(cls, features: Mapping[str, Any], kinds: Any) -> Spec:
+        """ValueError for a feature that is not of one of the `kinds` (classes), or lacks its shape or type."""
         spec = cls()
         for key in sorted(features):
             feature: Any = features[key]
