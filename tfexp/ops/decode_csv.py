@@ -18,7 +18,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank_at_most
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
-from tfexp.ops.strings import parsed_number
+from tfexp.ops.strings import parsed_number, parsed_numbers
 
 decode_csv_op = define_op(
     "DecodeCSV(records: string, record_defaults: OUT_TYPE) -> (output: OUT_TYPE) {OUT_TYPE: list(type) in "
@@ -130,6 +130,9 @@ def _with_default(column: Sequence[Any], default: np.ndarray, missing: bytes, fi
 def _column(column: Sequence[Any], dtype: DType, field: int) -> np.ndarray:
     if dtype is dtypes.string:
         return string_array(column, (len(column),))
+    plain = parsed_numbers(column, dtype)
+    if plain is not None:
+        return plain
     numbers = [parsed_number(text, dtype) if isinstance(text, bytes) else text for text in column]
     if None in numbers:
         number = numbers.index(None)

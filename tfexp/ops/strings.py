@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -141,6 +142,23 @@ def parsed_number(text: bytes, dtype: DType) -> int | float | None:
     return None
 
 
+def parsed_numbers(texts: Sequence[Any], dtype: DType) -> np.ndarray | None:
+    """All texts (or numbers already) as numbers; None where one of them needs a closer look (`parsed_number`)."""
+    if any(type(text) is bytes and b"_" in text for text in texts):
+        return None
+    try:
+        numbers = np.array(
+            list(map(int if dtype.is_integer else float, texts)), np.int64 if dtype.is_integer else np.float64
+        )
+    except (ValueError, OverflowError):
+        return None
+    if dtype.is_integer and len(texts) and not dtype.min <= numbers.min() <= numbers.max() <= dtype.max:
+        return None
+    with np.errstate(over="ignore"):  # too large for a float32 is inf
+        result: np.ndarray = numbers.astype(dtype.as_numpy_dtype)
+    return result
+
+
 def _number(text: bytes, dtype: DType) -> int | float:
     number = parsed_number(text, dtype)
     if number is None:
@@ -151,6 +169,9 @@ def _number(text: bytes, dtype: DType) -> int | float:
 @string_to_number_op.kernel("CPU")
 def _(ctx: Any, string_tensor: np.ndarray, *, out_type: DType) -> np.ndarray:
     texts = np.asarray(string_tensor)
+    plain = parsed_numbers(texts.ravel().tolist(), out_type)
+    if plain is not None:
+        return plain.reshape(texts.shape)
     with np.errstate(over="ignore"):  # too large for a float32 is inf
         numbers: Any = np.array([_number(text, out_type) for text in texts.ravel()], out_type.as_numpy_dtype)
     return numbers.reshape(texts.shape)
