@@ -212,7 +212,7 @@ def evaluate(fetches: Sequence[Tensor], feeds: dict[Tensor, Any]) -> list[np.nda
 
 
 def assert_close(actual: Any, expected: np.ndarray, tolerance: float | None, what: str) -> None:
-    actual = np.asarray(actual)
+    actual = np.asarray(actual, object) if isinstance(actual, bytes) else np.asarray(actual)
     assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, expected {expected.shape}"
     if actual.dtype.kind in "biuO":
         np.testing.assert_array_equal(actual, expected, err_msg=what)

@@ -12,7 +12,7 @@ from typing import Any
 
 # Sub-namespaces that few programs use, and that would make `import tfexp` slower.
 _ON_FIRST_USE = {
-    **{name: f"tfexp.api.{name}" for name in ("app", "contrib", "flags", "gfile", "raw_ops", "test")},
+    **{name: f"tfexp.api.{name}" for name in ("app", "contrib", "flags", "gfile", "python_io", "raw_ops", "test")},
     "layers": "tfexp.layers",
     "metrics": "tfexp.metrics",
 }

@@ -28,8 +28,9 @@ from tfexp.ops.dataset import kept
 _ELEMENTWISE = """
 Abs Acos Acosh AsString Asin Asinh Atan Atanh Cast Ceil Conj Cos Cosh Digamma Elu Erf Erfc Exp Expm1 Floor Identity Imag
 Inv Invert IsFinite IsInf IsNan LeakyRelu Lgamma Log Log1p LogicalNot Neg OnesLike Real Reciprocal Relu Relu6 Rint Round
-Rsqrt Selu Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Square StringLength StringLower StringToNumber StringUpper Tan
-Tanh ZerosLike
+Rsqrt Selu Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Square StaticRegexFullMatch StaticRegexReplace StringLength
+StringLower StringStrip StringToHashBucket StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Tan
+Tanh ZerosLike DecodeBase64 DecodeCompressed DecodeJSONExample EncodeBase64
 """
 _BROADCASTING = """
 Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Complex Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual
@@ -241,8 +242,18 @@ def _pack(lifting: _Lifting, op: Operation, inputs: list[_Lifted]) -> list[Tenso
     return lifting.same(op, [value.tensor for value in inputs], axis=axis if axis < 0 else axis + 1)
 
 
-def _decode_csv(lifting: _Lifting, op: Operation, inputs: list[_Lifted]) -> list[Tensor]:
+def _first_only(lifting: _Lifting, op: Operation, inputs: list[_Lifted]) -> list[Tensor]:
     if any(value.many for value in inputs[1:]):
+        raise _NotLiftableError
+    return lifting.same(op, [value.tensor for value in inputs])
+
+
+def _parse_example(lifting: _Lifting, op: Operation, inputs: list[_Lifted]) -> list[Tensor]:
+    """Of one example and of a vector it is the same op; what is of another length for each example does not stack."""
+    same_for_all = all(shape.is_fully_defined() for shape in op.attrs["dense_shapes"])
+    if any(value.many for value in inputs[1:]) or not same_for_all or _fixed(op, 1).size or _rank(op.inputs[0]):
+        raise _NotLiftableError
+    if op.attrs["num_sparse"] or op.attrs["ragged_value_types"]:
         raise _NotLiftableError
     return lifting.same(op, [value.tensor for value in inputs])
 
@@ -251,11 +262,14 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE.split(), _elementwise),
     **dict.fromkeys(_BROADCASTING.split(), _broadcasting),
     **dict.fromkeys(_REDUCTIONS.split(), _reduction),
-    "DecodeCSV": _decode_csv,
+    "DecodeCSV": _first_only,
     "ExpandDims": _expand_dims,
     "GatherV2": _gather,
     "OneHot": _one_hot,
     "Pack": _pack,
+    "ParseExampleV2": _parse_example,
+    "RegexFullMatch": _first_only,
+    "RegexReplace": _first_only,
     "Reshape": _reshape,
     "Squeeze": _squeeze,
     "Transpose": _transpose,

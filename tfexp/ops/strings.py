@@ -1,9 +1,9 @@
-"""Strings: joining, matching, and to and from numbers. Values are object arrays of `bytes`."""
+"""Strings: joining, and to and from numbers. Values are object arrays of `bytes`."""
 
 from __future__ import annotations
 
-import functools
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import merged, shape_preserving, with_rank
+from tfexp.ops.shape_rules import merged, shape_preserving
+from tfexp.ops.string_arrays import attr_bytes, listed, shown, string_array
 
 # --- joining -----------------------------------------------------------------------------------------------------------
 
@@ -38,22 +39,12 @@ def _(ctx: Any, inputs: list[np.ndarray], *, separator: bytes | str) -> np.ndarr
     shape: tuple[int, ...] = ()
     for array in map(np.asarray, inputs):
         if array.ndim and shape and array.shape != shape:
-            raise InvalidArgumentError(None, None, f"Input shapes do not match: {_listed(shape)} vs. {_listed(array.shape)}")
+            raise InvalidArgumentError(None, None, f"Input shapes do not match: {listed(shape)} vs. {listed(array.shape)}")
         shape = array.shape or shape
     columns = [np.broadcast_to(array, shape).ravel() for array in inputs]
-    glue = separator.encode() if isinstance(separator, str) else separator
+    glue = attr_bytes(separator)
     rows = zip(*columns, strict=True) if columns else [()]
-    return _strings([glue.join(row) for row in rows], shape)
-
-
-def _listed(shape: tuple[int, ...]) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
-
-
-def _strings(values: list[bytes], shape: tuple[int, ...]) -> np.ndarray:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array.reshape(shape)
+    return string_array([glue.join(row) for row in rows], shape)
 
 
 string_join_op.not_differentiable()
@@ -63,62 +54,6 @@ def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Te
     """The elements of string tensors of one shape (or scalars), joined one by one. Source: `tf.strings.join`."""
     joined: Tensor = string_join_op(inputs, separator=separator, name=name)
     return joined
-
-
-# --- matching ----------------------------------------------------------------------------------------------------------
-
-regex_full_match_op = define_op("RegexFullMatch(input: string, pattern: string) -> (output: bool)")
-
-
-@regex_full_match_op.shape
-def _(input: TensorShape, pattern: TensorShape) -> TensorShape:
-    with_rank(pattern, 0)
-    return input
-
-
-@regex_full_match_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray, pattern: Any) -> np.ndarray:
-    return _matches(input, np.asarray(pattern).item())
-
-
-regex_full_match_op.not_differentiable()
-
-static_regex_full_match_op = define_op("StaticRegexFullMatch(input: string) -> (output: bool) {pattern: string}")
-shape_preserving(static_regex_full_match_op).not_differentiable()
-
-
-@static_regex_full_match_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray, *, pattern: bytes | str) -> np.ndarray:
-    return _matches(input, pattern.encode() if isinstance(pattern, str) else pattern)
-
-
-@functools.lru_cache(maxsize=64)
-def _compiled(pattern: bytes) -> re.Pattern[bytes]:
-    try:
-        return re.compile(pattern, re.DOTALL)
-    except re.error as error:
-        raise InvalidArgumentError(
-            None, None, f"Invalid pattern: {pattern.decode(errors='replace')}, error: {error}"
-        ) from None
-
-
-def _matches(texts: np.ndarray, pattern: bytes) -> np.ndarray:
-    expression = _compiled(pattern)
-    texts = np.asarray(texts)
-    found = [expression.fullmatch(text) is not None for text in texts.ravel()]
-    return np.array(found, np.bool_).reshape(texts.shape)
-
-
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
-    """Whether the whole of each string matches the regular expression. Source: `tf.strings.regex_full_match`.
-
-    A pattern given as Python text becomes an attribute of the node. Python's `re` reads it, where TensorFlow uses RE2.
-    """
-    if isinstance(pattern, (str, bytes)):
-        matched: Tensor = static_regex_full_match_op(input, pattern=pattern, name=name)
-    else:
-        matched = regex_full_match_op(input, pattern, name=name)
-    return matched
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------------
@@ -143,10 +78,10 @@ def _(
     elif T.is_complex:
         formatted = [f"({pattern % value.real},{pattern % value.imag})" for value in array.ravel()]
     elif T is dtypes.string:
-        return _strings([value.rjust(max(width, 0)) for value in array.ravel()], array.shape)
+        return string_array([value.rjust(max(width, 0)) for value in array.ravel()], array.shape)
     else:
         formatted = [pattern % value for value in array.ravel().tolist()]
-    return _strings([value.encode() for value in formatted], array.shape)
+    return string_array([value.encode() for value in formatted], array.shape)
 
 
 def _number_format(dtype: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> str:
@@ -192,27 +127,51 @@ string_to_number_op = define_op(
 )
 shape_preserving(string_to_number_op).not_differentiable()
 
-_INTEGER = re.compile(rb"\s*[+-]?[0-9]+\s*")
-_REAL = re.compile(rb"\s*[+-]?([0-9]+\.?[0-9]*([eE][+-]?[0-9]+)?|\.[0-9]+([eE][+-]?[0-9]+)?|inf(inity)?|nan)\s*", re.I)
 _HEXADECIMAL = re.compile(rb"\s*[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?[0-9]+)?\s*", re.I)
 
 
-def _number(text: bytes, dtype: DType) -> Any:
-    if dtype.is_integer:
-        if _INTEGER.fullmatch(text) and dtype.min <= int(text) <= dtype.max:
-            return int(text)
-    elif _REAL.fullmatch(text):
-        return float(text)
-    elif _HEXADECIMAL.fullmatch(text):
-        return float.fromhex(text.decode())
-    raise InvalidArgumentError(
-        None, None, f"StringToNumberOp could not correctly convert string: {text.decode(errors='replace')}"
-    )
+def parsed_number(text: bytes, dtype: DType) -> int | float | None:
+    """The number that a text is, None for one that is not a number or too large for an integer type."""
+    try:
+        if b"_" not in text:  # Python's literals may have it
+            number: int | float = int(text) if dtype.is_integer else float(text)
+            return number if not dtype.is_integer or dtype.min <= number <= dtype.max else None
+    except ValueError:
+        if dtype.is_floating and _HEXADECIMAL.fullmatch(text):
+            return float.fromhex(text.decode())
+    return None
+
+
+def parsed_numbers(texts: Sequence[Any], dtype: DType) -> np.ndarray | None:
+    """All texts (or numbers already) as numbers; None where one of them needs a closer look (`parsed_number`)."""
+    if any(type(text) is bytes and b"_" in text for text in texts):
+        return None
+    try:
+        numbers = np.array(
+            list(map(int if dtype.is_integer else float, texts)), np.int64 if dtype.is_integer else np.float64
+        )
+    except (ValueError, OverflowError):
+        return None
+    if dtype.is_integer and len(texts) and not dtype.min <= numbers.min() <= numbers.max() <= dtype.max:
+        return None
+    with np.errstate(over="ignore"):  # too large for a float32 is inf
+        result: np.ndarray = numbers.astype(dtype.as_numpy_dtype)
+    return result
+
+
+def _number(text: bytes, dtype: DType) -> int | float:
+    number = parsed_number(text, dtype)
+    if number is None:
+        raise InvalidArgumentError(None, None, f"StringToNumberOp could not correctly convert string: {shown(text)}")
+    return number
 
 
 @string_to_number_op.kernel("CPU")
 def _(ctx: Any, string_tensor: np.ndarray, *, out_type: DType) -> np.ndarray:
     texts = np.asarray(string_tensor)
+    plain = parsed_numbers(texts.ravel().tolist(), out_type)
+    if plain is not None:
+        return plain.reshape(texts.shape)
     with np.errstate(over="ignore"):  # too large for a float32 is inf
         numbers: Any = np.array([_number(text, out_type) for text in texts.ravel()], out_type.as_numpy_dtype)
     return numbers.reshape(texts.shape)

@@ -1,0 +1,175 @@
+"""CSV records, raw bytes, packed and serialized tensors: rows; what TensorFlow gives for them."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.ops.harness import Error, OpCase, op_tests
+from tests.ops.test_string_text import text, texts
+from tfexp.core import errors
+
+Bad = errors.InvalidArgumentError
+ZERO, NAMED, NONE = np.array([0], np.int32), texts("q"), np.array([], np.int32)
+UNQUOTED = "Unquoted fields cannot have quotes/CRLFs inside"
+
+CASES = [
+    OpCase(
+        "DecodeCSV",
+        [texts("1,2.5,x,7", '3,,"a,""b""",-9000000000'), [ZERO, np.array([1.0], np.float32), NAMED, np.array([0])]],
+        [np.array([1, 3], np.int32), np.array([2.5, 1], np.float32), texts("x", 'a,"b"'), np.array([7, -9000000000])],
+        errors=[
+            Error([texts("1,2"), [ZERO]], Bad, "Expect 1 fields but have 2 in record 0"),
+            Error([texts("1,2", "1"), [ZERO, ZERO]], Bad, "Expect 2 fields but have 1 in record 1"),
+            Error([texts(""), [NAMED]], Bad, "Expect 1 fields but have 0 in record 0"),
+            Error([texts("1", "x"), [ZERO]], Bad, "Field 0 in record 1 is not a valid int32: x"),
+            Error([texts("99999999999"), [ZERO]], Bad, "Field 0 in record 0 is not a valid int32: 99999999999"),
+            Error([texts("1_0"), [np.array([0.5], np.float32)]], Bad, "Field 0 in record 0 is not a valid float: 1_0"),
+            Error([texts("5,1", ",2"), [NONE, ZERO]], Bad, "Field 0 is required but missing in record 1!"),
+            Error([texts('"a'), [NAMED]], Bad, "Quoted field has to end with quote followed by delim or end"),
+            Error([texts('a"b,c'), [NAMED, NAMED]], Bad, UNQUOTED),
+            Error([texts("a\r\n"), [NAMED]], Bad, UNQUOTED),
+            Error([texts('"a"b,c'), [NAMED, NAMED]], Bad, "Quote inside a string has to be escaped by another quote"),
+            Error([texts("1"), [ZERO]], Bad, "field_delim should be only 1 char", {"field_delim": "ab"}),
+            Error([texts("1"), [np.array([1, 2])]], ValueError, "must be a length-0 or length-1 vector, or a scalar"),
+            Error([texts("1"), [np.array([[1]])]], ValueError, "Shape must be at most rank 1 but is rank 2"),
+        ],
+    ),
+    OpCase(
+        "DecodeCSV",
+        [texts('NA|"b', "x|c"), [NAMED, NAMED]],
+        [texts("q", "x"), texts('"b', "c")],
+        {"field_delim": "|", "use_quote_delim": False, "na_value": "NA"},
+        label="no quotes",
+    ),
+    OpCase(
+        "DecodeCSV",
+        [texts("1,2,3", '4,"5",6').reshape(2, 1), [np.int32(0), np.float64(0)]],
+        [np.array([[1], [4]], np.int32), np.array([[3.0], [6.0]])],
+        {"select_cols": [0, 2]},
+        label="some columns",
+        errors=[Error([texts("1"), [ZERO, ZERO]], Bad, "Expect 2 fields but have 1 in record 0")],
+    ),
+    OpCase("DecodeCSV", [texts('"a\n",', '"",""'), [NAMED, NAMED]], [texts("a\n", "q"), texts("q", "q")], label="ends"),
+    OpCase(
+        "DecodeCSV",
+        [texts("0x10", " 1 ", "nan", "1e400", "+.5"), [np.array([0], np.float32)]],
+        [np.array([16, 1, np.nan, np.inf, 0.5], np.float32)],
+        label="numbers",
+    ),
+    OpCase(
+        "DecodeRaw",
+        [texts(b"\1\0\2\0", b"\3\0\4\0")],
+        np.array([[1, 2], [3, 4]], np.int16),
+        {"out_type": tf.int16},
+        static_shape=[(2, None)],
+        errors=[
+            Error([texts(b"\1\0\2\0", b"\3")], Bad, "be the same size, but element 1 has size 4 != 1"),
+            Error([texts(b"\1\0\2")], Bad, "Input to DecodeRaw has length 3 that is not a multiple of 2, the size of int16"),
+        ],
+    ),
+    OpCase(
+        "DecodeRaw",
+        [text("\1\0\2\0")],
+        np.array([256, 512], np.int16),
+        {"out_type": tf.int16, "little_endian": False},
+        label="big-endian",
+        static_shape=[(None,)],
+    ),
+    OpCase(
+        "DecodeRaw",
+        [texts(np.array([1 + 2j], ">c8").tobytes())],
+        np.array([[1 + 2j]], np.complex64),
+        {"out_type": tf.complex64, "little_endian": False},
+        label="complex",
+        static_shape=[(1, None)],
+    ),
+    OpCase(
+        "DecodeRaw",
+        [np.array([], object)],
+        np.empty((0, 0), np.float32),
+        {"out_type": tf.float32},
+        label="none",
+        static_shape=[(0, None)],
+    ),
+    OpCase("DecodeCompressed", [texts("abc")], texts("abc")),
+    OpCase(
+        "DecodeCompressed",
+        [texts(zlib.compress(b"abc"))],
+        texts("abc"),
+        {"compression_type": "ZLIB"},
+        label="zlib",
+        errors=[
+            Error([texts("abc")], errors.DataLossError, "incorrect header check"),
+            Error([texts("abc")], Bad, "Only ZLIB, GZIP or NONE", {"compression_type": "FOO"}),
+        ],
+    ),
+    OpCase("DecodeCompressed", [texts(gzip.compress(b"abc"))], texts("abc"), {"compression_type": "GZIP"}, label="gzip"),
+    OpCase(
+        "SerializeTensor",
+        [np.array([1, 2], np.int32)],
+        np.array(b'\x08\x03\x12\x04\x12\x02\x08\x02"\x08\x01\x00\x00\x00\x02\x00\x00\x00', object),
+    ),
+    OpCase(
+        "SerializeTensor",
+        [texts("a", "bc").reshape(1, 2)],
+        np.array(b"\x08\x07\x12\x08\x12\x02\x08\x01\x12\x02\x08\x02B\x01aB\x02bc", object),
+        label="strings",
+    ),
+    OpCase("SerializeTensor", [np.float32(2.5)], np.array(b'\x08\x01\x12\x00"\x04\x00\x00 @', object), label="scalar"),
+    OpCase(
+        "ParseTensor",
+        [np.array(b"\x08\x07\x12\x08\x12\x02\x08\x01\x12\x02\x08\x02B\x01aB\x02bc", object)],
+        texts("a", "bc").reshape(1, 2),
+        {"out_type": tf.string},
+        static_shape=[None],
+        errors=[
+            Error([text("abc")], Bad, "Could not parse `serialized` as TensorProto, base64: YWJj"),
+            Error([texts("x")], Bad, "Expected `serialized` to be a scalar, got shape: [1]"),
+            Error(
+                [np.array(b'\x08\x01\x12\x00"\x04\x00\x00 @', object)],
+                Bad,
+                "Type mismatch between parsed tensor (float) and dtype (string)",
+            ),
+        ],
+    ),
+    OpCase(
+        "DecodeJSONExample",
+        [texts('{"features":{"feature":{"a":{"int64List":{"value":[1,"2"]}}}}}')],
+        texts(b"\n\r\n\x0b\n\x01a\x12\x06\x1a\x04\n\x02\x01\x02"),
+        errors=[Error([texts('{"x')], Bad, "Error while parsing JSON: ")],
+    ),
+]
+test_rows = op_tests(CASES)
+
+
+def run(value: Any) -> Any:
+    with tf.Session() as session:
+        return session.run(value)
+
+
+def test_public_names() -> None:
+    assert [c.tolist() for c in run(tf.decode_csv(["5,"], [3, tf.constant(4)]))] == [[5], [4]]
+    assert run(tf.io.decode_raw(["\1\2"], tf.uint8)).tolist() == [[1, 2]]
+    assert run(tf.decode_raw(bytes=["\1\2"], out_type=tf.uint8)).tolist() == [[1, 2]]
+    assert run(tf.decode_compressed(["a"])).tolist() == [b"a"]
+    assert run(tf.parse_tensor(tf.serialize_tensor(tf.constant([1.5])), tf.float32)).tolist() == [1.5]
+    assert run(tf.decode_json_example("{}")) == b""
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([0], "Length of select_cols and record_defaults do not match."),
+        ([2, 1], "select_cols is not strictly increasing."),
+        ([-1, 1], "select_cols contains negative values."),
+    ],
+)
+def test_columns_must_fit(columns: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tf.decode_csv(["1,2,3"], [[0], [0]], select_cols=columns)

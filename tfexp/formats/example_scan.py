@@ -1,0 +1,356 @@
+"""Reads the values of features out of serialized `tf.Example`s, many at once, without an object for each.
+
+Records of the same features in the same order, as one program writes them, are read together: the first one is scanned,
+and all others are gone through in step with it, each step one operation on arrays. What is left is scanned record by
+record. In both ways the values of a feature end up in one array for all records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfexp.formats.varint import decode_varint
+
+BYTES, FLOATS, INTS = 1, 2, 3  # the fields of Feature's oneof
+
+# A feature in a record: its kind, and where the bytes of its list begin and end. Kind 0: it has none.
+Span = tuple[int, int, int]
+
+_FEW = 4  # records below which going in step does not pay
+_WORTH = 4  # templates must have served this many records each on average, or no more are tried
+
+
+class MalformedError(ValueError):
+    """`position`: the index of the record that is not a serialized Example."""
+
+    def __init__(self, position: int):
+        super().__init__(f"record {position} is not a serialized Example")
+        self.position = position
+
+
+@dataclass(frozen=True)
+class Column:
+    """A feature in all records: `counts` values for each record (0 also where `kinds` is 0), one after the other.
+
+    kinds: BYTES, FLOATS, INTS of each record; 0 where the record does not have the feature. `values` is of the kind that
+    was asked for; where kinds differ from that, there are none.
+    """
+
+    kinds: np.ndarray
+    counts: np.ndarray
+    values: np.ndarray
+
+
+def read_columns(records: Sequence[bytes], wanted: Sequence[tuple[bytes, int]]) -> list[Column]:
+    """The (key, kind) pairs that are wanted, of all records. MalformedError for a record that is not an Example."""
+    groups, loose = _alike(records)
+    read = [[_together(group, key, kind) for group in groups] for key, kind in wanted]
+    if loose:
+        spans = [(position, _scanned(records, position)) for position in loose]
+        for parts, (key, kind) in zip(read, wanted, strict=True):
+            parts.append(_one_by_one(records, spans, key, kind))
+    return [_merged(parts, len(records), kind) for parts, (_, kind) in zip(read, wanted, strict=True)]
+
+
+# --- the wire format ------------------------------------------------------------------------------------------------
+
+
+def scan(record: bytes) -> dict[bytes, Span]:
+    """Where the features of an Example are. ValueError for bytes that are not one. The last of equal keys counts."""
+    found: dict[bytes, Span] = {}
+    for tag, begin, end in _fields(record, 0, len(record)):
+        if tag == 10:  # Example.features
+            for entry, entry_begin, entry_end in _fields(record, begin, end):
+                if entry == 10:  # Features.feature
+                    _entry(record, entry_begin, entry_end, found)
+    return found
+
+
+def _entry(record: bytes, begin: int, end: int, found: dict[bytes, Span]) -> None:
+    key, span = b"", (0, 0, 0)
+    for tag, start, stop in _fields(record, begin, end):
+        if tag == 10:
+            key = record[start:stop]
+        elif tag == 18:
+            span = (0, 0, 0)
+            for kind, first, last in _fields(record, start, stop):
+                if kind in (10, 18, 26):
+                    span = (kind >> 3, first, last)
+    found[key] = span
+
+
+def _fields(record: bytes, position: int, end: int) -> list[tuple[int, int, int]]:
+    """(tag, where its bytes begin, where they end) of the fields between two places."""
+    fields = []
+    while position < end:
+        tag = record[position]
+        position += 1
+        if tag >= 0x80:
+            tag, position = decode_varint(record, position - 1)
+        wire = tag & 7
+        if wire == 2:
+            if position >= end:
+                raise ValueError(f"a field is cut off at byte {position}")
+            size = record[position]
+            position += 1
+            if size >= 0x80:
+                size, position = decode_varint(record, position - 1)
+        elif wire == 0:
+            start = position
+            _, position = decode_varint(record, position)
+            size, position = position - start, start
+        elif wire in (1, 5):
+            size = 8 if wire == 1 else 4
+        else:
+            raise ValueError(f"wire type {wire} at byte {position}")
+        if position + size > end or tag < 8:
+            raise ValueError(f"a field is cut off at byte {position}")
+        fields.append((tag, position, position + size))
+        position += size
+    return fields
+
+
+def _scanned(records: Sequence[bytes], position: int) -> dict[bytes, Span]:
+    try:
+        return scan(records[position])
+    except ValueError:
+        raise MalformedError(position) from None
+
+
+def _payloads(record: bytes, span: Span, position: int) -> list[tuple[int, int]]:
+    """Where the values of a list are: of bytes each, of numbers all of them in one or several packed parts."""
+    _, begin, end = span
+    try:
+        return [(first, last) for tag, first, last in _fields(record, begin, end) if tag >> 3 == 1]
+    except ValueError:
+        raise MalformedError(position) from None
+
+
+# --- records that are alike -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Records of the same features in the same order. `places`: (begins, ends) in `blob` of each feature's values.
+
+    These are matrices, a row for each record: one column for each text, one for all numbers, none where a list is empty.
+    """
+
+    rows: np.ndarray
+    blob: bytes
+    data: np.ndarray
+    places: dict[bytes, tuple[int, np.ndarray, np.ndarray]]
+
+
+def _alike(records: Sequence[bytes]) -> tuple[list[_Group], list[int]]:
+    """Groups of records, and the indices of those that are in none."""
+    rows = np.arange(len(records))
+    groups: list[_Group] = []
+    if len(rows) < _FEW:
+        return groups, rows.tolist()
+    blob = b"".join([*records, bytes(_PADDING)])
+    data = np.frombuffer(blob, np.uint8)
+    ends = np.cumsum(np.fromiter(map(len, records), np.int64, len(records)))
+    begins = np.concatenate([[0], ends[:-1]])
+    served = 0
+    while len(rows) >= _FEW and served >= len(groups) * _WORTH:
+        steps = _steps(records, int(rows[0]))
+        walk = _Walk(data, begins[rows], ends[rows])
+        places = walk.follow(steps)
+        if walk.same.any():
+            kept = {key: (kind, first[walk.same], last[walk.same]) for key, (kind, first, last) in places.items()}
+            groups.append(_Group(rows[walk.same], blob, data, kept))
+            served += int(walk.same.sum())
+        if walk.same[0]:
+            rows = rows[~walk.same]
+        else:
+            break
+    return groups, rows.tolist()
+
+
+_PADDING = 16
+
+
+def _steps(records: Sequence[bytes], position: int) -> list[tuple[bytes, int, int]]:
+    """(key, kind, number of texts or packed parts) of the features of a record."""
+    spans = _scanned(records, position)
+    return [
+        (key, span[0], len(_payloads(records[position], span, position)) if span[0] else 0) for key, span in spans.items()
+    ]
+
+
+class _Walk:
+    """Goes through all records in step, and finds those that are alike.
+
+    same: whether a record was, up to here, what was expected.
+    """
+
+    def __init__(self, data: np.ndarray, begins: np.ndarray, ends: np.ndarray):
+        self._data, self._at, self._ends = data, begins, ends
+        self.same = np.ones(len(begins), np.bool_)
+
+    def follow(self, steps: Sequence[tuple[bytes, int, int]]) -> dict[bytes, tuple[int, np.ndarray, np.ndarray]]:
+        """The places of the values of each feature, right for the records that are `same` afterwards."""
+        self._expect(self._field(10) == self._ends)
+        places = {}
+        for key, kind, parts in steps:
+            end = self._field(10)
+            self._key(key)
+            self._expect(self._field(18) == end)
+            if kind:
+                self._expect(self._field(kind << 3 | 2) == end)
+            found = []
+            for _ in range(parts):
+                last = self._field(10)
+                found.append((self._at, last))
+                self._at = last
+            self._expect(self._at == end)
+            shape = (len(self._at), 0)
+            firsts = np.stack([first for first, _ in found], axis=1) if found else np.empty(shape, np.int64)
+            lasts = np.stack([last for _, last in found], axis=1) if found else np.empty(shape, np.int64)
+            places[key] = (kind, firsts, lasts)
+        self._expect(self._at == self._ends)
+        return places
+
+    def _expect(self, right: np.ndarray) -> None:
+        self.same &= right
+
+    def _next(self) -> np.ndarray:
+        byte = self._data.take(self._at, mode="clip")
+        self._at = self._at + 1
+        return byte
+
+    def _field(self, tag: int) -> np.ndarray:
+        """Past a field's tag and length; returns where the field ends."""
+        self._expect(self._next() == tag)
+        byte = self._next()
+        size = byte.astype(np.int64)
+        more = byte >= 0x80
+        shift = 7
+        while more.any() and shift < 35:
+            size -= np.where(more, 1 << shift, 0)
+            byte = self._data.take(self._at, mode="clip")
+            size += np.where(more, byte.astype(np.int64) << shift, 0)
+            self._at = self._at + more
+            more &= byte >= 0x80
+            shift += 7
+        self._expect(~more)
+        return self._at + size
+
+    def _key(self, key: bytes) -> None:
+        end = self._field(10)
+        self._expect(end == self._at + len(key))
+        letters = self._data.take(self._at[:, None] + np.arange(len(key)), mode="clip")
+        self._expect((letters == np.frombuffer(key, np.uint8)).all(axis=1))
+        self._at = self._at + len(key)
+
+
+_Part = tuple[np.ndarray, Column]
+
+
+def _together(group: _Group, key: bytes, kind: int) -> _Part:
+    """A feature of the records of a group."""
+    rows = group.rows
+    size = len(rows)
+    own, begins, ends = group.places.get(key, (0, np.empty((size, 0), np.int64), np.empty((size, 0), np.int64)))
+    kinds = np.full(size, own)
+    if own != kind:
+        return rows, Column(kinds, np.zeros(size, np.int64), _values(kind, []))
+    if kind == BYTES:
+        blob = group.blob
+        texts = [blob[begin:end] for begin, end in zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)]
+        return rows, Column(kinds, np.full(size, begins.shape[1]), _values(kind, texts))
+    sizes = ends - begins
+    return rows, Column(
+        kinds, *_numbers(_gathered(group.data, begins.ravel(), sizes.ravel()), sizes.sum(axis=1), kind, rows)
+    )
+
+
+def _gathered(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """So many bytes from each place on, one after the other."""
+    if not len(sizes):
+        return data[:0]
+    if (sizes == sizes[0]).all():
+        if not sizes[0]:
+            return data[:0]
+        return np.lib.stride_tricks.sliding_window_view(data, int(sizes[0]))[begins].ravel()
+    before = np.cumsum(sizes) - sizes
+    return data[np.repeat(begins - before, sizes) + np.arange(int(sizes.sum()))]
+
+
+# --- records on their own -------------------------------------------------------------------------------------------
+
+
+def _one_by_one(records: Sequence[bytes], scanned: Sequence[tuple[int, dict[bytes, Span]]], key: bytes, kind: int) -> _Part:
+    rows = np.fromiter((position for position, _ in scanned), np.int64, len(scanned))
+    spans = [spans.get(key, (0, 0, 0)) for _, spans in scanned]
+    kinds = np.fromiter((span[0] for span in spans), np.int64, len(spans))
+    pieces: list[bytes] = []
+    counts = np.zeros(len(rows), np.int64)
+    for index, (span, (position, _)) in enumerate(zip(spans, scanned, strict=True)):
+        if span[0] == kind:
+            record = records[position]
+            places = _payloads(record, span, position)
+            pieces += [record[begin:end] for begin, end in places]
+            counts[index] = len(places) if kind == BYTES else sum(end - begin for begin, end in places)
+    if kind == BYTES:
+        return rows, Column(kinds, counts, _values(kind, pieces))
+    return rows, Column(kinds, *_numbers(np.frombuffer(b"".join(pieces), np.uint8), counts, kind, rows))
+
+
+def _numbers(data: np.ndarray, sizes: np.ndarray, kind: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(how many numbers each record has, the numbers) of packed bytes, `sizes` of them for each record."""
+    if kind == FLOATS:
+        if (sizes % 4).any():
+            raise MalformedError(int(rows[np.argmax(sizes % 4 != 0)]))
+        return sizes // 4, data.view("<f4").astype(np.float32, copy=False)
+    last = data < 0x80
+    ends = np.cumsum(sizes)
+    whole = np.concatenate([[True], last])[ends] | (sizes == 0)
+    if not whole.all():
+        raise MalformedError(int(rows[np.argmin(whole)]))
+    before = np.concatenate([[0], np.cumsum(last)])
+    counts = before[ends] - before[ends - sizes]
+    return counts, _varints(data, last)
+
+
+def _varints(data: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The int64s of varints; `last` marks the bytes that end one."""
+    stops = np.flatnonzero(last)
+    if len(stops) == len(data):
+        return data.astype(np.int64)
+    starts = np.concatenate([[0], stops[:-1] + 1]).astype(np.int64)
+    numbers = np.zeros(len(stops), np.uint64)
+    for step in range(int((stops - starts).max()) + 1):
+        more = starts + step <= stops
+        byte = data[np.minimum(starts + step, stops)].astype(np.uint64) & np.uint64(0x7F)
+        if step < 10:
+            numbers |= np.where(more, byte << np.uint64(7 * step), np.uint64(0))
+    return numbers.view(np.int64)
+
+
+def _values(kind: int, values: list[bytes]) -> np.ndarray:
+    if kind == BYTES:
+        array = np.empty(len(values), object)
+        array[:] = values
+        return array
+    return np.empty(0, np.float32 if kind == FLOATS else np.int64)
+
+
+def _merged(parts: Sequence[_Part], total: int, kind: int) -> Column:
+    """The parts in the order of the records."""
+    if len(parts) == 1 and (np.diff(parts[0][0]) == 1).all():
+        return parts[0][1]
+    kinds, counts = np.zeros(total, np.int64), np.zeros(total, np.int64)
+    for rows, column in parts:
+        kinds[rows], counts[rows] = column.kinds, column.counts
+    starts = np.cumsum(counts) - counts
+    values: Any = np.empty(int(counts.sum()), _values(kind, []).dtype)
+    for rows, column in parts:
+        own = np.cumsum(column.counts) - column.counts
+        values[np.repeat(starts[rows] - own, column.counts) + np.arange(len(column.values))] = column.values
+    return Column(kinds, counts, values)

@@ -1,0 +1,252 @@
+"""Buckets for strings: `tf.string_to_hash_bucket`, `_fast` (FarmHash's Fingerprint64) and `_strong` (SipHash-2-4).
+
+The hashes are those of their publications, in 64-bit arithmetic on arrays: strings of one length are hashed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.shape_rules import shape_preserving
+from tfexp.ops.string_arrays import texts_of
+
+U64 = np.uint64
+Words = Any  # an array of uint64, one for each string
+Hash = Callable[[np.ndarray], Words]
+
+
+def _hashes(texts: Sequence[bytes], function: Hash) -> np.ndarray:
+    """The hash of each text; `function` takes the texts of one length as a matrix of bytes."""
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    results = np.empty(len(texts), U64)
+    with np.errstate(over="ignore"):
+        for length in np.unique(lengths).tolist():
+            rows = np.flatnonzero(lengths == length)
+            joined = b"".join([texts[row] for row in rows.tolist()])
+            results[rows] = function(np.frombuffer(joined, np.uint8).reshape(len(rows), length))
+    return results
+
+
+def _buckets(input: Any, function: Hash, num_buckets: int) -> Any:
+    return (_hashes(texts_of(input), function) % U64(num_buckets)).astype(np.int64).reshape(np.shape(input))
+
+
+def _word(data: np.ndarray, start: int, size: int = 8) -> Words:
+    """The little-endian number in `size` bytes of each row."""
+    return np.ascontiguousarray(data[:, start : start + size]).view(f"<u{size}")[:, 0].astype(U64)
+
+
+def _tail(data: np.ndarray, start: int) -> Words:
+    """The up to 8 bytes from `start` on as a number."""
+    padded = np.zeros((len(data), 8), np.uint8)
+    padded[:, : data.shape[1] - start] = data[:, start:]
+    return padded.view("<u8")[:, 0].astype(U64)
+
+
+def _left(x: Words, bits: int) -> Words:
+    return (x << U64(bits)) | (x >> U64(64 - bits))
+
+
+def _right(x: Words, bits: int) -> Words:
+    return _left(x, 64 - bits)
+
+
+# --- FarmHash (Google, 2014): Fingerprint64 ----------------------------------------------------------------------------
+
+_K0, _K1, _K2 = U64(0xC3A5C85C97CB3127), U64(0xB492B66FBE98F273), U64(0x9AE16A3B2F90404F)
+
+
+def _shift_mix(x: Words) -> Words:
+    return x ^ (x >> U64(47))
+
+
+def _pair(u: Words, v: Words, multiplier: Words) -> Words:
+    a = _shift_mix((u ^ v) * multiplier)
+    return _shift_mix((v ^ a) * multiplier) * multiplier
+
+
+def fingerprint64(data: np.ndarray) -> Words:
+    """FarmHash's fingerprint of each row of bytes."""
+    size = data.shape[1]
+    if size > 64:
+        return _farm_long(data)
+    multiplier = _K2 + U64(size * 2)
+    if size > 32:
+        return _farm_to_64(data, multiplier)
+    if size > 16:
+        a, b = _word(data, 0) * _K1, _word(data, 8)
+        c, d = _word(data, size - 8) * multiplier, _word(data, size - 16) * _K2
+        return _pair(_right(a + b, 43) + _right(c, 30) + d, a + _right(b + _K2, 18) + c, multiplier)
+    if size >= 8:
+        a, b = _word(data, 0) + _K2, _word(data, size - 8)
+        return _pair(_right(b, 37) * multiplier + a, (_right(a, 25) + b) * multiplier, multiplier)
+    if size >= 4:
+        return _pair(U64(size) + (_word(data, 0, 4) << U64(3)), _word(data, size - 4, 4), multiplier)
+    if size:
+        first, middle, last = (data[:, i].astype(U64) for i in (0, size >> 1, size - 1))
+        return _shift_mix((first + (middle << U64(8))) * _K2 ^ (U64(size) + (last << U64(2))) * _K0) * _K2
+    return np.full(len(data), _K2)
+
+
+def _farm_to_64(data: np.ndarray, multiplier: Words) -> Words:
+    size = data.shape[1]
+    a, b = _word(data, 0) * _K2, _word(data, 8)
+    c, d = _word(data, size - 8) * multiplier, _word(data, size - 16) * _K2
+    y = _right(a + b, 43) + _right(c, 30) + d
+    z = _pair(y, a + _right(b + _K2, 18) + c, multiplier)
+    e, f = _word(data, 16) * multiplier, _word(data, 24)
+    g = (y + _word(data, size - 32)) * multiplier
+    h = (z + _word(data, size - 24)) * multiplier
+    return _pair(_right(e + f, 43) + _right(g, 30) + h, e + _right(f + a, 18) + g, multiplier)
+
+
+def _weak(data: np.ndarray, at: int, a: Words, b: Words) -> tuple[Words, Words]:
+    w, x, y, z = (_word(data, at + 8 * i) for i in range(4))
+    a = a + w
+    b = _right(b + a + z, 21)
+    start = a
+    a = a + x + y
+    return a + z, b + _right(a, 44) + start
+
+
+def _farm_long(data: np.ndarray) -> Words:
+    size, count = data.shape[1], len(data)
+    seed = U64(81)
+    x = np.full(count, seed * _K2) + _word(data, 0)
+    y = np.full(count, seed * _K1 + U64(113))
+    z = _shift_mix(y * _K2 + U64(113)) * _K2
+    v = w = (np.zeros(count, U64), np.zeros(count, U64))
+    last = (size - 1) // 64 * 64
+    for at in range(0, last, 64):
+        x = _right(x + y + v[0] + _word(data, at + 8), 37) * _K1
+        y = _right(y + v[1] + _word(data, at + 48), 42) * _K1
+        x = x ^ w[1]
+        y = y + v[0] + _word(data, at + 40)
+        z = _right(z + w[0], 33) * _K1
+        v = _weak(data, at, v[1] * _K1, x + w[0])
+        w = _weak(data, at + 32, z + w[1], y + _word(data, at + 16))
+        x, z = z, x
+    multiplier = _K1 + ((z & U64(0xFF)) << U64(1))
+    at = size - 64
+    w = (w[0] + U64((size - 1) & 63), w[1])
+    v = (v[0] + w[0], v[1])
+    w = (w[0] + v[0], w[1])
+    x = _right(x + y + v[0] + _word(data, at + 8), 37) * multiplier
+    y = _right(y + v[1] + _word(data, at + 48), 42) * multiplier
+    x = x ^ w[1] * U64(9)
+    y = y + v[0] * U64(9) + _word(data, at + 40)
+    z = _right(z + w[0], 33) * multiplier
+    v = _weak(data, at, v[1] * multiplier, x + w[0])
+    w = _weak(data, at + 32, z + w[1], y + _word(data, at + 16))
+    x, z = z, x
+    return _pair(_pair(v[0], w[0], multiplier) + _shift_mix(y) * _K0 + z, _pair(v[1], w[1], multiplier) + x, multiplier)
+
+
+# --- SipHash-2-4 (Aumasson, Bernstein 2012) ----------------------------------------------------------------------------
+
+
+def _sip_round(v: list[Words]) -> None:
+    v[0] = v[0] + v[1]
+    v[1] = _left(v[1], 13) ^ v[0]
+    v[0] = _left(v[0], 32)
+    v[2] = v[2] + v[3]
+    v[3] = _left(v[3], 16) ^ v[2]
+    v[0] = v[0] + v[3]
+    v[3] = _left(v[3], 21) ^ v[0]
+    v[2] = v[2] + v[1]
+    v[1] = _left(v[1], 17) ^ v[2]
+    v[2] = _left(v[2], 32)
+
+
+def sip_hash(data: np.ndarray, key: Sequence[int]) -> Words:
+    """SipHash-2-4 of each row of bytes, keyed by two 64-bit numbers."""
+    count, size = data.shape
+    halves = [U64(half % (1 << 64)) for half in key] * 2
+    start = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
+    v: list[Words] = [np.full(count, half ^ U64(word)) for half, word in zip(halves, start, strict=True)]
+    words = [_word(data, at) for at in range(0, size - 7, 8)]
+    words.append(_tail(data, size // 8 * 8) | U64((size & 0xFF) << 56))
+    for word in words:
+        v[3] = v[3] ^ word
+        _sip_round(v)
+        _sip_round(v)
+        v[0] = v[0] ^ word
+    v[2] = v[2] ^ U64(0xFF)
+    for _ in range(4):
+        _sip_round(v)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+# --- MurmurHash64A (Appleby, 2008), with TensorFlow's seed -------------------------------------------------------------
+
+_MURMUR = U64(0xC6A4A7935BD1E995)
+_SEED = U64(0xDECAFCAFFE)
+
+
+def murmur64(data: np.ndarray) -> Words:
+    """MurmurHash64A of each row of bytes."""
+    count, size = data.shape
+    h: Words = np.full(count, _SEED ^ (U64(size) * _MURMUR))
+    for at in range(0, size - 7, 8):
+        k = _word(data, at) * _MURMUR
+        h = (h ^ (k ^ (k >> U64(47))) * _MURMUR) * _MURMUR
+    if size % 8:
+        h = (h ^ _tail(data, size // 8 * 8)) * _MURMUR
+    h = _shift_mix(h) * _MURMUR
+    return _shift_mix(h)
+
+
+# --- ops ---------------------------------------------------------------------------------------------------------------
+
+to_bucket_op = define_op("StringToHashBucket(string_tensor: string) -> (output: int64) {num_buckets: int >= 1}")
+to_bucket_fast_op = define_op("StringToHashBucketFast(input: string) -> (output: int64) {num_buckets: int >= 1}")
+to_bucket_strong_op = define_op(
+    "StringToHashBucketStrong(input: string) -> (output: int64) {num_buckets: int >= 1; key: list(int)}"
+)
+for _op in (to_bucket_op, to_bucket_fast_op, to_bucket_strong_op):
+    shape_preserving(_op).not_differentiable()
+
+
+@to_bucket_op.kernel("CPU")
+def _(ctx: Any, string_tensor: np.ndarray, *, num_buckets: int) -> Any:
+    return _buckets(string_tensor, murmur64, num_buckets)
+
+
+@to_bucket_fast_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, num_buckets: int) -> Any:
+    return _buckets(input, fingerprint64, num_buckets)
+
+
+@to_bucket_strong_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, num_buckets: int, key: Sequence[int]) -> Any:
+    if len(key) != 2:
+        raise InvalidArgumentError(None, None, "Key must have 2 elements")
+    return _buckets(input, lambda data: sip_hash(data, key), num_buckets)
+
+
+def string_to_hash_bucket(
+    string_tensor: Any = None, num_buckets: Any = None, name: str | None = None, input: Any = None
+) -> Tensor:
+    """A number below `num_buckets` for each string, the same in every run. Source: `tf.string_to_hash_bucket`."""
+    bucket: Tensor = to_bucket_op(input if string_tensor is None else string_tensor, num_buckets=num_buckets, name=name)
+    return bucket
+
+
+def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+    """FarmHash's 64-bit fingerprint of each string, modulo `num_buckets`. Source: `tf.string_to_hash_bucket_fast`."""
+    bucket: Tensor = to_bucket_fast_op(input, num_buckets=num_buckets, name=name)
+    return bucket
+
+
+def string_to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Tensor:
+    """The keyed hash of each string, modulo `num_buckets`; `key` is two integers, which keep out those who would flood
+    one bucket. Source: `tf.string_to_hash_bucket_strong`.
+    """
+    bucket: Tensor = to_bucket_strong_op(input, num_buckets=num_buckets, key=key, name=name)
+    return bucket

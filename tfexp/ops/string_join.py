@@ -1,0 +1,147 @@
+"""Joining the strings of one tensor: `tf.reduce_join`, `tf.strings.unsorted_segment_join`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import rank
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.shape_rules import merged_dims, with_rank
+from tfexp.ops.string_arrays import attr_bytes, string_array
+
+reduce_join_op = define_op(
+    "ReduceJoin(inputs: string, reduction_indices: int32) -> (output: string) "
+    "{keep_dims: bool = false; separator: string = ''}"
+)
+
+
+@reduce_join_op.shape
+def _(inputs: TensorShape, reduction_indices: InputShape, *, keep_dims: bool) -> TensorShape:
+    axes = reduction_indices.value
+    if inputs.rank is None:
+        return TensorShape(None)
+    if axes is None:
+        return TensorShape([None] * inputs.rank) if keep_dims else TensorShape(None)
+    dims = list(inputs.known_dims or ())
+    gone = set()
+    for axis in np.ravel(axes).tolist():
+        if not -len(dims) <= axis < len(dims):
+            raise ValueError(f"Invalid reduction dimension {axis} for input with {len(dims)} dimensions.")
+        gone.add(axis % len(dims))
+    kept = [(1 if i in gone else d) for i, d in enumerate(dims) if keep_dims or i not in gone]
+    return TensorShape(kept)
+
+
+@reduce_join_op.kernel("CPU")
+def _(ctx: Any, inputs: np.ndarray, reduction_indices: Any, *, keep_dims: bool, separator: bytes | str) -> np.ndarray:
+    """Of the texts that are joined, the axis that is named first varies fastest."""
+    array = np.asarray(inputs, object)
+    axes = array.ndim
+    order: list[int] = []
+    for axis in np.ravel(reduction_indices).tolist():
+        if not -axes <= axis < axes:
+            raise InvalidArgumentError(None, None, f"Invalid reduction dimension {axis} for input with {axes} dimension(s)")
+        if axis % axes in order:
+            raise InvalidArgumentError(None, None, f"Duplicate reduction dimension {axis}")
+        order.append(axis % axes)
+    if not order:
+        return array.copy()
+    kept = [axis for axis in range(axes) if axis not in order]
+    shape = tuple(1 if axis in order else array.shape[axis] for axis in range(axes) if keep_dims or axis not in order)
+    moved = array.transpose(*kept, *reversed(order))
+    size = int(np.prod([array.shape[axis] for axis in order]))
+    rows = moved.reshape(moved.size // size, size).tolist() if size else [[]] * int(np.prod(shape))
+    return string_array(list(map(attr_bytes(separator).join, rows)), shape)
+
+
+reduce_join_op.not_differentiable()
+
+
+def reduce_join(
+    inputs: Any,
+    axis: Any = None,
+    keep_dims: Any = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keepdims: Any = None,
+) -> Tensor:
+    """Strings joined along axes, along the first one named first (None: along all, the last one first).
+
+    Source: `tf.reduce_join`.
+    """
+    axes = reduction_indices if axis is None else axis
+    keep = keepdims if keep_dims is None else keep_dims
+    with name_scope(None, "ReduceJoin", [inputs, axes]):
+        strings = convert_to_tensor(inputs, dtypes.string)
+        joined: Tensor = reduce_join_op(
+            strings, _all_axes(strings) if axes is None else axes, keep_dims=bool(keep), separator=separator, name=name
+        )
+    return joined
+
+
+def _all_axes(strings: Tensor) -> Tensor:
+    if strings.shape.rank is not None:
+        return constant(list(range(strings.shape.rank))[::-1], dtypes.int32)
+    return range_(rank(strings) - 1, -1, -1)
+
+
+unsorted_segment_join_op = define_op(
+    "UnsortedSegmentJoin(inputs: string, segment_ids: Tindices, num_segments: Tnumsegments) -> (output: string) "
+    "{separator: string = ''; Tindices: type in [int32,int64]; Tnumsegments: type in [int32,int64] = int32}"
+)
+
+
+@unsorted_segment_join_op.shape
+def _(inputs: TensorShape, segment_ids: TensorShape, num_segments: InputShape) -> TensorShape:
+    with_rank(num_segments, 0)
+    count = None if num_segments.value is None else int(num_segments.value)
+    if inputs.rank is None or segment_ids.rank is None:
+        return TensorShape(None)
+    dims, ids = inputs.known_dims or (), segment_ids.known_dims or ()
+    if len(ids) > len(dims):
+        raise ValueError(f"Shape must be at least rank {len(ids)} but is rank {len(dims)}")
+    for mine, other in zip(dims, ids, strict=False):
+        merged_dims(mine, other)
+    return TensorShape([count, *dims[len(ids) :]])
+
+
+@unsorted_segment_join_op.kernel("CPU")
+def _(ctx: Any, inputs: np.ndarray, segment_ids: np.ndarray, num_segments: Any, *, separator: bytes | str) -> np.ndarray:
+    array, ids, count = np.asarray(inputs, object), np.asarray(segment_ids), int(num_segments)
+    if array.shape[: ids.ndim] != ids.shape:
+        raise InvalidArgumentError(
+            None, None, f"Shape of segment_ids {ids.shape} must be a prefix of that of the inputs {array.shape}"
+        )
+    if count < 0 or (ids.size and not 0 <= ids.min() <= ids.max() < count):
+        raise InvalidArgumentError(
+            None, None, "segment_ids are not allowed to exceed num_segments or to have negative values."
+        )
+    rest = array.shape[ids.ndim :]
+    rows = array.reshape(ids.size, -1) if ids.size else array.reshape(0, int(np.prod(rest)))
+    order = np.argsort(ids.ravel(), kind="stable")
+    ends: Any = np.cumsum(np.bincount(ids.ravel(), minlength=count))[:-1] if count else []
+    glue = attr_bytes(separator)
+    groups = np.split(rows[order], ends)[:count]
+    joined = [glue.join(column) for group in groups for column in group.T.tolist()]
+    return string_array(joined, (count, *rest))
+
+
+unsorted_segment_join_op.not_differentiable()
+
+
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+) -> Tensor:
+    """For each segment its strings, joined; "" for a segment that has none. Source: `tf.strings.unsorted_segment_join`."""
+    joined: Tensor = unsorted_segment_join_op(inputs, segment_ids, num_segments, separator=separator, name=name)
+    return joined

@@ -1,0 +1,217 @@
+"""Regular expressions: `tf.strings.regex_full_match`, `tf.regex_replace`.
+
+TensorFlow uses RE2; here Python's `re` reads the patterns, with RE2's meaning of `.`, `$`, `\\d`, `\\w`, `\\s`, `\\z`
+and `[[:alpha:]]`. Unicode classes (`\\pL`) are refused.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
+from tfexp.core.shape import TensorShape
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.shape_rules import shape_preserving, with_rank
+from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
+
+# The insides of a bracket expression that stand for POSIX classes.
+_POSIX = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "ascii": r"\x00-\x7f",
+    "blank": r"\t ",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\t\n\v\f\r ",
+    "upper": "A-Z",
+    "word": r"\w",
+    "xdigit": "0-9A-Fa-f",
+}
+_TOKEN = re.compile(
+    r"\\Q(?P<literal>.*?)(?:\\E|\Z)|(?P<escape>\\.)|\[:(?P<posix>\w+):\]|(?P<open>\[\^?\]?)|(?P<other>.)", re.DOTALL
+)
+
+
+def _translated(pattern: str) -> str:
+    """A pattern of RE2 in the words of `re`."""
+    parts: list[str] = []
+    inside = False
+    for match in _TOKEN.finditer(pattern):
+        token = match.group()
+        if match["literal"] is not None:
+            token = re.escape(match["literal"])
+        elif match["posix"] is not None:
+            if not inside or match["posix"] not in _POSIX:
+                raise re.error(f"invalid character class: {token}")
+            token = _POSIX[match["posix"]]
+        elif token == r"\z" or (token == "$" and not inside):
+            token = r"\Z"
+        elif token in (r"\p", r"\P", r"\C", r"\Z") or (token == r"\X"):
+            raise re.error(f"{token} is not supported")
+        elif match["open"] is not None:
+            token = token.replace("[", r"\[", 1) if inside else token
+            inside = True
+        elif token == "]":
+            inside = False
+        elif inside and token in "&~|":
+            token = "\\" + token
+        parts.append(token)
+    return "".join(parts)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(pattern: bytes) -> re.Pattern[str]:
+    """The expression, on texts decoded as `_decoded` does."""
+    try:
+        text = _decoded(pattern)
+        # `$` means the end of each line in RE2's multi-line mode, which only a flag in the pattern turns on.
+        multiline = re.match(r"\(\?[is]*m", text) is not None
+        return re.compile(text if multiline else _translated(text), re.ASCII if text.isascii() else 0)
+    except re.error as error:
+        raise InvalidArgumentError(None, None, f"Invalid pattern: {shown(pattern)}, error: {error}") from None
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+# --- matching ----------------------------------------------------------------------------------------------------------
+
+regex_full_match_op = define_op("RegexFullMatch(input: string, pattern: string) -> (output: bool)")
+
+
+@regex_full_match_op.shape
+def _(input: TensorShape, pattern: TensorShape) -> TensorShape:
+    with_rank(pattern, 0)
+    return input
+
+
+@regex_full_match_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, pattern: Any) -> np.ndarray:
+    return _matches(input, np.asarray(pattern).item())
+
+
+regex_full_match_op.not_differentiable()
+
+static_regex_full_match_op = define_op("StaticRegexFullMatch(input: string) -> (output: bool) {pattern: string}")
+shape_preserving(static_regex_full_match_op).not_differentiable()
+
+
+@static_regex_full_match_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, pattern: bytes | str) -> np.ndarray:
+    return _matches(input, attr_bytes(pattern))
+
+
+def _matches(texts: np.ndarray, pattern: bytes) -> np.ndarray:
+    expression = _compiled(pattern)
+    found = [expression.fullmatch(_decoded(text)) is not None for text in texts_of(texts)]
+    return np.array(found, np.bool_).reshape(np.shape(texts))
+
+
+def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+    """Whether the whole of each string matches the regular expression. Source: `tf.strings.regex_full_match`.
+
+    A pattern given as Python text becomes an attribute of the node.
+    """
+    if isinstance(pattern, (str, bytes)):
+        matched: Tensor = static_regex_full_match_op(input, pattern=pattern, name=name)
+    else:
+        matched = regex_full_match_op(input, pattern, name=name)
+    return matched
+
+
+# --- replacing ---------------------------------------------------------------------------------------------------------
+
+regex_replace_op = define_op(
+    "RegexReplace(input: string, pattern: string, rewrite: string) -> (output: string) {replace_global: bool = true}"
+)
+
+
+@regex_replace_op.shape
+def _(input: TensorShape, pattern: TensorShape, rewrite: TensorShape) -> TensorShape:
+    with_rank(pattern, 0)
+    with_rank(rewrite, 0)
+    return input
+
+
+@regex_replace_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, pattern: Any, rewrite: Any, *, replace_global: bool) -> np.ndarray:
+    return _replaced(input, np.asarray(pattern).item(), np.asarray(rewrite).item(), replace_global)
+
+
+regex_replace_op.not_differentiable()
+
+static_regex_replace_op = define_op(
+    "StaticRegexReplace(input: string) -> (output: string) {pattern: string; rewrite: string; replace_global: bool = true}"
+)
+shape_preserving(static_regex_replace_op).not_differentiable()
+
+
+@static_regex_replace_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, *, pattern: bytes | str, rewrite: bytes | str, replace_global: bool) -> np.ndarray:
+    return _replaced(input, attr_bytes(pattern), attr_bytes(rewrite), replace_global)
+
+
+def _replaced(texts: np.ndarray, pattern: bytes, rewrite: bytes, everywhere: bool) -> np.ndarray:
+    expression = _compiled(pattern)
+    render = _rewriting(_decoded(rewrite), expression.groups)
+    if render is None:
+        return np.array(texts, object)
+    results = []
+    for text in map(_decoded, texts_of(texts)):
+        parts: list[str] = []
+        end = 0
+        touched = -1
+        for match in expression.finditer(text):
+            # RE2 finds no empty match where the last match ended; `re` does.
+            if match.end() == match.start() == touched:
+                continue
+            parts += [text[end : match.start()], render(match)]
+            end = touched = match.end()
+            if not everywhere:
+                break
+        parts.append(text[end:])
+        results.append("".join(parts).encode("utf-8", "surrogateescape"))
+    return string_array(results, np.shape(texts))
+
+
+def _rewriting(rewrite: str, groups: int) -> Callable[[re.Match[str]], str] | None:
+    r"""What to put for a match: `\0` the match, `\1` to `\9` its groups, `\\` a backslash.
+
+    None when a group is named that the pattern lacks: then RE2 replaces nothing. At any other escape the text stops.
+    """
+    pieces: list[str | int] = []
+    for literal, escaped in re.findall(r"([^\\]+)|\\(.?)", rewrite, re.DOTALL):
+        if literal or escaped == "\\":
+            pieces.append(literal or escaped)
+        elif escaped.isdecimal():
+            pieces.append(int(escaped))
+        else:
+            break
+    if any(isinstance(piece, int) and piece > groups for piece in pieces):
+        return None
+    return lambda match: "".join(piece if isinstance(piece, str) else match[piece] or "" for piece in pieces)
+
+
+def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None) -> Tensor:
+    r"""Each string with the matches of `pattern` (or the first one) replaced by `rewrite` (`\1`: what group 1 matched).
+
+    Patterns and rewrites given both as Python text become attributes of the node. Source: `tf.regex_replace`.
+    """
+    if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
+        replaced: Tensor = static_regex_replace_op(
+            input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name
+        )
+    else:
+        replaced = regex_replace_op(input, pattern, rewrite, replace_global=replace_global, name=name)
+    return replaced

@@ -1,0 +1,124 @@
+"""Splitting strings: `tf.string_split`, `tf.strings.split`. Results are sparse matrices, a row for each string."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.op import define_op
+from tfexp.core.shape import TensorShape
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.ops.array import expand_dims
+from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.sparse_result import sparse_result
+from tfexp.ops.string_arrays import string_array, texts_of
+
+string_split_op = define_op(
+    "StringSplit(input: string, delimiter: string) -> (indices: int64, values: string, shape: int64) "
+    "{skip_empty: bool = true}"
+)
+string_split_v2_op = define_op(
+    "StringSplitV2(input: string, sep: string) -> (indices: int64, values: string, shape: int64) {maxsplit: int = -1}"
+)
+
+
+def _shapes(input: TensorShape, separator: TensorShape) -> list[TensorShape]:
+    with_rank(input, 1)
+    with_rank(separator, 0)
+    return [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])]
+
+
+string_split_op.shape(_shapes)
+string_split_v2_op.shape(_shapes)
+string_split_op.not_differentiable()
+string_split_v2_op.not_differentiable()
+
+
+def _sparse(texts: Any, split: Callable[[bytes], list[bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows = [split(text) for text in texts_of(texts)]
+    counts = np.fromiter(map(len, rows), np.int64, len(rows))
+    row = np.repeat(np.arange(len(rows)), counts)
+    column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    values = [part for parts in rows for part in parts]
+    indices = np.stack([row, column], axis=1).astype(np.int64)
+    return indices, string_array(values, (len(values),)), np.array([len(rows), counts.max(initial=0)], np.int64)
+
+
+@string_split_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, delimiter: Any, *, skip_empty: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each byte of the delimiter divides; none: every byte is a part of its own."""
+    separators = np.asarray(delimiter).item()
+    if not separators:
+        return _sparse(input, lambda text: [text[i : i + 1] for i in range(len(text))])
+    if len(separators) == 1:
+        divide: Callable[[bytes], list[bytes]] = lambda text: text.split(separators)  # noqa: E731 (one of two)
+    else:
+        divide = re.compile(b"[" + re.escape(separators) + b"]").split
+    if skip_empty:
+        return _sparse(input, lambda text: list(filter(None, divide(text))))
+    return _sparse(input, divide)
+
+
+@string_split_v2_op.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, sep: Any, *, maxsplit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As Python's `split`, but that `maxsplit` in white space keeps what is left, also when it is nothing."""
+    separator = np.asarray(sep).item()
+    limit = maxsplit if maxsplit > 0 else -1
+    if separator:
+        return _sparse(input, lambda text: text.split(separator, limit))
+    if limit < 0:
+        return _sparse(input, lambda text: text.split())
+    return _sparse(input, lambda text: _SPACES.split(text.lstrip(), limit))
+
+
+_SPACES = re.compile(rb"[ \t\n\v\f\r]+")
+
+
+def string_split(
+    source: Any,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = None,
+    result_type: str = "SparseTensor",
+    name: str | None = None,
+) -> Any:
+    """The parts of each string of a vector between the bytes of the delimiter (a blank), as a SparseTensor.
+
+    An empty delimiter gives the single bytes. Empty parts are left out if `skip_empty`. Source: `tf.string_split`.
+    """
+    _only_sparse(result_type)
+    delimiter = (" " if sep is None else sep) if delimiter is None else delimiter
+    with name_scope(name, "StringSplit", [source]):
+        strings = convert_to_tensor(source, dtypes.string)
+        return sparse_result(*string_split_op(strings, convert_to_tensor(delimiter, dtypes.string), skip_empty=skip_empty))
+
+
+def strings_split(
+    input: Any = None,
+    sep: Any = None,
+    maxsplit: int = -1,
+    result_type: str = "SparseTensor",
+    source: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The parts of each string between separators (a text; None or "": any white space), as a SparseTensor.
+
+    At most `maxsplit` splits are made of a string, if that is above 0. Source: `tf.strings.split`.
+    """
+    _only_sparse(result_type)
+    with name_scope(name, "StringSplit", [input if source is None else source]):
+        strings = convert_to_tensor(input if source is None else source, dtypes.string)
+        if strings.shape.rank == 0:
+            strings = expand_dims(strings, 0)
+        separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
+        return sparse_result(*string_split_v2_op(strings, separator, maxsplit=maxsplit))
+
+
+def _only_sparse(result_type: str) -> None:
+    if result_type != "SparseTensor":
+        raise ValueError(f"result_type must be 'SparseTensor': ragged tensors are not supported, got {result_type!r}")
