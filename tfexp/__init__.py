@@ -267,6 +267,9 @@ from tfexp.ops.elementwise_division import real_div as realdiv
 from tfexp.ops.elementwise_division import truediv as truediv
 from tfexp.ops.elementwise_division import truncate_div as truncatediv
 from tfexp.ops.elementwise_division import truncate_mod as truncatemod
+from tfexp.ops.elementwise_gamma import betainc as betainc
+from tfexp.ops.elementwise_gamma import igamma as igamma
+from tfexp.ops.elementwise_gamma import igammac as igammac
 from tfexp.ops.elementwise_rounding import ceil as ceil
 from tfexp.ops.elementwise_rounding import floor as floor
 from tfexp.ops.elementwise_rounding import is_finite as is_finite
