@@ -29,6 +29,8 @@ from tfexp.api import nest as nest
 from tfexp.api import nn as nn
 from tfexp.api import queue as queue
 from tfexp.api import random as random
+from tfexp.api import signal as signal
+from tfexp.api import spectral as spectral
 from tfexp.api import strings as strings
 from tfexp.api import summary as summary
 from tfexp.api import version as version
@@ -111,6 +113,7 @@ from tfexp.graph.while_loop import while_loop as while_loop
 from tfexp.ops import calls as _calls
 from tfexp.ops import control as _control
 from tfexp.ops import control_loop as _control_loop
+from tfexp.ops import fourier_gradients as _fourier_gradients
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import overloads as _overloads
 from tfexp.ops import reduce_gradients as _reduce_gradients
@@ -312,6 +315,12 @@ from tfexp.ops.elementwise_unary import tanh as tanh
 from tfexp.ops.files import matching_files as matching_files
 from tfexp.ops.files import read_file as read_file
 from tfexp.ops.files import write_file as write_file
+from tfexp.ops.fourier import fft as fft
+from tfexp.ops.fourier import fft2d as fft2d
+from tfexp.ops.fourier import fft3d as fft3d
+from tfexp.ops.fourier import ifft as ifft
+from tfexp.ops.fourier import ifft2d as ifft2d
+from tfexp.ops.fourier import ifft3d as ifft3d
 from tfexp.ops.functional import foldl as foldl
 from tfexp.ops.functional import foldr as foldr
 from tfexp.ops.functional import map_fn as map_fn
