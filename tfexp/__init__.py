@@ -27,6 +27,7 @@ from tfexp.api import manip as manip
 from tfexp.api import math as math
 from tfexp.api import nest as nest
 from tfexp.api import nn as nn
+from tfexp.api import quantization as quantization
 from tfexp.api import queue as queue
 from tfexp.api import random as random
 from tfexp.api import signal as signal
@@ -122,7 +123,9 @@ from tfexp.ops import stack as _stack
 from tfexp.ops import tensor_array_gradients as _tensor_array_gradients
 from tfexp.ops import variables as _variables
 from tfexp.ops.argmax import argmax as argmax
+from tfexp.ops.argmax import argmax_of_dimension as arg_max
 from tfexp.ops.argmax import argmin as argmin
+from tfexp.ops.argmax import argmin_of_dimension as arg_min
 from tfexp.ops.array import bitcast as bitcast
 from tfexp.ops.array import expand_dims as expand_dims
 from tfexp.ops.array import rank as rank
@@ -312,6 +315,14 @@ from tfexp.ops.elementwise_unary import sign as sign
 from tfexp.ops.elementwise_unary import sqrt as sqrt
 from tfexp.ops.elementwise_unary import square as square
 from tfexp.ops.elementwise_unary import tanh as tanh
+from tfexp.ops.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+from tfexp.ops.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
+from tfexp.ops.fake_quant import (
+    fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
+)
 from tfexp.ops.files import matching_files as matching_files
 from tfexp.ops.files import read_file as read_file
 from tfexp.ops.files import write_file as write_file

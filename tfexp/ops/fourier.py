@@ -203,8 +203,8 @@ def _padded(input: Tensor, rank: int, fft_length: Tensor, halved: bool) -> Tenso
         inner = [int(d or 0) for d in dims[-rank:]]
         if 0 in inner or all(n <= d for n, d in zip(needed, inner, strict=True)):
             return input
-        after = [[0, max(0, n - d)] for n, d in zip(needed, inner, strict=True)]
-        return array_slice.pad(input, [[0, 0]] * (len(dims) - rank) + after)
+        missing = [[0, max(0, n - d)] for n, d in zip(needed, inner, strict=True)]
+        return array_slice.pad(input, [[0, 0]] * (len(dims) - rank) + missing)
     input_rank = array.rank(input)
     present = array.shape(input)[-rank:]
     outer = array_fill.zeros([elementwise_binary.maximum(0, input_rank - rank)], dtype=dtypes.int32)
