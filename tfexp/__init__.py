@@ -27,8 +27,11 @@ from tfexp.api import manip as manip
 from tfexp.api import math as math
 from tfexp.api import nest as nest
 from tfexp.api import nn as nn
+from tfexp.api import quantization as quantization
 from tfexp.api import queue as queue
 from tfexp.api import random as random
+from tfexp.api import signal as signal
+from tfexp.api import spectral as spectral
 from tfexp.api import strings as strings
 from tfexp.api import summary as summary
 from tfexp.api import version as version
@@ -111,6 +114,7 @@ from tfexp.graph.while_loop import while_loop as while_loop
 from tfexp.ops import calls as _calls
 from tfexp.ops import control as _control
 from tfexp.ops import control_loop as _control_loop
+from tfexp.ops import fourier_gradients as _fourier_gradients
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import overloads as _overloads
 from tfexp.ops import reduce_gradients as _reduce_gradients
@@ -119,7 +123,9 @@ from tfexp.ops import stack as _stack
 from tfexp.ops import tensor_array_gradients as _tensor_array_gradients
 from tfexp.ops import variables as _variables
 from tfexp.ops.argmax import argmax as argmax
+from tfexp.ops.argmax import argmax_of_dimension as arg_max
 from tfexp.ops.argmax import argmin as argmin
+from tfexp.ops.argmax import argmin_of_dimension as arg_min
 from tfexp.ops.array import bitcast as bitcast
 from tfexp.ops.array import expand_dims as expand_dims
 from tfexp.ops.array import rank as rank
@@ -273,6 +279,9 @@ from tfexp.ops.elementwise_division import real_div as realdiv
 from tfexp.ops.elementwise_division import truediv as truediv
 from tfexp.ops.elementwise_division import truncate_div as truncatediv
 from tfexp.ops.elementwise_division import truncate_mod as truncatemod
+from tfexp.ops.elementwise_gamma import betainc as betainc
+from tfexp.ops.elementwise_gamma import igamma as igamma
+from tfexp.ops.elementwise_gamma import igammac as igammac
 from tfexp.ops.elementwise_rounding import ceil as ceil
 from tfexp.ops.elementwise_rounding import floor as floor
 from tfexp.ops.elementwise_rounding import is_finite as is_finite
@@ -312,9 +321,23 @@ from tfexp.ops.elementwise_unary import sign as sign
 from tfexp.ops.elementwise_unary import sqrt as sqrt
 from tfexp.ops.elementwise_unary import square as square
 from tfexp.ops.elementwise_unary import tanh as tanh
+from tfexp.ops.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+from tfexp.ops.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
+from tfexp.ops.fake_quant import (
+    fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
+)
 from tfexp.ops.files import matching_files as matching_files
 from tfexp.ops.files import read_file as read_file
 from tfexp.ops.files import write_file as write_file
+from tfexp.ops.fourier import fft as fft
+from tfexp.ops.fourier import fft2d as fft2d
+from tfexp.ops.fourier import fft3d as fft3d
+from tfexp.ops.fourier import ifft as ifft
+from tfexp.ops.fourier import ifft2d as ifft2d
+from tfexp.ops.fourier import ifft3d as ifft3d
 from tfexp.ops.functional import foldl as foldl
 from tfexp.ops.functional import foldr as foldr
 from tfexp.ops.functional import map_fn as map_fn

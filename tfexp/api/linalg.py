@@ -27,10 +27,17 @@ from tfexp.ops.linalg import self_adjoint_eig as eigh
 from tfexp.ops.linalg import self_adjoint_eigvals as eigvalsh
 from tfexp.ops.linalg import slogdet as slogdet
 from tfexp.ops.linalg import svd as svd
+from tfexp.ops.linalg_functions import lu as lu
+from tfexp.ops.linalg_functions import matrix_rank as matrix_rank
+from tfexp.ops.linalg_functions import matvec as matvec
+from tfexp.ops.linalg_functions import normalize as normalize
+from tfexp.ops.linalg_functions import pinv as pinv
 from tfexp.ops.matmul import matmul as matmul
 from tfexp.ops.nn_norm import l2_normalize as l2_normalize
 from tfexp.ops.norm import norm as norm
 from tfexp.ops.tensor_products import einsum as einsum
 from tfexp.ops.tensor_products import tensordot as tensordot
+from tfexp.ops.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
+from tfexp.ops.tridiagonal import tridiagonal_solve as tridiagonal_solve
 
 __getattr__ = missing_from("tf.linalg")

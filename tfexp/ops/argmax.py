@@ -103,3 +103,13 @@ def argmin(
     """The index of the smallest element along `axis` (0 by default), the first of equals. `tf.argmin`."""
     axis = old_spelling("axis", axis, "dimension", dimension)
     return arg_min(input, 0 if axis is None else axis, output_type=output_type, name=name)
+
+
+def argmax_of_dimension(input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
+    """`argmax` with its older arguments. `tf.arg_max`."""
+    return arg_max(input, dimension, output_type=output_type, name=name)
+
+
+def argmin_of_dimension(input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
+    """`argmin` with its older arguments. `tf.arg_min`."""
+    return arg_min(input, dimension, output_type=output_type, name=name)

@@ -14,7 +14,7 @@ from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
@@ -130,6 +130,14 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
         return div_no_nan_op(x, y, name=scope)
 
 
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0. `tf.math.reciprocal_no_nan`."""
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        one = constant(1, dtype=x.dtype.base_dtype, name="one")
+        return div_no_nan_op(one, x, name=scope)
+
+
 # --- quotients rounded to integers --------------------------------------------------------------------------------
 
 floor_div = define_op(
@@ -208,6 +216,15 @@ def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.divide(x, y, out=result, where=np.not_equal(x, 0))
 
 
+xlog1py_op = define_op("Xlog1py(x: T, y: T) -> (z: T) {T: type in [half,float,double,complex64,complex128]}")
+
+
+@xlog1py_op.kernel("CPU")
+def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    result = np.zeros(np.broadcast_shapes(np.shape(x), np.shape(y)), x.dtype)
+    return np.multiply(x, np.log1p(y), out=result, where=np.not_equal(x, 0))
+
+
 @xlogy_op.kernel("CPU")
 def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     result = np.zeros(np.broadcast_shapes(np.shape(x), np.shape(y)), x.dtype)
@@ -216,6 +233,7 @@ def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 broadcasting(xdivy_op)
 broadcasting(xlogy_op)
+broadcasting(xlog1py_op)
 
 
 def _not_zero(x: Tensor) -> Tensor:
@@ -240,6 +258,16 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
         return _weighted(grad, x, y, partial_x, partial_y, summed)
 
 
+@xlog1py_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor]:
+    x, y = op.inputs
+    summed = summed_gradients(x, y)
+    with control_dependencies([grad]):
+        partial_x = xlog1py_op(_not_zero(x), y)
+        partial_y = xdivy_op(x, y + 1.0)
+        return _weighted(grad, x, y, partial_x, partial_y, summed)
+
+
 @xdivy_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor]:
     x, y = op.inputs
@@ -254,6 +282,12 @@ def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y, and 0 where x is 0. `tf.math.xdivy`."""
     with name_scope(name, "xdivy", [x]):
         return xdivy_op(x, y)
+
+
+def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x log(1 + y), and 0 where x is 0. `tf.math.xlog1py` of TensorFlow 2."""
+    with name_scope(name, "xlog1py", [x]):
+        return xlog1py_op(x, y)
 
 
 def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:

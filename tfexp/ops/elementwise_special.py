@@ -30,6 +30,16 @@ def _each(function: np.ufunc, x: np.ndarray) -> np.ndarray:
     return np.asarray(function(np.asarray(x, np.float64))).astype(x.dtype)
 
 
+def error_function(x: np.ndarray) -> np.ndarray:
+    """erf in float64."""
+    return np.asarray(_erf_each(x)).astype(np.float64)
+
+
+def error_function_complement(x: np.ndarray) -> np.ndarray:
+    """1 - erf(x) in float64, precise where it is small."""
+    return np.asarray(_erfc_each(x)).astype(np.float64)
+
+
 @erf.kernel("CPU")
 def _(ctx: Any, x: np.ndarray) -> np.ndarray:
     return _each(_erf_each, x)
@@ -76,6 +86,11 @@ def _log_gamma(x: float) -> float:
 _lgamma_each = np.frompyfunc(_log_gamma, 1, 1)
 
 
+def log_gamma(x: np.ndarray) -> np.ndarray:
+    """log |Gamma(x)| in float64."""
+    return np.asarray(_lgamma_each(x)).astype(np.float64)
+
+
 @lgamma.kernel("CPU")
 def _(ctx: Any, x: np.ndarray) -> np.ndarray:
     return _each(_lgamma_each, x)
@@ -95,7 +110,7 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 _FAR = 10.0  # from here on the series are right to double precision
 
 
-def _psi(x: np.ndarray) -> np.ndarray:
+def psi(x: np.ndarray) -> np.ndarray:
     """digamma for float64: reflected to positive x, moved up by psi(x) = psi(x + 1) - 1/x, then the asymptotic series."""
     reflected = x <= 0
     z = np.where(reflected, 1 - x, x)
@@ -115,7 +130,7 @@ def _psi(x: np.ndarray) -> np.ndarray:
 
 @digamma.kernel("CPU")
 def _(ctx: Any, x: np.ndarray) -> np.ndarray:
-    return _psi(np.asarray(x, np.float64)).astype(x.dtype)
+    return psi(np.asarray(x, np.float64)).astype(x.dtype)
 
 
 @digamma.gradient
@@ -175,7 +190,7 @@ def _polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The n-th derivative of digamma, (-1)^(n+1) n! zeta(n + 1, x), in float64."""
     factorial = np.exp(np.asarray(_lgamma_each(n + 1)).astype(np.float64))
     sign = np.where(np.fmod(n, 2) == 0, -1.0, 1.0)
-    result = np.where(n == 0, _psi(np.broadcast_arrays(x, n)[0]), sign * factorial * _hurwitz_zeta(n + 1, x))
+    result = np.where(n == 0, psi(np.broadcast_arrays(x, n)[0]), sign * factorial * _hurwitz_zeta(n + 1, x))
     return np.where((n < 0) | (n != np.floor(n)), np.nan, result)
 
 

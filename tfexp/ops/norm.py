@@ -52,7 +52,7 @@ def norm(
                 result = _largest_singular_value(tensor, axis, keepdims)
             else:
                 squares = tensor * complex_numbers.conj(tensor)
-                result = elementwise_unary.sqrt(reduce.reduce_sum(squares, axis, keepdims=True))
+                result = elementwise_unary.sqrt(reduce.reduce_sum(squares, _listed(axis), keepdims=True))
         else:
             result = elementwise_unary.abs(tensor)
             if ord == 1:
@@ -66,13 +66,16 @@ def norm(
                 result = reduce.reduce_max(result, axis if not is_matrix else axis[0], keepdims=True)
             else:
                 powers = elementwise_binary.pow(result, ord)
-                result = elementwise_binary.pow(
-                    reduce.reduce_sum(powers, None if axis is None else [axis], keepdims=True), 1.0 / ord
-                )
+                result = elementwise_binary.pow(reduce.reduce_sum(powers, _listed(axis), keepdims=True), 1.0 / ord)
         if keepdims:
             return result
         squeezed = [] if axis is None else list(axis) if is_matrix else [axis]
         return get_op("Squeeze")(result, squeeze_dims=squeezed)
+
+
+def _listed(axis: Any) -> Any:
+    """The axis as the list of axes that TensorFlow makes of it."""
+    return [axis] if isinstance(axis, (int, np.integer)) else axis
 
 
 def _largest_singular_value(tensor: Tensor, axis: tuple[int, int], keepdims: bool) -> Tensor:

@@ -1,0 +1,13 @@
+"""`tf.quantization`: re-exports."""
+
+from tfexp.core.gone import missing_from
+from tfexp.ops.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+from tfexp.ops.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
+from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
+from tfexp.ops.fake_quant import (
+    fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
+)
+
+__getattr__ = missing_from("tf.quantization")
