@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from typing import Any
 
@@ -73,7 +72,7 @@ def _(ctx: Any, tag: Any, tensor: np.ndarray, *, max_images: int, bad_color: Ten
         pixels = image if image.dtype == np.uint8 else _pixels(image, color[:depth])
         value = summary.value.add(tag=_tag(tag, "image", i, max_images > 1))
         value.image.height, value.image.width, value.image.colorspace = height, width, depth
-        value.image.encoded_image_string = _png(pixels)
+        value.image.encoded_image_string = encode_png(pixels)
     return _serialized(summary)
 
 
@@ -95,15 +94,6 @@ def _pixels(image: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
     result[finite] = (good * np.float32(scale) + np.float32(offset)).astype(np.uint8)
     result[~finite] = bad_color
     return result
-
-
-def _png(pixels: np.ndarray) -> bytes:
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    mode = _COLORSPACES[pixels.shape[2]]
-    Image.fromarray(pixels[:, :, 0] if mode == "L" else pixels, mode).save(buffer, "PNG")
-    return buffer.getvalue()
 
 
 def image(name: str, tensor: Any, max_outputs: int = 3, collections: Any = None, family: str | None = None) -> Tensor:
