@@ -102,6 +102,19 @@ def test_fed_tensors(channel: GrpcChannel, what: str) -> None:
         channel.call(m.RunStep(created.session, (("x:0", TENSORS[what]),), ("y:0",), ()))
 
 
+CONSTANTS = ("too little", "too much", "absurd", "huge and one value", "negative")
+
+
+@pytest.mark.parametrize("what", CONSTANTS)
+def test_constants(channel: GrpcChannel, what: str, caplog: pytest.LogCaptureFixture) -> None:
+    node = _node("c", "Const", dtype=FLOAT)
+    node.attr["value"].tensor.CopyFrom(TENSORS[what])
+    created: Any = channel.call(m.CreateSession(graph_pb2.GraphDef(node=[node]), config_pb2.ConfigProto()))
+    with pytest.raises(errors.InvalidArgumentError, match=r"Cannot parse tensor from proto(.|\n)*node c\b"):
+        channel.call(m.RunStep(created.session, (), ("c:0",), ()))
+    assert "could not be run" not in caplog.text  # it is the client's mistake, not this server's
+
+
 def test_names(channel: GrpcChannel) -> None:
     with tf.Graph().as_default() as graph:
         tf.identity(tf.placeholder(tf.float32, name="x"), name="y")

@@ -58,8 +58,8 @@ def test_messages_are_what_is_printed(cli: Callable) -> None:
     assert cli(*shlex.split(command.removeprefix("$ python -m tfexp "))).err == message + "\n"
 
 
-def test_library_example_runs(tmp_path: Path) -> None:
-    (example,) = [block for language, block in BLOCKS if language == "python" and "tf.Session()" in block]
+def test_library_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+    example, of_input = [block for language, block in BLOCKS if language == "python" and "tf.Session()" in block]
     import numpy as np
 
     namespace: dict[str, object] = {}
@@ -72,6 +72,10 @@ def test_library_example_runs(tmp_path: Path) -> None:
             for _ in range(100):
                 session.run(namespace["step"], {namespace["x"]: [[1.0]], namespace["y"]: [[2.0]]})
             np.testing.assert_allclose(session.run(namespace["w"]), [[2.0]], rtol=1e-5)
+    with tf.Graph().as_default():
+        exec(compile(of_input, "README.md", "exec"), {})
+    (batch,) = capsys.readouterr().out.splitlines()[-1:]
+    assert len(batch.strip("[]").split()) == 4
 
 
 def test_tables_list_every_choice() -> None:

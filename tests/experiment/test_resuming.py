@@ -235,7 +235,7 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path: Path) -> None:
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("Linreg on Line: step 40000/400000")
+        assert re.match(r"Linreg on Line: step \d+/400000", process.stdout.readline())  # how far depends on the machine
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err

@@ -13,6 +13,13 @@ def graph_def_of(build):
         return graph.as_graph_def()
 
 
+FLOAT = 'attr { key: "T" value { type: DT_FLOAT } }'
+
+
+def _count(attr, value):
+    return f' attr {{ key: "{attr}" value {{ i: {value} }} }}'
+
+
 def linear():
     x = tf.placeholder(tf.float32, [None, 3], name="x")
     w = tf.constant([[1.0], [2.0], [3.0]], name="w")
@@ -88,6 +95,19 @@ def test_defaults_are_filled_in(graph):
         ('node { name: "a" op: "Identity" attr { key: "T" value { type: DT_FLOAT } } }', "0 inputs specified of 1"),
         ('node { name: "a" op: "NoOp" attr { key: "what" value { i: 1 } } }', "mentions attr 'what' not in Op"),
         ('node { name: "a" op: "Placeholder" attr { key: "dtype" value { i: 3 } } }', "with type 'int' when 'type'"),
+        (f'node {{ name: "a" op: "AddN" {FLOAT} {_count("N", 1 << 60)} }}', "attr 'N' asks for 1152921504606846976 inputs"),
+        (f'node {{ name: "a" op: "AddN" {FLOAT} {_count("N", 0)} }}', "attr 'N' of 0 must be at least minimum 1"),
+        (
+            f'node {{ name: "x" op: "Placeholder" {FLOAT.replace("T", "dtype", 1)} }}'
+            f'node {{ name: "a" op: "Unpack" input: "x" {FLOAT} {_count("num", 1 << 40)} }}',
+            "attr 'num' asks for 1099511627776 outputs, but a node has",
+        ),
+        (
+            'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_STRING } } }'
+            'node { name: "a" op: "Abs" input: "x" attr { key: "T" value { type: DT_STRING } } }',
+            "attr 'T' of string is not in the list of allowed values",
+        ),
+        ('node { name: "a" op: "NoOp" } node { name: "m" op: "Merge" ' + FLOAT + _count("N", 0) + " }", "minimum 1"),
     ],
 )
 def test_what_cannot_be_imported_leaves_the_graph_as_it_was(graph, text, message):

@@ -6,7 +6,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 import tfexp as tf
 from tests.ops.harness import OpCase, op_tests
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tfexp.ops.calls import build_function, call_function, partitioned_call, stateless_case, stateless_while
 
 TRUTHS = [
@@ -179,6 +179,24 @@ def test_endless_recursion_is_refused(graph):
     function.outputs[0] = again
     (result,) = partitioned_call([tf.constant(1.0)], Tout=[tf.float32], f=NameAttrList(name=function.name))
     with tf.Session() as session, pytest.raises(InvalidArgumentError, match="call each other without end"):
+        session.run(result)
+
+
+def test_functions_that_multiply_are_refused(graph, monkeypatch):
+    """Forty functions, of which each calls the next twice, come to 2^40 nodes."""
+    monkeypatch.setattr("tfexp.plan.functions._MAX_NODES", 1000)
+    following = None
+    for number in range(40):
+
+        def body(a, following=following):
+            for _ in range(2 if following else 0):
+                (a,) = partitioned_call([a], Tout=[tf.float32], f=NameAttrList(name=following.name))
+            return [a]
+
+        function, _ = build_function(f"f{number}", body, [(tf.float32, [], "a")])
+        following = function
+    (result,) = partitioned_call([tf.constant(1.0)], Tout=[tf.float32], f=NameAttrList(name=following.name))
+    with tf.Session() as session, pytest.raises(ResourceExhaustedError, match="come to over"):
         session.run(result)
 
 

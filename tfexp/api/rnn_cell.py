@@ -1,5 +1,6 @@
 """`tf.nn.rnn_cell`: re-exports."""
 
+from tfexp.core.gone import missing_from
 from tfexp.layers.rnn_cell import BasicRNNCell as BasicRNNCell
 from tfexp.layers.rnn_cell import GRUCell as GRUCell
 from tfexp.layers.rnn_cell import RNNCell as RNNCell
@@ -10,3 +11,5 @@ from tfexp.layers.rnn_wrappers import DeviceWrapper as DeviceWrapper
 from tfexp.layers.rnn_wrappers import DropoutWrapper as DropoutWrapper
 from tfexp.layers.rnn_wrappers import MultiRNNCell as MultiRNNCell
 from tfexp.layers.rnn_wrappers import ResidualWrapper as ResidualWrapper
+
+__getattr__ = missing_from("tf.nn.rnn_cell")

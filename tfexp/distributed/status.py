@@ -15,9 +15,13 @@ def as_error(code: int, message: str) -> OpError:
 
 
 def code_and_text(error: BaseException) -> tuple[int, str]:
-    """What travels. An exception that is no OpError is a bug of this server, and says where it was."""
+    """What travels. An exception that is no OpError, nor the end of a resource, is a bug of this server."""
     if isinstance(error, OpError):
         return error.error_code, error.message
+    if isinstance(error, MemoryError):
+        return errors.RESOURCE_EXHAUSTED, f"There is not enough memory: {error}"
+    if isinstance(error, RecursionError):
+        return errors.RESOURCE_EXHAUSTED, f"The graph is nested too deeply, as functions that call functions are ({error})"
     return errors.INTERNAL, f"{type(error).__name__}: {error}"
 
 

@@ -22,7 +22,7 @@ from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.machine import Machine
 from tfexp.distributed.master import OURS, Master
 from tfexp.distributed.program import GraphProgram, PartialProgram
-from tfexp.distributed.status import code_and_text
+from tfexp.distributed.status import as_error, code_and_text
 from tfexp.distributed.transport import Transport
 from tfexp.distributed.worker import Worker
 from tfexp.runtime.resources import Resources, SessionResources
@@ -199,7 +199,7 @@ class Task:
             # A bug of ours: the call that it hit ends, the server goes on.
             _log.exception("%s failed on %s", type(machine).__name__, type(event).__name__)
             call = event.call if isinstance(event, ev.Asked | ev.Cancelled) else self._owners.get((machine, event.ask), -1)
-            commands = [ev.Refuse(call, InternalError(None, None, code_and_text(error)[1]))]
+            commands = [ev.Refuse(call, as_error(*code_and_text(error)))]
         if isinstance(event, ev.Answered | ev.Failed):
             self._owners.pop((machine, event.ask), None)
         for command in commands:
@@ -232,8 +232,9 @@ class Task:
             case ev.Ask():
                 self._ask_peer(machine, command)
             case ev.Execute(ask, call):
-                state = self._states[ask] = StepState()
-                state.on_sleep = lambda: self._thread_sleeps(call)
+                state = self._states.get(ask)  # gone if it was abandoned before it began
+                if state is not None:
+                    state.on_sleep = lambda: self._thread_sleeps(call)
                 self._hand_over(call, lambda: self._execute(command))
             case ev.Load(_, call):
                 self._hand_over(call, lambda: self._load(command))
@@ -382,7 +383,7 @@ class Task:
             self._feed(self._worker, ev.Failed(ask, error))
         except Exception as error:
             _log.exception("A graph could not be run")
-            self._feed(self._worker, ev.Failed(ask, InternalError(None, None, code_and_text(error)[1])))
+            self._feed(self._worker, ev.Failed(ask, as_error(*code_and_text(error))))
         else:
             self._feed(self._worker, ev.Answered(ask, result))
 

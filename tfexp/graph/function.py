@@ -71,17 +71,21 @@ class Function:
     @property
     def effects(self) -> list[Operation]:
         """What a call has to run besides what its outputs need: whatever changes state, or says something."""
-        return self._effects(frozenset())
+        return [op for op in self.body._operations if self._has_effect(op)]
 
-    def _effects(self, callers: frozenset[str]) -> list[Operation]:
-        inside = callers | {self.name}
-        return [op for op in self.body._operations if self._has_effect(op, inside)]
-
-    def _has_effect(self, op: Operation, callers: frozenset[str]) -> bool:
-        called = [name for name in called_functions(op) if name in self._library]
-        if called:
-            return any(self._library[name]._effects(callers) for name in called if name not in callers)
-        return op.op_def.is_stateful and op.type not in ("Placeholder", "VarHandleOp")
+    def _has_effect(self, op: Operation) -> bool:
+        """Whether it, or whatever it calls, changes state. Each function is looked at once, however often it is called."""
+        pending, seen = [op], set[str]()
+        while pending:
+            one = pending.pop()
+            called = [name for name in called_functions(one) if name in self._library]
+            if not called and one.op_def.is_stateful and one.type not in ("Placeholder", "VarHandleOp"):
+                return True
+            for name in called:
+                if name not in seen:
+                    seen.add(name)
+                    pending.extend(self._library[name].body._operations)
+        return False
 
     def _made(self) -> tuple[Graph, list[Tensor], list[Tensor]]:
         if self._body is None:

@@ -92,7 +92,7 @@ class Graph(Elements, Surroundings, Collections):
                         check_input(op, self._control_flow_context, tensor)
                 if compute_shapes:
                     shape_inference.infer(op)
-            except ValueError:
+            except Exception:
                 self._forget(op)
                 raise
             self._add(op)

@@ -22,7 +22,7 @@ _LOOP_BACK = "NextIteration"
 def import_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:
     """Add the nodes under their own names to `graph`, whose library has the functions that they call."""
     importer = Importer(graph, graph_def, "", {})
-    importer.check([])
+    importer.check([], into_functions=False)
     importer.add_all()
 
 
@@ -49,12 +49,13 @@ class Importer:
 
     # --- checks, before anything is added ----------------------------------------------------------------------------
 
-    def check(self, return_elements: Iterable[str]) -> None:
+    def check(self, return_elements: Iterable[str], into_functions: bool = True) -> None:
+        """ValueError for what is wrong with the nodes; their op types also in the functions that they call, if asked for."""
         if len(self.index) != len(self.nodes):
             seen: set[str] = set()
             twice = [n.name for n in self.nodes if n.name in seen or seen.add(n.name)]  # type: ignore[func-returns-value]
             raise ValueError(f"graph_def is invalid: more than one node is called {', '.join(map(repr, twice))}")
-        if unknown := self._unknown_ops():
+        if unknown := self._unknown_ops(into_functions):
             listed = "; ".join(f"{op!r} (nodes {', '.join(map(repr, names))})" for op, names in sorted(unknown.items()))
             raise ValueError(f"No op named {', '.join(sorted(unknown))} in defined operations: the graph uses {listed}")
         for node in self.nodes:
@@ -73,10 +74,10 @@ class Importer:
             if node_name not in self.index:
                 raise ValueError(f"Requested return_element {element!r} not found in graph_def.")
 
-    def _unknown_ops(self) -> dict[str, list[str]]:
+    def _unknown_ops(self, into_functions: bool) -> dict[str, list[str]]:
         """The op types that are neither here nor in the library, each with its nodes; also those in functions in use."""
         unknown: dict[str, list[str]] = {}
-        functions = self.graph._functions
+        functions = self.graph._functions if into_functions else {}
         seen: set[str] = set()
         pending: list[tuple[str, Any]] = [("", node) for node in self.nodes]
         while pending:
@@ -131,9 +132,12 @@ class Importer:
         try:
             for node in order:
                 self._add(node, natives[node.name], back_edges)
-        except ValueError as error:
+        except Exception as error:
             self.graph._discard_from(before_all)
-            raise ValueError(f"graph_def is invalid: {error}") from None
+            if not isinstance(error, ValueError | TypeError | LookupError | ArithmeticError):
+                raise
+            kind = "" if isinstance(error, ValueError) else f" at node {node.name!r} (op {node.op}): {type(error).__name__}"
+            raise ValueError(f"graph_def is invalid{kind}: {error}") from None
         for op, position, (before, index) in back_edges:
             op._update_input(position, self.ops[before].outputs[index])
 
@@ -262,7 +266,43 @@ def _native_attrs(op: Op, node: node_def_pb2.NodeDef) -> dict[str, Any]:
             if not declared.has_default:
                 raise ValueError(f"graph_def is invalid at node {node.name!r}: missing attr {key!r} of Op {node.op}")
             attrs[key] = list(declared.default) if isinstance(declared.default, list) else declared.default
+    try:
+        _check_sizes(op, node, attrs)
+        _check_choices(op, attrs)
+    except ValueError as error:
+        raise ValueError(f"graph_def is invalid at node {node.name!r}: {error}") from None
     return attrs
+
+
+def _check_sizes(op: Op, node: node_def_pb2.NodeDef, attrs: dict[str, Any]) -> None:
+    """Attrs reach their minimum, and those that count inputs and outputs do not ask for more than can be."""
+    for key, declared in op.attrs.items():
+        size = len(attrs[key]) if declared.kind.startswith("list(") else attrs[key]
+        if declared.minimum is not None and size < declared.minimum:
+            raise ValueError(f"Value for attr {key!r} of {size} must be at least minimum {declared.minimum}")
+    for args, limit, have in (
+        (op.inputs, len(node.input), f"there are {len(node.input)}"),
+        (op.outputs, _MAX_OUTPUTS, f"a node has {_MAX_OUTPUTS} at most"),
+    ):
+        for arg in args:
+            if arg.number_attr and attrs[arg.number_attr] > limit:
+                what = "inputs" if args is op.inputs else "outputs"
+                raise ValueError(f"attr {arg.number_attr!r} asks for {attrs[arg.number_attr]} {what}, but {have}")
+
+
+def _check_choices(op: Op, attrs: dict[str, Any]) -> None:
+    for key, declared in op.attrs.items():
+        if declared.allowed is None:
+            continue
+        for value in attrs[key] if declared.kind.startswith("list(") else [attrs[key]]:
+            given = attr_codec.as_text(value) if isinstance(value, bytes) else value
+            if given not in declared.allowed:
+                name, choices = getattr(given, "name", given), [getattr(one, "name", one) for one in declared.allowed]
+                raise ValueError(f"Value for attr {key!r} of {name} is not in the list of allowed values: {choices}")
+
+
+# Each output costs memory before anything is computed; nobody splits a tensor into so many.
+_MAX_OUTPUTS = 1 << 16
 
 
 # Attributes of TensorFlow 2 that say nothing which matters here; dropping them would lose them on the way back.

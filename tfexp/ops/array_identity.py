@@ -8,6 +8,7 @@ import numpy as np
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -81,7 +82,9 @@ def _(input: InputShape, *, shape: TensorShape) -> TensorShape:
 
 
 @placeholder_with_default_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Array) -> Array:
+def _(ctx: Any, input: Array, *, shape: TensorShape) -> Array:
+    if not shape.is_compatible_with(input.shape):
+        raise InvalidArgumentError(None, None, f"The default has shape {list(input.shape)}, the placeholder {shape}")
     return input
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.core.errors import InternalError
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.loop_rules import enter_gradient, exit_gradient
@@ -12,7 +12,7 @@ from tfexp.ops.shape_rules import with_rank
 
 
 def _never_alone(ctx: Any, *inputs: Any) -> Any:
-    raise InternalError(None, None, "A node of a loop runs only as part of its loop")
+    raise InvalidArgumentError(None, None, "A node of a loop runs only as part of its loop")
 
 
 def _passes_on(op: Op) -> Op:

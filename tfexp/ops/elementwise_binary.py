@@ -82,7 +82,7 @@ def _(ctx: Any, inputs: Sequence[np.ndarray]) -> np.ndarray:
 @add_n_op.bind
 def _(node: BindRequest) -> Call:
     known = all(shape.is_fully_defined() for shape in node.input_shapes)
-    if known and len(node.input_shapes) == 2:
+    if known and len(node.input_shapes) == 2 and node.input_shapes[0] == node.input_shapes[1]:
         return Call(np.add, out=True, elementwise=True)
     if known and len(node.input_shapes) == 1:
         return Call(lambda x: x, view=True)
@@ -121,12 +121,16 @@ def _(inputs: Sequence[TensorShape], *, shape: TensorShape) -> TensorShape:
 
 
 @accumulate_n_v2.kernel("CPU", "XLA")
-def _(ctx: Any, inputs: Sequence[np.ndarray]) -> np.ndarray:
+def _(ctx: Any, inputs: Sequence[np.ndarray], *, shape: TensorShape) -> np.ndarray:
+    if not shape.is_compatible_with(inputs[0].shape):
+        raise InvalidArgumentError(None, None, f"The inputs have shape {list(inputs[0].shape)}, the node says {shape}")
     return _add_n(*inputs)
 
 
 @accumulate_n_v2.bind
-def _(node: BindRequest) -> Call:
+def _(node: BindRequest) -> Call | None:
+    if not all(shape.is_fully_defined() and node.attrs["shape"].is_compatible_with(shape) for shape in node.input_shapes):
+        return None
     return Call(_add_n, out=True)
 
 

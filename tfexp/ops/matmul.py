@@ -79,7 +79,7 @@ def _shared_product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None 
 @mat_mul.bind
 def _(node: BindRequest) -> Call | None:
     known = [s.known_dims for s in node.input_shapes]
-    if any(dims is None or None in dims for dims in known) or node.input_dtypes[0].name == "bfloat16":
+    if any(dims is None or None in dims or len(dims) != 2 for dims in known) or node.input_dtypes[0].name == "bfloat16":
         return None
     # Transposed views cost a fraction of a microsecond; the copy is left to BLAS, which takes both orders.
     product: Any = np.matmul
@@ -159,7 +159,8 @@ for _op in (batch_mat_mul_v2, batch_mat_mul):
 
     @_op.bind
     def _(node: BindRequest) -> Call | None:
-        if not all(s.is_fully_defined() for s in node.input_shapes) or node.input_dtypes[0].name == "bfloat16":
+        known = [s.known_dims for s in node.input_shapes]
+        if any(dims is None or None in dims or len(dims) < 2 for dims in known) or node.input_dtypes[0].name == "bfloat16":
             return None
         adj_x, adj_y = node.attrs["adj_x"], node.attrs["adj_y"]
         if not (adj_x or adj_y):

@@ -103,6 +103,24 @@ def _round_keys(key: int) -> npt.NDArray[np.uint64]:
     return np.array(keys, np.uint64).reshape(_ROUNDS, 2, 1)
 
 
+# A node that draws few values again and again gets those of so many runs at once: a block alone costs as much as hundreds.
+_RUNS_AHEAD = 64
+_FEW_VALUES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared(Philox):
+    """A place in a stream whose next blocks have been computed."""
+
+    ready: Words
+
+    def chunks(self, count: int) -> Iterator[tuple[int, Words]]:
+        if count <= len(self.ready):
+            yield 0, self.ready[:count].copy()
+        else:
+            yield from Philox(self.key, self.counter).chunks(count)
+
+
 class PhiloxState:
     """The stream that one stateful node draws from in one session, from run to run. Safe to share by threads.
 
@@ -114,6 +132,8 @@ class PhiloxState:
             seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))
         self._next = Philox.from_seeds(seed, seed2)
         self._lock = threading.Lock()
+        self._last = 0  # how many values the last run took
+        self._ahead: dict[int, Words] = {}  # blocks of the coming runs by the counter at which they begin
 
     def take(self, blocks: int) -> Philox:
         """The stream as it stands; the next caller's starts `blocks` further on."""
@@ -124,7 +144,25 @@ class PhiloxState:
 
     def take_for(self, values: int) -> Philox:
         """What a kernel takes that fills a tensor of so many values."""
-        return self.take(values * RESERVED_PER_VALUE)
+        with self._lock:
+            here = self._next
+            stride = values * RESERVED_PER_VALUE
+            self._next = here.skip(stride)
+            again, self._last = values == self._last, values
+            if not (again and 0 < values <= _FEW_VALUES):
+                self._ahead.clear()
+                return here
+            if here.counter not in self._ahead:
+                self._look_ahead(here, values, stride)
+            return _Prepared(here.key, here.counter, self._ahead.pop(here.counter))
+
+    def _look_ahead(self, here: Philox, values: int, stride: int) -> None:
+        """Compute the first blocks of the coming runs: enough for a word, or two, for each value."""
+        blocks = -(-values // 2)
+        starts = np.arange(0, _RUNS_AHEAD * stride, stride, dtype=np.uint64)
+        offsets: npt.NDArray[np.uint64] = np.add.outer(starts, np.arange(blocks, dtype=np.uint64)).reshape(-1)
+        words = here.blocks_at(offsets).reshape(_RUNS_AHEAD, blocks, 4)
+        self._ahead = {here.skip(run * stride).counter: words[run] for run in range(_RUNS_AHEAD)}
 
 
 def uniform_from_words(words: Words, dtype: npt.DTypeLike) -> Array:

@@ -10,7 +10,11 @@ def bind(draft: Draft) -> None:
     """Set `call` where the op's bind rule offers one; other nodes run their kernel."""
     for node in draft.nodes:
         if node.op.bind_rule is not None:
-            node.call = node.op.bind_rule(_request(node))
+            try:
+                node.call = node.op.bind_rule(_request(node))
+            except (ValueError, TypeError, LookupError, ArithmeticError):
+                # Constants that cannot work, such as an axis that is a vector: the kernel says so at run time.
+                node.call = None
 
 
 def _request(node: Node) -> BindRequest:

@@ -16,16 +16,19 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.function import Function
+from tfexp.graph.operation import Operation
 from tfexp.plan.ir import Draft, Node, Value
 from tfexp.plan.prune import prune
 
 # Functions within functions; a function that calls itself never ends.
 _MAX_DEPTH = 64
+# Nodes that the functions of one step come to: a few that call each other twice come to 2^n.
+_MAX_NODES = 1 << 16
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
@@ -64,6 +67,15 @@ class _Expansion:
         self.library = library
         self.instead: dict[Value, Value] = {}
         self.after: dict[Node, Node] = {}
+        self.count = 0  # nodes that took the place of calls
+        self._effects: dict[Function, list[Operation]] = {}
+
+    def effects_of(self, function: Function) -> list[Operation]:
+        """`function.effects`, found once for all calls of it."""
+        found = self._effects.get(function)
+        if found is None:
+            found = self._effects[function] = function.effects
+        return found
 
     def value(self, value: Value) -> Value:
         while value in self.instead:
@@ -84,6 +96,13 @@ class _Expansion:
                 )
             call = _Expanded(self, node)
             call.expand()
+            self.count += len(call.nodes)
+            if self.count > _MAX_NODES:
+                raise ResourceExhaustedError(
+                    None,
+                    node.origin,
+                    f"The functions that the step calls come to over {_MAX_NODES} nodes, at last in the node {node.name}",
+                )
             result.extend(self.expanded(call.nodes, depth + 1))
         return result
 
@@ -157,7 +176,7 @@ class _Expanded:
                 f"The node {self.call.name} calls {function.name}, which takes {len(function.inputs)} arguments, with "
                 f"{len(inputs)}",
             )
-        effects = function.effects
+        effects = self.expansion.effects_of(function)
         draft = prune(function.outputs, effects, function.inputs, [v.shape for v in inputs])
         given = dict(zip(draft.feeds, inputs, strict=True))
         passed = set(inputs)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.shape_inference import static_value
@@ -25,7 +28,7 @@ def prune(
     for op, node in nodes.items():
         node.outputs = [Value(node, t._value_index, t.name, t.dtype, t._shape) for t in op._outputs]
         if op.type == "Const":
-            node.outputs[0].constant = static_value(op._outputs[0])
+            node.outputs[0].constant = _constant(op)
     for op, node in nodes.items():
         node.inputs = [fed[t] if t in fed else nodes[t.op].outputs[t._value_index] for t in op._inputs]
         node.controls = [nodes[c] for c in op._control_inputs if c in nodes]
@@ -35,6 +38,15 @@ def prune(
         fetches=[fed[t] if t in fed else nodes[t.op].outputs[t._value_index] for t in fetches],
         targets=[nodes[op] for op in targets],
     )
+
+
+def _constant(op: Operation) -> np.ndarray | None:
+    """The value of a Const. What an imported graph says of it may be no tensor, or one that fits into no memory."""
+    try:
+        return static_value(op._outputs[0])
+    except (ValueError, TypeError, OverflowError, MemoryError) as error:
+        shown = f"Cannot parse tensor from proto: {error}\n\t [[{{{{node {op.name}}}}}]]"
+        raise InvalidArgumentError(op.node_def, op, shown) from error
 
 
 def _needed(fetches: Sequence[Tensor], targets: Sequence[Operation], fed: dict[Tensor, Value]) -> dict[Operation, None]:

@@ -96,8 +96,8 @@ def _infer(node: Node) -> None:
     inputs = [_input_shape(v) for v in node.inputs]
     try:
         shapes = output_shapes(node.op, node.name, node.attrs, inputs, len(node.outputs))
-    except ValueError:
-        # These shapes cannot work: the kernel says so at run time, in the words that belong there.
+    except (ValueError, TypeError, LookupError, ArithmeticError):
+        # These shapes or values cannot work: the kernel says so at run time, in the words that belong there.
         return
     for value, shape in zip(node.outputs, shapes, strict=True):
         if value.shape.is_compatible_with(shape):

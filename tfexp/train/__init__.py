@@ -81,3 +81,4 @@ from tfexp.train.schedules import piecewise_constant as piecewise_constant
 from tfexp.train.schedules import piecewise_constant as piecewise_constant_decay
 from tfexp.train.schedules import polynomial_decay as polynomial_decay
 from tfexp.train.session_manager import SessionManager as SessionManager
+from tfexp.train.supervisor import Supervisor as Supervisor

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from convolution import PROGRAMS as CONVOLUTION
+from pipelines import PROGRAMS as PIPELINES
 
 Step = Callable[[], Any]
 
@@ -116,6 +117,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Step], float | None]] = {
     "dynamic_rnn, LSTM 128, 50 steps, batch 32": (recurrent(False), 1.0),
     "dynamic_rnn, LSTM 128, 50 steps, batch 32, SGD": (recurrent(True), 1.0),
     **CONVOLUTION,
+    **PIPELINES,
 }
 
 

@@ -231,3 +231,13 @@ def linear_regression_on_replicas(tf: Any) -> Outcome:
         merged = tf.summary.merge_all()
         init = tf.global_variables_initializer()
     return runs(names=[train.name, merged.name, init.name, global_step.name], devices=[w.device, b.device])
+
+
+@program("T4: what a supervisor finds and makes")
+def supervisor(tf: Any) -> Outcome:
+    variable = tf.Variable(1.0, name="v")
+    tf.train.get_or_create_global_step()
+    tf.summary.scalar("value", variable)
+    made = tf.train.Supervisor()
+    names = [made.init_op.name, made.ready_op.name, made.summary_op.name, made.global_step.name]
+    return runs(names=names, finalized=tf.get_default_graph().finalized)

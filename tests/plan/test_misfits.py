@@ -1,0 +1,47 @@
+"""Values whose shapes a node turns out not to fit: the node's error, whatever the plan knew of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tensorboard.compat.proto import graph_pb2
+
+import tfexp as tf
+from tfexp.graph.graphdef import import_graph_def
+from tfexp.ops.elementwise_binary import accumulate_n_v2
+
+
+def _hidden(value):
+    """A value that is the same in every run, with a shape that nobody knows before the plan."""
+    return tf.placeholder_with_default(np.asarray(value), None)
+
+
+FLOATS = np.ones(3, np.float32)
+MISFITS = {
+    "AddN": lambda: tf.add_n([tf.constant(1.0), _hidden(FLOATS)], name="misfit"),
+    "MatMul of vectors": lambda: tf.matmul(_hidden(FLOATS), _hidden(FLOATS), name="misfit"),
+    "AccumulateNV2": lambda: accumulate_n_v2([_hidden(FLOATS)] * 2, shape=tf.TensorShape([5]), name="misfit"),
+    "an axis that is a vector": lambda: tf.argmax(_hidden(FLOATS), _hidden([0, 0]), name="misfit"),
+    "an axis of a gather": lambda: tf.gather(_hidden(FLOATS), _hidden([0]), axis=_hidden([0, 0]), name="misfit"),
+    "a size that is a number": lambda: tf.slice(_hidden(FLOATS), _hidden(0), _hidden(1), name="misfit"),
+}
+
+
+@pytest.mark.parametrize("what", MISFITS)
+def test_misfits_are_the_nodes_error(what):
+    with tf.Graph().as_default():
+        fetch = MISFITS[what]()
+        with tf.Session() as session:
+            for _ in range(2):  # the first run is interpreted
+                with pytest.raises(tf.errors.InvalidArgumentError, match="node misfit"):
+                    session.run(fetch)
+
+
+def test_a_loops_node_without_a_loop():
+    definition = graph_pb2.GraphDef()
+    definition.node.add(name="misfit", op="Exit", input=["x"]).attr["T"].type = 1
+    definition.node.add(name="x", op="Placeholder").attr["dtype"].type = 1
+    with tf.Graph().as_default(), tf.Session() as session:
+        import_graph_def(definition, name="")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="only as part of its loop"):
+            session.run("misfit:0", {"x:0": 1.0})
