@@ -116,6 +116,7 @@ from tfexp.ops import control as _control
 from tfexp.ops import control_loop as _control_loop
 from tfexp.ops import fourier_gradients as _fourier_gradients
 from tfexp.ops import linalg_gradients as _linalg_gradients
+from tfexp.ops import on_first_use as _on_first_use
 from tfexp.ops import overloads as _overloads
 from tfexp.ops import reduce_gradients as _reduce_gradients
 from tfexp.ops import sendrecv as _sendrecv
