@@ -103,6 +103,9 @@ from tfexp.graph.scopes import get_default_graph as get_default_graph
 from tfexp.graph.scopes import name_scope as name_scope
 from tfexp.graph.scopes import op_scope as op_scope
 from tfexp.graph.scopes import reset_default_graph as reset_default_graph
+from tfexp.graph.sparse_tensor import SparseTensor as SparseTensor
+from tfexp.graph.sparse_tensor import SparseTensorValue as SparseTensorValue
+from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tfexp.graph.tensor import Tensor as Tensor
 from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
 from tfexp.graph.versions import GIT_VERSION as GIT_VERSION
@@ -444,6 +447,7 @@ from tfexp.ops.space_batch import required_space_to_batch_paddings as required_s
 from tfexp.ops.space_batch import space_to_batch as space_to_batch
 from tfexp.ops.space_batch import space_to_batch_nd as space_to_batch_nd
 from tfexp.ops.space_batch import space_to_depth as space_to_depth
+from tfexp.ops.sparse_placeholder import sparse_placeholder as sparse_placeholder
 from tfexp.ops.state import assign as assign
 from tfexp.ops.state import assign_add as assign_add
 from tfexp.ops.state import assign_sub as assign_sub

@@ -1,0 +1,110 @@
+"""`tf.SparseTensor`: three tensors that stand for one which is mostly zeros. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.shape import TensorShape
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.graph import Graph
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value_as_shape
+from tfexp.graph.tensor import Tensor
+
+# What fetching a SparseTensor gives, and feeding one takes: NumPy arrays.
+SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+
+
+class SparseTensor:
+    """`indices` (int64, [n, rank]) are the places of `values` ([n]) in a tensor of `dense_shape` (int64, [rank]).
+
+    Raises ValueError when the three shapes do not agree.
+    """
+
+    def __init__(self, indices: Any, values: Any, dense_shape: Any):
+        with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
+            self._indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
+            self._values = convert_to_tensor(values, name="values", as_ref=True)
+            self._dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
+        places, count, rank = (t.shape for t in (self._indices, self._values, self._dense_shape))
+        places, count, rank = places.with_rank(2), count.with_rank(1), rank.with_rank(1)
+        places.dims[0].assert_is_compatible_with(count.dims[0])  # type: ignore[index]
+        places.dims[1].assert_is_compatible_with(rank.dims[0])  # type: ignore[index]
+        self._declared = TensorShape(None)
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+        """A SparseTensor of a SparseTensorValue (or of a SparseTensor). TypeError for anything else."""
+        if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
+        return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
+
+    @property
+    def indices(self) -> Tensor:
+        return self._indices
+
+    @property
+    def values(self) -> Tensor:
+        return self._values
+
+    @property
+    def dense_shape(self) -> Tensor:
+        return self._dense_shape
+
+    @property
+    def op(self) -> Operation:
+        """The operation that makes the values."""
+        return self._values.op
+
+    @property
+    def dtype(self) -> DType:
+        return self._values.dtype
+
+    @property
+    def graph(self) -> Graph:
+        return self._indices.graph
+
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the dense shape."""
+        return self._declared.merge_with(static_value_as_shape(self._dense_shape))
+
+    def set_shape(self, shape: Any) -> None:
+        """Say more about the dense shape. ValueError when that cannot be."""
+        self._declared = self.shape.merge_with(shape)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def consumers(self) -> list[Operation]:
+        """The operations that read the values."""
+        return self._values.consumers()
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The SparseTensorValue of one run in `session` (None: the default one)."""
+        return self.graph._session_for(session, "evaluate tensor", "eval").run(self, feed_dict)
+
+    def __repr__(self) -> str:
+        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+
+    __str__ = __repr__
+
+
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A SparseTensor as it is, or of a SparseTensorValue; anything else as a tensor.
+
+    RuntimeError when a SparseTensor has another dtype than `dtype`. `tf.convert_to_tensor_or_sparse_tensor`.
+    """
+    if isinstance(value, SparseTensorValue):
+        value = SparseTensor.from_value(value)
+    if isinstance(value, SparseTensor):
+        if dtype is not None and dtypes.as_dtype(dtype) != value.dtype:
+            raise RuntimeError(
+                f"Sparse dtype mismatch. Requested: {dtypes.as_dtype(dtype).name},  Actual: {value.dtype.name}"
+            )
+        return value
+    return convert_to_tensor(value, dtype=dtype, name=name)
