@@ -10,7 +10,6 @@ from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo as TensorInfo
 from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
 from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
-from tfexp import data as data
 from tfexp import train as train
 from tfexp.api import bitwise as bitwise
 from tfexp.api import compat as compat

@@ -16,6 +16,7 @@ _ON_FIRST_USE = {
         name: f"tfexp.api.{name}"
         for name in ("app", "audio", "contrib", "flags", "gfile", "image", "python_io", "raw_ops", "test")
     },
+    "data": "tfexp.data",
     "extract_image_patches": "tfexp.ops.image_boxes:extract_image_patches",
     "extract_volume_patches": "tfexp.ops.image_boxes:extract_volume_patches",
     "layers": "tfexp.layers",

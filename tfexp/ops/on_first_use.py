@@ -34,5 +34,43 @@ _IMAGES = {
     """,
 }
 
-for _module, _names in _IMAGES.items():
+_DATASETS = {
+    "dataset": """
+    TensorDataset TensorSliceDataset RangeDataset
+    """,
+    "dataset_batch": """
+    BatchDataset BatchDatasetV2 PaddedBatchDataset PaddedBatchDatasetV2 WindowDataset UnbatchDataset
+    """,
+    "dataset_choose": """
+    RepeatDataset TakeDataset SkipDataset ShardDataset ConcatenateDataset ZipDataset
+    """,
+    "dataset_files": """
+    TextLineDataset TFRecordDataset FixedLengthRecordDataset FixedLengthRecordDatasetV2 IgnoreErrorsDataset
+    """,
+    "dataset_interleave": """
+    FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV2 ParallelInterleaveDatasetV3
+    ParallelInterleaveDatasetV4
+    """,
+    "dataset_map": """
+    MapDataset ParallelMapDataset ParallelMapDatasetV2 FilterDataset TakeWhileDataset ScanDataset
+    """,
+    "dataset_prefetch": """
+    PrefetchDataset CacheDataset
+    """,
+    "dataset_reduce": """
+    ReduceDataset
+    """,
+    "dataset_shuffle": """
+    ShuffleDataset
+    """,
+    "iterator": """
+    IteratorV2 OneShotIterator MakeIterator IteratorGetNext IteratorGetNextSync IteratorToStringHandle
+    IteratorFromStringHandleV2 DatasetToSingleElement
+    """,
+    "iterator_state": """
+    SerializeIterator DeserializeIterator
+    """,
+}
+
+for _module, _names in (_IMAGES | _DATASETS).items():
     define_on_first_use(f"tfexp.ops.{_module}", _names.split())
