@@ -9,6 +9,7 @@ from typing import Any
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
+from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
@@ -51,7 +52,16 @@ def _feed_slices(slices: IndexedSlices, value: Any) -> list[tuple[Any, Any]]:
     return list(zip(parts, value, strict=False))
 
 
+def _fetch_sparse(sparse: SparseTensor) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    return list(sparse.parts), lambda values: SparseTensorValue(*values)
+
+
+def _feed_sparse(sparse: SparseTensor, value: Any) -> list[tuple[Any, Any]]:
+    return list(zip(sparse.parts, value, strict=False))
+
+
 register_session_run_conversion_functions(IndexedSlices, _fetch_slices, _feed_slices)
+register_session_run_conversion_functions(SparseTensor, _fetch_sparse, _feed_sparse)
 
 
 class FetchMapper:
