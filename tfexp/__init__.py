@@ -120,6 +120,7 @@ from tfexp.ops import control as _control
 from tfexp.ops import control_loop as _control_loop
 from tfexp.ops import fourier_gradients as _fourier_gradients
 from tfexp.ops import linalg_gradients as _linalg_gradients
+from tfexp.ops import on_first_use as _on_first_use
 from tfexp.ops import overloads as _overloads
 from tfexp.ops import reduce_gradients as _reduce_gradients
 from tfexp.ops import sendrecv as _sendrecv
@@ -451,7 +452,6 @@ from tfexp.ops.sparse import sparse_add as sparse_add
 from tfexp.ops.sparse import sparse_concat as sparse_concat
 from tfexp.ops.sparse import sparse_fill_empty_rows as sparse_fill_empty_rows
 from tfexp.ops.sparse import sparse_mask as sparse_mask
-from tfexp.ops.sparse import sparse_placeholder as sparse_placeholder
 from tfexp.ops.sparse import sparse_reduce_sum as sparse_reduce_sum
 from tfexp.ops.sparse import sparse_reshape as sparse_reshape
 from tfexp.ops.sparse import sparse_retain as sparse_retain
@@ -460,6 +460,7 @@ from tfexp.ops.sparse import sparse_tensor_dense_matmul as sparse_tensor_dense_m
 from tfexp.ops.sparse import sparse_tensor_to_dense as sparse_tensor_to_dense
 from tfexp.ops.sparse import sparse_transpose as sparse_transpose
 from tfexp.ops.sparse_layout import sparse_reorder as sparse_reorder
+from tfexp.ops.sparse_placeholder import sparse_placeholder as sparse_placeholder
 from tfexp.ops.state import assign as assign
 from tfexp.ops.state import assign_add as assign_add
 from tfexp.ops.state import assign_sub as assign_sub

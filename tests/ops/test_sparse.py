@@ -270,7 +270,7 @@ def test_what_is_sparse() -> None:
         assert isinstance(x, tf.SparseTensor)
         assert x.get_shape().as_list() == [2, 2]
         assert isinstance(tf.convert_to_tensor_or_sparse_tensor([1.0]), tf.Tensor)
-        with pytest.raises(RuntimeError, match="Sparse dtype: requested = int32, actual = float32"):
+        with pytest.raises(RuntimeError, match=r"Sparse dtype mismatch\. Requested: int32"):
             tf.convert_to_tensor_or_sparse_tensor(x, tf.int32)
         with pytest.raises(TypeError, match="Input must be a SparseTensor"):
             tf.sparse_reorder(tf.constant([1.0]))

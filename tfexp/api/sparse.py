@@ -7,7 +7,6 @@ from tfexp.ops.sparse import sparse_add as add
 from tfexp.ops.sparse import sparse_concat as concat
 from tfexp.ops.sparse import sparse_fill_empty_rows as fill_empty_rows
 from tfexp.ops.sparse import sparse_mask as mask
-from tfexp.ops.sparse import sparse_placeholder as placeholder
 from tfexp.ops.sparse import sparse_reduce_sum as reduce_sum
 from tfexp.ops.sparse import sparse_reshape as reshape
 from tfexp.ops.sparse import sparse_retain as retain
@@ -16,5 +15,6 @@ from tfexp.ops.sparse import sparse_tensor_dense_matmul as sparse_dense_matmul
 from tfexp.ops.sparse import sparse_tensor_to_dense as to_dense
 from tfexp.ops.sparse import sparse_transpose as transpose
 from tfexp.ops.sparse_layout import sparse_reorder as reorder
+from tfexp.ops.sparse_placeholder import sparse_placeholder as placeholder
 
 __getattr__ = missing_from("tf.sparse")

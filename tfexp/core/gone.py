@@ -12,7 +12,12 @@ from typing import Any
 
 # Sub-namespaces that few programs use, and that would make `import tfexp` slower.
 _ON_FIRST_USE = {
-    **{name: f"tfexp.api.{name}" for name in ("app", "contrib", "flags", "gfile", "python_io", "raw_ops", "test")},
+    **{
+        name: f"tfexp.api.{name}"
+        for name in ("app", "audio", "contrib", "flags", "gfile", "image", "python_io", "raw_ops", "test")
+    },
+    "extract_image_patches": "tfexp.ops.image_boxes:extract_image_patches",
+    "extract_volume_patches": "tfexp.ops.image_boxes:extract_volume_patches",
     "layers": "tfexp.layers",
     "metrics": "tfexp.metrics",
 }

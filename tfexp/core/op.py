@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import inspect
 import re
 from collections.abc import Callable, Sequence
@@ -160,6 +161,7 @@ class Op:
 
 
 _OPS: dict[str, Op] = {}
+_ON_FIRST_USE: dict[str, str] = {}  # op name -> the module that defines it
 _GRADIENTS: dict[str, Rule | None] = {}
 _builder: Callable[[Op, tuple[Any, ...], dict[str, Any], str | None], Any] | None = None
 
@@ -173,17 +175,32 @@ def define_op(signature: str, *, writes_refs: bool = True) -> Op:
     return op
 
 
+def define_on_first_use(module: str, names: Sequence[str]) -> None:
+    """Say that importing `module` registers these ops, which happens when one of them is first asked for."""
+    _ON_FIRST_USE.update(dict.fromkeys(names, module))
+
+
+def _load(name: str) -> None:
+    module = _ON_FIRST_USE.get(name)
+    if module is not None and name not in _OPS:
+        importlib.import_module(module)
+
+
 def get_op(name: str) -> Op:
     """The op of that name; KeyError when tfexp does not have it."""
+    _load(name)
     return _OPS[name]
 
 
 def find_op(name: str) -> Op | None:
+    _load(name)
     return _OPS.get(name)
 
 
 def all_ops() -> dict[str, Op]:
     """Every registered op by name (a copy)."""
+    for name in _ON_FIRST_USE:
+        _load(name)
     return dict(_OPS)
 
 

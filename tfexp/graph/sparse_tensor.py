@@ -1,4 +1,4 @@
-"""Sparse tensors: three dense tensors that say which elements differ from the rest. Source: `tf.SparseTensor`, TF 1.15."""
+"""`tf.SparseTensor`: three tensors that stand for one which is mostly zeros. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -6,42 +6,43 @@ from collections import namedtuple
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.core.dtypes import DType, as_dtype
+from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.tensor import Tensor
 
-# Of these, besides constants, TensorFlow reads sizes while a graph is built.
+# Of what these make, besides constants, TensorFlow knows sizes while a graph is built.
 _SHAPE_OPS = ("Shape", "Pack", "ConcatV2", "StridedSlice")
 
+# What fetching a SparseTensor gives, and feeding one takes: NumPy arrays.
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
 class SparseTensor:
-    """`values[i]` is the element at `indices[i]` of a tensor of shape `dense_shape`; the other elements are 0 or absent.
+    """`indices` (int64, [n, rank]) are the places of `values` ([n]) in a tensor of `dense_shape` (int64, [rank]).
 
-    indices: [n, rank] int64, values: [n] of any dtype, dense_shape: [rank] int64. Most ops want the indices in row-major
-    order (`tf.sparse_reorder`). ValueError where the static shapes contradict each other.
+    Raises ValueError when the three shapes do not agree.
     """
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any):
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             self._indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
-            self._values = convert_to_tensor(values, name="values")
+            self._values = convert_to_tensor(values, name="values", as_ref=True)
             self._dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
-        rows = self._indices.get_shape().with_rank(2)
-        elements = self._values.get_shape().with_rank(1)
-        dims = self._dense_shape.get_shape().with_rank(1)
-        rows[0].merge_with(elements[0])
-        rows[1].merge_with(dims[0])
+        places, count, rank = (t.shape for t in (self._indices, self._values, self._dense_shape))
+        places, count, rank = places.with_rank(2), count.with_rank(1), rank.with_rank(1)
+        places.dims[0].assert_is_compatible_with(count.dims[0])  # type: ignore[index]
+        places.dims[1].assert_is_compatible_with(rank.dims[0])  # type: ignore[index]
+        self._declared = TensorShape(None)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """The SparseTensor of a SparseTensorValue; a SparseTensor's parts are taken over. TypeError for others."""
+        """A SparseTensor of a SparseTensorValue (or of a SparseTensor). TypeError for anything else."""
         if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
             raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
         return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
@@ -64,42 +65,46 @@ class SparseTensor:
         return [self._indices, self._values, self._dense_shape]
 
     @property
-    def shape(self) -> TensorShape:
-        """What is known of the dense shape before running."""
-        tensor = self._dense_shape
-        if tensor.op.type == "PlaceholderWithDefault":
-            tensor = tensor.op.inputs[0]
-        if constant_value(tensor) is None and tensor.op.type not in _SHAPE_OPS:
-            return TensorShape([None] * rank) if (rank := tensor.get_shape()[0].value) is not None else TensorShape(None)
-        return static_value_as_shape(tensor)
-
-    def get_shape(self) -> TensorShape:
-        return self.shape
+    def op(self) -> Operation:
+        """The operation that makes the values."""
+        return self._values.op
 
     @property
     def dtype(self) -> DType:
         return self._values.dtype
 
     @property
-    def op(self) -> Operation:
-        return self._values.op
-
-    @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph:
         return self._indices.graph
 
+    @property
+    def shape(self) -> TensorShape:
+        """What is known of the dense shape."""
+        tensor = self._dense_shape
+        if constant_value(tensor) is not None or tensor.op.type in _SHAPE_OPS:
+            return self._declared.merge_with(static_value_as_shape(tensor))
+        rank = tensor.shape.dims[0].value  # type: ignore[index]  # a vector, by the constructor
+        return self._declared.merge_with(TensorShape(None if rank is None else [None] * rank))
+
+    def set_shape(self, shape: Any) -> None:
+        """Say more about the dense shape. ValueError when that cannot be."""
+        self._declared = self.shape.merge_with(shape)
+
+    def get_shape(self) -> TensorShape:
+        return self.shape
+
+    def consumers(self) -> list[Operation]:
+        """The operations that read the values."""
+        return self._values.consumers()
+
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        """The SparseTensorValue that the default session (or `session`) computes; ValueError when there is none."""
-        from tfexp.graph.defaults import get_default_session
+        """The SparseTensorValue of one run in `session` (None: the default one)."""
+        return self.graph._session_for(session, "evaluate tensor", "eval").run(self, feed_dict)
 
-        session = session or get_default_session()
-        if session is None:
-            raise ValueError("Cannot evaluate a SparseTensor: no default session, and none given.")
-        indices, values, dense_shape = session.run(self.parts, feed_dict)
-        return SparseTensorValue(indices, values, dense_shape)
-
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+
+    __str__ = __repr__
 
 
 def is_sparse(x: Any) -> bool:
@@ -108,7 +113,7 @@ def is_sparse(x: Any) -> bool:
 
 
 def as_sparse_tensor(x: Any) -> SparseTensor:
-    """A SparseTensor, of a SparseTensorValue too; TypeError for anything else."""
+    """A SparseTensor, of a SparseTensorValue too. TypeError for anything else."""
     if isinstance(x, SparseTensorValue):
         return SparseTensor.from_value(x)
     if not isinstance(x, SparseTensor):
@@ -117,14 +122,16 @@ def as_sparse_tensor(x: Any) -> SparseTensor:
 
 
 def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """`value` as a SparseTensor where it is sparse, else as a Tensor. `tf.convert_to_tensor_or_sparse_tensor`.
+    """A SparseTensor as it is, or of a SparseTensorValue; anything else as a tensor.
 
-    RuntimeError when a sparse value has another dtype than `dtype`.
+    RuntimeError when a SparseTensor has another dtype than `dtype`. `tf.convert_to_tensor_or_sparse_tensor`.
     """
     if isinstance(value, SparseTensorValue):
         value = SparseTensor.from_value(value)
-    if not isinstance(value, SparseTensor):
-        return convert_to_tensor(value, dtype=dtype, name=name)
-    if dtype is not None and not as_dtype(dtype).is_compatible_with(value.dtype):
-        raise RuntimeError(f"Sparse dtype: requested = {as_dtype(dtype).name}, actual = {value.dtype.name}")
-    return value
+    if isinstance(value, SparseTensor):
+        if dtype is not None and dtypes.as_dtype(dtype) != value.dtype:
+            raise RuntimeError(
+                f"Sparse dtype mismatch. Requested: {dtypes.as_dtype(dtype).name},  Actual: {value.dtype.name}"
+            )
+        return value
+    return convert_to_tensor(value, dtype=dtype, name=name)

@@ -15,12 +15,12 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, reshape
 from tfexp.ops.check import Assert
 from tfexp.ops.comparison import equal
 from tfexp.ops.parse_example import parse_example_v2_op
-from tfexp.ops.sparse_result import sparse_result
 
 
 class FixedLenFeature(NamedTuple):
@@ -174,7 +174,7 @@ def _parse(serialized: Any, spec: Spec, name: str | None, names: Any) -> dict[st
             name=name,
         )
         indices, values, shapes, dense = outputs[:4]
-        sparse = [sparse_result(*parts) for parts in zip(indices, values, shapes, strict=True)]
+        sparse = [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)]
     return dict(zip([*spec.sparse_keys, *spec.dense_keys], [*sparse, *dense], strict=True))
 
 

@@ -1,4 +1,4 @@
-"""`tf.SparseTensor`s: placeholders of them, to and from dense tensors, and the functions of `tf.sparse`. TF 1.15.
+"""`tf.SparseTensor`s: to and from dense tensors, and the functions of `tf.sparse`. TF 1.15.
 
 Arguments that have to be sparse may be SparseTensors or SparseTensorValues, and are a TypeError otherwise.
 """
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.shape import TensorShape, dimension_value
+from tfexp.core.shape import TensorShape
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -39,32 +39,6 @@ def _renamed(new_name: str, new: Any, old_name: str, old: Any) -> Any:
     if new is not None:
         raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
     return old
-
-
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
-    """A SparseTensor that is fed with a SparseTensorValue, or (indices, values, dense_shape). `tf.sparse_placeholder`.
-
-    With `shape` (dimensions may be None) the dense shape need not be fed.
-    """
-
-    def named(part: str) -> str | None:
-        return None if name is None else f"{name}/{part}"
-
-    rank = None
-    if shape is None:
-        dense_shape = array_identity.placeholder(dtypes.int64, [None], named("shape"))
-    else:
-        if isinstance(shape, Tensor):
-            rank = dimension_value(shape.get_shape().with_rank(1)[0])
-        else:
-            dims = TensorShape(shape).as_list()
-            rank = len(dims)
-            shape = np.array([-1 if d is None else d for d in dims], np.int64)
-        default = convert_to_tensor(shape, dtype=dtypes.int64, name=named("shape_default"))
-        dense_shape = array_identity.placeholder_with_default(default, default.get_shape(), named("shape"))
-    values = array_identity.placeholder(dtype, [None], named("values"))
-    indices = array_identity.placeholder(dtypes.int64, [None, rank], named("indices"))
-    return SparseTensor(indices, values, dense_shape)
 
 
 # --- to and from dense -------------------------------------------------------------------------------------------------
@@ -242,7 +216,8 @@ def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) ->
 def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
     """The sum of two tensors of one shape, at least one sparse; dense if one of them is. Source: `tf.sparse_add`.
 
-    Where both sparse operands have an element, a sum of a magnitude below `threshold` (0) is left out. TypeError when both are dense.
+    Where both sparse operands have an element, a sum of a magnitude below `threshold` (0) is left out.
+    TypeError when both are dense.
     """
     threshold = _renamed("threshold", threshold, "thresh", thresh)
     if not is_sparse(a) and not is_sparse(b):

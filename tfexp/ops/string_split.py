@@ -13,9 +13,9 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.ops.array import expand_dims
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.sparse_result import sparse_result
 from tfexp.ops.string_arrays import string_array, texts_of
 
 string_split_op = define_op(
@@ -95,7 +95,7 @@ def string_split(
     delimiter = (" " if sep is None else sep) if delimiter is None else delimiter
     with name_scope(name, "StringSplit", [source]):
         strings = convert_to_tensor(source, dtypes.string)
-        return sparse_result(*string_split_op(strings, convert_to_tensor(delimiter, dtypes.string), skip_empty=skip_empty))
+        return SparseTensor(*string_split_op(strings, convert_to_tensor(delimiter, dtypes.string), skip_empty=skip_empty))
 
 
 def strings_split(
@@ -116,7 +116,7 @@ def strings_split(
         if strings.shape.rank == 0:
             strings = expand_dims(strings, 0)
         separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
-        return sparse_result(*string_split_v2_op(strings, separator, maxsplit=maxsplit))
+        return SparseTensor(*string_split_v2_op(strings, separator, maxsplit=maxsplit))
 
 
 def _only_sparse(result_type: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import struct
 from typing import Any
 
@@ -13,13 +12,14 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from tfexp.core import dtypes
 from tfexp.core.op import Attr, Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.formats.image_files import encode_png
 from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.summary import collected, summary_scope
 
-_COLORSPACES = {1: "L", 3: "RGB", 4: "RGBA"}
+_CHANNELS = (1, 3, 4)
 # Below this, the largest value of an image counts as 0: scaling it up would show noise.
 _DARK = 1e-6
 
@@ -62,7 +62,7 @@ def _(tag: InputShape, tensor: InputShape) -> TensorShape:
 def _(ctx: Any, tag: Any, tensor: np.ndarray, *, max_images: int, bad_color: TensorProto) -> np.ndarray:
     if np.ndim(tag):
         raise ValueError("Tags must be a scalar")
-    if np.ndim(tensor) != 4 or tensor.shape[3] not in _COLORSPACES:
+    if np.ndim(tensor) != 4 or tensor.shape[3] not in _CHANNELS:
         raise ValueError(f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(np.shape(tensor))}")
     _, height, width, depth = tensor.shape
     color = make_ndarray(bad_color)
@@ -73,7 +73,7 @@ def _(ctx: Any, tag: Any, tensor: np.ndarray, *, max_images: int, bad_color: Ten
         pixels = image if image.dtype == np.uint8 else _pixels(image, color[:depth])
         value = summary.value.add(tag=_tag(tag, "image", i, max_images > 1))
         value.image.height, value.image.width, value.image.colorspace = height, width, depth
-        value.image.encoded_image_string = _png(pixels)
+        value.image.encoded_image_string = encode_png(pixels)
     return _serialized(summary)
 
 
@@ -95,15 +95,6 @@ def _pixels(image: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
     result[finite] = (good * np.float32(scale) + np.float32(offset)).astype(np.uint8)
     result[~finite] = bad_color
     return result
-
-
-def _png(pixels: np.ndarray) -> bytes:
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    mode = _COLORSPACES[pixels.shape[2]]
-    Image.fromarray(pixels[:, :, 0] if mode == "L" else pixels, mode).save(buffer, "PNG")
-    return buffer.getvalue()
 
 
 def image(name: str, tensor: Any, max_outputs: int = 3, collections: Any = None, family: str | None = None) -> Tensor:

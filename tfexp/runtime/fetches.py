@@ -53,11 +53,11 @@ def _feed_slices(slices: IndexedSlices, value: Any) -> list[tuple[Any, Any]]:
 
 
 def _fetch_sparse(sparse: SparseTensor) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    return list(sparse.parts), lambda values: SparseTensorValue(*values)
+    return [sparse.indices, sparse.values, sparse.dense_shape], lambda values: SparseTensorValue(*values)
 
 
 def _feed_sparse(sparse: SparseTensor, value: Any) -> list[tuple[Any, Any]]:
-    return list(zip(sparse.parts, value, strict=False))
+    return list(zip([sparse.indices, sparse.values, sparse.dense_shape], value, strict=True))
 
 
 register_session_run_conversion_functions(IndexedSlices, _fetch_slices, _feed_slices)

@@ -1,0 +1,190 @@
+"""`tf.image`: the nodes of what is built of others, gradients, and the numbers of random distortions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.golden.programs.registry import Outcome, Run, program, raised, runs, values
+
+SOURCE = "issue 4.1, images"
+
+
+def _image(tf: Any, *shape: Any, dtype: Any = None, name: str = "x") -> Any:
+    return tf.placeholder(dtype or tf.float32, shape, name=name)
+
+
+@program(SOURCE)
+def flips(tf: Any) -> Outcome:
+    x, batch = _image(tf, 3, 5, 2), _image(tf, 2, 3, 5, 2, name="batch")
+    some = _image(tf, None, None, 2, name="some")
+    functions = (tf.image.flip_left_right, tf.image.flip_up_down, tf.image.transpose_image)
+    made = [function(image) for function in functions for image in (x, batch, some)]
+    feeds = {x: values("x", 3, 5, 2), batch: values("b", 2, 3, 5, 2), some: values("s", 3, 2, 2)}
+    return runs(Run(made, feeds), wrong=raised(lambda: tf.image.flip_left_right(tf.zeros([3, 5]))))
+
+
+@program(SOURCE)
+def turns(tf: Any) -> Outcome:
+    x, batch = _image(tf, 3, 5, 2), _image(tf, 2, 3, 5, 2, name="batch")
+    made = [tf.image.rot90(x), tf.image.rot90(batch, 3)]
+    return runs(Run(made, {x: values("x", 3, 5, 2), batch: values("b", 2, 3, 5, 2)}))
+
+
+@program(SOURCE)
+def random_flips(tf: Any) -> Outcome:
+    tf.set_random_seed(3)
+    x, batch = _image(tf, 3, 5, 2), _image(tf, 4, 3, 5, 2, name="batch")
+    made = [tf.image.random_flip_left_right(x, seed=1), tf.image.random_flip_up_down(batch, seed=2)]
+    run = Run(made, {x: values("x", 3, 5, 2), batch: values("b", 4, 3, 5, 2)})
+    return runs(run, run, run)
+
+
+@program(SOURCE)
+def random_colors(tf: Any) -> Outcome:
+    tf.set_random_seed(3)
+    x = _image(tf, 3, 5, 3)
+    made = [
+        tf.image.random_brightness(x, 0.3, seed=1),
+        tf.image.random_contrast(x, 0.3, 0.9, seed=2),
+        tf.image.random_hue(x, 0.2, seed=3),
+        tf.image.random_saturation(x, 0.3, 1.5),
+    ]
+    run = Run(made, {x: values("x", 3, 5, 3) * 0.25 + 0.5}, rtol=1e-4, atol=1e-5)
+    return runs(run, run)
+
+
+@program(SOURCE)
+def colors(tf: Any) -> Outcome:
+    x, small = _image(tf, 3, 5, 3), _image(tf, 3, 5, 3, dtype=tf.uint8, name="small")
+    gray = _image(tf, 3, 5, 1, name="gray")
+    made: list[Any] = []
+    for image in (x, small):
+        made += [
+            tf.image.adjust_brightness(image, 0.3),
+            tf.image.adjust_contrast(image, 0.3),
+            tf.image.adjust_gamma(image, 0.3, 2.0),
+            tf.image.adjust_hue(image, 0.3),
+            tf.image.adjust_saturation(image, 0.3),
+            tf.image.rgb_to_grayscale(image),
+            tf.image.per_image_standardization(image),
+        ]
+    made += [tf.image.grayscale_to_rgb(gray), tf.image.rgb_to_yiq(x), tf.image.yiq_to_rgb(x)]
+    made += [tf.image.rgb_to_yuv(x), tf.image.yuv_to_rgb(x), tf.image.hsv_to_rgb(tf.image.rgb_to_hsv(x))]
+    feeds = {
+        x: values("x", 3, 5, 3) * 0.25 + 0.5,
+        small: (values("s", 3, 5, 3) * 60 + 120).astype("uint8"),
+        gray: values("g", 3, 5, 1),
+    }
+    return runs(Run(made, feeds, rtol=1e-4, atol=1e-5))
+
+
+@program(SOURCE)
+def converted(tf: Any) -> Outcome:
+    kinds = (tf.uint8, tf.int16, tf.uint16, tf.float32, tf.float64)
+    made = [
+        tf.image.convert_image_dtype(tf.placeholder(source, [3]), target, saturate)
+        for source in kinds
+        for target in kinds
+        for saturate in (False, True)
+        if not saturate or source.size > target.size or source.is_floating
+    ]
+    return runs(names=[m.name for m in made])
+
+
+@program(SOURCE)
+def cut_and_padded(tf: Any) -> Outcome:
+    x, batch = _image(tf, 7, 5, 3), _image(tf, 2, 7, 5, 3, name="batch")
+    some = _image(tf, None, None, 3, name="some")
+    made: list[Any] = []
+    for image in (x, batch, some):
+        made += [
+            tf.image.central_crop(image, 0.5),
+            tf.image.pad_to_bounding_box(image, 1, 2, 9, 9),
+            tf.image.crop_to_bounding_box(image, 1, 2, 3, 3),
+            tf.image.resize_image_with_crop_or_pad(image, 6, 9),
+        ]
+    feeds = {x: values("x", 7, 5, 3), batch: values("b", 2, 7, 5, 3), some: values("s", 6, 7, 3)}
+    return runs(Run(made, feeds), wrong=raised(lambda: tf.image.crop_to_bounding_box(x, 1, 2, 7, 3)))
+
+
+@program(SOURCE)
+def resized(tf: Any) -> Outcome:
+    x, batch = _image(tf, 7, 5, 3), _image(tf, 2, 7, 5, 3, name="batch")
+    made = [tf.image.resize_images(x, [6, 9]), tf.image.resize_images(x, [7, 5]), tf.image.resize_images(batch, [7, 5])]
+    made += [tf.image.resize_images(batch, [6, 9], method, method != 3) for method in range(4)]
+    made += [tf.image.resize_images(batch, tf.constant([6, 9]), preserve_aspect_ratio=True)]
+    made += [tf.image.resize_image_with_pad(x, 6, 9)]
+    feeds = {x: values("x", 7, 5, 3), batch: values("b", 2, 7, 5, 3)}
+    wrong = [
+        raised(lambda: tf.image.resize_images(batch, [6, 9], 9)),
+        raised(lambda: tf.image.resize_images(batch, [6, 9, 1])),
+    ]
+    return runs(Run(made, feeds, rtol=1e-4, atol=1e-5), wrong=wrong)
+
+
+@program(SOURCE)
+def resizing_gradients(tf: Any) -> Outcome:
+    x = _image(tf, 2, 7, 5, 3)
+    boxes, of = tf.constant([[0.1, 0.2, 0.8, 0.9], [0.9, 0.1, 0.2, 0.7]]), tf.constant([1, 0])
+    ys = [
+        tf.image.resize_bilinear(x, [3, 11], align_corners=True),
+        tf.image.resize_nearest_neighbor(x, [3, 11]),
+        tf.image.resize_bicubic(x, [3, 11], half_pixel_centers=True),
+        tf.image.crop_and_resize(x, boxes, of, [3, 4]),
+    ]
+    grads = [tf.gradients(y * y, x)[0] for y in ys] + [tf.gradients(ys[-1], boxes)[0]]
+    return runs(Run([*ys, *grads], {x: values("x", 2, 7, 5, 3)}, rtol=1e-4, atol=1e-4))
+
+
+@program(SOURCE)
+def patches(tf: Any) -> Outcome:
+    x = _image(tf, 2, 7, 5, 3)
+    y = tf.extract_image_patches(x, [1, 3, 2, 1], [1, 2, 1, 1], [1, 2, 1, 1], "SAME")
+    return runs(Run([y, tf.gradients(y * y, x)[0]], {x: values("x", 2, 7, 5, 3)}, rtol=1e-4, atol=1e-5))
+
+
+@program(SOURCE)
+def differences(tf: Any) -> Outcome:
+    x, y = _image(tf, 2, 13, 17, 3), _image(tf, 2, 13, 17, 3, name="y")
+    made = [tf.image.total_variation(x), tf.image.total_variation(x[0]), *tf.image.image_gradients(x)]
+    made += [tf.image.sobel_edges(x), tf.image.psnr(x, y, 1.0)]
+    some, others = (_image(tf, None, None, None, None, name=name) for name in ("some", "others"))
+    made += [tf.image.ssim(some, others, 1.0)]
+    feeds = {image: values(image.op.name, 2, 13, 17, 3) * 0.25 + 0.5 for image in (x, y, some, others)}
+    return runs(Run(made, feeds, rtol=1e-4, atol=1e-4))
+
+
+@program(SOURCE)
+def boxes(tf: Any) -> Outcome:
+    tf.set_random_seed(3)
+    corners = values("boxes", 7, 4) * 0.1 + 0.3
+    corners[:, 2:] += 0.3
+    scores = values("scores", 7)
+    chosen = [
+        tf.image.non_max_suppression(corners, scores, 3),
+        tf.image.non_max_suppression(corners, scores, 5, 0.3, 0.1),
+        *tf.image.non_max_suppression_with_scores(corners, scores, 5, 0.3, 0.1, 0.5),
+        tf.image.non_max_suppression_overlaps(values("o", 7, 7), scores, 5),
+    ]
+    part = tf.image.sample_distorted_bounding_box([97, 53, 3], corners[None].clip(0, 1), seed=5, min_object_covered=0.3)
+    return runs(Run([*chosen, *part], rtol=1e-4), Run(list(part)))
+
+
+@program(SOURCE)
+def files(tf: Any) -> Outcome:
+    contents = tf.placeholder(tf.string, [], name="contents")
+    made = [
+        tf.image.decode_png(contents, 3),
+        tf.image.decode_jpeg(contents, ratio=2),
+        tf.image.decode_gif(contents),
+        tf.image.decode_bmp(contents),
+        tf.image.decode_image(contents, 3, tf.float32, expand_animations=False),
+        tf.image.extract_jpeg_shape(contents),
+        tf.image.decode_and_crop_jpeg(contents, [1, 2, 3, 4]),
+        tf.image.adjust_jpeg_quality(tf.zeros([3, 5, 3]), 50),
+        *tf.audio.decode_wav(contents, 1),
+        tf.audio.encode_wav(tf.zeros([5, 2]), 8000),
+        tf.image.encode_jpeg(tf.zeros([5, 2, 3], tf.uint8), quality=90),
+        tf.image.encode_png(tf.zeros([5, 2, 3], tf.uint8)),
+    ]
+    return runs(names=[m.name for m in made])

@@ -1,0 +1,413 @@
+"""Ops that read and write image files: DecodePng, DecodeJpeg, DecodeGif, DecodeBmp, DecodeImage, EncodePng, EncodeJpeg."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.op import Op, define_op, get_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.formats import image_files
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text
+from tfexp.ops.image_dtype import convert_image_dtype
+from tfexp.ops.shape_rules import with_rank
+
+_JPEG = (
+    "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; try_recover_truncated: bool = false; "
+    "acceptable_fraction: float = 1.0; dct_method: string = ''"
+)
+decode_png_op = define_op(
+    "DecodePng(contents: string) -> (image: dtype) {channels: int = 0; dtype: type in [uint8,uint16] = uint8}"
+)
+decode_jpeg_op = define_op(f"DecodeJpeg(contents: string) -> (image: uint8) {{{_JPEG}}}")
+decode_and_crop_jpeg_op = define_op(f"DecodeAndCropJpeg(contents: string, crop_window: int32) -> (image: uint8) {{{_JPEG}}}")
+decode_gif_op = define_op("DecodeGif(contents: string) -> (image: uint8)")
+decode_bmp_op = define_op("DecodeBmp(contents: string) -> (image: uint8) {channels: int = 0}")
+decode_image_op = define_op(
+    "DecodeImage(contents: string) -> (image: dtype) {channels: int = 0; dtype: type in [uint8,uint16,float] = uint8; "
+    "expand_animations: bool = true}"
+)
+extract_jpeg_shape_op = define_op(
+    "ExtractJpegShape(contents: string) -> (image_shape: output_type) {output_type: type in [int32,int64] = int32}"
+)
+encode_png_op = define_op(
+    "EncodePng(image: T) -> (contents: string) {compression: int = -1; T: type in [uint8,uint16] = uint8}"
+)
+encode_jpeg_op = define_op(
+    "EncodeJpeg(image: uint8) -> (contents: string) {format: string in ['','grayscale','rgb'] = ''; quality: int = 95; "
+    "progressive: bool = false; optimize_size: bool = false; chroma_downsampling: bool = true; "
+    "density_unit: string in ['in','cm'] = 'in'; x_density: int = 300; y_density: int = 300; xmp_metadata: string = ''}"
+)
+encode_jpeg_variable_quality_op = define_op("EncodeJpegVariableQuality(images: uint8, quality: int32) -> (contents: string)")
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def _attach_image_shape(op: Op, *allowed: int) -> None:
+    """One file in, [height, width, channels] out."""
+
+    @op.shape
+    def _(contents: InputShape, *others: InputShape, channels: int) -> TensorShape:
+        with_rank(contents, 0)
+        if channels < 0:
+            raise ValueError(f"channels must be non-negative, got {channels}")
+        if channels not in allowed:
+            wanted = ", ".join(map(str, allowed[:-1])) + f", or {allowed[-1]}"
+            raise ValueError(f"channels must be {wanted}, got {channels}")
+        return TensorShape([None, None, channels or None])
+
+
+_attach_image_shape(decode_png_op, 0, 1, 3, 4)
+_attach_image_shape(decode_jpeg_op, 0, 1, 3)
+_attach_image_shape(decode_bmp_op, 0, 1, 3, 4)
+
+
+@decode_and_crop_jpeg_op.shape
+def _(contents: InputShape, crop_window: InputShape, *, channels: int) -> TensorShape:
+    with_rank(contents, 0)
+    if channels not in (0, 1, 3):
+        raise ValueError(f"channels must be 0, 1, or 3, got {channels}")
+    window = with_rank(crop_window, 1).as_list()
+    if window[0] not in (None, 4):
+        raise ValueError(f"Dimension must be 4 but is {window[0]}")
+    size = [None, None] if crop_window.value is None else [int(n) for n in crop_window.value[2:]]
+    return TensorShape([*size, channels or None])
+
+
+@decode_gif_op.shape
+def _(contents: InputShape) -> TensorShape:
+    with_rank(contents, 0)
+    return TensorShape([None, None, None, 3])
+
+
+@decode_image_op.shape
+def _(contents: InputShape, *, channels: int, expand_animations: bool) -> TensorShape:
+    with_rank(contents, 0)
+    return TensorShape(None) if expand_animations else TensorShape([None, None, channels or None])
+
+
+@extract_jpeg_shape_op.shape
+def _(contents: InputShape) -> TensorShape:
+    with_rank(contents, 0)
+    return TensorShape([3])
+
+
+@encode_png_op.shape
+def _(image: InputShape) -> TensorShape:
+    if image.rank is not None and image.rank < 3:
+        raise ValueError(f"Shape must be at least rank 3 but is rank {image.rank}")
+    return image[:-3]
+
+
+encode_jpeg_op.shape(lambda image: TensorShape([]) if with_rank(image, 3) is not None else None)
+
+
+@encode_jpeg_variable_quality_op.shape
+def _(images: InputShape, quality: InputShape) -> TensorShape:
+    with_rank(images, 3)
+    with_rank(quality, 0)
+    return TensorShape([])
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def _data(contents: Any) -> bytes:
+    if np.ndim(contents):
+        raise ValueError(f"`contents` must be scalar but got shape {dims_text(np.shape(contents))}")
+    value = contents.item() if isinstance(contents, np.ndarray) else contents
+    return bytes(value)
+
+
+@decode_png_op.kernel("CPU")
+def _(ctx: Any, contents: Any, *, channels: int, dtype: DType) -> Array:
+    return _still(_decoded(_data(contents), channels, dtype, "DecodePng"))
+
+
+@decode_jpeg_op.kernel("CPU")
+def _(ctx: Any, contents: Any, *, channels: int, ratio: int, try_recover_truncated: bool) -> Array:
+    ratio = _checked_ratio(ratio)
+    return _still(_decoded(_data(contents), channels, dtypes.uint8, "DecodeJpeg", ratio, try_recover_truncated))
+
+
+def _still(pixels: Array) -> Array:
+    if pixels.ndim == 3:
+        return pixels
+    if len(pixels) > 1:
+        raise ValueError(f"Got {len(pixels)} frames, but animated gifs can only be decoded by decode_gif or decode_image")
+    return pixels[0].copy()
+
+
+def _checked_ratio(ratio: int) -> int:
+    if ratio not in (1, 2, 4, 8):
+        raise ValueError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
+    return ratio
+
+
+@decode_and_crop_jpeg_op.kernel("CPU")
+def _(ctx: Any, contents: Any, crop_window: Array, *, channels: int, ratio: int, try_recover_truncated: bool) -> Array:
+    if crop_window.shape != (4,):
+        raise ValueError(f"crop must have four elements, got shape {dims_text(crop_window.shape)}")
+    y, x, height, width = crop_window.tolist()
+    pixels = image_files.decode_jpeg(_data(contents), channels, _checked_ratio(ratio), try_recover_truncated)
+    if y < 0 or x < 0 or height <= 0 or width <= 0 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
+        raise ValueError(
+            f"Invalid JPEG data or crop window: rows {y} to {y + height} and columns {x} to {x + width} of an image of "
+            f"{pixels.shape[0]} by {pixels.shape[1]}"
+        )
+    return pixels[y : y + height, x : x + width].copy()
+
+
+@decode_gif_op.kernel("CPU")
+def _(ctx: Any, contents: Any) -> Array:
+    pixels = _decoded(_data(contents), 3, dtypes.uint8, "DecodeGif")
+    return pixels if pixels.ndim == 4 else pixels[None]
+
+
+@decode_bmp_op.kernel("CPU")
+def _(ctx: Any, contents: Any, *, channels: int) -> Array:
+    return _decoded(_data(contents), channels, dtypes.uint8, "DecodeBmp")
+
+
+@decode_image_op.kernel("CPU")
+def _(ctx: Any, contents: Any, *, channels: int, dtype: DType, expand_animations: bool) -> Array:
+    pixels = _decoded(_data(contents), channels, dtype)
+    return pixels[0].copy() if pixels.ndim == 4 and not expand_animations else pixels
+
+
+def _decoded(
+    data: bytes, channels: int, dtype: DType, op: str = "DecodeImage", ratio: int = 1, truncated: bool = False
+) -> Array:
+    """The pixels of a file in that dtype; floats are 0 to 1. Ops take every format but BMP, which only its own does."""
+    kind = image_files.file_format(data)
+    if (kind == "bmp") != (op == "DecodeBmp") and op != "DecodeImage" and "bmp" in (kind, op[-3:].lower()):
+        raise ValueError(
+            f"Trying to decode {kind.upper()} format using a wrong op. Use `decode_{kind}` or `decode_image` instead. "
+            f"Op used: {op}"
+        )
+    if kind == "png":
+        deep = dtype == dtypes.uint16 or (dtype == dtypes.float32 and data[24:25] == b"\x10")
+        pixels = image_files.decode_png(data, channels, wide=deep)
+    elif kind == "jpeg":
+        pixels = image_files.decode_jpeg(data, channels, ratio, truncated)
+    elif kind == "gif":
+        if channels not in (0, 3):
+            raise ValueError(f"channels must be 0 or 3 for GIF, got {channels}")
+        pixels = image_files.decode_gif(data)
+    else:
+        pixels = image_files.decode_bmp(data, channels)
+    if dtype == dtypes.uint16 and pixels.dtype == np.uint8:
+        return pixels.astype(np.uint16) * np.uint16(256)
+    if dtype == dtypes.float32:
+        return pixels.astype(np.float32) * np.float32(1 / np.iinfo(pixels.dtype).max)
+    return pixels
+
+
+@extract_jpeg_shape_op.kernel("CPU")
+def _(ctx: Any, contents: Any, *, output_type: DType) -> Array:
+    return np.array(image_files.jpeg_shape(_data(contents)), output_type.as_numpy_dtype)
+
+
+@encode_png_op.kernel("CPU")
+def _(ctx: Any, image: Array, *, compression: int) -> Any:
+    if image.ndim < 3:
+        raise ValueError(f"images must be at least rank 3 {dims_text(image.shape)}")
+    if not 1 <= image.shape[-1] <= 4:
+        raise ValueError(f"image must have 1, 2, 3, or 4 channels {dims_text(image.shape)}")
+    if not image.size:
+        raise ValueError(f"image must not be empty: {dims_text(image.shape)}")
+    result = np.empty(image.shape[:-3], object)
+    for place in np.ndindex(*result.shape):
+        result[place] = image_files.encode_png(image[place], compression)
+    return result
+
+
+def _check_jpeg(image: Array, quality: int, *allowed: int) -> None:
+    if image.ndim != 3:
+        raise ValueError(f"image must be 3-dimensional{dims_text(image.shape)}")
+    if image.shape[2] not in allowed:
+        raise ValueError(f"image must have {' or '.join(map(str, allowed))} channels, got shape {dims_text(image.shape)}")
+    if not 0 <= quality <= 100:
+        raise ValueError(f"quality must be in [0,100], got {quality}")
+    if not image.size:
+        raise ValueError(f"image must not be empty: {dims_text(image.shape)}")
+
+
+@encode_jpeg_op.kernel("CPU")
+def _(
+    ctx: Any,
+    image: Array,
+    *,
+    format: Any,
+    quality: int,
+    progressive: bool,
+    optimize_size: bool,
+    chroma_downsampling: bool,
+    density_unit: Any,
+    x_density: int,
+    y_density: int,
+    xmp_metadata: Any,
+) -> Any:
+    kind, unit, xmp = (v if isinstance(v, bytes) else str(v).encode() for v in (format, density_unit, xmp_metadata))
+    _check_jpeg(image, quality, *{b"": (1, 3), b"grayscale": (1,), b"rgb": (3,)}[kind])
+    density = (x_density, y_density)
+    return np.array(
+        image_files.encode_jpeg(
+            image, quality, progressive, optimize_size, chroma_downsampling, density, unit == b"cm", xmp
+        ),
+        object,
+    )
+
+
+@encode_jpeg_variable_quality_op.kernel("CPU")
+def _(ctx: Any, image: Array, quality: Any) -> Any:
+    _check_jpeg(image, int(quality), 1, 3)
+    return np.array(image_files.encode_jpeg(image, int(quality)), object)
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None) -> Tensor:
+    """The pixels of a PNG file, [height, width, channels]; `channels` 0 keeps the file's. Source: `tf.image.decode_png`."""
+    result: Tensor = decode_png_op(contents, channels=channels, dtype=dtypes.as_dtype(dtype), name=name)
+    return result
+
+
+def decode_jpeg(
+    contents: Any,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1,
+    dct_method: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """The pixels of a JPEG file, [height, width, channels], scaled down by `ratio`. Source: `tf.image.decode_jpeg`."""
+    result: Tensor = decode_jpeg_op(
+        contents,
+        channels=channels,
+        ratio=ratio,
+        fancy_upscaling=fancy_upscaling,
+        try_recover_truncated=try_recover_truncated,
+        acceptable_fraction=acceptable_fraction,
+        dct_method=dct_method,
+        name=name,
+    )
+    return result
+
+
+def decode_and_crop_jpeg(
+    contents: Any,
+    crop_window: Any,
+    channels: int = 0,
+    ratio: int = 1,
+    fancy_upscaling: bool = True,
+    try_recover_truncated: bool = False,
+    acceptable_fraction: float = 1,
+    dct_method: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """The part `crop_window` (y, x, height, width) of a JPEG file. Source: `tf.image.decode_and_crop_jpeg`."""
+    result: Tensor = decode_and_crop_jpeg_op(
+        contents,
+        crop_window,
+        channels=channels,
+        ratio=ratio,
+        fancy_upscaling=fancy_upscaling,
+        try_recover_truncated=try_recover_truncated,
+        acceptable_fraction=acceptable_fraction,
+        dct_method=dct_method,
+        name=name,
+    )
+    return result
+
+
+def decode_image(
+    contents: Any,
+    channels: int | None = None,
+    dtype: Any = dtypes.uint8,
+    name: str | None = None,
+    expand_animations: bool = True,
+) -> Tensor:
+    """The pixels of a PNG, JPEG, GIF (rank 4) or BMP file; floats are 0 to 1. Source: `tf.image.decode_image`."""
+    with name_scope(name, "decode_image"):
+        channels = 0 if channels is None else channels
+        if dtypes.as_dtype(dtype) not in (dtypes.float32, dtypes.uint8, dtypes.uint16):
+            dest = dtypes.as_dtype(dtype)
+            whole = decode_image_op(contents, channels=channels, dtype=dtypes.uint16, expand_animations=expand_animations)
+            return convert_image_dtype(whole, dest)
+        result: Tensor = decode_image_op(
+            contents, channels=channels, dtype=dtypes.as_dtype(dtype), expand_animations=expand_animations
+        )
+        return result
+
+
+def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
+    """Whether the bytes begin as a JPEG file does. Source: `tf.image.is_jpeg`."""
+    with name_scope(name, "is_jpeg"):
+        start = get_op("Substr")(contents, 0, 3)
+        result: Tensor = get_op("Equal")(start, convert_to_tensor(b"\xff\xd8\xff"), name=name)
+        return result
+
+
+def decode_gif(contents: Any, name: str | None = None) -> Tensor:
+    """The frames of a GIF file, [frames, height, width, 3]. Source: `tf.image.decode_gif`."""
+    result: Tensor = decode_gif_op(contents, name=name)
+    return result
+
+
+def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
+    """The pixels of a BMP file, [height, width, channels]. Source: `tf.image.decode_bmp`."""
+    result: Tensor = decode_bmp_op(contents, channels=channels, name=name)
+    return result
+
+
+def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
+    """[height, width, channels] from a JPEG file's header. Source: `tf.image.extract_jpeg_shape`."""
+    result: Tensor = extract_jpeg_shape_op(contents, output_type=dtypes.as_dtype(output_type), name=name)
+    return result
+
+
+def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
+    """A PNG file of uint8 or uint16 pixels of 1 to 4 channels. Source: `tf.image.encode_png`."""
+    result: Tensor = encode_png_op(image, compression=compression, name=name)
+    return result
+
+
+def encode_jpeg(
+    image: Any,
+    format: str = "",
+    quality: int = 95,
+    progressive: bool = False,
+    optimize_size: bool = False,
+    chroma_downsampling: bool = True,
+    density_unit: str = "in",
+    x_density: int = 300,
+    y_density: int = 300,
+    xmp_metadata: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """A JPEG file of uint8 pixels of 1 or 3 channels. Source: `tf.image.encode_jpeg`."""
+    result: Tensor = encode_jpeg_op(
+        image,
+        format=format,
+        quality=quality,
+        progressive=progressive,
+        optimize_size=optimize_size,
+        chroma_downsampling=chroma_downsampling,
+        density_unit=density_unit,
+        x_density=x_density,
+        y_density=y_density,
+        xmp_metadata=xmp_metadata,
+        name=name,
+    )
+    return result

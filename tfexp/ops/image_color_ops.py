@@ -1,0 +1,131 @@
+"""Color ops: RGBToHSV, HSVToRGB, AdjustContrastv2, AdjustHue, AdjustSaturation. Channels come last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.ops.array import Array, dims_text
+from tfexp.ops.shape_rules import with_rank_at_least
+
+_FLOATS = "T: type in [half,bfloat16,float,double] = float"
+_SMALL = "T: type in [half,float] = float"
+rgb_to_hsv_op = define_op(f"RGBToHSV(images: T) -> (output: T) {{{_FLOATS}}}").not_differentiable()
+hsv_to_rgb_op = define_op(f"HSVToRGB(images: T) -> (output: T) {{{_FLOATS}}}").not_differentiable()
+adjust_contrast_op = define_op(f"AdjustContrastv2(images: T, contrast_factor: float) -> (output: T) {{{_SMALL}}}")
+adjust_hue_op = define_op(f"AdjustHue(images: T, delta: float) -> (output: T) {{{_SMALL}}}")
+adjust_saturation_op = define_op(f"AdjustSaturation(images: T, scale: float) -> (output: T) {{{_SMALL}}}")
+
+
+# --- shapes -----------------------------------------------------------------------------------------------------------
+
+
+def _attach_color_shape(op: Op) -> None:
+    @op.shape
+    def _(images: InputShape) -> TensorShape:
+        with_rank_at_least(images, 1)
+        if images.rank is None:
+            return images
+        dims = images.as_list()
+        if dims[-1] not in (None, 3):
+            raise ValueError(f"Dimension must be 3 but is {dims[-1]}")
+        return TensorShape([*dims[:-1], 3])
+
+
+def _attach_adjusting_shape(op: Op) -> None:
+    @op.shape
+    def _(images: InputShape, amount: InputShape) -> TensorShape:
+        return with_rank_at_least(images, 3)
+
+
+for _op in (rgb_to_hsv_op, hsv_to_rgb_op):
+    _attach_color_shape(_op)
+for _op in (adjust_contrast_op, adjust_hue_op, adjust_saturation_op):
+    _attach_adjusting_shape(_op)
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def _hsv(rgb: Array) -> Array:
+    """Hue, saturation and value, each 0 to 1, of floats [..., 3]."""
+    value = rgb.max(-1)
+    extent = value - rgb.min(-1)
+    r, g, b = (rgb[..., i] for i in range(3))
+    colored = extent > 0
+    unit = np.divide(1, 6 * extent, out=np.zeros_like(extent), where=colored)
+    hue = np.where(
+        r == value,
+        (g - b) * unit,
+        np.where(g == value, (b - r) * unit + rgb.dtype.type(2 / 6), (r - g) * unit + rgb.dtype.type(4 / 6)),
+    )
+    hue = np.where(colored, np.where(hue < 0, hue + 1, hue), 0)
+    saturation = np.divide(extent, value, out=np.zeros_like(extent), where=value > 0)
+    return np.stack([hue, saturation, value], -1).astype(rgb.dtype)
+
+
+def _rgb(hsv: Array) -> Array:
+    hue, saturation, value = (hsv[..., i : i + 1] for i in range(3))
+    away = np.abs(hue * 6 - np.array([3, 2, 4], hsv.dtype))
+    full = np.clip(np.concatenate([away[..., :1] - 1, 2 - away[..., 1:]], -1), 0, 1)
+    result: Array = (1 - saturation + saturation * full) * value
+    return result
+
+
+def _check_channels(images: Array) -> None:
+    if images.ndim < 1:
+        raise ValueError(f"input must be at least 1D{dims_text(images.shape)}")
+    if images.shape[-1] != 3:
+        raise ValueError(f"input must have 3 channels but input only has {images.shape[-1]} channels.")
+
+
+def _wide(images: Array) -> Array:
+    """The numbers in which the kernels compute: what is below float32 is widened."""
+    return images if images.dtype == np.float64 else images.astype(np.float32, copy=False)
+
+
+def _attach_conversion(op: Op, function: Any) -> None:
+    @op.kernel("CPU")
+    def _(ctx: Any, images: Array) -> Array:
+        _check_channels(images)
+        return np.asarray(function(_wide(images))).astype(images.dtype, copy=False)
+
+
+_attach_conversion(rgb_to_hsv_op, _hsv)
+_attach_conversion(hsv_to_rgb_op, _rgb)
+
+
+def _check_adjusted(images: Array, what: str, amount: Any) -> None:
+    if images.ndim < 3:
+        raise ValueError(f"input must be at least 3-D, got shape{dims_text(images.shape)}")
+    if np.ndim(amount):
+        raise ValueError(f"{what} must be scalar: {dims_text(np.shape(amount))}")
+
+
+@adjust_contrast_op.kernel("CPU")
+def _(ctx: Any, images: Array, contrast_factor: Any) -> Array:
+    _check_adjusted(images, "contrast_factor", contrast_factor)
+    x = _wide(images)
+    mean = x.mean((-3, -2), keepdims=True, dtype=np.float32) if x.size else x
+    return ((x - mean) * np.float32(contrast_factor) + mean).astype(images.dtype, copy=False)
+
+
+@adjust_hue_op.kernel("CPU")
+def _(ctx: Any, images: Array, delta: Any) -> Array:
+    _check_adjusted(images, "delta", delta)
+    _check_channels(images)
+    hsv = _hsv(_wide(images))
+    hsv[..., 0] = np.mod(hsv[..., 0] + np.float32(delta), np.float32(1))
+    return _rgb(hsv).astype(images.dtype, copy=False)
+
+
+@adjust_saturation_op.kernel("CPU")
+def _(ctx: Any, images: Array, scale: Any) -> Array:
+    _check_adjusted(images, "scale", scale)
+    _check_channels(images)
+    hsv = _hsv(_wide(images))
+    hsv[..., 1] = np.clip(hsv[..., 1] * np.float32(scale), 0, 1)
+    return _rgb(hsv).astype(images.dtype, copy=False)

@@ -1,0 +1,130 @@
+"""Images turned over and around: flips, by chance too, quarter turns, transposition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.op import get_op
+from tfexp.core.shape import TensorShape
+from tfexp.graph.control_flow import cond
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import rank, reshape, shape
+from tfexp.ops.array_order import reverse, transpose
+from tfexp.ops.case import case
+from tfexp.ops.cast import cast
+from tfexp.ops.image_checks import checked
+from tfexp.ops.random import random_uniform
+
+_ROWS, _COLUMNS = 0, 1
+
+
+def flip_left_right(image: Any) -> Tensor:
+    """An image, or a batch of them, mirrored. Source: `tf.image.flip_left_right`."""
+    return _flip(image, _COLUMNS, "flip_left_right")
+
+
+def flip_up_down(image: Any) -> Tensor:
+    """An image, or a batch of them, upside down. Source: `tf.image.flip_up_down`."""
+    return _flip(image, _ROWS, "flip_up_down")
+
+
+def _by_rank(image: Tensor, single: Callable[[], Any], batch: Callable[[], Any]) -> Any:
+    """What the function for an image, or for a batch of them, makes; both in the graph where the rank is not known."""
+    ndims = image.shape.ndims
+    if ndims is None:
+        return cond(get_op("Equal")(rank(image), 3), single, batch)
+    if ndims not in (3, 4):
+        raise ValueError(f"'image' (shape {image.shape})must have either 3 or 4 dimensions.")
+    return single() if ndims == 3 else batch()
+
+
+def _unknown_as_image(image: Tensor, result: Tensor) -> Tensor:
+    if image.shape == TensorShape(None):
+        result.set_shape([None, None, None]) if result.shape.ndims == 3 else None
+    else:
+        result.set_shape(image.shape)
+    return result
+
+
+def _flip(image: Any, axis: int, scope_name: str) -> Tensor:
+    with name_scope(None, scope_name, [image]):
+        image = checked(convert_to_tensor(image, name="image"))
+        flipped = _by_rank(image, lambda: reverse(image, [axis]), lambda: reverse(image, [axis + 1]))
+        return _unknown_as_image(image, flipped)
+
+
+def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
+    """Mirrored with probability 1/2, each image of a batch for itself. Source: `tf.image.random_flip_left_right`."""
+    return _random_flip(image, _COLUMNS, seed, "random_flip_left_right")
+
+
+def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
+    """Upside down with probability 1/2, each image of a batch for itself. Source: `tf.image.random_flip_up_down`."""
+    return _random_flip(image, _ROWS, seed, "random_flip_up_down")
+
+
+def _random_flip(image: Any, axis: int, seed: int | None, scope_name: str) -> Tensor:
+    with name_scope(None, scope_name, [image]) as scope:
+        image = checked(convert_to_tensor(image, name="image"))
+
+        def single() -> Any:
+            chosen = get_op("Less")(random_uniform([], 0, 1.0, seed=seed), 0.5)
+            return cond(chosen, lambda: reverse(image, [axis]), lambda: image, name=scope)
+
+        def batch() -> Any:
+            size = shape(image)[0]
+            draws = random_uniform([size], 0, 1.0, seed=seed)
+            flips = cast(get_op("Round")(reshape(draws, [size, 1, 1, 1])), image.dtype)
+            return flips * reverse(image, [axis + 1]) + (1 - flips) * image
+
+        return _unknown_as_image(image, _by_rank(image, single, batch))
+
+
+def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
+    """`k` quarter turns counter-clockwise of an image, or of each of a batch. Source: `tf.image.rot90`."""
+    with name_scope(name, "rot90", [image, k]) as scope:
+        image = checked(convert_to_tensor(image, name="image"))
+        k = convert_to_tensor(k, dtype=dtypes.int32, name="k")
+        k.shape.assert_has_rank(0)
+        turns = get_op("FloorMod")(k, 4, name="mod")
+        return _unknown_if_turned(
+            image, _by_rank(image, lambda: _turned(image, turns, 0, scope), lambda: _turned(image, turns, 1, scope))
+        )
+
+
+def _unknown_if_turned(image: Tensor, result: Tensor) -> Tensor:
+    if image.shape.ndims is not None:
+        dims = image.shape.as_list()
+        result.set_shape([*dims[:-3], None, None, dims[-1]])
+    return result
+
+
+def _turned(image: Tensor, turns: Tensor, first: int, scope: str) -> Tensor:
+    """`turns` (0 to 3) quarter turns in the plane of the axes `first` and `first` + 1."""
+    swapped = [1, 0, 2] if first == 0 else [0, 2, 1, 3]
+    branches = (
+        lambda: transpose(reverse(image, [first + 1]), swapped),
+        lambda: reverse(image, [first, first + 1]),
+        lambda: reverse(transpose(image, swapped), [first + 1]),
+    )
+    cases = [(get_op("Equal")(turns, number), branch) for number, branch in enumerate(branches, 1)]
+    result: Tensor = case(cases, default=lambda: image, exclusive=True, name=scope)
+    dims = image.shape.as_list() if image.shape.ndims is not None else [None] * (3 + first)
+    result.set_shape([*dims[:first], None, None, dims[-1]])
+    return result
+
+
+def transpose_image(image: Any, name: str | None = None) -> Tensor:
+    """Rows and columns exchanged, in an image or in each of a batch. Source: `tf.image.transpose`."""
+    with name_scope(name, "transpose", [image]):
+        image = checked(convert_to_tensor(image, name="image"))
+        result: Tensor = _by_rank(
+            image,
+            lambda: transpose(image, [1, 0, 2], name="transpose"),
+            lambda: transpose(image, [0, 2, 1, 3], name="transpose"),
+        )
+        return result
