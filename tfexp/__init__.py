@@ -30,6 +30,7 @@ from tfexp.api import quantization as quantization
 from tfexp.api import queue as queue
 from tfexp.api import random as random
 from tfexp.api import signal as signal
+from tfexp.api import sparse as sparse
 from tfexp.api import spectral as spectral
 from tfexp.api import strings as strings
 from tfexp.api import summary as summary
@@ -446,6 +447,18 @@ from tfexp.ops.space_batch import required_space_to_batch_paddings as required_s
 from tfexp.ops.space_batch import space_to_batch as space_to_batch
 from tfexp.ops.space_batch import space_to_batch_nd as space_to_batch_nd
 from tfexp.ops.space_batch import space_to_depth as space_to_depth
+from tfexp.ops.sparse import sparse_add as sparse_add
+from tfexp.ops.sparse import sparse_concat as sparse_concat
+from tfexp.ops.sparse import sparse_fill_empty_rows as sparse_fill_empty_rows
+from tfexp.ops.sparse import sparse_mask as sparse_mask
+from tfexp.ops.sparse import sparse_reduce_sum as sparse_reduce_sum
+from tfexp.ops.sparse import sparse_reshape as sparse_reshape
+from tfexp.ops.sparse import sparse_retain as sparse_retain
+from tfexp.ops.sparse import sparse_slice as sparse_slice
+from tfexp.ops.sparse import sparse_tensor_dense_matmul as sparse_tensor_dense_matmul
+from tfexp.ops.sparse import sparse_tensor_to_dense as sparse_tensor_to_dense
+from tfexp.ops.sparse import sparse_transpose as sparse_transpose
+from tfexp.ops.sparse_layout import sparse_reorder as sparse_reorder
 from tfexp.ops.sparse_placeholder import sparse_placeholder as sparse_placeholder
 from tfexp.ops.state import assign as assign
 from tfexp.ops.state import assign_add as assign_add

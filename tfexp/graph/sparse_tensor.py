@@ -8,12 +8,16 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
+from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.tensor import Tensor
+
+# Of what these make, besides constants, TensorFlow knows sizes while a graph is built.
+_SHAPE_OPS = ("Shape", "Pack", "ConcatV2", "StridedSlice")
 
 # What fetching a SparseTensor gives, and feeding one takes: NumPy arrays.
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -56,6 +60,11 @@ class SparseTensor:
         return self._dense_shape
 
     @property
+    def parts(self) -> list[Tensor]:
+        """The three tensors, in the order in which ops take them."""
+        return [self._indices, self._values, self._dense_shape]
+
+    @property
     def op(self) -> Operation:
         """The operation that makes the values."""
         return self._values.op
@@ -71,7 +80,11 @@ class SparseTensor:
     @property
     def shape(self) -> TensorShape:
         """What is known of the dense shape."""
-        return self._declared.merge_with(static_value_as_shape(self._dense_shape))
+        tensor = self._dense_shape
+        if constant_value(tensor) is not None or tensor.op.type in _SHAPE_OPS:
+            return self._declared.merge_with(static_value_as_shape(tensor))
+        rank = tensor.shape.dims[0].value  # type: ignore[index]  # a vector, by the constructor
+        return self._declared.merge_with(TensorShape(None if rank is None else [None] * rank))
 
     def set_shape(self, shape: Any) -> None:
         """Say more about the dense shape. ValueError when that cannot be."""
@@ -92,6 +105,20 @@ class SparseTensor:
         return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
 
     __str__ = __repr__
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether `x` is a SparseTensor or a SparseTensorValue."""
+    return isinstance(x, (SparseTensor, SparseTensorValue))
+
+
+def as_sparse_tensor(x: Any) -> SparseTensor:
+    """A SparseTensor, of a SparseTensorValue too. TypeError for anything else."""
+    if isinstance(x, SparseTensorValue):
+        return SparseTensor.from_value(x)
+    if not isinstance(x, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return x
 
 
 def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:

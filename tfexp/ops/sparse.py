@@ -1,0 +1,262 @@
+"""`tf.SparseTensor`s: to and from dense tensors, and the functions of `tf.sparse`. TF 1.15.
+
+Arguments that have to be sparse may be SparseTensors or SparseTensorValues, and are a TypeError otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape
+from tfexp.graph.constant_value import constant_value
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value_as_shape
+from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor, is_sparse
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import (
+    array,
+    array_fill,
+    array_gather,
+    array_identity,
+    array_mask,
+    array_order,
+    array_partition,
+    cast,
+    comparison,
+)
+from tfexp.ops.sparse_layout import concat_op, fill_op, reshape_op, slice_op, sparse_reorder
+from tfexp.ops.sparse_math import add_op, dense_add_op, matmul_op, reduce_sum_op
+
+
+def _renamed(new_name: str, new: Any, old_name: str, old: Any) -> Any:
+    """The value of an argument that goes by two names; ValueError when both are given."""
+    if old is None:
+        return new
+    if new is not None:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
+    return old
+
+
+# --- to and from dense -------------------------------------------------------------------------------------------------
+
+
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a tensor that are not 0, as a SparseTensor. Source: `tf.sparse.from_dense`."""
+    with name_scope(name, "dense_to_sparse") as scope:
+        del scope
+        tensor = convert_to_tensor(tensor)
+        indices = array_mask.where(comparison.not_equal(tensor, array_fill.zeros_like(tensor)))
+        values = array_gather.gather_nd(tensor, indices)
+        return SparseTensor(indices, values, array.shape(tensor, out_type=dtypes.int64))
+
+
+def sparse_tensor_to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
+    """The dense tensor, `default_value` (0, "" or False) where there is no element. `tf.sparse_tensor_to_dense`.
+
+    With `validate_indices`, indices out of order or repeated are an InvalidArgumentError.
+    """
+    x = as_sparse_tensor(sp_input)
+    if default_value is None:
+        default_value = array_fill.zeros([], dtype=x.dtype)
+    return array_partition.sparse_to_dense(
+        x.indices, x.dense_shape, x.values, default_value=default_value, validate_indices=validate_indices, name=name
+    )
+
+
+# --- layout ------------------------------------------------------------------------------------------------------------
+
+
+def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+    """The elements, in row-major order, at their places in another shape (one size may be -1). `tf.sparse_reshape`.
+
+    ValueError, or InvalidArgumentError in the run, when the shapes have different numbers of elements.
+    """
+    x = as_sparse_tensor(sp_input)
+    dims = cast.cast(shape, dtypes.int64)
+    with name_scope(name, "SparseReshape", [x.indices]) as scope:
+        indices, dense_shape = reshape_op(x.indices, x.dense_shape, dims, name=scope)
+        known = _reshaped(x.get_shape(), static_value_as_shape(dims))
+        if known is not None:
+            dense_shape = constant(known, dtype=dtypes.int64)
+        return SparseTensor(indices, array_identity.identity(x.values), dense_shape)
+
+
+def _reshaped(old: TensorShape, new: TensorShape) -> list[int] | None:
+    """The sizes of `new`, the missing one worked out; None where that cannot be known."""
+    dims = new.known_dims
+    if dims is None:
+        return None
+    if None not in dims:
+        return list(dims)  # type: ignore[arg-type]
+    known = int(np.prod([d for d in dims if d is not None], dtype=np.int64))
+    if dims.count(None) > 1 or not old.is_fully_defined() or known == 0:
+        return None
+    total = int(np.prod(np.array(old.as_list(), np.int64)))
+    return [total // known if d is None else d for d in dims]
+
+
+def sparse_concat(
+    axis: Any,
+    sp_inputs: Any,
+    name: str | None = None,
+    expand_nonconcat_dim: bool = False,
+    concat_dim: Any = None,
+    expand_nonconcat_dims: bool | None = None,
+) -> SparseTensor:
+    """Sparse tensors one after the other along `axis`. Source: `tf.sparse_concat`.
+
+    Their other dimensions must be equal, or are grown to the largest with `expand_nonconcat_dim`. TypeError unless
+    `sp_inputs` is a list of sparse tensors.
+    """
+    axis = _renamed("axis", axis, "concat_dim", concat_dim)
+    expand = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
+    if not isinstance(sp_inputs, (list, tuple)) or not all(map(is_sparse, sp_inputs)):
+        raise TypeError("Expected inputs to be a list of SparseTensors.")
+    parts = [as_sparse_tensor(x) for x in sp_inputs]
+    if len(parts) == 1:
+        return parts[0]
+    shapes: list[Any] = [x.dense_shape for x in parts]
+    if expand:
+        from tfexp.ops.array_join import concat
+        from tfexp.ops.reduce import reduce_max
+
+        largest: Any = reduce_max(concat([array.reshape(s, [1, -1]) for s in shapes], 0), 0)
+        after: Any = slice(0, 0) if axis == -1 else slice(axis + 1, None)
+        own = slice(-1, None) if axis == -1 else slice(axis, axis + 1)
+        shapes = [concat([largest[:axis], s[own], largest[after]], 0) for s in shapes]
+    indices, values, dense_shape = concat_op(
+        [x.indices for x in parts], [x.values for x in parts], shapes, concat_dim=axis, name=name
+    )
+    known = _concatenated([x.get_shape() for x in parts], axis, bool(expand))
+    return SparseTensor(indices, values, dense_shape if known is None else constant(known, dtype=dtypes.int64))
+
+
+def _concatenated(shapes: list[TensorShape], axis: int, expand: bool) -> list[int] | None:
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return None
+    sizes = np.array([shape.as_list() for shape in shapes], np.int64)
+    dims = sizes.max(axis=0) if expand else sizes[0].copy()
+    dims[axis] = sizes[:, axis].sum()
+    return [int(d) for d in dims]
+
+
+def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+    """The part of at most `size` that begins at `start`, cut at the tensor's end. Source: `tf.sparse_slice`."""
+    x = as_sparse_tensor(sp_input)
+    start = convert_to_tensor(start, dtypes.int64)
+    size = convert_to_tensor(size, dtypes.int64)
+    with name_scope(name, "SparseSlice", [x.indices]) as scope:
+        return SparseTensor(*slice_op(*x.parts, start, size, name=scope))
+
+
+def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+    """The elements for which the bool vector `to_retain` is true. Source: `tf.sparse_retain`."""
+    x = as_sparse_tensor(sp_input)
+    to_retain = convert_to_tensor(to_retain)
+    kept = to_retain.get_shape()
+    kept.assert_has_rank(1)
+    kept[0].merge_with(x.values.get_shape()[0])
+    places = array.reshape(array_mask.where(to_retain), [-1])
+    indices = array_gather.gather(x.indices, places)
+    values = array_gather.gather(x.values, places)
+    return SparseTensor(indices, values, array_identity.identity(x.dense_shape))
+
+
+def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+    """The tensor with its dimensions in the order `perm` (turned round by default), reordered. `tf.sparse_transpose`."""
+    with name_scope(name, "SparseTranspose", [sp_input.indices]):
+        x = as_sparse_tensor(sp_input)
+        if perm is None:
+            rank = x.get_shape().ndims
+            if rank is None:
+                axes: Any = array.rank(x)
+                perm = (axes - 1) - array_fill.range(0, axes, 1)
+            else:
+                perm = (rank - 1) - np.arange(0, rank, 1)
+        columns = array_order.transpose(array_gather.gather(array_order.transpose(x.indices), perm))
+        order = constant_value(convert_to_tensor(perm))
+        dims = x.get_shape()
+        if order is not None and dims.is_fully_defined():
+            sizes = dims.as_list()
+            dense_shape: Any = [sizes[axis] for axis in order]
+        else:
+            dense_shape = array_gather.gather(x.dense_shape, perm)
+        return sparse_reorder(SparseTensor(columns, x.values, dense_shape))
+
+
+def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
+    """(the tensor with `default_value` at [row, 0, …] of each empty row, which rows were empty).
+
+    Source: `tf.sparse_fill_empty_rows`, `tf.sparse.fill_empty_rows`.
+    The indices of the result are in row-major order if those of the input were.
+    """
+    x = as_sparse_tensor(sp_input)
+    with name_scope(name, "SparseFillEmptyRows", [x.indices]):
+        default = convert_to_tensor(default_value, dtype=x.values.dtype)
+        indices, values, was_empty, _ = fill_op(*x.parts, default)
+        return SparseTensor(indices, values, x.dense_shape), was_empty
+
+
+def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+    """The slices of `a` whose index is not one of `mask_indices`. Source: `tf.sparse_mask`, `tf.sparse.mask`."""
+    with name_scope(name, "sparse_mask", [a.values, a.indices, mask_indices]) as scope:
+        kept, places = array_order.setdiff1d(a.indices, mask_indices)
+        return IndexedSlices(array_gather.gather(a.values, places, name=scope), kept, a.dense_shape)
+
+
+# --- arithmetic --------------------------------------------------------------------------------------------------------
+
+
+def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+    """The sum of two tensors of one shape, at least one sparse; dense if one of them is. Source: `tf.sparse_add`.
+
+    Where both sparse operands have an element, a sum of a magnitude below `threshold` (0) is left out.
+    TypeError when both are dense.
+    """
+    threshold = _renamed("threshold", threshold, "thresh", thresh)
+    if not is_sparse(a) and not is_sparse(b):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if not is_sparse(a) or not is_sparse(b):
+        if is_sparse(b):
+            a, b = b, a
+        return dense_add_op(*as_sparse_tensor(a).parts, b)
+    a, b = as_sparse_tensor(a), as_sparse_tensor(b)
+    real = a.values.dtype.real_dtype.base_dtype
+    limit = convert_to_tensor(0 if threshold is None else threshold, dtype=real, name="threshold")
+    indices, values, dense_shape = add_op(*a.parts, *b.parts, limit)
+    dims = a.get_shape().merge_with(b.get_shape())
+    return SparseTensor(indices, values, dims.as_list() if dims.is_fully_defined() else dense_shape)
+
+
+def sparse_tensor_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Tensor:
+    """The product of a sparse matrix and a dense one, either as its adjoint. Source: `tf.sparse_tensor_dense_matmul`."""
+    x = as_sparse_tensor(sp_a)
+    with name_scope(name, "SparseTensorDenseMatMul", [x.indices, x.values, b]):
+        b = convert_to_tensor(b, name="b")
+        result: Tensor = matmul_op(*x.parts, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+        return result
+
+
+def sparse_reduce_sum(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
+) -> Tensor:
+    """The dense sums over `axis`, an int or several (all by default). Source: `tf.sparse_reduce_sum`."""
+    x = as_sparse_tensor(sp_input)
+    axis = _renamed("axis", axis, "reduction_axes", reduction_axes)
+    keep = _renamed("keepdims", keepdims, "keep_dims", keep_dims)
+    if axis is None:
+        rank = x.get_shape().ndims
+        if rank is None:
+            axis = array_fill.range(0, array.size(x.dense_shape))
+        else:
+            axis = constant(np.arange(rank), dtype=dtypes.int32)
+    result: Tensor = reduce_sum_op(*x.parts, axis, keep_dims=bool(keep))
+    return result

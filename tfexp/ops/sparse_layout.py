@@ -1,0 +1,368 @@
+"""Ops that move the elements of sparse tensors: reordered, reshaped, joined, sliced, with empty rows filled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import array, array_fill, array_gather, array_identity, array_order
+from tfexp.ops.shape_rules import merged, merged_dims, with_rank
+
+Array = np.ndarray
+
+NUMBERS = (
+    "float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,"
+    "uint32,uint64"
+)
+
+
+def refuse(text: str) -> InvalidArgumentError:
+    """The error of a run that got such input."""
+    return InvalidArgumentError(None, None, text)
+
+
+def dim_of(shape: TensorShape, axis: int) -> int | None:
+    """The size of one dimension, None where it is unknown."""
+    return None if shape.known_dims is None else shape.known_dims[axis]
+
+
+def row_major(indices: Array) -> Array:
+    """The positions that bring the rows of `indices` into row-major order; equal rows stay as they are."""
+    if indices.shape[1] == 0:
+        return np.arange(len(indices))
+    return np.lexsort(indices.T[::-1])
+
+
+def check_sparse(indices: Array, values: Array, dims: Array) -> None:
+    """InvalidArgumentError unless these are the parts of a sparse tensor."""
+    if indices.ndim != 2:
+        raise refuse(f"Input indices should be a matrix but received shape {list(indices.shape)}")
+    if values.ndim != 1:
+        raise refuse(f"Input values should be a vector but received shape {list(values.shape)}")
+    if dims.ndim != 1:
+        raise refuse(f"Input shape should be a vector but received shape {list(dims.shape)}")
+    if len(indices) != len(values):
+        raise refuse(f"Number of elements in indices ({len(indices)}) and values ({len(values)}) do not match")
+    if indices.shape[1] != len(dims):
+        raise refuse(f"Index rank ({indices.shape[1]}) and shape rank ({len(dims)}) do not match")
+
+
+def comma(dims: Sequence[int] | Array) -> str:
+    return "[" + ",".join(str(int(d)) for d in dims) + "]"
+
+
+# --- order ------------------------------------------------------------------------------------------------------------
+
+reorder_op = define_op(
+    "SparseReorder(input_indices: int64, input_values: T, input_shape: int64) -> (output_indices: int64, output_values: T) "
+    "{T: type}"
+)
+
+
+@reorder_op.shape
+def _(indices: InputShape, values: InputShape, dims: InputShape) -> list[TensorShape]:
+    with_rank(dims, 1)
+    return [with_rank(indices, 2), with_rank(values, 1)]
+
+
+@reorder_op.kernel("CPU")
+def _(ctx: Any, input_indices: Array, input_values: Array, input_shape: Array) -> list[Array]:
+    check_sparse(input_indices, input_values, input_shape)
+    order = row_major(input_indices)
+    return [input_indices[order], input_values[order]]
+
+
+@reorder_op.gradient
+def _(op: Operation, unused: Any, grad: Tensor) -> list[Any]:
+    # Numbers that go the way of the values tell where each of them came from.
+    indices, _, dims = op.inputs
+    count = array.shape(indices)[0]  # type: ignore[index]  # bound by ops.overloads
+    order = sparse_reorder(SparseTensor(indices, array_fill.range(count), dims)).values
+    return [None, array_gather.gather(grad, array_order.invert_permutation(order)), None]
+
+
+def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The same sparse tensor with its elements in row-major order. Source: `tf.sparse_reorder`, `tf.sparse.reorder`."""
+    x = as_sparse_tensor(sp_input)
+    indices, values = reorder_op(*x.parts, name=name)
+    dims = x.get_shape()
+    dense_shape = dims.as_list() if dims.is_fully_defined() else array_identity.identity(x.dense_shape)
+    return SparseTensor(indices, values, dense_shape)
+
+
+# --- shape ------------------------------------------------------------------------------------------------------------
+
+reshape_op = define_op(
+    "SparseReshape(input_indices: int64, input_shape: int64, new_shape: int64) -> (output_indices: int64, "
+    "output_shape: int64)"
+).not_differentiable()
+
+
+@reshape_op.shape
+def _(indices: InputShape, dims: InputShape, new_dims: InputShape) -> list[TensorShape]:
+    with_rank(dims, 1)
+    rank = dim_of(with_rank(new_dims, 1), 0)
+    old, new = dims.value_as_shape.known_dims, new_dims.value_as_shape.known_dims
+    if old is not None and new is not None and None not in old:
+        _check_elements(int(np.prod(old, dtype=np.int64)), list(new))  # type: ignore[arg-type]
+    return [TensorShape([dim_of(with_rank(indices, 2), 0), rank]), TensorShape([rank])]
+
+
+def _check_elements(elements: int, new: list[int | None]) -> None:
+    known = int(np.prod([d for d in new if d is not None], dtype=np.int64))
+    unknown = new.count(None)
+    if (unknown == 0 and known != elements) or (unknown == 1 and (known == 0 or elements % known)):
+        text = ", ".join("?" if d is None else str(d) for d in new)
+        raise ValueError(f"Cannot reshape a tensor with {elements} elements to shape [{text}] ({known} elements).")
+
+
+@reshape_op.kernel("CPU")
+def _(ctx: Any, input_indices: Array, input_shape: Array, new_shape: Array) -> list[Array]:
+    dims = _completed(input_shape, new_shape)
+    coordinates = np.unravel_index(_flat(input_indices, input_shape), tuple(dims)) if len(input_indices) else ()
+    if len(input_indices) and len(dims):
+        indices = np.stack(coordinates, axis=1).astype(np.int64)
+    else:
+        indices = np.zeros((len(input_indices), len(dims)), np.int64)
+    return [indices, dims]
+
+
+def _flat(indices: Array, dims: Array) -> Array:
+    strides = np.append(np.cumprod(dims[:0:-1])[::-1], 1) if len(dims) else np.zeros(0, np.int64)
+    flat: Array = indices @ strides.astype(np.int64)
+    size = int(np.prod(dims))
+    if ((flat < 0) | (flat >= size)).any():
+        row = int(np.argmax((flat < 0) | (flat >= size)))
+        raise refuse(f"indices[{row}] = {comma(indices[row])} is out of bounds: need 0 <= index < {comma(dims)}")
+    return flat
+
+
+def _completed(old: Array, new: Array) -> Array:
+    """The new shape, with the size that -1 stands for."""
+    size = int(np.prod(old))
+    if (new < -1).any():
+        axis = int(np.argmax(new < -1))
+        raise refuse(f"size {axis} must be non-negative, not {new[axis]}")
+    missing = np.flatnonzero(new == -1)
+    if len(missing) > 1:
+        raise refuse(f"only one output dimension may be -1, not both {missing[0]} and {missing[1]}")
+    dims = new.copy()
+    if len(missing):
+        dims[missing] = 1
+        rest = int(np.prod(dims))
+        if rest == 0:
+            raise refuse("reshape cannot infer the missing input size for an empty tensor unless all specified are non-zero")
+        if size % rest:
+            raise refuse(
+                f"Input to reshape is a SparseTensor with {size} dense values, but the requested shape requires a multiple "
+                f"of {rest}. input_shape={comma(old)} output_shape={comma(dims)}"
+            )
+        dims[missing] = size // rest
+    if int(np.prod(dims)) != size:
+        raise refuse(
+            f"Input to reshape is a tensor with {size} dense values, but the requested shape has {int(np.prod(dims))}. "
+            f"input_shape={comma(old)} output_shape={comma(dims)}"
+        )
+    return dims
+
+
+# --- joined ------------------------------------------------------------------------------------------------------------
+
+concat_op = define_op(
+    "SparseConcat(indices: N * int64, values: N * T, shapes: N * int64) -> (output_indices: int64, output_values: T, "
+    "output_shape: int64) {concat_dim: int; N: int >= 2; T: type}"
+).not_differentiable()
+
+
+@concat_op.shape
+def _(indices: list[InputShape], values: list[InputShape], dims: list[InputShape]) -> list[TensorShape]:
+    rows: int | None = 0
+    rank: int | None = None
+    shape = TensorShape([None])
+    for index, value, dim in zip(indices, values, dims, strict=True):
+        count = merged_dims(dim_of(with_rank(index, 2), 0), dim_of(with_rank(value, 1), 0))
+        rows = None if rows is None or count is None else rows + count
+        rank = merged_dims(rank, dim_of(index, 1))
+        shape = merged(shape, with_rank(dim, 1))
+    return [TensorShape([rows, rank]), TensorShape([rows]), shape]
+
+
+@concat_op.kernel("CPU")
+def _(
+    ctx: Any, indices: Sequence[Array], values: Sequence[Array], shapes: Sequence[Array], *, concat_dim: int
+) -> list[Array]:
+    rank = len(shapes[0])
+    if not -rank <= concat_dim < rank:
+        raise refuse(f"Concat dimension must be in range [{-rank}, {rank}), got {concat_dim}")
+    axis = concat_dim % rank
+    for i, (index, value, dims) in enumerate(zip(indices, values, shapes, strict=True)):
+        check_sparse(index, value, dims)
+        if len(dims) != rank:
+            raise refuse(f"Ranks of all input tensors must match: expected {rank} but got {len(dims)} at position {i}")
+        wrong = np.flatnonzero((dims != shapes[0]) & (np.arange(rank) != axis))
+        if len(wrong):
+            d = int(wrong[0])
+            raise refuse(
+                f"Input shapes must match: expected {shapes[0][d]} for dimension {d} but got {dims[d]} at position {i}"
+            )
+    ends = np.cumsum([dims[axis] for dims in shapes])
+    moved = np.concatenate(indices)
+    moved[:, axis] += np.repeat(np.append(0, ends[:-1]), [len(index) for index in indices])
+    order = row_major(moved)
+    shape = shapes[0].copy()
+    shape[axis] = ends[-1]
+    return [moved[order], np.concatenate(values)[order], shape]
+
+
+# --- sliced ------------------------------------------------------------------------------------------------------------
+
+slice_op = define_op(
+    "SparseSlice(indices: int64, values: T, shape: int64, start: int64, size: int64) -> (output_indices: int64, "
+    "output_values: T, output_shape: int64) {T: type}"
+)
+slice_grad_op = define_op(
+    "SparseSliceGrad(backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64) -> "
+    f"(val_grad: T) {{T: type in [{NUMBERS}]}}"
+)
+
+
+@slice_op.shape
+def _(indices: InputShape, values: InputShape, dims: InputShape, start: InputShape, size: InputShape) -> list[TensorShape]:
+    for vector in (values, dims, start, size):
+        with_rank(vector, 1)
+    return [TensorShape([None, dim_of(dims, 0)]), TensorShape([None]), with_rank(dims, 1)]
+
+
+@slice_op.kernel("CPU")
+def _(ctx: Any, indices: Array, values: Array, shape: Array, start: Array, size: Array) -> list[Array]:
+    check_sparse(indices, values, shape)
+    for what, vector in (("start", start), ("size", size)):
+        if len(vector) != len(shape):
+            raise refuse(f"Expected {what} to be a vector of length {len(shape)} but got length {len(vector)}")
+    inside = ((indices >= start) & (indices < start + size)).all(axis=1)
+    kept = np.maximum(np.minimum(size, shape - start), 0)
+    return [indices[inside] - start, values[inside], kept]
+
+
+@slice_op.gradient
+def _(op: Operation, *grads: Any) -> list[Any]:
+    return [None, slice_grad_op(grads[1], op.inputs[0], op.inputs[3], op.outputs[0]), None, None, None]
+
+
+@slice_grad_op.shape
+def _(grad: InputShape, indices: InputShape, start: InputShape, kept: InputShape) -> TensorShape:
+    with_rank(grad, 1)
+    return TensorShape([dim_of(with_rank(indices, 2), 0)])
+
+
+@slice_grad_op.kernel("CPU")
+def _(ctx: Any, backprop_val_grad: Array, input_indices: Array, input_start: Array, output_indices: Array) -> Array:
+    if len(backprop_val_grad) != len(output_indices):
+        raise refuse(
+            "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
+            f"{len(backprop_val_grad)} and {len(output_indices)}"
+        )
+    places = matches(input_indices - input_start, output_indices)
+    return taken(backprop_val_grad, places)
+
+
+def matches(wanted: Array, rows: Array) -> Array:
+    """For each row of `wanted` the number of the equal row of `rows`, -1 for none."""
+    both, numbers = np.unique(np.concatenate([rows, wanted]), axis=0, return_inverse=True)
+    place = np.full(len(both), -1)
+    numbers = numbers.reshape(-1)
+    place[numbers[: len(rows)]] = np.arange(len(rows))
+    found: Array = place[numbers[len(rows) :]]
+    return found
+
+
+def taken(values: Array, places: Array) -> Array:
+    """`values[places]`, with 0 for the places that are -1."""
+    result = np.zeros(len(places), values.dtype)
+    result[places >= 0] = values[places[places >= 0]]
+    return result
+
+
+# --- empty rows --------------------------------------------------------------------------------------------------------
+
+fill_op = define_op(
+    "SparseFillEmptyRows(indices: int64, values: T, dense_shape: int64, default_value: T) -> (output_indices: int64, "
+    "output_values: T, empty_row_indicator: bool, reverse_index_map: int64) {T: type}"
+)
+fill_grad_op = define_op(
+    "SparseFillEmptyRowsGrad(reverse_index_map: int64, grad_values: T) -> (d_values: T, d_default_value: T) {T: type}"
+)
+
+
+@fill_op.shape
+def _(indices: InputShape, values: InputShape, dims: InputShape, default: InputShape) -> list[TensorShape]:
+    with_rank(default, 0)
+    count = merged_dims(dim_of(with_rank(indices, 2), 0), dim_of(with_rank(values, 1), 0))
+    rank = merged_dims(dim_of(indices, 1), dim_of(with_rank(dims, 1), 0))
+    known = dims.value_as_shape.known_dims
+    return [
+        TensorShape([None, rank]),
+        TensorShape([None]),
+        TensorShape([known[0] if known else None]),
+        TensorShape([count]),
+    ]
+
+
+@fill_op.kernel("CPU")
+def _(ctx: Any, indices: Array, values: Array, dense_shape: Array, default_value: Array) -> list[Array]:
+    if dense_shape.ndim != 1 or not len(dense_shape):
+        raise refuse(f"dense_shape must be a non-empty vector, saw: {comma(dense_shape.shape)}")
+    if indices.ndim != 2:
+        raise refuse(f"indices must be a matrix, saw: {comma(indices.shape)}")
+    if values.shape != indices.shape[:1]:
+        raise refuse(f"The length of `values` ({comma(values.shape)}) must match the rows of `indices` ({len(indices)}).")
+    if np.ndim(default_value):
+        raise refuse(f"default_value must be a scalar, saw: {comma(np.shape(default_value))}")
+    count = int(dense_shape[0])
+    rows = indices[:, 0]
+    if count == 0 and len(rows):
+        raise refuse(f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(rows)}")
+    bad = (rows < 0) | (rows >= count)
+    if bad.any():
+        i = int(np.argmax(bad))
+        reason = f"{rows[i]} < 0" if rows[i] < 0 else f"{rows[i]} >= {count}"
+        raise refuse(f"indices({i}, 0) is invalid: {reason}")
+    empty = np.bincount(rows, minlength=count) == 0
+    added = np.zeros((int(empty.sum()), indices.shape[1]), np.int64)
+    added[:, 0] = np.flatnonzero(empty)
+    order = np.argsort(np.concatenate([rows, added[:, 0]]), kind="stable")
+    everything = np.concatenate([values, np.full(len(added), default_value, values.dtype)])
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return [np.concatenate([indices, added])[order], everything[order], empty, places[: len(rows)]]
+
+
+@fill_op.gradient
+def _(op: Operation, unused: Any, grad: Tensor, *others: Any) -> list[Any]:
+    values, default = fill_grad_op(op.outputs[3], grad)
+    return [None, values, None, default]
+
+
+@fill_grad_op.shape
+def _(places: InputShape, grad: InputShape) -> list[TensorShape]:
+    with_rank(grad, 1)
+    return [with_rank(places, 1), TensorShape([])]
+
+
+@fill_grad_op.kernel("CPU")
+def _(ctx: Any, reverse_index_map: Array, grad_values: Array) -> list[Array]:
+    bad = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
+    if bad.any():
+        wrong = reverse_index_map[np.argmax(bad)]
+        raise refuse(f"Elements in reverse index must be in [0, {len(grad_values)}) but got {wrong}")
+    rest = np.ones(len(grad_values), bool)
+    rest[reverse_index_map] = False
+    return [grad_values[reverse_index_map], np.asarray(grad_values[rest].sum(dtype=grad_values.dtype), grad_values.dtype)]
