@@ -16,7 +16,6 @@ import pytest
 from run_files import numbers, records
 
 import tfexp as tf
-from tfexp.experiment.course import worker_batch
 
 ROOT = Path(next(iter(tf.__path__))).parent
 TWO = ["cluster=2workers", "cluster.hosting=process"]
@@ -100,12 +99,6 @@ def test_leaves_and_says_all_that_a_run_does_and_where_its_tasks_were(cli: Calla
     for task in ("ps:0", "worker:0", "worker:1"):
         assert any(re.search(rf"{task} .* {task_pids(run)[task]} ", line) for line in lines), "the table of the tasks"
     assert "finished after step 300" in ended.out
-
-
-def test_workers_share_the_batches_of_each_epoch() -> None:
-    for workers, begin in ((2, 0), (3, 0), (3, 7)):
-        taken = [worker_batch(begin, made, worker, workers) for made in range(20) for worker in range(workers)]
-        assert sorted(taken) == list(range(begin, begin + 20 * workers)), "every batch is one worker's"
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -9,7 +9,9 @@ import pytest
 
 from tfexp.experiment.errors import ExperimentError, SettingError, nearest
 
-ROOTS = "The choices are: cluster, data, device, model, optimizer, replication, rerun, resume, schedule, train, update"
+ROOTS = (
+    "The choices are: cluster, data, device, input, model, optimizer, replication, rerun, resume, schedule, train, update"
+)
 TRAIN = (
     "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
     "steps, summary_every"
@@ -33,7 +35,7 @@ MESSAGES = {
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
     "~model": "model: a setting cannot be taken away (~): give another value",
     "+colour=red": "colour: there is no section 'colour'; did you mean 'cluster'? The choices are: cluster, data, "
-    "device, model, optimizer, replication, schedule, train, update",
+    "device, input, model, optimizer, replication, schedule, train, update",
     "optimizer=sgd,adam": "optimizer: 'optimizer=sgd,adam' is several values: add -m to try each",
     "model": "cannot read 'model' as key=value",
     "train.steps=[1,": "cannot read 'train.steps=[1,' as key=value "

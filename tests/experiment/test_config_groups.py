@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import tfexp as tf
 from tfexp.experiment.datasets.source import Source, Table
+from tfexp.experiment.inputs.input import Batches, Input, feedable
 from tfexp.experiment.models.dense import dense
 from tfexp.experiment.models.model import Regression
 
@@ -39,6 +40,28 @@ class Squares(Source):
     def read(self):
         x = np.linspace(-1, 1, self.rows)
         return Table(x[:, None], x**2, ("x",), None, "squares")
+
+@dataclass(frozen=True)
+class Backwards(Input):
+    reverse: bool = False
+
+    def batches(self, share):
+        return Reversed(share, self.reverse)
+
+class Reversed(Batches):
+    def __init__(self, share, reverse):
+        self.share, self.made, self.step = share, 0, -1 if reverse else 1
+        self.row = tf.placeholder(tf.int64, [share.batch_size])
+        train = share.dataset.train
+        self.features, self.labels = feedable(
+            tf.gather(train.features, self.row), tf.gather(train.labels, self.row), share.spec)
+
+    def start(self, session, begin):
+        self.begin = begin
+
+    def next_feeds(self):
+        self.made += 1
+        return {self.row: self.share.rows(self.share.number(self.begin, self.made - 1))[:: self.step]}
 """
 
 LINE = ["data=line", "data.points=61", "train.batch_size=16"]
@@ -65,6 +88,13 @@ RECIPES: dict[str, dict[str, list[str]]] = {
             "optimizer.learning_rate=0.01",
         ],
         "own": ["data.target=own_parts:Squares", "data.rows=43", "model=mlp", "train.batch_size=8"],
+    },
+    "input": {
+        "feed": [],
+        "preload": ["model=mlp", "model.hidden=[13]"],
+        "queue": ["input.capacity=3", "input.threads=2"],
+        "dataset": ["model=softmax", "input.prefetch=2"],
+        "own": ["input.target=own_parts:Backwards", "input.reverse=true"],
     },
     "optimizer": {
         "sgd": [],
@@ -143,7 +173,7 @@ def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, m
             assert composed[section][name] == yaml.safe_load(value)
 
 
-@pytest.mark.parametrize("group", ["model", "data", "optimizer", "schedule", "replication", "update"])
+@pytest.mark.parametrize("group", ["model", "data", "input", "optimizer", "schedule", "replication", "update"])
 def test_files_give_the_values_of_exactly_their_classes_settings(group: str) -> None:
     for path in (conf_dir() / group).glob("*.yaml"):
         content = yaml.safe_load(path.read_text())

@@ -66,7 +66,7 @@ def test_folder_holds_the_whole_run(cli: Callable, tmp_path: Path, pictures: Non
 
     config = yaml.safe_load((run / "config.yaml").read_text())
     assert list(config) == [
-        "model", "data", "optimizer", "schedule", "device", "cluster", "replication", "update", "train",
+        "model", "data", "input", "optimizer", "schedule", "device", "cluster", "replication", "update", "train",
     ]  # fmt: skip
     assert config["train"]["steps"] == 60
     assert yaml.safe_load((run / "overrides.yaml").read_text()) == [*QUICK, "hydra.run.dir=run"]

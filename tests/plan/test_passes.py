@@ -78,6 +78,16 @@ def test_shape_arithmetic_vanishes_under_known_shapes():
     assert not shapely & set(ops(plan_for(gradient, {x: [5, 3], y: [3]})))
 
 
+def test_a_default_that_nobody_feeds_keeps_its_shape():
+    a = tf.placeholder(tf.float32, [5, 3], name="a")
+    b = tf.placeholder_with_default(a, [None, 3])
+    size = tf.shape(tf.square(b))[0] * 2
+    assert not ops(plan_for(size, {a: [5, 3]})), "all of it is known"
+    with tf.Session() as session:
+        assert session.run(size, {b: np.zeros([7, 3])}) == 14
+        assert session.run(size, {a: np.zeros([5, 3])}) == 10
+
+
 def test_constants_are_folded():
     a = tf.square(tf.constant([2.0, 3.0])) + 1.0
     plan = plan_for(a)

@@ -8,25 +8,28 @@ from typing import Any
 
 import tfexp as tf
 from tfexp.core.device import DeviceName
-from tfexp.experiment.datasets.dataset import Spec
+from tfexp.experiment.course import Course
+from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
+from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.schema import Device, Settings
 
-__all__ = ["Program", "build", "replica_placement", "session_config"]
+__all__ = ["Program", "Replica", "build", "replica_of", "session_config"]
 
 
 @dataclass(frozen=True)
 class Program:
     """The graph and what the runner fetches from it and feeds to it.
 
-    `features` and `labels` are placeholders for any number of rows. `objective` is the loss with its
-    regularization, `train` one optimizer step which adds one to `global_step`. `summaries` is None if there
-    are none. `ready` gives the names of the variables without a value; only a graph that shares them with
-    others has it. `variables` are all variables in the order of their names, `trained` the names of those that
-    are trained.
+    `batches` brings what `train` trains on into `features` and `labels`, which can be fed any number of rows.
+    `objective` is the loss with its regularization, `train` one optimizer step which adds one to `global_step`.
+    `summaries` is None if there are none. `ready` gives the names of the variables without a value; only a graph
+    that shares them with others has it. `variables` are all variables in the order of their names, `trained` the
+    names of those that are trained.
     """
 
     graph: tf.Graph
+    batches: Batches
     features: tf.Tensor
     labels: tf.Tensor
     objective: tf.Tensor
@@ -42,22 +45,19 @@ class Program:
     trained: tuple[str, ...]
 
 
-def build(settings: Settings, spec: Spec, replica: Callable[[Any], str] | None = None) -> Program:
+def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) -> Program:
     """A fresh graph; its ops carry the scopes input, model, loss, metrics, train and summaries.
 
-    `replica` is the device function of a worker that shares the variables with others; None: `settings.device`.
+    `replica` is the worker, of several that share the variables, that trains with the graph; None: the only process.
     """
+    spec = dataset.spec
     settings.model.check(spec)
     graph = tf.Graph()
-    with graph.as_default(), _device(graph, settings.device.name) if replica is None else graph.device(replica):
+    with graph.as_default(), graph.device(_one_device(settings) if replica is None else replica.placement):
         tf.set_random_seed(settings.train.seed)
         with tf.name_scope("input"):
-            features = tf.placeholder(tf.float32, [None, spec.width], name="features")
-            labels = (
-                tf.placeholder(tf.float32, [None, 1], name="labels")
-                if spec.classes is None
-                else tf.placeholder(tf.int64, [None], name="labels")
-            )
+            batches = settings.input.batches(_share(settings, dataset, replica))
+            features, labels = batches.features, batches.labels
         with tf.variable_scope("model"):
             outputs = settings.model.outputs(features, spec)
         with tf.name_scope("loss"):
@@ -76,6 +76,7 @@ def build(settings: Settings, spec: Spec, replica: Callable[[Any], str] | None =
             train = optimizer.minimize(objective, global_step=global_step)
         program = Program(
             graph=graph,
+            batches=batches,
             features=features,
             labels=labels,
             objective=objective,
@@ -87,7 +88,11 @@ def build(settings: Settings, spec: Spec, replica: Callable[[Any], str] | None =
             summaries=_summaries(objective) if settings.train.summary_every else None,
             ready=None if replica is None else tf.report_uninitialized_variables(),
             # relative paths: a run's folder may be moved
-            saver=tf.train.Saver(max_to_keep=settings.train.keep_checkpoints, save_relative_paths=True),
+            saver=tf.train.Saver(
+                [*tf.global_variables(), *batches.saved],
+                max_to_keep=settings.train.keep_checkpoints,
+                save_relative_paths=True,
+            ),
             variables=tuple(sorted(tf.global_variables(), key=lambda variable: variable.op.name)),
             trained=tuple(variable.op.name for variable in tf.trainable_variables()),
         )
@@ -95,20 +100,36 @@ def build(settings: Settings, spec: Spec, replica: Callable[[Any], str] | None =
     return program
 
 
-def replica_placement(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -> Callable[[Any], str]:
-    """The device function of worker number `worker`: variables to the parameter servers, the rest to its own device."""
+@dataclass(frozen=True)
+class Replica:
+    """Worker number `worker`: its own device, and the device function that sends shared variables to their servers."""
+
+    worker: int
+    device: str
+    placement: Callable[[Any], str]
+
+
+def replica_of(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -> Replica:
+    """Worker number `worker`: variables to the parameter servers, the rest to its own device."""
     own = _device_name(settings.device.name)
     if own != DeviceName(device_type=own.device_type, device_index=own.device_index):
         raise SettingError("device.name", f"'{settings.device.name}' names a task: with workers, each has its own")
     device = DeviceName("worker", None, worker, own.device_type, own.device_index)
     setter = tf.train.replica_device_setter(cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device))
     assert setter is not None  # there are parameter servers
-    return setter
+    return Replica(worker, str(device), setter)
 
 
-def _device(graph: tf.Graph, name: str) -> Any:
-    _device_name(name)
-    return graph.device(name)
+def _share(settings: Settings, dataset: Dataset, replica: Replica | None) -> Share:
+    size, seed = Course.of(settings, dataset).batch_size, settings.train.seed
+    if replica is None:
+        return Share(dataset, size, seed)
+    return Share(dataset, size, seed, replica.worker, settings.cluster.worker_count, replica.device)
+
+
+def _one_device(settings: Settings) -> str:
+    _device_name(settings.device.name)
+    return settings.device.name
 
 
 def _device_name(name: str) -> DeviceName:

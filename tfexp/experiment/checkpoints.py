@@ -31,6 +31,11 @@ class Checkpoints:
                 raise Diverged(step, f"the variable {name} is not finite after step {step}")
         self.last = self._program.saver.save(session, str(self._folder / "model.ckpt"), global_step=step)
 
+    def step(self) -> int:
+        """The step that the last checkpoint is of. Raises ExperimentError as `restore` does."""
+        with self.restoring() as path:
+            return int(tf.train.load_variable(path, "global_step"))
+
     def restore(self, session: tf.Session) -> int:
         """Restore the last checkpoint; returns its step. Raises ExperimentError naming the file and the
         tensor.

@@ -35,8 +35,9 @@ from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBas
 
 import tfexp as tf
 from tfexp.experiment.compare import differences, numbers_of
-from tfexp.experiment.datasets.source import Source
+from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, nearest, no_such
+from tfexp.experiment.inputs.input import Input
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.optimizers import Optimizer
 from tfexp.experiment.outputs import RunFolder, make_unique
@@ -51,7 +52,8 @@ __all__ = ["conf_dir", "main"]
 
 _SECTIONS: dict[str, type] = {
     "model": Model,
-    "data": Source,
+    "data": Data,
+    "input": Input,
     "optimizer": Optimizer,
     "schedule": Schedule,
     "device": Device,

@@ -8,7 +8,7 @@ from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.schema import Settings
 
-__all__ = ["Course", "due", "worker_batch"]
+__all__ = ["Course", "due"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Course:
     @classmethod
     def of(cls, settings: Settings, dataset: Dataset) -> Course:
         """Raises SettingError for a batch that the rows, or the workers, cannot fill."""
-        train, rows, workers = settings.train, dataset.train.rows, settings.cluster.worker_count
+        train, rows, workers = settings.train, dataset.rows, settings.cluster.worker_count
         if train.batch_size is not None and train.batch_size > rows:
             raise SettingError("train.batch_size", f"{train.batch_size} is more than the {rows} training rows")
         batch_size = train.batch_size or rows
@@ -47,11 +47,3 @@ def due(every: int, step: int, since: int | None = None) -> bool:
     if since is None:
         return step == 0 or (every > 0 and step % every == 0)
     return every > 0 and step // every > since // every
-
-
-def worker_batch(begin: int, made: int, worker: int, workers: int) -> int:
-    """The number of the batch that a worker trains on next when it has made `made` steps since step `begin`.
-
-    The workers take turns: the batches of an epoch are each one worker's.
-    """
-    return begin + made * workers + worker

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from tfexp.experiment.errors import Diverged, Interrupted
+from tfexp.experiment.errors import Diverged, ExperimentError, Interrupted
 from tfexp.experiment.outputs import RunFiles
 
-__all__ = ["diverged", "go_on", "stopped"]
+__all__ = ["diverged", "go_on", "input_failed", "stopped"]
 
 
 def go_on(folder: Path) -> str:
@@ -25,3 +25,8 @@ def diverged(error: Diverged, files: RunFiles, checkpoint: str | None, learning_
     files.write_json(files.result, {"numbers": {"status": "diverged", "step": error.step}})
     kept = f"the last good checkpoint is {checkpoint}" if checkpoint else "nothing was saved"
     return Diverged(error.step, f"{error}; {kept}. A lower optimizer.learning_rate than {learning_rate:g} may help")
+
+
+def input_failed(problem: ExperimentError, files: RunFiles, checkpoint: str | None) -> ExperimentError:
+    """The batches stopped coming: what is wrong, and from where the run can go on once it is put right."""
+    return ExperimentError(f"{problem}\nsaved in {checkpoint}\n{go_on(files.path)}" if checkpoint else str(problem))

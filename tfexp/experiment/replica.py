@@ -10,18 +10,20 @@ The workers make `train.steps` updates in all, to the step: a worker begins anot
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import tfexp as tf
 from tfexp.distributed.hosted import Member
-from tfexp.experiment.build import build, replica_placement, session_config
+from tfexp.experiment.build import build, replica_of, session_config
 from tfexp.experiment.checkpoints import Checkpoints
-from tfexp.experiment.course import Course, due, worker_batch
-from tfexp.experiment.datasets.dataset import batch_rows, prepare
+from tfexp.experiment.course import Course, due
+from tfexp.experiment.datasets.dataset import prepare
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import should_stop
 from tfexp.experiment.outputs import RunFiles
@@ -57,14 +59,13 @@ class _Replica:
         self.member, self.begin = member, arguments["begin"]
         self.is_chief = member.index == 0
         self.settings = from_plain(arguments["settings"])
-        self.dataset = prepare(self.settings.data)
+        self.dataset = self.settings.input.prepare(prepare(self.settings.data))
         if self.dataset.digest != arguments["data_sha256"]:
             raise ExperimentError(f"the data ({self.dataset.origin}) is not what it is where the run was started")
         self.course = Course.of(self.settings, self.dataset)
         self.workers = self.settings.cluster.worker_count
         self.files = RunFiles(Path(arguments["folder"]))
-        placement = replica_placement(self.settings, member.cluster, member.index)
-        self.program = build(self.settings, self.dataset.spec, placement)
+        self.program = build(self.settings, self.dataset, replica_of(self.settings, member.cluster, member.index))
         self.made = 0
         """Steps that this worker has made."""
         self.step = self.begin or 0
@@ -79,13 +80,31 @@ class _Replica:
             ready_op=self.program.ready, graph=self.program.graph, recovery_wait_secs=_LOOK_EVERY
         )
         if not self.is_chief:
-            with manager.wait_for_session(self.member.target, config=config, max_wait_secs=None) as session:
+            with (
+                manager.wait_for_session(self.member.target, config=config, max_wait_secs=None) as session,
+                self._fed(session),
+            ):
                 self._wait_to_go()
                 began = time.perf_counter()
                 self._loop(session, None)
                 return self._done(time.perf_counter() - began)
-        with self._prepared(manager, config) as session:
+        with self._prepared(manager, config) as session, self._fed(session):
             return self._lead(session)
+
+    @contextlib.contextmanager
+    def _fed(self, session: tf.Session) -> Iterator[None]:
+        """Batches come in the block; an error of theirs is said in words for the user."""
+        batches = self.program.batches
+        try:
+            batches.start(session, self.begin or 0)
+            yield
+        except tf.errors.OpError as error:
+            problem = batches.explain(error)
+            if problem is None:
+                raise
+            raise problem from error
+        finally:
+            batches.stop()
 
     def _prepared(self, manager: tf.train.SessionManager, config: tf.ConfigProto) -> tf.Session:
         """The chief's session, whose variables are initialised or restored."""
@@ -134,16 +153,14 @@ class _Replica:
 
     def _loop(self, session: tf.Session, recorder: Recorder | None, *, alone: bool = False) -> str:
         """Train while there are steps for this worker, or until it is asked to stop; says how it ended."""
-        train, program, examples = self.settings.train, self.program, self.dataset.train
+        train, program, batches = self.settings.train, self.program, self.program.batches
         last = self.course.total_steps - (1 if alone else self.workers)
         # what the step counter is after this worker's update, not before
-        fetches = (program.train.outputs[0], program.objective)
+        batch = (program.features, program.labels) if recorder is not None and train.summary_every else ()
+        fetches = (program.train.outputs[0], program.objective, batch)
         reported = time.perf_counter()
         while self.step <= last and not self.member.stopping:
-            batch = worker_batch(self.begin or 0, self.made, self.member.index, self.workers)
-            rows = batch_rows(train.seed, batch, examples.rows, self.course.batch_size)
-            feeds = {program.features: examples.features[rows], program.labels: examples.labels[rows]}
-            step, loss = session.run(fetches, feeds)
+            step, loss, values = session.run(fetches, batches.next_feeds())
             before, self.step, self.loss = self.step, int(step), float(loss)
             self.made += 1
             if not math.isfinite(loss):
@@ -155,7 +172,7 @@ class _Replica:
             if recorder is None:
                 continue
             if due(train.summary_every, self.step, before):
-                recorder.summarize(self.step, feeds)
+                recorder.summarize(self.step, dict(zip(batch, values, strict=True)))
             if due(train.eval_every, self.step, before):
                 recorder.evaluate(self.step)
                 if should_stop(recorder.history.records, train.early_stop):

@@ -1,9 +1,9 @@
 """Trains what the settings say and keeps what came out in the run's folder.
 
-Everything that decides the numbers is a function of the settings and the step: the batch (`batch_rows`), the
+Everything that decides the numbers is a function of the settings and the step: the batch (`inputs`), the
 steps at which to evaluate, stopping early (from the recorded evaluations). The rest of the state is in the
-variables, so a run that goes on from a checkpoint comes to the same numbers as one that was never
-interrupted.
+variables and the iterators, which a checkpoint holds, so a run that goes on from one comes to the same numbers
+as one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 
 import tfexp as tf
 from tfexp.experiment import manifest
-from tfexp.experiment.build import Program, build, replica_placement, session_config
+from tfexp.experiment.build import Program, build, replica_of, session_config
 from tfexp.experiment.course import Course, due
-from tfexp.experiment.datasets.dataset import Dataset, batch_rows, prepare
-from tfexp.experiment.endings import diverged, stopped
+from tfexp.experiment.datasets.dataset import Dataset, prepare
+from tfexp.experiment.endings import diverged, input_failed, stopped
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.outputs import RunFolder
@@ -55,13 +55,13 @@ class Experiment:
 
     @classmethod
     def of(cls, settings: Settings) -> Experiment:
-        dataset = prepare(settings.data)
+        dataset = settings.input.prepare(prepare(settings.data))
         course = Course.of(settings, dataset)
         cluster, replica = settings.cluster, None
         if cluster.tasks:
             spec = {"ps": ["to be found"] * cluster.ps_count, "worker": ["to be found"] * cluster.worker_count}
-            replica = replica_placement(settings, tf.train.ClusterSpec(spec), 0)
-        return cls(settings, dataset, course, build(settings, dataset.spec, replica))
+            replica = replica_of(settings, tf.train.ClusterSpec(spec), 0)
+        return cls(settings, dataset, course, build(settings, dataset, replica))
 
     def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False) -> dict[str, Any]:
         """Train, evaluate and report; returns what `result.json` holds.
@@ -88,12 +88,17 @@ class Experiment:
     def _train_here(
         self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool
     ) -> tuple[dict[str, Any], list[Record]]:
-        with tf.Session(graph=self.program.graph, config=session_config(self.settings.device)) as session:
+        with (
+            tf.Session(graph=self.program.graph, config=session_config(self.settings.device)) as session,
+            contextlib.ExitStack() as stack,
+        ):
+            stack.callback(self.program.batches.stop)
             training = _Training(self, folder, session)
             begin = training.take_up() if resume else None
             self._record(folder, origin, facts, begin)
             if begin is None:
                 session.run(self.program.initialize)
+                self.program.batches.start(session, 0)
             return training.train(begin or 0)
 
     def _record(self, folder: RunFolder, origin: Origin, facts: dict[str, Any], begin: int | None) -> None:
@@ -119,6 +124,8 @@ class _Training:
     def take_up(self) -> int:
         """Restore what an earlier stay left in the folder; returns the step it came to."""
         begun(self.folder, self.dataset)
+        # An iterator takes up the position that a checkpoint holds once it has something to iterate over.
+        self.program.batches.start(self.session, self.recorder.checkpoints.step())
         step = self.recorder.checkpoints.restore(self.session)
         self.records = earlier_records(self.folder, self.settings, step)
         refuse_if_ended(self.folder, self.settings, self.course, step, self.records)
@@ -139,6 +146,11 @@ class _Training:
             except Diverged as error:
                 rate = self.settings.optimizer.learning_rate
                 raise diverged(error, self.folder, recorder.checkpoints.last, rate) from None
+            except tf.errors.OpError as error:
+                problem = self.program.batches.explain(error)
+                if problem is None:
+                    raise
+                raise input_failed(problem, self.folder, recorder.checkpoints.last) from error
             steps = step - begin
             result = {
                 "numbers": recorder.numbers(status, step),
@@ -151,18 +163,19 @@ class _Training:
     def _loop(self, step: int, stop: StopRequest, progress: Progress) -> tuple[int, str]:
         """Train from `step` to the end; returns the last step and how it ended."""
         intervals, program, session, recorder = self.settings.train, self.program, self.session, self.recorder
-        examples, fetches, total = self.dataset.train, (program.train, program.objective), self.course.total_steps
+        batches, total = program.batches, self.course.total_steps
+        batch = (program.features, program.labels)
+        plain, with_batch = (program.train, program.objective, ()), (program.train, program.objective, batch)
         status = "finished"
         while step < total:
-            rows = batch_rows(intervals.seed, step, examples.rows, self.course.batch_size)
-            feeds = {program.features: examples.features[rows], program.labels: examples.labels[rows]}
-            _, loss = session.run(fetches, feeds)
+            summarized = intervals.summary_every and (step + 1) % intervals.summary_every == 0
+            _, loss, values = session.run(with_batch if summarized else plain, batches.next_feeds())
             step += 1
             if not math.isfinite(loss):
                 raise Diverged(step, f"the loss is {loss} at step {step}")
             progress.step(step, loss)
-            if intervals.summary_every and step % intervals.summary_every == 0:
-                recorder.summarize(step, feeds)
+            if summarized:
+                recorder.summarize(step, dict(zip(batch, values, strict=True)))
             if due(intervals.eval_every, step):
                 recorder.evaluate(step)
                 if should_stop(recorder.history.records, intervals.early_stop):

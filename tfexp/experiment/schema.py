@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 from tfexp.experiment.errors import SettingError, no_such
 
 if TYPE_CHECKING:
-    from tfexp.experiment.datasets.source import Source
+    from tfexp.experiment.datasets.source import Data
+    from tfexp.experiment.inputs.input import Input
     from tfexp.experiment.models.model import Model
     from tfexp.experiment.optimizers import Optimizer
     from tfexp.experiment.replication import Replication
@@ -204,7 +205,8 @@ class Settings:
     """Everything that decides a run's numbers."""
 
     model: Model
-    data: Source
+    data: Data
+    input: Input
     optimizer: Optimizer
     schedule: Schedule
     device: Device

@@ -99,6 +99,8 @@ def _infer(node: Node) -> None:
     except (ValueError, TypeError, LookupError, ArithmeticError):
         # These shapes or values cannot work: the kernel says so at run time, in the words that belong there.
         return
+    if node.type == "PlaceholderWithDefault":
+        shapes = [node.inputs[0].shape]  # nobody feeds it, or it would be no node here: it holds its default
     for value, shape in zip(node.outputs, shapes, strict=True):
         if value.shape.is_compatible_with(shape):
             shape = value.shape.merge_with(shape)

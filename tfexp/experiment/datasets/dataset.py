@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from tfexp.experiment.datasets.source import Source, Table
+from tfexp.experiment.datasets.source import Data, Source, Table
 from tfexp.experiment.errors import ExperimentError
 
-__all__ = ["Dataset", "Examples", "Spec", "batch_rows", "prepare"]
+__all__ = ["Dataset", "Examples", "Prepared", "Records", "Spec", "batch_rows", "prepare"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,9 @@ class Examples:
 
 @dataclass(frozen=True)
 class Dataset:
-    """`digest` is the SHA-256 of the table as read, before it was split or standardized."""
+    """`train` and `test` are what a run is evaluated on. `digest` is the SHA-256 of the table as read, before it was split
+    or standardized. Where there are `records`, a run trains on the rows in them; `train` is then a part of them, or all.
+    """
 
     train: Examples
     test: Examples
@@ -50,11 +55,48 @@ class Dataset:
     columns: tuple[str, ...]
     origin: str
     digest: str
+    records: Records | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are to train on."""
+        return self.train.rows if self.records is None else self.records.rows
+
+    def in_memory(self) -> Dataset:
+        """The same data with all rows to train on in `train`. Raises ExperimentError if they cannot be read."""
+        if self.records is None:
+            return self
+        return dataclasses.replace(self, train=self.records.read(self.spec), records=None)
 
 
-def prepare(source: Source) -> Dataset:
-    """Read, check, split and standardize; all of it decided by the source's settings."""
-    table = source.read()
+@dataclass(frozen=True, kw_only=True)
+class Prepared(Data, ABC):
+    """Data that need not be split and standardized: that has been done when it was written."""
+
+    @abstractmethod
+    def dataset(self) -> Dataset:
+        """The data. Raises ExperimentError if it cannot be read."""
+
+
+class Records(Protocol):
+    """Rows to train on that are in files, so many that they may not fit into memory."""
+
+    @property
+    def rows(self) -> int: ...
+
+    def read(self, spec: Spec, limit: int | None = None) -> Examples:
+        """The first `limit` rows, or all, in the order of the files. Raises ExperimentError naming file and record."""
+
+
+def prepare(data: Data) -> Dataset:
+    """Read, check, split and standardize; all of it decided by the settings."""
+    if isinstance(data, Prepared):
+        return data.dataset()
+    assert isinstance(data, Source)
+    return _from_table(data.read(), data)
+
+
+def _from_table(table: Table, source: Source) -> Dataset:
     _check(table)
     rows = len(table.features)
     tested = max(1, round(rows * source.test_fraction))

@@ -20,7 +20,7 @@ import numpy as np
 
 from tfexp.experiment.schema import Section, bounded
 
-__all__ = ["Source", "Table"]
+__all__ = ["Data", "Source", "Table"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,12 @@ class Table:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(Section, ABC):
+class Data(Section, ABC):
+    """What `data` may be: a `Source`, or what was prepared before (`dataset.Prepared`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(Data):
     """Where examples come from. `test_fraction` of the rows, drawn by `split_seed`, are kept for testing;
     `standardize` brings the features, and labels that are numbers, to mean 0 and deviation 1 over the
     training rows.

@@ -1,0 +1,117 @@
+"""The interface of the config group `input`: which nodes bring the batches into the graph, and what moves them.
+
+An input of one's own is a frozen dataclass derived from `Input` (its fields are its settings) with `batches`:
+
+    @dataclass(frozen=True)
+    class Noisy(Input):
+        deviation: float = 0.1
+
+        def batches(self, share: Share) -> Batches:
+            rows, spec = tf.placeholder(tf.int64, [share.batch_size]), share.spec
+            ...
+
+and `python -m tfexp input=own input.target=mypackage.inputs:Noisy input.deviation=0.2` trains with it. `Share` says which
+rows make which batch; an input that keeps to it gives the batches of `input=feed`, in the same order.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import tfexp as tf
+from tfexp.experiment.datasets.dataset import Dataset, Spec, batch_rows
+from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.schema import Section
+
+__all__ = ["Batches", "Input", "Share", "feedable"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one of `workers` processes trains on: of the run's batches every `workers`-th, from number `worker` on.
+
+    `device` is where what belongs to this process alone has to be; "" where there is only one.
+    """
+
+    dataset: Dataset
+    batch_size: int
+    seed: int
+    worker: int = 0
+    workers: int = 1
+    device: str = ""
+
+    @property
+    def spec(self) -> Spec:
+        return self.dataset.spec
+
+    @property
+    def batches_per_epoch(self) -> int:
+        """Of all workers together."""
+        return self.dataset.rows // self.batch_size
+
+    def number(self, begin: int, made: int) -> int:
+        """The number of the batch that this worker trains on when it has made `made` steps since batch `begin`.
+
+        The workers take turns: the batches of an epoch are each one worker's.
+        """
+        return begin + made * self.workers + self.worker
+
+    def rows(self, number: int) -> np.ndarray:
+        """The training rows in batch `number` of the run, int64 [batch_size]."""
+        return batch_rows(self.seed, number, self.dataset.rows, self.batch_size)
+
+
+class Batches(ABC):
+    """The nodes that bring one worker's batches, and what moves them in a session.
+
+    `features` and `labels` are what a step trains on, float32 [rows, width] and what the data has as labels. An
+    evaluation feeds them any number of rows (`feedable`). `saved` is what a checkpoint keeps of them beside the variables.
+    """
+
+    features: tf.Tensor
+    labels: tf.Tensor
+    saved: tuple[Any, ...] = ()
+
+    @abstractmethod
+    def start(self, session: tf.Session, begin: int) -> None:
+        """Begin, so that the worker's first step trains on its share of the run's batches from number `begin` on."""
+
+    @abstractmethod
+    def next_feeds(self) -> dict[Any, Any]:
+        """What the next step is to be fed. Called once before each step that trains."""
+
+    def explain(self, error: tf.errors.OpError) -> ExperimentError | None:
+        """What a step's error says of the input, in words for the user; None if it is none of the input's."""
+        return None
+
+    def stop(self) -> None:  # noqa: B027 (most have nothing that runs)
+        """End what runs in the background. Called once, while the session is open, also after an error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Input(Section, ABC):
+    """Where batches come from while a run trains. Evaluations feed the rows that are evaluated."""
+
+    def prepare(self, dataset: Dataset) -> Dataset:
+        """The data as this input will read it; all that can be wrong with it is said now, by ExperimentError.
+
+        Called before a run's folder is made and again in each worker; whatever it writes is for all of them.
+        """
+        return dataset.in_memory()
+
+    @abstractmethod
+    def batches(self, share: Share) -> Batches:
+        """Make the nodes, in the default graph; in the name scope `input`."""
+
+
+def feedable(features: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tuple[tf.Tensor, tf.Tensor]:
+    """A pipeline's tensors as the nodes `features` and `labels` that any number of rows can be fed to."""
+    rows = [None, spec.width], [None, 1] if spec.classes is None else [None]
+    return (
+        tf.placeholder_with_default(features, rows[0], name="features"),
+        tf.placeholder_with_default(labels, rows[1], name="labels"),
+    )
