@@ -48,7 +48,7 @@ from tfexp.experiment.schedules import Schedule
 from tfexp.experiment.schema import Cluster, Device, Settings, Train, resolve
 from tfexp.experiment.update import Update
 
-__all__ = ["conf_dir", "main"]
+__all__ = ["conf_dir", "data_of", "main", "reported"]
 
 _SECTIONS: dict[str, type] = {
     "model": Model,
@@ -90,8 +90,13 @@ def main(argv: list[str] | None = None) -> int:
     What a user can get wrong ends in one message (a traceback too with HYDRA_FULL_ERROR=1); a fault of the
     program, or of a model of the user's own, ends in its traceback.
     """
+    return reported(lambda: _main(sys.argv[1:] if argv is None else argv))
+
+
+def reported(command: Callable[[], int]) -> int:
+    """The exit code of a command, whose user's mistakes end in a message."""
     try:
-        return _main(sys.argv[1:] if argv is None else argv)
+        return command()
     except (ExperimentError, HydraException, OmegaConfBaseException, tf.errors.OpError) as error:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
@@ -104,6 +109,17 @@ def main(argv: list[str] | None = None) -> int:
 def _complain(error: Exception) -> int:
     print(f"tfexp: {error}", file=sys.stderr)
     return error.exit_code if isinstance(error, ExperimentError) else 1
+
+
+def data_of(words: list[str]) -> Data:
+    """The settings that `data=…` and `data.<field>=…` choose, for a program that needs no more than these."""
+    overrides = _parse(words)
+    for override in overrides:
+        if override.key_or_group.partition(".")[0] != "data":
+            raise SettingError(override.key_or_group, "only data=<choice> and data.<setting>=<value> say what to write")
+    _refuse_sweeps(overrides)
+    with _composer([]) as compose:
+        return _settings(compose(overrides)).data
 
 
 def conf_dir() -> Path:

@@ -42,7 +42,7 @@ def describe(settings: Settings, dataset: Dataset, command: str) -> dict[str, An
         "data": {
             "origin": dataset.origin,
             "sha256": dataset.digest,
-            "train_rows": dataset.train.rows,
+            "train_rows": dataset.rows,
             "test_rows": dataset.test.rows,
             "columns": list(dataset.columns),
         },

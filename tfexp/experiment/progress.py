@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import Any
 
-__all__ = ["Progress", "progress_for"]
+__all__ = ["Progress", "Rows", "progress_for"]
 
 
 class Progress(ABC):
@@ -86,6 +86,36 @@ class Lines(Progress):
 
     def close(self) -> None:
         pass
+
+
+class Rows:
+    """Counts rows while they are written or read: a bar if standard output is a terminal, else a line for each tenth."""
+
+    def __init__(self, title: str, total: int, stream: Any = None) -> None:
+        self.title, self.total = title, total
+        self._tenth, self._bar = 0, None
+        if (stream or sys.stdout).isatty():
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as RichProgress
+
+            columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+            self._bar = RichProgress(*columns)
+            self._task = self._bar.add_task(title, total=total)
+            self._bar.start()
+
+    def done(self, rows: int) -> None:
+        """So many rows are done."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=rows)
+            return
+        tenth = rows * 10 // self.total
+        if tenth > self._tenth:
+            self._tenth = tenth
+            print(f"{self.title}: {rows}/{self.total} rows", flush=True)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
 
 
 def progress_for(title: str, start: int, total: int, stream: Any = None) -> Progress:

@@ -1,0 +1,43 @@
+"""`data=records`: what `python -m tfexp.records` wrote. With `input=tfrecord`, the rows to train on stay in their files."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from tfexp.experiment.datasets.dataset import Dataset, Prepared
+from tfexp.experiment.datasets.record_files import DESCRIPTION, locate
+from tfexp.experiment.errors import SettingError
+from tfexp.experiment.schema import bounded
+
+__all__ = ["Recorded"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded(Prepared):
+    """`files`: folders, each with its description. A run is evaluated on the first `evaluated` rows that it trains on,
+    and on all of those kept for testing, which have to fit into memory.
+    """
+
+    files: tuple[str, ...]
+    evaluated: int = bounded(least=1)
+
+    def dataset(self) -> Dataset:
+        if not self.files:
+            raise SettingError("data.files", "give at least one folder that python -m tfexp.records has written")
+        train = locate(self.files)
+        if len({(d.spec, d.columns) for d in train.descriptions}) != 1:
+            said = ", ".join(f"{d.origin}: {d.spec}" for d in train.descriptions)
+            problem = f"the rows are not all of one kind ({said})" if said else f"there is no {DESCRIPTION} in these folders"
+            raise SettingError("data.files", problem)
+        first = train.descriptions[0]
+        digests = sorted(description.rows_sha256 for description in train.descriptions)
+        return Dataset(
+            train.read(first.spec, self.evaluated),
+            locate(self.files, "test").read(first.spec),
+            first.spec,
+            first.columns,
+            ", ".join(dict.fromkeys(description.origin for description in train.descriptions)),
+            hashlib.sha256(" ".join(digests).encode()).hexdigest(),
+            train,
+        )
