@@ -17,8 +17,6 @@ __all__ = ["FromMemory"]
 
 _ROWS_TO_A_CHUNK = 1 << 16
 """At least; and at least an epoch, because the data is copied for each chunk."""
-_BYTES_AT_ONCE = 1 << 20
-"""Of features that are gathered at once: many small batches cost little more than one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +39,11 @@ class _Pipeline(Iterated):
     def pipeline(self) -> tf.data.Dataset:
         share, data = self.share, self._data
         self._rows = tf.placeholder(tf.int64, [None, share.batch_size], name="rows")
-        at_once = max(1, _BYTES_AT_ONCE // (4 * share.spec.width * share.batch_size))
 
         def gathered(rows: tf.Tensor) -> tf.data.Dataset:
             return tf.data.Dataset.from_tensor_slices((tf.gather(data.features, rows), tf.gather(data.labels, rows)))
 
-        batches = tf.data.Dataset.from_tensor_slices(self._rows).batch(at_once).flat_map(gathered)
+        batches = tf.data.Dataset.from_tensor_slices(self._rows).batch(self.at_once).flat_map(gathered)
         return batches.prefetch(self._prefetch) if self._prefetch else batches
 
     def load(self, session: tf.Session) -> None:

@@ -29,8 +29,8 @@ from tfexp.experiment.schema import bounded
 __all__ = ["FromRecords"]
 
 _BATCHES_TO_A_CHUNK = 4096
-_BYTES_AT_ONCE = 1 << 20
-"""Of features that are parsed at once."""
+_ORIGIN = "From /job:"
+"""How an error's message begins that another process sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +115,6 @@ class _Reading(Iterated):
 
     def __init__(self, share: Share, records: RecordFiles, settings: FromRecords):
         self.records, self.settings = records, settings
-        width, size = share.spec.width, share.batch_size
-        self._at_once = max(1, _BYTES_AT_ONCE // (4 * width * size))
         super().__init__(share)
 
     def batched(self, strings: tf.data.Dataset) -> tf.data.Dataset:
@@ -129,14 +127,15 @@ class _Reading(Iterated):
             parts = tf.reshape(features, [-1, size, spec.width]), tf.reshape(labels, shape)
             return tf.data.Dataset.from_tensor_slices(parts)
 
-        batches = strings.batch(self._at_once).flat_map(rows)
+        batches = strings.batch(self.at_once).flat_map(rows)
         return batches.prefetch(self.settings.prefetch) if self.settings.prefetch else batches
 
     def explain(self, error: tf.errors.OpError) -> ExperimentError | None:
         """What is wrong in the files: reading says it itself, parsing only that some record is no row."""
         match error:
             case tf.errors.DataLossError() | tf.errors.NotFoundError():
-                return ExperimentError(error.message.splitlines()[0])
+                lines = error.message.splitlines()
+                return ExperimentError(next(line for line in lines if not line.startswith(_ORIGIN)))
             case tf.errors.InvalidArgumentError():
                 found = self.records.fault(self.share.spec)
                 return None if found is None else ExperimentError(found)
@@ -183,48 +182,40 @@ class _InOrder(_Reading):
 
 
 class _Streamed(_Reading):
-    """A worker has whole files where any of them make a batch, else every so many-th record of all files."""
+    """A chunk is an epoch: it is fed the files in their order. A worker has whole files where any of them make a batch,
+    else every so many-th record of all files.
+    """
 
     def __init__(self, share: Share, records: RecordFiles, settings: FromRecords):
         fewest = sorted(records.counts)[: len(records.files) // share.workers]
         self._by_file = sum(fewest) >= share.batch_size
-        self._epochs_to_a_chunk = max(1, _BATCHES_TO_A_CHUNK // share.batches_per_epoch)
         super().__init__(share, records, settings)
 
     def pipeline(self) -> tf.data.Dataset:
-        share, records, shuffle = self.share, self.records, self.settings.shuffle
-        self._files = tf.placeholder(tf.string, [None, None], name="files")
-        self._keys = tf.placeholder(tf.int64, [None, 2], name="keys")
+        share = self.share
+        self._files = tf.placeholder(tf.string, [None], name="files")
+        self._key = tf.placeholder(tf.int64, [2], name="key")
+        key = self._key
 
-        def epoch(files: tf.Tensor, key: tf.Tensor) -> tf.data.Dataset:
-            strings = tf.data.TFRecordDataset(files, records.compression)
-            if not self._by_file:
-                strings = strings.shard(share.workers, share.worker)
-            numbered = tf.data.Dataset.zip((strings.batch(shuffle), tf.data.Dataset.range(1 << 62)))
+        def shuffled(some: tf.Tensor, number: tf.Tensor) -> tf.data.Dataset:
+            seed = key + tf.stack([number, 0])
+            drawn = tf.random.stateless_uniform(tf.shape(some), seed, minval=0, maxval=2**63 - 1, dtype=tf.int64)
+            return tf.data.Dataset.from_tensor_slices(tf.gather(some, tf.argsort(drawn)))
 
-            def shuffled(some: tf.Tensor, number: tf.Tensor) -> tf.data.Dataset:
-                drawn = tf.random.stateless_uniform(
-                    tf.shape(some), seed=key + tf.stack([number, 0]), minval=0, maxval=2**63 - 1, dtype=tf.int64
-                )
-                return tf.data.Dataset.from_tensor_slices(tf.gather(some, tf.argsort(drawn)))
-
-            return numbered.flat_map(shuffled).batch(share.batch_size, drop_remainder=True)
-
-        return self.batched(tf.data.Dataset.from_tensor_slices((self._files, self._keys)).flat_map(epoch))
+        strings = tf.data.TFRecordDataset(self._files, self.records.compression)
+        if not self._by_file:
+            strings = strings.shard(share.workers, share.worker)
+        numbered = tf.data.Dataset.zip((strings.batch(self.settings.shuffle), tf.data.Dataset.range(1 << 62)))
+        return self.batched(numbered.flat_map(shuffled).batch(share.batch_size, drop_remainder=True))
 
     def place(self, begin: int) -> tuple[int, int, int]:
         """Workers whose files differ in size are not in step: one goes on where it would be if all had kept pace."""
         epoch, batch = divmod(begin, self.share.batches_per_epoch)
-        chunk, epochs = divmod(epoch, self._epochs_to_a_chunk)
-        before = sum(self._batches(chunk * self._epochs_to_a_chunk + at) for at in range(epochs))
-        return 0, chunk, before + batch // self.share.workers
+        return 0, epoch, batch // self.share.workers
 
     def chunk(self, begin: int, number: int) -> tuple[dict[Any, Any], int]:
-        epochs = range(number * self._epochs_to_a_chunk, (number + 1) * self._epochs_to_a_chunk)
-        names = np.array(self.records.files, object)
-        files = [names[self._own_files(epoch)] for epoch in epochs]
-        keys = [_key(self.share.seed, epoch) for epoch in epochs]
-        return {self._files: np.stack(files), self._keys: np.stack(keys)}, sum(map(self._batches, epochs))
+        files = np.array(self.records.files, object)[self._own_files(number)]
+        return {self._files: files, self._key: _key(self.share.seed, number)}, self._batches(number)
 
     def _own_files(self, epoch: int) -> np.ndarray:
         """The numbers of the files that this worker reads in the epoch, in order."""

@@ -15,11 +15,20 @@ from tfexp.experiment.inputs.input import Batches, Share, feedable
 __all__ = ["Iterated"]
 
 
+_BYTES_AT_ONCE = 1 << 20
+"""Of features."""
+_BATCHES_AT_ONCE = 64
+
+
 class Iterated(Batches):
-    """The batches of a `tf.data.Dataset` that begins anew with each chunk."""
+    """The batches of a `tf.data.Dataset` that begins anew with each chunk.
+
+    `at_once` is how many batches a pipeline best makes at once: several small ones cost little more than one.
+    """
 
     def __init__(self, share: Share):
         self.share = share
+        self.at_once = min(_BATCHES_AT_ONCE, max(1, _BYTES_AT_ONCE // (4 * share.spec.width * share.batch_size)))
         self.skipped = tf.placeholder_with_default(tf.constant(0, tf.int64), [], name="skipped")
         size, spec = share.batch_size, share.spec
         iterator = tf.data.make_initializable_iterator(self.pipeline().skip(self.skipped))

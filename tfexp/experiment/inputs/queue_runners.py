@@ -40,6 +40,7 @@ class _Queued(Batches):
 
     def __init__(self, share: Share, settings: Queue):
         self._share, spec, size = share, share.spec, share.batch_size
+        self._threads: list[threading.Thread] = []
         self._data = Preloaded(share)
         numbers = tf.FIFOQueue(2 * _AT_ONCE, tf.int64, [size], name="row_numbers")
         self._numbers = tf.placeholder(tf.int64, [None, size], name="numbers")
@@ -92,14 +93,15 @@ class _Queued(Batches):
         if not self._coordinator.should_stop():
             return None
         try:
-            self._coordinator.join(self._threads, stop_grace_period_secs=10)
+            self.stop()
         except tf.errors.OpError as cause:
             return ExperimentError(f"input=queue: {cause.message}")
         return None
 
     def stop(self) -> None:
-        if not hasattr(self, "_coordinator"):
+        if not self._threads:
             return
+        threads, self._threads = self._threads, []
         self._coordinator.request_stop()
         self._session.run(self._close)
-        self._coordinator.join(self._threads, stop_grace_period_secs=10)
+        self._coordinator.join(threads, stop_grace_period_secs=10)
