@@ -15,6 +15,7 @@ from run_files import numbers, records
 from tests.distributed.clusters import running
 from tfexp.experiment import schema
 from tfexp.experiment.cli import conf_dir
+from tfexp.records import main as write_records
 
 CSV = "width,height,kind\n" + "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(47))
 OWN = """
@@ -87,6 +88,7 @@ RECIPES: dict[str, dict[str, list[str]]] = {
             "train.batch_size=5",
             "optimizer.learning_rate=0.01",
         ],
+        "records": ["data.files=[written]", "model=softmax", "input=tfrecord"],
         "own": ["data.target=own_parts:Squares", "data.rows=43", "model=mlp", "train.batch_size=8"],
     },
     "input": {
@@ -94,6 +96,7 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "preload": ["model=mlp", "model.hidden=[13]"],
         "queue": ["input.capacity=3", "input.threads=2"],
         "dataset": ["model=softmax", "input.prefetch=2"],
+        "tfrecord": ["input.shards=3", "input.shuffle=50"],
         "own": ["input.target=own_parts:Backwards", "input.reverse=true"],
     },
     "optimizer": {
@@ -152,6 +155,8 @@ def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, m
     words = [f"{group}={choice}", *RECIPES[group][choice]]
 
     with contextlib.ExitStack() as stack:
+        if choice == "records":
+            assert write_records(["data=digits", "out=written"]) == 0
         if choice == "static":
             servers = stack.enter_context(running(ps=1, worker=1))
             words = [word.format(servers["ps:0"].address, servers["worker:0"].address) for word in words]

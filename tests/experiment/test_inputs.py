@@ -282,3 +282,47 @@ def test_a_run_goes_on_with_the_very_next_batch(
     if words[-1] != "input.shuffle=100":
         assert cli(*MLP, "input=feed", "hydra.run.dir=fed").code == 0
         assert numbers(tmp_path / "fed") == numbers(tmp_path / "whole"), "the same numbers, to the bit"
+
+
+EVERY = {
+    "linreg": ["data=line"],
+    "logreg": ["data=breast_cancer", "optimizer=momentum"],
+    "softmax": ["data=digits", "train.batch_size=57"],
+    "mlp": ["data=csv", "data.path=flowers.csv", "data.label=kind", "data.classes=3", "train.batch_size=null"],
+}
+"""For each model of the zoo some data, which together are all; diabetes is the default of what else is tested."""
+
+
+@pytest.mark.parametrize("model", EVERY)
+def test_every_model_and_data_set_takes_every_input(model: str, cli: Callable, tmp_path: Path) -> None:
+    (tmp_path / "flowers.csv").write_text("width,height,kind\n" + "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(47)))
+    words = [f"model={model}", *EVERY[model], "train.steps=40", "train.checkpoint_every=0"]
+    for choice in ("feed", "preload", "queue", "dataset", "tfrecord"):
+        ended = cli(*words, f"input={choice}", f"hydra.run.dir={choice}")
+        assert ended.code == 0, ended.err
+        assert numbers(tmp_path / choice) == numbers(tmp_path / "feed")
+
+
+@pytest.mark.parametrize(
+    "words", [["input=queue"], ["input=dataset"], ["input=tfrecord"], ["input=tfrecord", "input.shuffle=9"]]
+)
+def test_workers_of_a_cluster_take_every_input(words: list[str], cli: Callable, tmp_path: Path) -> None:
+    cluster = ["cluster=2workers", "cluster.hosting=process", "train.steps=60", "train.summary_every=20"]
+    ended = cli("model=softmax", *words, *cluster, "hydra.run.dir=run")
+    assert ended.code == 0, ended.err
+    assert numbers(tmp_path / "run")["step"] == 60
+    assert numbers(tmp_path / "run")["test"]["accuracy"] > 0.8
+    events = (str(path) for path in (tmp_path / "run").glob("events.*"))
+    losses = [v for e in tf.train.summary_iterator(next(events)) for v in e.summary.value if v.tag == "summaries/batch_loss"]
+    assert losses, "the batch that was summarized is one that was trained on"
+
+
+def test_a_node_of_the_input_is_where_its_worker_is(cli: Callable, tmp_path: Path) -> None:
+    """The rows belong to the worker, though they are variables; the servers have what is shared."""
+    cluster = ["cluster=2workers", "cluster.hosting=process", "train.steps=10"]
+    assert cli("model=softmax", "input=dataset", *cluster, "hydra.run.dir=run").code == 0
+    graph = (tmp_path / "run" / "graph.pbtxt").read_text()
+    nodes = {node.split('"')[1]: node for node in graph.split("node {")[1:]}
+    assert "/job:worker/task:0" in nodes["input/all_features"]
+    assert "/job:worker/task:0" in nodes["input/IteratorV2"]
+    assert "/job:ps" in nodes["model/weights"]
