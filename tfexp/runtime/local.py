@@ -29,6 +29,7 @@ from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
 from tfexp.runtime.executor import Interpreter
+from tfexp.runtime.options import tell_unsupported, tell_unsupported_of_run
 from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.plan_cache import PlanCache
 from tfexp.runtime.resources import Resources, SessionResources
@@ -209,6 +210,7 @@ class LocalStep:
 
     def _run_watched(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """A run with options: interpreted, so that every node can be timed, and stopped at its deadline."""
+        tell_unsupported_of_run(options)
         options = options or config_pb2.RunOptions()
         with self._lock:
             compiled = self._compiled(shapes)
@@ -226,6 +228,7 @@ class LocalStep:
 
 
 def _open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> LocalBackend:
+    tell_unsupported(config)
     backend = LocalBackend(graph, config, devices=local_devices(config))
     if backend.config.log_device_placement:
         log_devices(backend.assignment.names)
