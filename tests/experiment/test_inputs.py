@@ -215,10 +215,7 @@ def test_several_threads_lose_nothing(running: Callable[..., Running]) -> None:
 
 
 def test_a_queue_tells_what_its_thread_died_of(running: Callable[..., Running], monkeypatch: pytest.MonkeyPatch) -> None:
-    def rows(self: Share, number: int) -> np.ndarray:
-        return np.full(SIZE, 999)
-
-    monkeypatch.setattr(Share, "rows", rows)
+    monkeypatch.setattr(Share, "rows_of", lambda self, numbers: np.full((len(numbers), SIZE), 999))
     broken = running(Queue(capacity=2, threads=1))
     with pytest.raises(tf.errors.OpError) as caught:
         broken.next(1)

@@ -14,7 +14,7 @@ import numpy as np
 from tfexp.experiment.datasets.source import Data, Source, Table
 from tfexp.experiment.errors import ExperimentError
 
-__all__ = ["Dataset", "Examples", "Prepared", "Records", "Spec", "batch_rows", "prepare"]
+__all__ = ["Dataset", "Examples", "Prepared", "Records", "Spec", "batch_rows", "prepare", "rows_of_batches"]
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,18 @@ def batch_rows(seed: int, step: int, rows: int, batch_size: int) -> np.ndarray:
     """
     epoch, position = divmod(step, rows // batch_size)
     return _epoch_order(seed, epoch, rows)[position * batch_size : (position + 1) * batch_size]
+
+
+def rows_of_batches(seed: int, numbers: np.ndarray, rows: int, batch_size: int) -> np.ndarray:
+    """`batch_rows` of several batches, whose numbers rise: int64 [batches, batch_size]."""
+    per_epoch = rows // batch_size
+    epochs, positions = np.divmod(numbers, per_epoch)
+    found = np.empty((len(numbers), batch_size), np.int64)
+    starts = np.flatnonzero(np.diff(epochs, prepend=-1))
+    for start, stop in zip(starts, [*starts[1:], len(numbers)], strict=True):
+        cut = _epoch_order(seed, int(epochs[start]), rows)[: per_epoch * batch_size].reshape(per_epoch, batch_size)
+        np.take(cut, positions[start:stop], axis=0, out=found[start:stop])
+    return found
 
 
 @functools.lru_cache(maxsize=2)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 import tfexp as tf
 from tfexp.experiment.inputs.input import Batches, Input, Share
 from tfexp.experiment.inputs.iterating import Iterated
@@ -43,7 +41,7 @@ class _Pipeline(Iterated):
         def gathered(rows: tf.Tensor) -> tf.data.Dataset:
             return tf.data.Dataset.from_tensor_slices((tf.gather(data.features, rows), tf.gather(data.labels, rows)))
 
-        batches = tf.data.Dataset.from_tensor_slices(self._rows).batch(self.at_once).flat_map(gathered)
+        batches = tf.data.Dataset.from_tensor_slices(self._rows).skip(self.skipped).batch(self.at_once).flat_map(gathered)
         return batches.prefetch(self._prefetch) if self._prefetch else batches
 
     def load(self, session: tf.Session) -> None:
@@ -56,5 +54,4 @@ class _Pipeline(Iterated):
 
     def chunk(self, begin: int, number: int) -> tuple[dict[Any, Any], int]:
         share, count = self.share, self._chunk_batches
-        made = range(number * count, (number + 1) * count)
-        return {self._rows: np.stack([share.rows(share.number(begin, at)) for at in made])}, count
+        return {self._rows: share.rows_of(share.numbers(begin, number * count, count))}, count

@@ -127,7 +127,7 @@ class _Reading(Iterated):
             parts = tf.reshape(features, [-1, size, spec.width]), tf.reshape(labels, shape)
             return tf.data.Dataset.from_tensor_slices(parts)
 
-        batches = strings.batch(self.at_once).flat_map(rows)
+        batches = strings.skip(self.skipped).batch(self.at_once).flat_map(rows)
         return batches.prefetch(self.settings.prefetch) if self.settings.prefetch else batches
 
     def explain(self, error: tf.errors.OpError) -> ExperimentError | None:
@@ -174,11 +174,10 @@ class _InOrder(_Reading):
 
     def chunk(self, begin: int, number: int) -> tuple[dict[Any, Any], int]:
         share, count = self.share, self._chunk_batches
-        numbers = [share.number(begin, made) for made in range(number * count, (number + 1) * count)]
-        epochs = np.array([at // share.batches_per_epoch for at in numbers])
-        starts = np.flatnonzero(np.diff(epochs, prepend=-1))
+        numbers = share.numbers(begin, number * count, count)
+        starts = np.flatnonzero(np.diff(numbers // share.batches_per_epoch, prepend=-1))
         spans = np.stack([starts, np.append(starts[1:], count)], 1)
-        return {self._rows: np.stack([share.rows(at) for at in numbers]), self._epochs: spans}, count
+        return {self._rows: share.rows_of(numbers), self._epochs: spans}, count
 
 
 class _Streamed(_Reading):

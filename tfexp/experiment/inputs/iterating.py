@@ -31,7 +31,7 @@ class Iterated(Batches):
         self.at_once = min(_BATCHES_AT_ONCE, max(1, _BYTES_AT_ONCE // (4 * share.spec.width * share.batch_size)))
         self.skipped = tf.placeholder_with_default(tf.constant(0, tf.int64), [], name="skipped")
         size, spec = share.batch_size, share.spec
-        iterator = tf.data.make_initializable_iterator(self.pipeline().skip(self.skipped))
+        iterator = tf.data.make_initializable_iterator(self.pipeline())
         features, labels = iterator.get_next()
         # They do not come out otherwise; known shapes let the planner specialise the step.
         features.set_shape([size, spec.width])
@@ -43,7 +43,7 @@ class Iterated(Batches):
 
     @abstractmethod
     def pipeline(self) -> tf.data.Dataset:
-        """The batches of one chunk: (features, labels)."""
+        """The batches of one chunk without the first `skipped`: (features, labels)."""
 
     @abstractmethod
     def chunk(self, begin: int, number: int) -> tuple[dict[Any, Any], int]:

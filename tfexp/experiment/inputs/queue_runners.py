@@ -85,7 +85,7 @@ class _Queued(Batches):
     def _numbers_from(self, begin: int) -> Iterator[np.ndarray]:
         share, made = self._share, 0
         while True:
-            yield np.stack([share.rows(share.number(begin, at)) for at in range(made, made + _AT_ONCE)])
+            yield share.rows_of(share.numbers(begin, made, _AT_ONCE))
             made += _AT_ONCE
 
     def explain(self, error: tf.errors.OpError) -> ExperimentError | None:

@@ -1,0 +1,152 @@
+"""Measure training with each `input` against data in memory: `python experiments/benchmarks/input_speed/input_speed.py`.
+
+The training step is the runner's: its graph, its fetches, its feeds. All inputs are built in one process and take turns,
+stretch by stretch, in an order that is drawn anew for each round; the speed of an input in a round is compared with the
+faster of `feed` and `preload` in the same round. The figures are medians over the rounds, with the middle half of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import tfexp as tf
+from tfexp.experiment.build import build, session_config
+from tfexp.experiment.datasets.bundled import Digits
+from tfexp.experiment.datasets.dataset import prepare
+from tfexp.experiment.inputs.feed import Feed
+from tfexp.experiment.inputs.from_memory import FromMemory
+from tfexp.experiment.inputs.from_records import FromRecords
+from tfexp.experiment.inputs.input import Input
+from tfexp.experiment.inputs.preload import Preload
+from tfexp.experiment.inputs.queue_runners import Queue
+from tfexp.experiment.models.mlp import Activation, Mlp
+from tfexp.experiment.models.model import Model
+from tfexp.experiment.models.softmax import Softmax
+from tfexp.experiment.optimizers import Adam
+from tfexp.experiment.replication import Single
+from tfexp.experiment.schedules import Constant
+from tfexp.experiment.schema import Cluster, Device, EarlyStop, Hosting, Placement, Settings, Train
+from tfexp.experiment.update import Async
+
+IN_MEMORY = ("feed", "preload")
+
+
+def inputs(cache: str) -> dict[str, Input]:
+    records = FromRecords(files=(), cache=cache, shards=4, shuffle=10000, prefetch=0)
+    return {
+        "feed": Feed(),
+        "preload": Preload(),
+        "dataset": FromMemory(prefetch=0),
+        "dataset, prefetch=4": FromMemory(prefetch=4),
+        "tfrecord": records,
+        "tfrecord, shuffle=500": replace(records, shuffle=500),
+        "queue": Queue(capacity=64, threads=1),
+    }
+
+
+def models() -> dict[str, tuple[Model, int]]:
+    """Models with the rows in a batch."""
+    return {
+        "softmax, 32": (Softmax(l2=0.0), 32),
+        "mlp 64-32, 32": (Mlp(hidden=(64, 32), activation=Activation.relu, l2=0.0), 32),
+        "mlp 300-100, 128": (Mlp(hidden=(300, 100), activation=Activation.relu, l2=0.0), 128),
+    }
+
+
+def settings(model: Model, batch_size: int, given: Input) -> Settings:
+    train = Train(
+        steps=1, epochs=None, batch_size=batch_size, seed=0, eval_every=0, checkpoint_every=0, summary_every=0,
+        keep_checkpoints=1, early_stop=EarlyStop(patience=None, min_delta=0.0),
+    )  # fmt: skip
+    cluster = Cluster(
+        hosting=Hosting.ray, ps=0, workers=0, ps_hosts=(), worker_hosts=(), address="local", placement=Placement.pack,
+        ps_cpus=0, worker_cpus=0, ps_gpus=0, worker_gpus=0, start_within=60,
+    )  # fmt: skip
+    return Settings(
+        model=model,
+        data=Digits(standardize=True, test_fraction=0.2, split_seed=0),
+        input=given,
+        optimizer=Adam(learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8),
+        schedule=Constant(),
+        device=Device(name="/cpu:0", intra_op_threads=0, inter_op_threads=0, soft_placement=False, log_placement=False),
+        cluster=cluster,
+        replication=Single(),
+        update=Async(),
+        train=train,
+    )
+
+
+@dataclass
+class Trained:
+    """`steps(n)` makes n steps."""
+
+    steps: Callable[[int], None]
+
+
+@contextlib.contextmanager
+def training(chosen: Settings) -> Iterator[Trained]:
+    """The runner's training step, with the input begun."""
+    program = build(chosen, chosen.input.prepare(prepare(chosen.data)))
+    with tf.Session(graph=program.graph, config=session_config(chosen.device)) as session:
+        session.run(program.initialize)
+        program.batches.start(session, 0)
+        fetches, next_feeds = (program.train, program.objective, ()), program.batches.next_feeds
+
+        def steps(count: int) -> None:
+            for _ in range(count):
+                session.run(fetches, next_feeds())
+
+        yield Trained(steps)
+        program.batches.stop()
+
+
+def measure(model: Model, batch_size: int, rounds: int, seconds: float, cache: str) -> dict[str, list[float]]:
+    """Steps in a second, in each round."""
+    speeds: dict[str, list[float]] = {}
+    with contextlib.ExitStack() as stack:
+        entered = {
+            name: stack.enter_context(training(settings(model, batch_size, given))) for name, given in inputs(cache).items()
+        }
+        counts = {}
+        for name, each in entered.items():
+            each.steps(200)
+            began = time.perf_counter()
+            each.steps(200)
+            counts[name] = max(1, int(200 * seconds / (time.perf_counter() - began)))
+        order = list(entered)
+        for _ in range(rounds):
+            random.shuffle(order)
+            for name in order:
+                began = time.perf_counter()
+                entered[name].steps(counts[name])
+                speeds.setdefault(name, []).append(counts[name] / (time.perf_counter() - began))
+    return {name: speeds[name] for name in entered}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--seconds", type=float, default=0.4, help="of a stretch")
+    arguments = parser.parse_args()
+    print("| model, rows in a batch | input | steps/s | of data in memory | middle half |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as cache:
+        for title, (model, batch_size) in models().items():
+            speeds = measure(model, batch_size, arguments.rounds, arguments.seconds, str(Path(cache)))
+            best = [max(both) for both in zip(*(speeds[name] for name in IN_MEMORY), strict=True)]
+            for name, found in speeds.items():
+                ratios = [speed / most for speed, most in zip(found, best, strict=True)]
+                low, middle, high = statistics.quantiles(ratios, n=4)
+                row = f"{statistics.median(found):,.0f} | {middle:.0%} | {low:.0%} to {high:.0%}"
+                print(f"| {title} | `{name}` | {row} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
