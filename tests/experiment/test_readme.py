@@ -13,16 +13,17 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tfexp import records
 from tfexp.experiment.cli import conf_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
 COMMANDS = [
-    line.removeprefix("python -m tfexp ")
+    line.removeprefix("python -m ")
     for language, block in BLOCKS
     for line in block.splitlines()
-    if language == "sh" and line.startswith("python -m tfexp ")
+    if language == "sh" and line.startswith(("python -m tfexp ", "python -m tfexp.records "))
 ]
 
 
@@ -41,7 +42,10 @@ def test_commands_run(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(COMMANDS) >= 10
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     for command in COMMANDS:
-        words = shlex.split(command)
+        program, *words = shlex.split(command)
+        if program == "tfexp.records":
+            assert records.main(words) == 0, command
+            continue
         if any(word.startswith("cluster=") for word in words):  # Ray is at home in a process of its own
             whole = [sys.executable, "-m", "tfexp", *words]
             done = subprocess.run(whole, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
