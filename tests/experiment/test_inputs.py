@@ -18,6 +18,7 @@ from run_files import numbers
 from test_resuming import MLP, at_step
 
 import tfexp as tf
+from tests.distributed import clusters
 from tfexp.experiment.datasets.dataset import Dataset, Examples, Spec
 from tfexp.experiment.inputs.feed import Feed
 from tfexp.experiment.inputs.from_memory import FromMemory
@@ -312,6 +313,18 @@ def test_workers_of_a_cluster_take_every_input(words: list[str], cli: Callable, 
     events = (str(path) for path in (tmp_path / "run").glob("events.*"))
     losses = [v for e in tf.train.summary_iterator(next(events)) for v in e.summary.value if v.tag == "summaries/batch_loss"]
     assert losses, "the batch that was summarized is one that was trained on"
+
+
+@pytest.mark.parametrize("words", [["input=queue"], ["input=dataset"], ["input=tfrecord", "input.shuffle=9"]])
+def test_servers_that_run_already_take_every_input_again(words: list[str], cli: Callable, tmp_path: Path) -> None:
+    """What the first run left in the servers is not in the way of the second."""
+    with clusters.running(ps=1, worker=2) as servers:
+        ps, *workers = (servers[name].address for name in ("ps:0", "worker:0", "worker:1"))
+        static = ["cluster=static", f"cluster.ps_hosts=[{ps}]", f"cluster.worker_hosts=[{','.join(workers)}]"]
+        for run in ("one", "two"):
+            ended = cli("model=softmax", *words, *static, "train.steps=60", f"hydra.run.dir={run}")
+            assert ended.code == 0, ended.err
+            assert numbers(tmp_path / run)["step"] == 60
 
 
 def test_a_node_of_the_input_is_where_its_worker_is(cli: Callable, tmp_path: Path) -> None:

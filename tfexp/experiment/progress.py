@@ -89,11 +89,15 @@ class Lines(Progress):
 
 
 class Rows:
-    """Counts rows while they are written or read: a bar if standard output is a terminal, else a line for each tenth."""
+    """Counts rows while they are written: a bar if standard output is a terminal, else lines now and then."""
+
+    interval = 1.0
+    """Seconds between two lines."""
 
     def __init__(self, title: str, total: int, stream: Any = None) -> None:
         self.title, self.total = title, total
-        self._tenth, self._bar = 0, None
+        self._bar = None
+        self._shown = time.perf_counter() - self.interval
         if (stream or sys.stdout).isatty():
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as RichProgress
@@ -108,9 +112,9 @@ class Rows:
         if self._bar is not None:
             self._bar.update(self._task, completed=rows)
             return
-        tenth = rows * 10 // self.total
-        if tenth > self._tenth:
-            self._tenth = tenth
+        now = time.perf_counter()
+        if rows == self.total or now - self._shown >= self.interval:
+            self._shown = now
             print(f"{self.title}: {rows}/{self.total} rows", flush=True)
 
     def close(self) -> None:
