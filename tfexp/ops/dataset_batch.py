@@ -98,16 +98,26 @@ def _positive(batch_size: Any) -> int:
     return size
 
 
+def _batches(dataset: Dataset, size: int, drop: bool) -> Dataset:
+    return FromRecipe(
+        lambda source: _Batch(source.iterator(), size, drop), dataset, cardinality=_in_batches(dataset, size, drop)
+    )
+
+
+def _in_batches(dataset: Dataset, size: int, drop: bool) -> int:
+    count = dataset.cardinality
+    return count if count < 0 else count // size if drop else -(-count // size)
+
+
 @batch_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, batch_size: Any) -> Dataset:
     size = _positive(batch_size)
-    return FromRecipe(lambda: _Batch(dataset.iterator(), size, False))
+    return _batches(dataset, size, False)
 
 
 @batch_dataset_v2.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> Dataset:
-    size, drop = _positive(batch_size), bool(drop_remainder)
-    return FromRecipe(lambda: _Batch(dataset.iterator(), size, drop))
+    return _batches(dataset, _positive(batch_size), bool(drop_remainder))
 
 
 # --- padded batches ----------------------------------------------------------------------------------------------------
@@ -164,7 +174,11 @@ def _padded(values: Sequence[Any], shape: list[int], padding: Any) -> np.ndarray
 def _padded_batches(dataset: Dataset, size: Any, shapes: Sequence[Any], paddings: Sequence[Any], drop: bool) -> Dataset:
     number = _positive(size)
     wanted, fill = [np.asarray(shape).tolist() for shape in shapes], [kept(padding)[()] for padding in paddings]
-    return FromRecipe(lambda: _PaddedBatch(dataset.iterator(), number, wanted, fill, drop))
+    return FromRecipe(
+        lambda source: _PaddedBatch(source.iterator(), number, wanted, fill, drop),
+        dataset,
+        cardinality=_in_batches(dataset, number, drop),
+    )
 
 
 @padded_batch_dataset.kernel("CPU")
@@ -264,7 +278,13 @@ def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, drop_remai
         if number <= 0:
             raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero, not {number}.")
     drop = bool(drop_remainder)
-    return FromRecipe(lambda: _Window(dataset.iterator(), numbers["size"], numbers["shift"], numbers["stride"], drop))
+    span, shift = (numbers["size"] - 1) * numbers["stride"] + 1, numbers["shift"]
+    count = dataset.cardinality
+    if count >= 0:
+        count = max(0, -(-(count - span + 1) // shift)) if drop else -(-count // shift)
+    return FromRecipe(
+        lambda source: _Window(source.iterator(), numbers["size"], shift, numbers["stride"], drop), dataset, cardinality=count
+    )
 
 
 # --- and back ----------------------------------------------------------------------------------------------------------
@@ -305,4 +325,4 @@ class _Unbatch(Chain):
 
 @unbatch_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset) -> Dataset:
-    return FromRecipe(lambda: _Unbatch(dataset.iterator()))
+    return FromRecipe(lambda source: _Unbatch(source.iterator()), dataset)

@@ -232,4 +232,4 @@ class _IgnoreErrors(Chain):
 
 @ignore_errors_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, *, log_warning: bool) -> Dataset:
-    return FromRecipe(lambda: _IgnoreErrors(dataset.iterator(), log_warning))
+    return FromRecipe(lambda source: _IgnoreErrors(source.iterator(), log_warning), dataset)

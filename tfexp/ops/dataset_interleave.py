@@ -91,7 +91,7 @@ class _FlatMap(Chain):
 @flat_map_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
     function = with_arguments(ctx, f, arguments)
-    return FromRecipe(lambda: _FlatMap(dataset.iterator(), function))
+    return FromRecipe(lambda source, call: _FlatMap(source.iterator(), call), dataset, function)
 
 
 class _Interleave(Chain):
@@ -191,11 +191,11 @@ def _interleave(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any
         raise InvalidArgumentError(None, None, "cycle_length must be greater than zero.")
     if size <= 0:
         raise InvalidArgumentError(None, None, "block_length must be greater than zero.")
-    function = with_arguments(ctx, f, arguments)
-    if ahead:
-        plain = function
 
-        def function(element: Sequence[Any]) -> Sequence[Any]:
-            return [prefetched(plain(element)[0], ahead)]
+    def iterator(source: Dataset, call: Function) -> DatasetIterator:
+        def read_ahead(element: Sequence[Any]) -> Sequence[Any]:
+            return [prefetched(call(element)[0], ahead)]
 
-    return FromRecipe(lambda: _Interleave(dataset.iterator(), function, length, size))
+        return _Interleave(source.iterator(), read_ahead if ahead else call, length, size)
+
+    return FromRecipe(iterator, dataset, with_arguments(ctx, f, arguments))

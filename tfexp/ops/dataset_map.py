@@ -17,6 +17,7 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.ops.dataset import (
     COMMON,
+    UNKNOWN,
     Chain,
     Dataset,
     DatasetIterator,
@@ -37,13 +38,30 @@ MAP = "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; outp
 Function = Callable[[Sequence[Any]], Sequence[Any]]
 
 
-def with_arguments(ctx: Any, function: Any, arguments: Sequence[Any]) -> Function:
-    """The function of a node, as a callable of an element: what it captured follows the element's components."""
-    call = ctx.function(function)
-    if not arguments:
-        return lambda element: call(element)
-    captured = [value if isinstance(value, Dataset) else kept(value) for value in arguments]
-    return lambda element: call([*element, *captured])
+class ElementFunction:
+    """The function of a node as a callable of an element: what it captured follows the element's components."""
+
+    def __init__(self, call: Any, captured: Sequence[Any]):
+        self._call, self._captured = call, captured
+        # A call of the bound function itself where nothing has to be added: it comes once for each element.
+        self.of_element: Function = (lambda element: call([*element, *captured])) if captured else call
+
+    def __call__(self, element: Sequence[Any]) -> Sequence[Any]:
+        return self.of_element(element)
+
+    def fresh(self) -> ElementFunction:
+        """The same function; random numbers begin anew."""
+        function = self._call.function
+        if not any(op.op_def.is_stateful for op in function.body._operations):
+            return self
+        return ElementFunction(self._call.rebound(function), self._captured)
+
+
+def with_arguments(ctx: Any, function: Any, arguments: Sequence[Any]) -> ElementFunction:
+    """The function of a node, ready to be called."""
+    return ElementFunction(
+        ctx.function(function), [value if isinstance(value, Dataset) else kept(value) for value in arguments]
+    )
 
 
 # --- map ---------------------------------------------------------------------------------------------------------------
@@ -126,10 +144,15 @@ class _Map(_Mapping):
 
 
 @map_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any, preserve_cardinality: bool) -> Dataset:
     function = with_arguments(ctx, f, arguments)
     of_blocks = lifted(ctx, f, arguments)
-    return FromRecipe(lambda: _Map(dataset.iterator(), function, of_blocks))
+    return FromRecipe(
+        lambda source, call: _Map(source.iterator(), call.of_element, of_blocks),
+        dataset,
+        function,
+        cardinality=dataset.cardinality if preserve_cardinality else UNKNOWN,
+    )
 
 
 class _ParallelMap(_Mapping):
@@ -216,7 +239,7 @@ _TASK = 1e-3
 _LARGEST_TASK = 64
 
 
-def _parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any) -> Dataset:
+def _parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any, keeps: bool) -> Dataset:
     number = as_count(calls)
     if number == 0 or number < -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
@@ -224,14 +247,14 @@ def _parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: A
     of_blocks = lifted(ctx, f, arguments)
     threads = number if number > 0 else AUTOTUNED_CALLS
 
-    def iterator() -> DatasetIterator:
-        source = dataset.iterator()
+    def iterator(mapped: Dataset, call: ElementFunction) -> DatasetIterator:
+        source = mapped.iterator()
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
         if source.blocks and of_blocks is not None:
-            return _Map(source, function, of_blocks)
-        return _ParallelMap(source, function, threads)
+            return _Map(source, call.of_element, of_blocks)
+        return _ParallelMap(source, call.of_element, threads)
 
-    return FromRecipe(iterator)
+    return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
 
 
 # What `tf.data.experimental.AUTOTUNE` stands for.
@@ -239,13 +262,17 @@ AUTOTUNED_CALLS = 4
 
 
 @parallel_map_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any) -> Dataset:
-    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
+def _(
+    ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool
+) -> Dataset:
+    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
 
 
 @parallel_map_dataset_v2.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any) -> Dataset:
-    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
+def _(
+    ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool
+) -> Dataset:
+    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
 
 
 # --- filter, take_while, scan --------------------------------------------------------------------------------------------
@@ -288,7 +315,7 @@ class _Filter(_Mapping):
 @filter_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
     function, of_blocks = with_arguments(ctx, predicate, arguments), lifted(ctx, predicate, arguments)
-    return FromRecipe(lambda: _Filter(dataset.iterator(), function, of_blocks))
+    return FromRecipe(lambda source, call: _Filter(source.iterator(), call.of_element, of_blocks), dataset, function)
 
 
 class _TakeWhile(Chain):
@@ -316,7 +343,7 @@ class _TakeWhile(Chain):
 @take_while_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
     function = with_arguments(ctx, predicate, arguments)
-    return FromRecipe(lambda: _TakeWhile(dataset.iterator(), function))
+    return FromRecipe(lambda source, call: _TakeWhile(source.iterator(), call), dataset, function)
 
 
 class _Scan(Chain):
@@ -343,6 +370,13 @@ class _Scan(Chain):
 
 
 @scan_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, initial: Sequence[Any], arguments: Sequence[Any], *, f: Any) -> Dataset:
+def _(
+    ctx: Any, dataset: Dataset, initial: Sequence[Any], arguments: Sequence[Any], *, f: Any, preserve_cardinality: bool
+) -> Dataset:
     start, function = [kept(value) for value in initial], with_arguments(ctx, f, arguments)
-    return FromRecipe(lambda: _Scan(dataset.iterator(), start, function))
+    return FromRecipe(
+        lambda source, call: _Scan(source.iterator(), start, call),
+        dataset,
+        function,
+        cardinality=dataset.cardinality if preserve_cardinality else UNKNOWN,
+    )

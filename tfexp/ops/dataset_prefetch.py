@@ -137,11 +137,11 @@ class _Prefetch(DatasetIterator):
 def prefetched(dataset: Dataset, size: int) -> Dataset:
     """`dataset`, read ahead by a thread; one whose elements come in blocks from memory has no use for that."""
 
-    def iterator() -> DatasetIterator:
-        source = dataset.iterator()
+    def iterator(recipe: Dataset) -> DatasetIterator:
+        source = recipe.iterator()
         return source if source.blocks else _Prefetch(source, size)
 
-    return FromRecipe(iterator)
+    return FromRecipe(iterator, dataset, cardinality=dataset.cardinality)
 
 
 @prefetch_dataset.kernel("CPU")

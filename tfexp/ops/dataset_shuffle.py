@@ -44,8 +44,12 @@ class _Stream:
     def __init__(self, seed: int, seed2: int):
         self.seeds = seed, seed2
         self.taken = 0
+        self._lock = threading.Lock()
         self._words: list[int] = []
         self._begin = 0
+
+    def fresh(self) -> _Stream:
+        return _Stream(*self.seeds)
 
     def go_to(self, taken: int) -> None:
         """Be where `taken` words have been taken."""
@@ -59,6 +63,11 @@ class _Stream:
             position = self.taken - self._begin
         self.taken += 1
         return self._words[position]
+
+    def pair(self) -> tuple[int, int]:
+        """The next two words, for one of several threads."""
+        with self._lock:
+            return self.word(), self.word()
 
 
 class _Ring:
@@ -231,11 +240,8 @@ def _(ctx: Any, dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, *, re
     seeds = int(seed), int(seed2)
     if seeds == (0, 0):
         seeds = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
-    parent, lock = _Stream(*seeds), threading.Lock()
 
-    def iterator() -> DatasetIterator:
-        with lock:
-            own = (parent.word(), parent.word()) if reshuffle_each_iteration else seeds
-        return _Shuffle(dataset.iterator(), size, parent, own)
+    def iterator(source: Dataset, runs: _Stream) -> DatasetIterator:
+        return _Shuffle(source.iterator(), size, runs, runs.pair() if reshuffle_each_iteration else seeds)
 
-    return FromRecipe(iterator)
+    return FromRecipe(iterator, dataset, _Stream(*seeds), cardinality=dataset.cardinality)
