@@ -48,6 +48,13 @@ class Dataset(abc.ABC):
         return self
 
 
+class OptionalValue:
+    """What the variant of an optional holds: an element, or None."""
+
+    def __init__(self, element: Element | None):
+        self.element = element
+
+
 class DatasetIterator(abc.ABC):
     """One run through a data set. Used by one thread at a time."""
 

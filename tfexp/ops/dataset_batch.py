@@ -98,7 +98,9 @@ def _positive(batch_size: Any) -> int:
     return size
 
 
-def _batches(dataset: Dataset, size: int, drop: bool) -> Dataset:
+def batches(dataset: Dataset, batch_size: Any, drop_remainder: Any) -> Dataset:
+    """Elements stacked, so many at a time."""
+    size, drop = _positive(batch_size), bool(drop_remainder)
     return FromRecipe(
         lambda source: _Batch(source.iterator(), size, drop), dataset, cardinality=_in_batches(dataset, size, drop)
     )
@@ -111,13 +113,12 @@ def _in_batches(dataset: Dataset, size: int, drop: bool) -> int:
 
 @batch_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, batch_size: Any) -> Dataset:
-    size = _positive(batch_size)
-    return _batches(dataset, size, False)
+    return batches(dataset, batch_size, False)
 
 
 @batch_dataset_v2.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> Dataset:
-    return _batches(dataset, _positive(batch_size), bool(drop_remainder))
+    return batches(dataset, batch_size, drop_remainder)
 
 
 # --- padded batches ----------------------------------------------------------------------------------------------------
@@ -283,7 +284,9 @@ def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, drop_remai
     if count >= 0:
         count = max(0, -(-(count - span + 1) // shift)) if drop else -(-count // shift)
     return FromRecipe(
-        lambda source: _Window(source.iterator(), numbers["size"], shift, numbers["stride"], drop), dataset, cardinality=count
+        lambda source: _Window(source.iterator(), numbers["size"], shift, numbers["stride"], drop),
+        dataset,
+        cardinality=count,
     )
 
 

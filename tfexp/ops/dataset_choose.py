@@ -82,7 +82,11 @@ class _Repeat(DatasetIterator):
 
 @repeat_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
-    number = as_count(count)
+    return repeated(dataset, as_count(count))
+
+
+def repeated(dataset: Dataset, number: int) -> Dataset:
+    """The elements so many times; for ever with a number below 0."""
     counted = dataset.cardinality
     if number < 0:
         counted = INFINITE if counted else 0

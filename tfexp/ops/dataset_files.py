@@ -81,13 +81,15 @@ class _Records(DatasetIterator):
         self._file, self._record, self._records = state["file"], state["record"], None
 
 
-def _names(filenames: np.ndarray) -> list[str]:
+def names_of(filenames: np.ndarray) -> list[str]:
+    """The paths in a string tensor, a scalar or a vector."""
     if np.ndim(filenames) > 1:
         raise InvalidArgumentError(None, None, "`filenames` must be a scalar or a vector.")
     return [name.decode("utf-8", "surrogateescape") for name in np.ravel(filenames)]
 
 
-def _compression(compression_type: Any) -> str:
+def compression_of(compression_type: Any) -> str:
+    """`""`, `"ZLIB"` or `"GZIP"`, of a string tensor."""
     kind = str(compression_type[()].decode())
     if kind not in ("", "ZLIB", "GZIP"):
         raise InvalidArgumentError(None, None, f"Unsupported compression_type: {kind}.")
@@ -163,18 +165,18 @@ def read_fixed_length(name: str, kind: str, header: int, record: int, footer: in
 
 @text_line_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
-    names, kind = _names(filenames), _compression(compression_type)
+    names, kind = names_of(filenames), compression_of(compression_type)
     return FromRecipe(lambda: _Records(names, lambda name: read_lines(name, kind)))
 
 
 @tf_record_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
-    names, options = _names(filenames), TFRecordOptions(_compression(compression_type))
+    names, options = names_of(filenames), TFRecordOptions(compression_of(compression_type))
     return FromRecipe(lambda: _Records(names, lambda name: tf_record_iterator(name, options)))
 
 
 def _of_fixed_length(filenames: Any, header: Any, record: Any, footer: Any, kind: str) -> Dataset:
-    names, sizes = _names(filenames), [as_count(size) for size in (header, record, footer)]
+    names, sizes = names_of(filenames), [as_count(size) for size in (header, record, footer)]
     if sizes[1] <= 0:
         raise InvalidArgumentError(None, None, "`record_bytes` must be > 0")
     if sizes[0] < 0 or sizes[2] < 0:
@@ -197,7 +199,7 @@ def _(
     buffer_size: Any,
     compression_type: Any,
 ) -> Dataset:
-    return _of_fixed_length(filenames, header_bytes, record_bytes, footer_bytes, _compression(compression_type))
+    return _of_fixed_length(filenames, header_bytes, record_bytes, footer_bytes, compression_of(compression_type))
 
 
 # --- errors ------------------------------------------------------------------------------------------------------------

@@ -44,6 +44,10 @@ parallel_interleave_dataset_v4 = define_dataset(
     "num_parallel_calls: int64) -> (handle: variant) {f: func; deterministic: string = 'default'; "
     f"{ARGUMENTS}; {COMMON}}}"
 )
+legacy_parallel_interleave_dataset_v2 = define_dataset(
+    f"LegacyParallelInterleaveDatasetV2{_INTERLEAVE}, buffer_output_elements: int64, prefetch_input_elements: int64) -> "
+    f"(handle: variant) {{f: func; deterministic: string = 'default'; {ARGUMENTS}; {COMMON}}}"
+)
 
 
 class _FlatMap(Chain):
@@ -180,6 +184,22 @@ def _(
 ) -> Dataset:
     wanted = as_count(buffer_output_elements)
     return _interleave(ctx, dataset, arguments, cycle, block, f, wanted if wanted > 0 else as_count(block))
+
+
+@legacy_parallel_interleave_dataset_v2.kernel("CPU")
+def _(
+    ctx: Any,
+    dataset: Dataset,
+    arguments: Sequence[Any],
+    cycle: Any,
+    block: Any,
+    buffer_output_elements: Any,
+    prefetch_input_elements: Any,
+    *,
+    f: Any,
+) -> Dataset:
+    """Also where the order may be another one, it is that of `interleave`."""
+    return _interleave(ctx, dataset, arguments, cycle, block, f, max(as_count(buffer_output_elements), as_count(block)))
 
 
 def _interleave(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any, block: Any, f: Any, ahead: int) -> Dataset:

@@ -155,15 +155,16 @@ def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any, preserve_
     )
 
 
-class _ParallelMap(_Mapping):
+class UnderWay(_Mapping):
     """Calls that are under way while earlier results are taken; the results come in the order of the elements.
 
-    A task maps several elements, as many as take it about `_TASK` seconds: to hand over one costs more than most calls.
+    `calls`: how many there may be; -1 (AUTOTUNE) leaves that to this class. A task maps several elements, as
+    many as take it about `_TASK` seconds: to hand over one costs more than most calls.
     """
 
     def __init__(self, source: DatasetIterator, function: Function, calls: int):
         super().__init__(source, function, None)
-        self._calls = calls
+        self._calls = calls if calls > 0 else AUTOTUNED_CALLS
         self._pool: ThreadPoolExecutor | None = None
         self._under_way: deque[tuple[list[Element], Future[list[Any]]]] = deque()
         self._ready: deque[Any] = deque()  # results, and exceptions in the place of results
@@ -239,20 +240,20 @@ _TASK = 1e-3
 _LARGEST_TASK = 64
 
 
-def _parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any, keeps: bool) -> Dataset:
+def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any, keeps: bool) -> Dataset:
+    """`f` of the elements of `dataset`, with so many calls at a time; `keeps`: there are as many as before."""
     number = as_count(calls)
     if number == 0 or number < -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
     function = with_arguments(ctx, f, arguments)
     of_blocks = lifted(ctx, f, arguments)
-    threads = number if number > 0 else AUTOTUNED_CALLS
 
     def iterator(mapped: Dataset, call: ElementFunction) -> DatasetIterator:
         source = mapped.iterator()
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
         if source.blocks and of_blocks is not None:
             return _Map(source, call.of_element, of_blocks)
-        return _ParallelMap(source, call.of_element, threads)
+        return UnderWay(source, call.of_element, number)
 
     return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
 
@@ -265,14 +266,14 @@ AUTOTUNED_CALLS = 4
 def _(
     ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool
 ) -> Dataset:
-    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
+    return parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
 
 
 @parallel_map_dataset_v2.kernel("CPU")
 def _(
     ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool
 ) -> Dataset:
-    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
+    return parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
 
 
 # --- filter, take_while, scan --------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def _(
 ) -> list[Any]:
     sparse = [(texts_of(key)[0], dtype) for key, dtype in zip(sparse_keys, sparse_types, strict=True)]
     dense = [(texts_of(key)[0], dtype) for key, dtype in zip(dense_keys, Tdense, strict=True)]
-    return _parse(serialized, names, sparse, dense, [], dense_defaults, dense_shapes)
+    return parse_examples(serialized, names, sparse, dense, [], dense_defaults, dense_shapes)
 
 
 @parse_example_v2_op.kernel("CPU")
@@ -127,7 +127,7 @@ def _(
     sparse = list(zip(texts_of(sparse_keys), sparse_types, strict=True))
     dense = list(zip(texts_of(dense_keys), Tdense, strict=True))
     ragged = list(zip(texts_of(ragged_keys), ragged_value_types, ragged_split_types, strict=True))
-    return _parse(serialized, names, sparse, dense, ragged, dense_defaults, dense_shapes)
+    return parse_examples(serialized, names, sparse, dense, ragged, dense_defaults, dense_shapes)
 
 
 @parse_single_example_op.kernel("CPU")
@@ -144,7 +144,7 @@ def _(
 ) -> list[Any]:
     sparse = list(zip(map(attr_bytes, sparse_keys), sparse_types, strict=True))
     dense = list(zip(map(attr_bytes, dense_keys), Tdense, strict=True))
-    return _parse(serialized, np.empty(0, object), sparse, dense, [], dense_defaults, dense_shapes)
+    return parse_examples(serialized, np.empty(0, object), sparse, dense, [], dense_defaults, dense_shapes)
 
 
 class _Batch:
@@ -177,7 +177,7 @@ class _Batch:
         return InvalidArgumentError(None, None, f"{self._name(row)}Key: {shown(key)}{index}.  {what}")
 
 
-def _parse(
+def parse_examples(
     serialized: Any,
     names: Any,
     sparse: Sequence[tuple[bytes, DType]],
@@ -186,6 +186,10 @@ def _parse(
     defaults: Sequence[Any],
     shapes: Sequence[TensorShape],
 ) -> list[Any]:
+    """The outputs of ParseExampleV2: sparse indices, values, shapes; dense values; ragged values and splits.
+
+    `sparse`, `dense`: (key, dtype); `ragged`: (key, dtype, dtype of the splits). InvalidArgumentError names the record.
+    """
     batch = _Batch(serialized, names)
     keys = [*sparse, *dense, *[(key, dtype) for key, dtype, _ in ragged]]
     try:

@@ -101,7 +101,5 @@ def windows(tf: Any) -> Outcome:
 def states(tf: Any) -> Outcome:
     data = tf.data.Dataset.range(5)
     total = data.reduce({"a": np.int64(0), "b": np.float32(1.0)}, lambda s, v: {"a": s["a"] + v, "b": s["b"] * 2.0})
-    scanned = data.apply(
-        tf.data.experimental.scan((np.int64(1), 0.5), lambda s, v: ((s[0] + v, s[1] * 2.0), (s[1], v)))
-    )
+    scanned = data.apply(tf.data.experimental.scan((np.int64(1), 0.5), lambda s, v: ((s[0] + v, s[1] * 2.0), (s[1], v))))
     return fetched(tf, scanned, 3, Run([total["a"], total["b"]]))
