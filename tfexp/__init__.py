@@ -460,6 +460,9 @@ from tfexp.ops.sparse import sparse_tensor_to_dense as sparse_tensor_to_dense
 from tfexp.ops.sparse import sparse_transpose as sparse_transpose
 from tfexp.ops.sparse_layout import sparse_reorder as sparse_reorder
 from tfexp.ops.sparse_placeholder import sparse_placeholder as sparse_placeholder
+from tfexp.ops.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
+from tfexp.ops.sparse_serialize import serialize_many_sparse as serialize_many_sparse
+from tfexp.ops.sparse_serialize import serialize_sparse as serialize_sparse
 from tfexp.ops.state import assign as assign
 from tfexp.ops.state import assign_add as assign_add
 from tfexp.ops.state import assign_sub as assign_sub

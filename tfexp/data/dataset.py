@@ -60,10 +60,12 @@ class Dataset:
     `variant` is the node's output, `element` a structure of `Component`s; options come from the `inputs`.
     """
 
+    _keeps = False  # whether a map's node says that it gives as many elements as there were
+
     def __init__(self, variant: Tensor, element: Any, *inputs: Dataset):
         self._variant_tensor = variant
         self._element = element
-        self._options = inputs[0]._options if len(inputs) == 1 else merged(data._options for data in inputs)
+        self._options: Options = inputs[0]._options if len(inputs) == 1 else merged(data._options for data in inputs)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} shapes: {_text(self.output_shapes)}, types: {_text(self.output_types)}>"
@@ -264,7 +266,7 @@ class Dataset:
         """The slices of the elements along their first axis."""
         return self.unbatched()
 
-    def unbatched(self, keeps: bool = False) -> Dataset:
+    def unbatched(self, keeps: bool | None = None) -> Dataset:
         """As `unbatch`; `keeps`: the node says that there are as many elements as before it cuts them into slices."""
         normal = mapped(self, normalize, keeps=keeps)
         element = map_leaves(lambda c: c.with_shape(c.shape[1:]), self._element)
@@ -370,8 +372,9 @@ class Dataset:
         return make_initializable_iterator(self, shared_name)
 
 
-def mapped(dataset: Dataset, function: Callable[..., Any], *, keeps: bool = False, inter_op: bool = True) -> Dataset:
-    """`Dataset.map`; `keeps`: the node says that there are as many elements as before."""
+def mapped(dataset: Dataset, function: Callable[..., Any], *, keeps: bool | None = None, inter_op: bool = True) -> Dataset:
+    """`Dataset.map`; `keeps`: the node says that there are as many elements as before (None: if TensorFlow's does)."""
+    keeps = dataset._keeps if keeps is None else keeps
     call = traced(function, "Dataset.map()", dataset._element)
     attrs = {"preserve_cardinality": keeps, "use_inter_op_parallelism": inter_op, **spec_of(call.result)}
     variant = maps.map_dataset(dataset._variant_tensor, call.captured, f=call.named, **attrs)

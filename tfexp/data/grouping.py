@@ -123,10 +123,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
     def apply(dataset: Dataset) -> Dataset:
         label = "tf.data.experimental.group_by_reducer()"
 
-        def key_func_wrapper(*args: Any) -> Tensor:
-            return convert_to_tensor(key_func(*args), dtype=dtypes.int64)
-
-        key = traced(key_func_wrapper, label, dataset._element)
+        key = traced(key_func, label, dataset._element)
         _check_scalar(key, "key_func")
         init = traced(reducer.init_func, label, _KEY)
         state = init.result

@@ -13,7 +13,7 @@ from tfexp.data.dataset import Dataset, mapped, replicated, traced
 from tfexp.data.seeds import seed_tensors
 from tfexp.data.structure import Component, as_tensor, flatten, map_leaves, normalized, spec_of
 from tfexp.graph.control_flow import cond
-from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, shape, squeeze
@@ -33,6 +33,8 @@ from tfexp.ops.random_stateless import stateless_multinomial
 from tfexp.ops.reduce import reduce_max, reduce_min, reduce_sum
 
 Transformation = Callable[[Dataset], Dataset]
+
+_ESTIMATED = 32  # elements after which the estimate of their classes' distribution changes
 
 
 def scanned(dataset: Dataset, initial_state: Any, scan_func: Callable[..., Any]) -> Dataset:
@@ -79,8 +81,8 @@ def unique() -> Transformation:
         for component in flatten(dataset._element):
             if component.dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
                 raise TypeError(
-                    f"`tf.data.Dataset.unique` does not support type {component.dtype!r} -- only `tf.int32`, `tf.int64`, and "
-                    "`tf.string` are supported."
+                    f"`tf.data.Dataset.unique` does not support type {component.dtype!r} -- only `tf.int32`, `tf.int64`, "
+                    "and `tf.string` are supported."
                 )
         return Dataset(unique_dataset(dataset._variant_tensor, **dataset._spec()), dataset._element, dataset)
 
@@ -98,7 +100,7 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Any = None, seed:
     _check_datasets(datasets)
     if not isinstance(weights, Dataset):
         return _sampled(datasets, weights, seed)
-    return sampled_anew(datasets, mapped(weights, lambda *p: log(*p, name="logits")), seed)
+    return sampled_anew(datasets, mapped(weights, lambda *p: log(p, name="logits")), seed)
 
 
 def _sampled(datasets: Sequence[Dataset], weights: Any, seed: Any) -> Dataset:
@@ -125,12 +127,10 @@ def _sampled(datasets: Sequence[Dataset], weights: Any, seed: Any) -> Dataset:
 
 
 def sampled_anew(datasets: Sequence[Dataset], logits: Dataset, seed: Any) -> Dataset:
-    """Each element of `logits` says how likely the data sets are, one after the other."""
+    """Each element of `logits`, of shape [1, n], says how likely the data sets are, one after the other."""
 
     def select_dataset_varying_logits(logits: Tensor, seed: Tensor) -> Tensor:
-        both = convert_to_tensor(logits)
-        rows = both if both.shape.rank == 2 else expand_dims(both, 0)
-        return squeeze(stateless_multinomial(rows, 1, seed=seed), axis=[0, 1])
+        return squeeze(stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
     pairs = Dataset.zip((logits, RandomDataset(seed).batch(2)))
     return _directed(datasets, mapped(pairs, select_dataset_varying_logits, keeps=True, inter_op=False))
@@ -197,8 +197,8 @@ def rejection_resample(
             return class_func(*element), element if len(element) > 1 else element[0]
 
         all_of_them = mapped(dataset, add_class_value)
-        weights = mapped(originals, lambda prob: [(prob, 1.0 - prob)], keeps=True)
-        logits = mapped(weights, lambda *p: log(*p, name="logits"), keeps=True)
+        weights = mapped(originals, lambda prob: ((prob, 1.0 - prob),), keeps=True)
+        logits = mapped(weights, lambda *p: log(p, name="logits"), keeps=True)
         return sampled_anew([all_of_them, kept], logits, seed)
 
     return apply
@@ -216,14 +216,14 @@ def _filtered(dataset: Dataset, acceptances: Dataset, initials: Dataset, class_f
 
     def _gather_and_copy(acceptance: Tensor, data: Any) -> Any:
         class_value = class_func(*data) if isinstance(data, tuple) else class_func(data)
-        return gather(acceptance, class_value), class_value, data
+        return class_value, gather(acceptance, class_value), data
 
-    def _reject(acceptance: Tensor, *unused: Any) -> Tensor:
+    def _reject(_: Tensor, acceptance: Tensor, *unused: Any) -> Tensor:
         return less(random_uniform([], seed=seed, dtype=acceptance.dtype), acceptance)
 
     said = mapped(Dataset.zip((acceptances, initials)), maybe_warn_on_large_rejection, keeps=True)
     together = mapped(Dataset.zip((said, dataset)), _gather_and_copy, keeps=True)
-    return mapped(together.filter(_reject), lambda _, class_value, data: (class_value, data), keeps=True).prefetch(3)
+    return mapped(together.filter(_reject), lambda class_value, _, data: (class_value, data), keeps=True).prefetch(3)
 
 
 def _acceptance(initial: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -241,11 +241,11 @@ def _estimated(classes: Dataset, target: Tensor) -> Dataset:
     """For each element how often the classes came up to it (its batch of 32, that is), smoothed."""
     static = target.shape[0].value
     count: Any = shape(target)[0] if static is None else static
-    seen = fill([count], constant(10, dtype=dtypes.int64, name="Fill/value"))
+    seen = fill([count], np.int64(10))
 
     def update_estimate_and_tile(seen: Tensor, batch: Tensor) -> tuple[Tensor, Tensor]:
         updated = seen + reduce_sum(one_hot(batch, count, dtype=dtypes.int64), axis=0)
         estimate = cast(truediv(updated, reduce_sum(updated)), dtypes.float32)
-        return updated, tile(expand_dims(estimate, 0), [shape(batch)[0], 1])
+        return updated, tile(expand_dims(estimate, 0), [_ESTIMATED, 1])
 
-    return scanned(classes.batch(32), seen, update_estimate_and_tile).unbatched(keeps=True)
+    return scanned(classes.batch(_ESTIMATED), seen, update_estimate_and_tile).unbatched(keeps=True)

@@ -64,7 +64,7 @@ def get_next_as_optional(iterator: Iterator) -> Optional:
         return Optional(variant, iterator._element)
 
 
-OPTIONAL = Kind(
+OPTIONAL: Kind = Kind(
     "optional",
     Optional,
     lambda value: isinstance(value, Optional),

@@ -33,7 +33,7 @@ def _without_negative(value: Any) -> Any:
 
 
 def padding_value(value: Any, component: Component) -> Tensor:
-    """What fills up a component: 0, or the empty string, where nothing is given. ValueError, TypeError for what does not fit."""
+    """What fills up a component: 0, or the empty string, where nothing is given. ValueError, TypeError else."""
     if value is None:
         value = "" if component.dtype is dtypes.string else np.zeros((), component.dtype.as_numpy_dtype)
     padding = convert_to_tensor(value, name="padding_value")

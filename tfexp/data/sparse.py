@@ -44,6 +44,7 @@ def _with_known(dims: Tensor, known: tuple[int | None, ...]) -> Tensor:
     if None not in known:
         return constant(list(known), dtype=dtypes.int64, name="shape")
     if not any(known):
+        dims.set_shape([len(known)])
         return dims
     parts = unstack(dims, num=len(known))
     filled = [part if size is None else constant(size, dtype=dtypes.int64) for part, size in zip(parts, known, strict=True)]

@@ -1,4 +1,4 @@
-"""Transformations that are given to `Dataset.apply`, and what goes with iterators. Source: `tf.data.experimental`, TF 1.15."""
+"""Transformations that `Dataset.apply` takes, and what goes with iterators. Source: `tf.data.experimental`, TF 1.15."""
 
 from __future__ import annotations
 
@@ -121,7 +121,9 @@ def to_variant(dataset: Dataset) -> Tensor:
 
 def from_variant(variant: Tensor, structure: Any) -> Dataset:
     """The data set of a tensor that `to_variant` gave."""
-    return Dataset(variant, structure)
+    dataset = Dataset(variant, structure)
+    dataset._keeps = True
+    return dataset
 
 
 class _IteratorSaveable(SaveableObject):

@@ -92,7 +92,7 @@ class PlainFields:
 
 def _integers(digits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     width = digits.shape[1]
-    plain = (digits < 10).all(axis=1)
+    plain = np.logical_and.reduce(digits < 10, axis=1)
     if width <= _EXACT_DIGITS:
         return (digits.astype(np.float64) @ _POWERS[:width][::-1]).astype(np.int64), plain
     return digits.astype(np.int64) @ _INT_POWERS[:width][::-1], plain

@@ -219,7 +219,7 @@ class _Reading(DatasetIterator):
 
     def _value(self, key: str) -> Any:
         array = self._reader.get_tensor(key)
-        return decode(array[()], self._prefix) if self._reader.dtype(key) is dtypes.variant else array
+        return decode(bytes(array[()]), self._prefix) if self._reader.dtype(key) is dtypes.variant else array
 
     def save(self) -> State:
         return {"position": self._position}

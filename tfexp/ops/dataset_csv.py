@@ -207,7 +207,7 @@ class _File:
     def _stacked(self, elements: list[list[Any]]) -> list[np.ndarray]:
         columns = []
         for values, dtype in zip(zip(*elements, strict=True), self._format.types, strict=True):
-            column = np.empty(len(values), dtype.as_numpy_dtype)
+            column: np.ndarray = np.empty(len(values), dtype.as_numpy_dtype)
             for i, value in enumerate(values):
                 column[i] = value[()]
             columns.append(column)

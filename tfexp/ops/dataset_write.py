@@ -28,7 +28,7 @@ def _(ctx: Any, dataset: Dataset, filename: Any, compression_type: Any) -> list[
     try:
         with TFRecordWriter(filename[()].decode("utf-8", "surrogateescape"), options) as writer:
             while (element := iterator.next()) is not None:
-                writer.write(np.asarray(element[0], object)[()])
+                writer.write(bytes(np.asarray(element[0], object)[()]))
     finally:
         iterator.close()
     return []

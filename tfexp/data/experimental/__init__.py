@@ -3,6 +3,8 @@
 from tfexp.core.gone import missing_from
 from tfexp.data.csv import CsvDataset as CsvDataset
 from tfexp.data.csv import make_csv_dataset as make_csv_dataset
+from tfexp.data.devices import copy_to_device as copy_to_device
+from tfexp.data.devices import prefetch_to_device as prefetch_to_device
 from tfexp.data.files import TFRecordWriter as TFRecordWriter
 from tfexp.data.files import make_batched_features_dataset as make_batched_features_dataset
 from tfexp.data.files import parse_example_dataset as parse_example_dataset
