@@ -65,10 +65,11 @@ class Format:
         elif self.excluded:
             fields = [field for i, field in enumerate(fields) if i not in self.excluded]
         wanted = len(self.types)
+        values = [self._value(number, text) for number, text in enumerate(fields[:wanted])]
         if len(fields) != wanted:
             have = "more" if len(fields) > wanted else str(len(fields))
             raise InvalidArgumentError(None, None, f"Expect {wanted} fields but have {have} in record")
-        return [self._value(number, text) for number, text in enumerate(fields)]
+        return values
 
     def _fields(self, record: bytes) -> list[bytes]:
         if not self.quotes or b'"' not in record:
