@@ -47,6 +47,8 @@ class DatasetFunction:
 
     def _outputs(self, result: Any, transformation: str) -> tuple[list[Tensor], Any]:
         """The results as nodes of the function, and their structure."""
+        if isinstance(result, list):
+            result = tuple(result)  # what ops with several outputs return
         leaves = flatten(result)
         tensors, components = [], []
         for leaf in leaves:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,10 +50,28 @@ legacy_parallel_interleave_dataset_v2 = define_dataset(
 )
 
 
+# Nodes whose data sets give blocks of elements.
+_GIVE_BLOCKS = (
+    "TextLineDataset",
+    "TFRecordDataset",
+    "FixedLengthRecordDataset",
+    "FixedLengthRecordDatasetV2",
+    "CSVDatasetV2",
+)
+
+
+def _gives_blocks(function: Any) -> bool:
+    """Whether the data sets that a graph function makes are those of files."""
+    op = function.outputs[0].op
+    while op.type == "Identity":
+        op = op.inputs[0].op
+    return op.type in _GIVE_BLOCKS
+
+
 class _FlatMap(Chain):
-    def __init__(self, source: DatasetIterator, function: Function):
+    def __init__(self, source: DatasetIterator, function: Function, blocks: bool):
         super().__init__(source)
-        self.blocks = False
+        self.blocks = blocks
         self._function = function
         self._element: Element | None = None
         self._inner: DatasetIterator | None = None
@@ -64,10 +82,17 @@ class _FlatMap(Chain):
         return self._inner
 
     def next(self) -> Element | None:
+        return self._from_each(lambda inner: inner.next())
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        found: list[np.ndarray] | None = self._from_each(lambda inner: inner.block(count))
+        return found
+
+    def _from_each(self, get: Callable[[DatasetIterator], Any]) -> Any:
         while True:
             inner = self._inner
             if inner is not None:
-                found = inner.next()
+                found = get(inner)
                 if found is not None:
                     return found
                 inner.close()
@@ -95,7 +120,8 @@ class _FlatMap(Chain):
 @flat_map_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
     function = with_arguments(ctx, f, arguments)
-    return FromRecipe(lambda source, call: _FlatMap(source.iterator(), call), dataset, function)
+    blocks = _gives_blocks(function.graph_function)
+    return FromRecipe(lambda source, call: _FlatMap(source.iterator(), call, blocks), dataset, function)
 
 
 class _Interleave(Chain):

@@ -49,6 +49,11 @@ class ElementFunction:
     def __call__(self, element: Sequence[Any]) -> Sequence[Any]:
         return self.of_element(element)
 
+    @property
+    def graph_function(self) -> Any:
+        """The `graph.function.Function` that is called."""
+        return self._call.function
+
     def fresh(self) -> ElementFunction:
         """The same function; random numbers begin anew."""
         function = self._call.function
