@@ -68,6 +68,13 @@ class DatasetIterator(abc.ABC):
         """At most `count` further elements, at least one, stacked by component; None at the end."""
         raise NotImplementedError
 
+    def elements(self, count: int) -> list[Element]:
+        """At most `count` further elements, fewer only at the end. Those before an error are lost, as in a batch."""
+        found: list[Element] = []
+        while len(found) < count and (element := self.next()) is not None:
+            found.append(element)
+        return found
+
     @abc.abstractmethod
     def save(self) -> State:
         """Where this run is."""

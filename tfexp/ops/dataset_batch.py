@@ -53,9 +53,7 @@ class _Batch(Chain):
         return parts[0] if parts else None
 
     def _from_elements(self) -> Element | None:
-        elements: list[Element] = []
-        while len(elements) < self._size and (element := self.source.next()) is not None:
-            elements.append(element)
+        elements = self.source.elements(self._size)
         return _stacked(elements) if elements else None
 
 
@@ -63,14 +61,15 @@ def _stacked(elements: Sequence[Element]) -> Element:
     """The elements' components, each along a new first axis; InvalidArgumentError when shapes differ."""
     columns = []
     for position, values in enumerate(zip(*elements, strict=True)):
-        shape = np.shape(values[0])
-        for number, value in enumerate(values):
-            if np.shape(value) != shape:
+        shapes = list(map(np.shape, values))
+        shape = shapes[0]
+        for number in () if shapes.count(shape) == len(shapes) else range(len(shapes)):
+            if shapes[number] != shape:
                 raise InvalidArgumentError(
                     None,
                     None,
                     f"Cannot batch tensors with different shapes in component {position}. First element had shape "
-                    f"{list(shape)} and element {number} had shape {list(np.shape(value))}.",
+                    f"{list(shape)} and element {number} had shape {list(shapes[number])}.",
                 )
         columns.append(stack(values))
     return columns
@@ -82,6 +81,8 @@ def stack(values: Sequence[Any]) -> np.ndarray:
     if isinstance(first, Dataset):
         raise InvalidArgumentError(None, None, "Data sets cannot be put into batches: batch their elements (`flat_map`)")
     dtype, shape = first.dtype, np.shape(first)
+    if shape and 0 not in shape and isinstance(first, np.ndarray):
+        return np.concatenate(values).reshape(len(values), *shape)
     result = np.empty((len(values), *shape), dtype)
     if shape or dtype.hasobject:
         for i, value in enumerate(values):

@@ -6,6 +6,7 @@ can do many elements at once (`dataset_lift`), maps a block at a time.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -36,6 +37,7 @@ ARGUMENTS = "Targuments: list(type) >= 0"
 MAP = "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
 
 Function = Callable[[Sequence[Any]], Sequence[Any]]
+Each = Callable[[Sequence[Element]], tuple[list[Element], Exception | None]]
 
 
 class ElementFunction:
@@ -48,6 +50,12 @@ class ElementFunction:
 
     def __call__(self, element: Sequence[Any]) -> Sequence[Any]:
         return self.of_element(element)
+
+    def each(self, elements: Sequence[Element]) -> tuple[list[Element], Exception | None]:
+        """Of elements of the same shapes: the results up to one that fails, and its error."""
+        rows = [[*element, *self._captured] for element in elements] if self._captured else elements
+        found: tuple[list[Element], Exception | None] = self._call.each(rows)
+        return found
 
     @property
     def graph_function(self) -> Any:
@@ -118,7 +126,8 @@ class _Mapping(Chain):
         return self._singly.popleft()
 
     def _spread(self, block: Sequence[np.ndarray]) -> None:
-        self._singly.extend([row(array, i) for array in block] for i in range(len(block[0])))
+        columns = [[row(array, i) for i in range(len(array))] if array.dtype == object else list(array) for array in block]
+        self._singly.extend(zip(*columns, strict=True))
 
     def save(self) -> State:
         return {"source": self.source.save(), "singly": [list(element) for element in self._singly]}
@@ -129,6 +138,30 @@ class _Mapping(Chain):
 
 
 class _Map(_Mapping):
+    def __init__(self, source: DatasetIterator, call: ElementFunction, of_blocks: Function | None):
+        super().__init__(source, call.of_element, of_blocks)
+        self._call = call
+
+    def elements(self, count: int) -> list[Element]:
+        """Elements of a block have the same shapes, so that they are mapped together."""
+        if not self.source.blocks:
+            return super().elements(count)
+        found: list[Element] = []
+        while len(found) < count:
+            if not self._singly:
+                block = self.source.block(count - len(found))
+                if block is None:
+                    break
+                self._spread(block)
+            waiting = list(itertools.islice(self._singly, count - len(found)))
+            results, failure = self._call.each(waiting)
+            found += results
+            for _ in range(len(results) + (failure is not None)):
+                self._singly.popleft()
+            if failure is not None:
+                raise failure
+        return found
+
     def next(self) -> Element | None:
         element = self._element()
         return None if element is None else self._function(element)
@@ -153,7 +186,7 @@ def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any, preserve_
     function = with_arguments(ctx, f, arguments)
     of_blocks = lifted(ctx, f, arguments)
     return FromRecipe(
-        lambda source, call: _Map(source.iterator(), call.of_element, of_blocks),
+        lambda source, call: _Map(source.iterator(), call, of_blocks),
         dataset,
         function,
         cardinality=dataset.cardinality if preserve_cardinality else UNKNOWN,
@@ -167,8 +200,9 @@ class UnderWay(_Mapping):
     many as take it about `_TASK` seconds: to hand over one costs more than most calls.
     """
 
-    def __init__(self, source: DatasetIterator, function: Function, calls: int):
+    def __init__(self, source: DatasetIterator, function: Function, calls: int, each: Each | None = None):
         super().__init__(source, function, None)
+        self._each = each  # the function of several elements of the same shapes, where the source's are
         self._calls = calls if calls > 0 else AUTOTUNED_CALLS
         self._pool: ThreadPoolExecutor | None = None
         self._under_way: deque[tuple[list[Element], Future[list[Any]]]] = deque()
@@ -210,14 +244,26 @@ class UnderWay(_Mapping):
     def _run(self, elements: list[Element]) -> list[Any]:
         began = time.perf_counter()
         results: list[Any] = []
+        while len(results) < len(elements):
+            found, failure = self._mapped(elements[len(results) :])
+            results += found
+            if failure is not None:
+                results.append(failure)
+        each = (time.perf_counter() - began) / len(elements)
+        self._size = max(1, min(_LARGEST_TASK, int(_TASK / max(each, 1e-9))))
+        return results
+
+    def _mapped(self, elements: list[Element]) -> tuple[list[Element], Exception | None]:
+        """The results up to the first that fails, and its error."""
+        if self._each is not None:
+            return self._each(elements)
+        results: list[Element] = []
         for element in elements:
             try:
                 results.append(self._function(element))
             except Exception as error:
-                results.append(error)
-        each = (time.perf_counter() - began) / len(elements)
-        self._size = max(1, min(_LARGEST_TASK, int(_TASK / max(each, 1e-9))))
-        return results
+                return results, error
+        return results, None
 
     def save(self) -> State:
         waiting = [list(element) for elements, _ in self._under_way for element in elements]
@@ -257,8 +303,8 @@ def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: An
         source = mapped.iterator()
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
         if source.blocks and of_blocks is not None:
-            return _Map(source, call.of_element, of_blocks)
-        return UnderWay(source, call.of_element, number)
+            return _Map(source, call, of_blocks)
+        return UnderWay(source, call.of_element, number, call.each if source.blocks else None)
 
     return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
 

@@ -40,7 +40,7 @@ class Compiled:
         self._resources = resources
         self._generation = -1
         self._shared: dict[str, Any] = {}
-        self._frames: list[Callable[..., Any]] = []
+        self._frames: list[functools.partial[Any]] = []
         self.used = False  # see PlanCache
 
     @functools.cached_property
@@ -71,6 +71,29 @@ class Compiled:
             restore_denormals()
             frames.append(frame)
 
+    def run_each(self, rows: Sequence[Sequence[Any]]) -> tuple[list[Sequence[Any]], Exception | None]:
+        """The fetched values for each row of fed arrays, up to the first that fails; and that one's error."""
+        self.used = True
+        if self._generation != self._resources.generation:
+            self._bind()
+        frames, results = self._frames, list[Sequence[Any]]()
+        try:
+            frame = frames.pop()
+        except IndexError:
+            frame = self._make_frame()
+        flush_denormals()
+        try:
+            if isinstance(frame.func, types.BuiltinMethodType):
+                frame.func(_each, frame.args[0], rows, results)  # in the frame's context, entered once for all
+            else:
+                _each(frame, rows, results)
+        except Exception as error:
+            return results, self._failure(error)
+        finally:
+            restore_denormals()
+            frames.append(frame)
+        return results, None
+
     def _bind(self) -> None:
         """Whatever all frames share: constants, handles, callables of the nodes that have no memory of their own."""
         shared: dict[str, Any] = {"D": DEAD, "U": _raise_uninitialized, "G": self._hand_out, "W": Waiting, "P": Parked}
@@ -94,7 +117,7 @@ class Compiled:
     def _bind_part(self, plan: Plan) -> PartRunner:
         return compile_plan(plan, self._resources).run
 
-    def _make_frame(self) -> Callable[..., Any]:
+    def _make_frame(self) -> functools.partial[Any]:
         names = dict(self._shared)
         arenas = [aligned_empty((size,), np.uint8) for size in self.plan.buffers]
         # One array object for all values of a shape in a buffer: for distinct views of the same memory, NumPy would
@@ -145,6 +168,11 @@ class Compiled:
         return frame.f_locals.get(f"v{slot}", frame.f_globals.get(f"h{slot}"))
 
 
+def _each(function: Callable[..., Any], rows: Sequence[Sequence[Any]], results: list[Sequence[Any]]) -> None:
+    for row in rows:
+        results.append(function(*row))
+
+
 def _run_alone(context: contextvars.Context, function: Callable[..., Any], *values: Any) -> Any:
     with workers.alone():
         return context.run(function, *values)
@@ -164,7 +192,7 @@ class Parked:
 class ParkingCompiled(Compiled):
     """For plans in which a node may have to wait while others need not: the interpreter takes over when it has to."""
 
-    def _make_frame(self) -> Callable[..., Any]:
+    def _make_frame(self) -> functools.partial[Any]:
         frame = super()._make_frame()
 
         def run(*values: Any) -> Any:
