@@ -94,9 +94,8 @@ class _Lifting:
         elements = len(function.inputs) - captured
         with self.graph.as_default():
             inputs = [self._argument(tensor, position < elements) for position, tensor in enumerate(function.inputs)]
-            needed = _needed(function)
-            for op in function.body._operations:
-                if op in needed and not (op.outputs and op.outputs[0] in self.values):
+            for op in _needed(function):
+                if not (op.outputs and op.outputs[0] in self.values):
                     self._lift(op)
         outputs = [self.values[tensor] for tensor in function.outputs]
         self.many = [value.many for value in outputs]
@@ -191,16 +190,20 @@ class _Lifting:
         return tensor
 
 
-def _needed(function: Function) -> set[Operation]:
-    needed: set[Operation] = set()
-    pending = [tensor.op for tensor in function.outputs]
+def _needed(function: Function) -> list[Operation]:
+    """The nodes that the outputs depend on, each after those that it depends on (but for the way back in a loop)."""
+    order: list[Operation] = []
+    seen: set[Operation] = set()
+    pending = [(tensor.op, False) for tensor in reversed(function.outputs)]
     while pending:
-        op = pending.pop()
-        if op not in needed:
-            needed.add(op)
-            pending.extend(tensor.op for tensor in op.inputs)
-            pending.extend(op.control_inputs)
-    return needed
+        op, its_inputs_are_there = pending.pop()
+        if its_inputs_are_there:
+            order.append(op)
+        elif op not in seen:
+            seen.add(op)
+            pending.append((op, True))
+            pending.extend((before, False) for before in (*(tensor.op for tensor in op.inputs), *op.control_inputs))
+    return order
 
 
 def _rank(tensor: Tensor) -> int:
