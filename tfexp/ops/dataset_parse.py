@@ -10,6 +10,7 @@ import numpy as np
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import TensorShape
+from tfexp.formats.example_template import Templates
 from tfexp.ops.dataset import Dataset, Element, FromRecipe, define_dataset, kept
 from tfexp.ops.dataset_map import UnderWay
 from tfexp.ops.parse_example import parse_examples
@@ -54,10 +55,10 @@ def _(
     dense = list(zip(map(attr_bytes, dense_keys), Tdense, strict=True))
     defaults = [kept(default) for default in dense_defaults]
     order = np.argsort([key for key, _ in [*sparse, *dense]], kind="stable")
-    count = len(sparse)
+    count, templates = len(sparse), Templates()
 
     def parse(element: Element) -> Element:
-        parsed = parse_examples(element[0], np.empty(0, object), sparse, dense, [], defaults, dense_shapes)
+        parsed = parse_examples(element[0], np.empty(0, object), sparse, dense, [], defaults, dense_shapes, templates)
         variants = [rows([[parsed[i], parsed[count + i], parsed[2 * count + i]]])[0] for i in range(count)]
         columns = [*variants, *parsed[3 * count :]]
         return [columns[i] for i in order]

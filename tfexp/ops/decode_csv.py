@@ -27,6 +27,7 @@ decode_csv_op = define_op(
     "na_value: string = ''; select_cols: list(int) = []}"
 )
 
+_FEW = 512  # records below which Python reads numbers sooner than operations on arrays
 _NAMES = {dtypes.float32: "float", dtypes.float64: "double"}
 
 
@@ -105,6 +106,8 @@ def _plain_column(fields: PlainFields, field: int, default: np.ndarray, dtype: D
         if some:
             column[absent] = default.tolist()[0]
         return column
+    if len(absent) < _FEW and not some:
+        return parsed_numbers(fields.texts(field), dtype)
     numbers, readable = fields.numbers(field, dtype.is_integer)
     odd = np.flatnonzero(~readable & ~absent)
     if len(odd):

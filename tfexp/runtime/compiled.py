@@ -40,7 +40,7 @@ class Compiled:
         self._resources = resources
         self._generation = -1
         self._shared: dict[str, Any] = {}
-        self._frames: list[functools.partial[Any]] = []
+        self._frames: list[Callable[..., Any]] = []
         self.used = False  # see PlanCache
 
     @functools.cached_property
@@ -83,7 +83,7 @@ class Compiled:
             frame = self._make_frame()
         flush_denormals()
         try:
-            if isinstance(frame.func, types.BuiltinMethodType):
+            if isinstance(frame, functools.partial) and isinstance(frame.func, types.BuiltinMethodType):
                 frame.func(_each, frame.args[0], rows, results)  # in the frame's context, entered once for all
             else:
                 _each(frame, rows, results)
@@ -117,7 +117,7 @@ class Compiled:
     def _bind_part(self, plan: Plan) -> PartRunner:
         return compile_plan(plan, self._resources).run
 
-    def _make_frame(self) -> functools.partial[Any]:
+    def _make_frame(self) -> Callable[..., Any]:
         names = dict(self._shared)
         arenas = [aligned_empty((size,), np.uint8) for size in self.plan.buffers]
         # One array object for all values of a shape in a buffer: for distinct views of the same memory, NumPy would
@@ -192,7 +192,7 @@ class Parked:
 class ParkingCompiled(Compiled):
     """For plans in which a node may have to wait while others need not: the interpreter takes over when it has to."""
 
-    def _make_frame(self) -> functools.partial[Any]:
+    def _make_frame(self) -> Callable[..., Any]:
         frame = super()._make_frame()
 
         def run(*values: Any) -> Any:
