@@ -10,6 +10,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
+from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.functions import DatasetFunction
 from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
 from tfexp.data.options import Options, merged
@@ -30,7 +31,7 @@ from tfexp.data.structure import (
     spec_of,
 )
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import colocate_with, control_dependencies, name_scope
+from tfexp.graph.scopes import colocate_with, control_dependencies, executing_eagerly, name_scope
 from tfexp.graph.sparse_tensor import is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import dataset as sources
@@ -363,7 +364,13 @@ class Dataset:
 
     # --- iterators -----------------------------------------------------------------------------------------------
 
-    def make_one_shot_iterator(self) -> Iterator:
+    def __iter__(self) -> EagerIterator:
+        """The elements' values, in eager execution; RuntimeError otherwise."""
+        if not executing_eagerly():
+            raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
+        return EagerIterator(self)
+
+    def make_one_shot_iterator(self) -> Iterator | EagerIterator:
         """An iterator that goes through the data set once."""
         return make_one_shot_iterator(self)
 
