@@ -385,6 +385,9 @@ from tfexp.ops.partitioned_variables import create_partitioned_variables as crea
 from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
 from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
 from tfexp.ops.partitioned_variables import variable_axis_size_partitioner as variable_axis_size_partitioner
+from tfexp.ops.py_func import numpy_function as numpy_function
+from tfexp.ops.py_func import py_func as py_func
+from tfexp.ops.py_func import py_function as py_function
 from tfexp.ops.queue import FIFOQueue as FIFOQueue
 from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
 from tfexp.ops.queue import PriorityQueue as PriorityQueue

@@ -126,6 +126,9 @@ EXEMPT: dict[str, str] = {
         ),
         "the planner puts functions in their place: test_calls.py, and TensorFlow's in tests/graph/test_imported_graphs.py",
     ),
+    **dict.fromkeys(
+        ("PyFunc", "PyFuncStateless", "EagerPyFunc"), "what they compute is a Python function's business: test_py_func.py"
+    ),
     "Placeholder": "feeds have tests in tests/runtime, and every row here feeds some",
     # tests/ops/test_random.py compares three runs of each with TensorFlow's, tests/golden/programs/random*.py their shapes.
     **dict.fromkeys(
