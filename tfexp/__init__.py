@@ -385,6 +385,9 @@ from tfexp.ops.partitioned_variables import create_partitioned_variables as crea
 from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
 from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
 from tfexp.ops.partitioned_variables import variable_axis_size_partitioner as variable_axis_size_partitioner
+from tfexp.ops.py_func import numpy_function as numpy_function
+from tfexp.ops.py_func import py_func as py_func
+from tfexp.ops.py_func import py_function as py_function
 from tfexp.ops.queue import FIFOQueue as FIFOQueue
 from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
 from tfexp.ops.queue import PriorityQueue as PriorityQueue
@@ -460,6 +463,9 @@ from tfexp.ops.sparse import sparse_tensor_to_dense as sparse_tensor_to_dense
 from tfexp.ops.sparse import sparse_transpose as sparse_transpose
 from tfexp.ops.sparse_layout import sparse_reorder as sparse_reorder
 from tfexp.ops.sparse_placeholder import sparse_placeholder as sparse_placeholder
+from tfexp.ops.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
+from tfexp.ops.sparse_serialize import serialize_many_sparse as serialize_many_sparse
+from tfexp.ops.sparse_serialize import serialize_sparse as serialize_sparse
 from tfexp.ops.state import assign as assign
 from tfexp.ops.state import assign_add as assign_add
 from tfexp.ops.state import assign_sub as assign_sub

@@ -146,6 +146,10 @@ class BoundFunction(Protocol):
 
     def __call__(self, values: Sequence[Any]) -> Sequence[Any]: ...
 
+    def each(self, rows: Sequence[Sequence[Any]]) -> tuple[list[Sequence[Any]], Exception | None]:
+        """Called with each row of values, all of the first row's shapes: the results up to one that fails, and its error."""
+        ...
+
     def rebound(self, function: Any) -> BoundFunction:
         """Another function, called with the same resources."""
         ...

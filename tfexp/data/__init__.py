@@ -3,13 +3,13 @@
 from tfexp.core.gone import missing_from
 from tfexp.data import experimental as experimental
 from tfexp.data.dataset import Dataset as Dataset
-from tfexp.data.dataset import Options as Options
 from tfexp.data.iterator import Iterator as Iterator
 from tfexp.data.iterator import get_output_classes as get_output_classes
 from tfexp.data.iterator import get_output_shapes as get_output_shapes
 from tfexp.data.iterator import get_output_types as get_output_types
 from tfexp.data.iterator import make_initializable_iterator as make_initializable_iterator
 from tfexp.data.iterator import make_one_shot_iterator as make_one_shot_iterator
+from tfexp.data.options import Options as Options
 from tfexp.data.readers import FixedLengthRecordDataset as FixedLengthRecordDataset
 from tfexp.data.readers import TextLineDataset as TextLineDataset
 from tfexp.data.readers import TFRecordDataset as TFRecordDataset

@@ -9,47 +9,64 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.shape import TensorShape, as_shape
+from tfexp.core.shape import TensorShape
 from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.functions import DatasetFunction
 from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
-from tfexp.data.structure import Component, flatten, flatten_up_to, map_leaves, pack_as
+from tfexp.data.options import Options, merged
+from tfexp.data.padding import padded_shape, padding_value
+from tfexp.data.seeds import seed_tensors
+from tfexp.data.sparse import slices_tensor
+from tfexp.data.structure import (
+    KINDS,
+    Component,
+    Kind,
+    as_tensor,
+    as_values,
+    flatten,
+    flatten_up_to,
+    map_leaves,
+    normalized,
+    pack_as,
+    spec_of,
+)
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.random_seed import get_seed
-from tfexp.graph.scopes import colocate_with, executing_eagerly, name_scope
+from tfexp.graph.scopes import colocate_with, control_dependencies, executing_eagerly, name_scope
+from tfexp.graph.sparse_tensor import is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import dataset as sources
 from tfexp.ops import dataset_batch as batches
 from tfexp.ops import dataset_choose as choices
 from tfexp.ops import dataset_interleave as interleaving
 from tfexp.ops import dataset_map as maps
-from tfexp.ops.array_mask import where_v2
-from tfexp.ops.comparison import equal
-from tfexp.ops.dataset_prefetch import cache_dataset, prefetch_dataset
+from tfexp.ops.array import shape as array_shape
+from tfexp.ops.array_identity import identity
+from tfexp.ops.check import Assert
+from tfexp.ops.comparison import greater
+from tfexp.ops.dataset_cache import cache_dataset
+from tfexp.ops.dataset_prefetch import prefetch_dataset
 from tfexp.ops.dataset_reduce import reduce_dataset
 from tfexp.ops.dataset_shuffle import shuffle_dataset
-from tfexp.ops.logical import logical_and
+from tfexp.ops.dataset_wrap import options_dataset, rewrite_dataset
+from tfexp.ops.elementwise_binary import add, maximum
+from tfexp.ops.files import matching_files
+from tfexp.ops.string_join import reduce_join
 
 _PARALLEL_LENGTH = -1  # AUTOTUNE
-
-
-class Options:
-    """How a data set may be run: attributes are taken and kept; nothing here depends on them. `tf.data.Options`."""
-
-    def __init__(self) -> None:
-        self.__dict__["experimental_optimization"] = type("OptimizationOptions", (), {})()
-        self.__dict__["experimental_threading"] = type("ThreadingOptions", (), {})()
 
 
 class Dataset:
     """A sequence of elements, each a structure of tensors. `tf.data.Dataset`.
 
-    `variant` is the node's output, `element` a structure of `Component`s.
+    `variant` is the node's output, `element` a structure of `Component`s; options come from the `inputs`.
     """
 
-    def __init__(self, variant: Tensor, element: Any):
+    _keeps = False  # whether a map's node says that it gives as many elements as there were
+
+    def __init__(self, variant: Tensor, element: Any, *inputs: Dataset):
         self._variant_tensor = variant
         self._element = element
+        self._options: Options = inputs[0]._options if len(inputs) == 1 else merged(data._options for data in inputs)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} shapes: {_text(self.output_shapes)}, types: {_text(self.output_types)}>"
@@ -76,28 +93,30 @@ class Dataset:
         return spec_of(self._element)
 
     def _made(self, variant: Tensor, element: Any = None) -> Dataset:
-        return Dataset(variant, self._element if element is None else element)
+        return Dataset(variant, self._element if element is None else element, self)
 
     # --- from nothing --------------------------------------------------------------------------------------------
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
         """One element: `tensors` as a whole."""
-        values, element = normalized(tensors)
-        return Dataset(sources.tensor_dataset(values, output_shapes=[c.shape for c in flatten(element)]), element)
+        leaves, element = normalized(tensors)
+        shapes = [c.node_shape for c in flatten(element)]
+        return Dataset(sources.tensor_dataset([as_tensor(leaf) for leaf in leaves], output_shapes=shapes), element)
 
     @staticmethod
     def from_tensor_slices(tensors: Any) -> Dataset:
         """The slices of `tensors` along their first axis; ValueError where the lengths differ or there is none."""
-        values, element = normalized(tensors)
-        for value in values:
-            if value.shape.rank == 0:
+        leaves, element = normalized(tensors)
+        for leaf in leaves:
+            if leaf.shape.rank == 0:
                 raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        length = values[0].shape[0]
-        for value in values[1:]:
-            length.assert_is_compatible_with(value.shape[0])
-        element = map_leaves(lambda c: Component(c.dtype, c.shape[1:]), element)
-        return Dataset(sources.tensor_slice_dataset(values, output_shapes=[c.shape for c in flatten(element)]), element)
+        length = leaves[0].shape[0]
+        for leaf in leaves[1:]:
+            length.assert_is_compatible_with(leaf.shape[0])
+        element = map_leaves(lambda c: c.with_shape(c.shape[1:]), element)
+        values = [slices_tensor(leaf) if is_sparse(leaf) else leaf for leaf in leaves]
+        return Dataset(sources.tensor_slice_dataset(values, output_shapes=[c.node_shape for c in flatten(element)]), element)
 
     @staticmethod
     def range(*args: Any) -> Dataset:
@@ -110,6 +129,24 @@ class Dataset:
         step = _int64(1 if numbers.step is None else numbers.step, "step")
         element = Component(dtypes.int64, TensorShape([]))
         return Dataset(sources.range_dataset(start, stop, step, **spec_of(element)), element)
+
+    @staticmethod
+    def list_files(file_pattern: Any, shuffle: bool | None = None, seed: Any = None) -> Dataset:
+        """The names of the files of a pattern, or of several; shuffled anew in each run unless `shuffle` is False.
+
+        InvalidArgumentError, when it runs, where no file matches.
+        """
+        with name_scope("list_files"):
+            pattern = convert_to_tensor(file_pattern, dtype=dtypes.string, name="file_pattern")
+            found = matching_files(pattern)
+            there = greater(array_shape(found)[0], 0, name="match_not_empty")
+            message = add("No files matched pattern: ", reduce_join(pattern, separator=", "), name="message")
+            with control_dependencies([Assert(there, [message], summarize=1, name="assert_not_empty")]):
+                found = identity(found)
+            names = Dataset.from_tensor_slices(found)
+            if shuffle is False:
+                return names
+            return names.shuffle(maximum(array_shape(found, out_type=dtypes.int64)[0], np.int64(1)), seed=seed)
 
     @staticmethod
     def zip(datasets: Any) -> Dataset:
@@ -127,18 +164,18 @@ class Dataset:
                 )
         element = map_leaves(lambda d: d._element, datasets)
         variants = [dataset._variant_tensor for dataset in flatten(datasets)]
-        return Dataset(choices.zip_dataset(variants, **spec_of(element)), element)
+        return Dataset(choices.zip_dataset(variants, **spec_of(element)), element, *flatten(datasets))
 
     # --- choosing ------------------------------------------------------------------------------------------------
 
     def concatenate(self, dataset: Dataset) -> Dataset:
         """The elements of this data set, then those of the other; TypeError when the two differ in structure or types."""
         try:
-            element = map_leaves(_both, self._element, dataset._element)
+            element = map_leaves(lambda a, b: a.most_specific(b), self._element, dataset._element)
         except (TypeError, ValueError) as error:
             raise TypeError(f"Incompatible dataset elements:\n  {self!r} vs.   {dataset!r}: {error}") from None
         variants = self._variant_tensor, dataset._variant_tensor
-        return self._made(choices.concatenate_dataset(*variants, **spec_of(element)), element)
+        return Dataset(choices.concatenate_dataset(*variants, **spec_of(element)), element, self, dataset)
 
     def repeat(self, count: Any = None) -> Dataset:
         """The elements `count` times; None or -1: for ever."""
@@ -181,7 +218,8 @@ class Dataset:
         """The elements, of which a thread has up to `buffer_size` ready."""
         size = _int64(-1 if buffer_size is None else buffer_size, "buffer_size")
         with colocate_with(self._variant_tensor.op):
-            return self._made(prefetch_dataset(self._variant_tensor, size, legacy_autotune=False, **self._spec()))
+            legacy = buffer_size is None or (isinstance(buffer_size, int) and buffer_size == -1)
+            return self._made(prefetch_dataset(self._variant_tensor, size, legacy_autotune=legacy, **self._spec()))
 
     # --- several at once -----------------------------------------------------------------------------------------
 
@@ -189,7 +227,7 @@ class Dataset:
         """`batch_size` elements stacked along a new first axis; the last batch may be smaller, or be dropped."""
         size = _int64(batch_size, "batch_size")
         drop = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
-        element = map_leaves(_batched(batch_size, drop_remainder), self._element)
+        element = map_leaves(batched(batch_size, drop_remainder), self._element)
         return self._made(batches.batch_dataset_v2(self._variant_tensor, size, drop, **spec_of(element)), element)
 
     def padded_batch(
@@ -197,13 +235,13 @@ class Dataset:
     ) -> Dataset:
         """Batches of elements that are filled up to `padded_shapes` (None or -1: the longest in the batch) first."""
         size = _int64(batch_size, "batch_size")
-        shapes = [_partial_shape(s, c) for s, c in self._beside(padded_shapes)]
+        shapes = [padded_shape(s, c) for s, c in self._beside(padded_shapes)]
         given = map_leaves(lambda c: None, self._element) if padding_values is None else padding_values
-        paddings = [_padding(value, c) for value, c in self._beside(given)]
+        paddings = [padding_value(value, c) for value, c in self._beside(given)]
         drop = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
         wanted = [TensorShape([None if d < 0 else d for d in np.asarray(known)]) for _, known in shapes]
         padded = [Component(c.dtype, s) for c, s in zip(flatten(self._element), wanted, strict=True)]
-        element = map_leaves(_batched(batch_size, drop_remainder), pack_as(self._element, padded))
+        element = map_leaves(batched(batch_size, drop_remainder), pack_as(self._element, padded))
         variant = batches.padded_batch_dataset_v2(
             self._variant_tensor,
             size,
@@ -222,23 +260,27 @@ class Dataset:
         """Data sets of `size` elements each, `stride` apart, that begin `shift` elements after each other."""
         numbers = _int64(size, "size"), _int64(size if shift is None else shift, "shift"), _int64(stride, "stride")
         drop = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
-        element = map_leaves(lambda c: Component(dtypes.variant, TensorShape([]), c), self._element)
+        element = map_leaves(lambda c: Component(dtypes.variant, TensorShape([]), c, DATASET), self._element)
         return self._made(batches.window_dataset(self._variant_tensor, *numbers, drop, **spec_of(element)), element)
 
     def unbatch(self) -> Dataset:
         """The slices of the elements along their first axis."""
-        normalized = self.map(normalize)
-        element = map_leaves(lambda c: Component(c.dtype, c.shape[1:]), self._element)
-        return self._made(batches.unbatch_dataset(normalized._variant_tensor, **spec_of(element)), element)
+        return self.unbatched()
+
+    def unbatched(self, keeps: bool | None = None) -> Dataset:
+        """As `unbatch`; `keeps`: the node says that there are as many elements as before it cuts them into slices."""
+        normal = mapped(self, normalize, keeps=keeps)
+        element = map_leaves(lambda c: c.with_shape(c.shape[1:]), self._element)
+        return self._made(batches.unbatch_dataset(normal._variant_tensor, **spec_of(element)), element)
 
     # --- functions -----------------------------------------------------------------------------------------------
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None) -> Dataset:
         """`map_func` of each element; a tuple's components are its arguments."""
+        if num_parallel_calls is None:
+            return mapped(self, map_func)
         function = traced(map_func, "Dataset.map()", self._element)
         attrs = {**spec_of(function.result), "f": function.named}
-        if num_parallel_calls is None:
-            return self._made(maps.map_dataset(self._variant_tensor, function.captured, **attrs), function.result)
         calls = _int64(num_parallel_calls, "num_parallel_calls")
         variant = maps.parallel_map_dataset_v2(self._variant_tensor, function.captured, calls, **attrs)
         return self._made(variant, function.result)
@@ -247,7 +289,7 @@ class Dataset:
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
         """The elements of the data sets that `map_func` makes, one data set after another."""
-        function = self._of_datasets(map_func, "Dataset.flat_map()")
+        function = of_datasets(map_func, "Dataset.flat_map()", self)
         element = function.result.inner
         attrs = {**spec_of(element), "f": function.named}
         return self._made(interleaving.flat_map_dataset(self._variant_tensor, function.captured, **attrs), element)
@@ -260,7 +302,7 @@ class Dataset:
         num_parallel_calls: Any = None,
     ) -> Dataset:
         """The elements of the data sets that `map_func` makes, `block_length` of each of `cycle_length` in turn."""
-        function = self._of_datasets(map_func, "Dataset.interleave()")
+        function = of_datasets(map_func, "Dataset.interleave()", self)
         element = function.result.inner
         attrs = {**spec_of(element), "f": function.named}
         lengths = [_int64(cycle_length, "cycle_length"), _int64(block_length, "block_length")]
@@ -275,12 +317,6 @@ class Dataset:
         )
         return self._made(variant, element)
 
-    def _of_datasets(self, map_func: Callable[..., Any], name: str) -> DatasetFunction:
-        function = traced(map_func, name, self._element)
-        if not (isinstance(function.result, Component) and function.result.inner is not None):
-            raise TypeError(f"`map_func` must return a `Dataset` object. Got {_text(function.result)}")
-        return function
-
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """The elements for which `predicate` is true."""
         function = traced(predicate, "Dataset.filter()", self._element)
@@ -293,16 +329,18 @@ class Dataset:
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
         """`reduce_func(state, element)` from `initial_state` through all elements: the last state, as tensors."""
         with name_scope("initial_state"):
-            values, state = normalized(initial_state)
+            leaves, state = normalized(initial_state)
+        values = [as_tensor(leaf) for leaf in leaves]
         function = traced(reduce_func, "reduce()", (state, self._element), unpack=True)
         results = reduce_dataset(
             self._variant_tensor, values, function.captured, f=function.named, **spec_of(function.result)
         )
-        return pack_as(function.result, list(results))
+        return as_values(results, function.result)
 
     def enumerate(self, start: Any = 0) -> Dataset:
         """The elements with their numbers before them."""
-        return Dataset.zip((Dataset.range(start, np.iinfo(np.int64).max), self))
+        numbers = Dataset.range(start, np.iinfo(np.int64).max)
+        return Dataset.zip((replicated(numbers), self))
 
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """`transformation_func` of this data set; TypeError when that is no data set."""
@@ -312,14 +350,17 @@ class Dataset:
         return result
 
     def with_options(self, options: Options) -> Dataset:
-        """This data set: no option changes what comes out."""
+        """This data set; what `options` sets is kept with it. No option changes what comes out."""
         if not isinstance(options, Options):
             raise TypeError(f"with_options wants a tf.data.Options, not {options!r}")
-        return self
+        with colocate_with(self._variant_tensor.op):
+            made = self._made(options_dataset(self._variant_tensor, serialized_options=options.serialized(), **self._spec()))
+        made._options = self._options.merge(options)
+        return made
 
     def options(self) -> Options:
-        """The options that were given: none that matter."""
-        return Options()
+        """The options of this data set and of those that it is made of."""
+        return self._options
 
     # --- iterators -----------------------------------------------------------------------------------------------
 
@@ -338,9 +379,46 @@ class Dataset:
         return make_initializable_iterator(self, shared_name)
 
 
+def mapped(dataset: Dataset, function: Callable[..., Any], *, keeps: bool | None = None, inter_op: bool = True) -> Dataset:
+    """`Dataset.map`; `keeps`: the node says that there are as many elements as before (None: if TensorFlow's does)."""
+    keeps = dataset._keeps if keeps is None else keeps
+    call = traced(function, "Dataset.map()", dataset._element)
+    attrs = {"preserve_cardinality": keeps, "use_inter_op_parallelism": inter_op, **spec_of(call.result)}
+    variant = maps.map_dataset(dataset._variant_tensor, call.captured, f=call.named, **attrs)
+    return Dataset(variant, call.result, dataset)
+
+
+def of_datasets(map_func: Callable[..., Any], name: str, dataset: Dataset) -> DatasetFunction:
+    """`map_func` of the elements of `dataset` as a graph function; TypeError unless it makes data sets."""
+    function = traced(map_func, name, dataset._element)
+    if not (isinstance(function.result, Component) and function.result.kind is DATASET):
+        raise TypeError(f"`map_func` must return a `Dataset` object. Got {_text(function.result)}")
+    return function
+
+
+def replicated(dataset: Dataset) -> Dataset:
+    """The same data set; TensorFlow marks it so that each of several readers gets all of it."""
+    with name_scope("RewriteDataset") as scope:
+        rewrite = constant("replicate_on_split", name="rewrite_name")
+        variant = rewrite_dataset(dataset._variant_tensor, rewrite, **dataset._spec(), name=scope)
+    return Dataset(variant, dataset._element, dataset)
+
+
 def traced(function: Callable[..., Any], transformation: str, element: Any, unpack: bool = False) -> DatasetFunction:
     """`function` of elements of that structure as a graph function; see `DatasetFunction`."""
-    return DatasetFunction(function, transformation, element, Dataset, unpack)
+    return DatasetFunction(function, transformation, element, unpack)
+
+
+DATASET: Kind = Kind(
+    "dataset",
+    Dataset,
+    lambda value: isinstance(value, Dataset),
+    lambda value: Component(dtypes.variant, TensorShape([]), value._element, DATASET),
+    lambda value: value._variant_tensor,
+    lambda tensor, component: Dataset(tensor, component.inner),
+    TensorShape([]),
+)
+KINDS.append(DATASET)
 
 
 # --- pieces ------------------------------------------------------------------------------------------------------------
@@ -354,92 +432,20 @@ def _text(structure: Any) -> str:
     return repr(structure) if isinstance(structure, DType) else str(structure)
 
 
-def spec_of(element: Any) -> dict[str, Any]:
-    leaves = flatten(element)
-    return {"output_types": [c.dtype for c in leaves], "output_shapes": [c.shape for c in leaves]}
-
-
-def normalized(structure: Any) -> tuple[list[Tensor], Any]:
-    """A structure of values as tensors, and its Components."""
-    with name_scope("normalize_element"):
-        tensors = [convert_to_tensor(value, name=f"component_{i}") for i, value in enumerate(flatten(structure))]
-    return tensors, pack_as(structure, [Component(t.dtype.base_dtype, t.shape) for t in tensors])
-
-
 def _int64(value: Any, name: str) -> Tensor:
     return convert_to_tensor(value, dtype=dtypes.int64, name=name)
 
 
-def _both(one: Component, other: Component) -> Component:
-    if one.dtype != other.dtype:
-        raise TypeError(f"{one.dtype.name} and {other.dtype.name}")
-    shape = one.shape if one.shape == other.shape else _common(one.shape, other.shape)
-    return Component(one.dtype, shape, one.inner)
-
-
-def _common(one: TensorShape, other: TensorShape) -> TensorShape:
-    """What is known of values that have either shape."""
-    if one.rank is None or one.rank != other.rank:
-        return TensorShape(None)
-    return TensorShape([a if a == b else None for a, b in zip(one.as_list(), other.as_list(), strict=True)])
-
-
-def _batched(batch_size: Any, drop_remainder: Any) -> Callable[[Component], Component]:
+def batched(batch_size: Any, drop_remainder: Any) -> Callable[[Component], Component]:
     known = isinstance(batch_size, (int, np.integer)) and drop_remainder is True
     length = int(batch_size) if known else None
-    return lambda c: Component(c.dtype, TensorShape([length]).concatenate(c.shape), c.inner)
-
-
-def _partial_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:
-    """A padded shape as the int64 tensor of the node, unknown sizes as -1, and what is known of it."""
-    if isinstance(value, Tensor):
-        return value, np.full(component.shape.rank or 0, -1)
-    dims = [-1 if d is None else int(d) for d in as_shape(_without_negative(value)).as_list()]
-    if component.shape.rank is not None and len(dims) != component.shape.rank:
-        raise ValueError(
-            f"The padded shape {tuple(value)} is not compatible with the corresponding input component shape "
-            f"{component.shape}."
-        )
-    return constant(np.array(dims, np.int64), dtype=dtypes.int64), np.array(dims)
-
-
-def _without_negative(value: Any) -> Any:
-    if isinstance(value, TensorShape):
-        return value
-    return [None if d is None or int(getattr(d, "value", d) or 0) == -1 else d for d in value]
-
-
-def _padding(value: Any, component: Component) -> Tensor:
-    if value is None:
-        value = "" if component.dtype is dtypes.string else np.zeros((), component.dtype.as_numpy_dtype)
-    padding = convert_to_tensor(value, name="padding_value")
-    if padding.shape.rank not in (0, None):
-        raise ValueError(f"The padding value should be a scalar, but its shape is {padding.shape}.")
-    if padding.dtype != component.dtype:
-        raise TypeError(
-            f"The padding value type {padding.dtype.name} does not match the component's: {component.dtype.name}"
-        )
-    return padding
+    return lambda c: c.with_shape(TensorShape([length]).concatenate(c.shape))
 
 
 def normalize(*element: Any) -> Any:
-    """The element as it is: unbatching a data set begins with this map."""
-    return element if len(element) > 1 else element[0]
-
-
-def seed_tensors(seed: Any) -> tuple[Tensor, Tensor]:
-    """The two seeds of a dataset node; (0, 0) stands for "at random", so that this pair is given as another one."""
-    first, second = get_seed(seed)
-    one = convert_to_tensor(0 if first is None else first, dtype=dtypes.int64, name="seed")
-    if second is None:
-        return one, constant(0, dtype=dtypes.int64, name="seed2")
-    with name_scope("seed2") as scope:
-        two = convert_to_tensor(second, dtype=dtypes.int64)
-        both = logical_and(
-            equal(one, constant(0, dtype=dtypes.int64, name="Equal/y")),
-            equal(two, constant(0, dtype=dtypes.int64, name="Equal_1/y")),
-        )
-        return one, where_v2(both, constant(2**31 - 1, dtype=dtypes.int64), two, name=scope)
+    """The element as tensors that can be cut into slices: unbatching a data set begins with this map."""
+    structure = element if len(element) > 1 else element[0]
+    return map_leaves(lambda leaf: slices_tensor(leaf) if is_sparse(leaf) else leaf, structure)
 
 
 def check_predicate(function: DatasetFunction) -> None:

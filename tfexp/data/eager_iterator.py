@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfexp.core.errors import OutOfRangeError
-from tfexp.data.structure import map_leaves, pack_as
+from tfexp.data.structure import as_values, map_leaves
 from tfexp.ops import iterator as ops
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class EagerIterator:
     def get_next(self, name: str | None = None) -> Any:
         """The next element, as a structure of values."""
         values = ops.iterator_get_next(self._resource, **self._spec)
-        return pack_as(self._element, list(values))
+        return as_values(values, self._element)
 
     @property
     def output_types(self) -> Any:

@@ -8,9 +8,7 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
 
-from tfexp.core import dtypes
-from tfexp.core.shape import TensorShape
-from tfexp.data.structure import Component, flatten, pack_as
+from tfexp.data.structure import as_tensor, as_values, component_of, flatten, kind_of, pack_as
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.scopes import get_default_graph, name_scope
@@ -23,8 +21,8 @@ class DatasetFunction:
     """`function` of elements of that structure as a function of the graph's library.
 
     `named` is the node's attribute, `captured` what every call gets besides the element, `result` the structure of what
-    comes out. `nested(variant, element)` makes the data sets among the arguments. With `unpack` (and always for a plain
-    tuple) the parts of the element are the arguments. TypeError for results that are neither tensors nor data sets.
+    comes out. With `unpack` (and always for a plain tuple) the parts of the element are the
+    arguments. TypeError for results that are neither tensors nor values of a kind (`structure`).
     """
 
     def __init__(
@@ -32,7 +30,6 @@ class DatasetFunction:
         function: Callable[..., Any],
         transformation: str,
         element: Any,
-        nested: Callable[[Tensor, Any], Any],
         unpack: bool = False,
     ):
         label = transformation.removesuffix("()").replace(".", "_")
@@ -40,9 +37,8 @@ class DatasetFunction:
         graph = FunctionGraph(function_name(f"{label}_{name}"), get_default_graph())
         components = flatten(element)
         with graph.as_default():
-            inputs = [graph.argument(c.dtype, c.shape, f"args_{i}") for i, c in enumerate(components)]
-            arguments = [t if c.inner is None else nested(t, c.inner) for c, t in zip(components, inputs, strict=True)]
-            values = pack_as(element, arguments)
+            inputs = [graph.argument(c.node_dtype, c.node_shape, f"args_{i}") for i, c in enumerate(components)]
+            values = as_values(inputs, element)
             plain_tuple = type(values) is tuple
             result = function(*values) if unpack or plain_tuple else function(values)
             outputs, self.result = self._outputs(result, transformation)
@@ -51,13 +47,14 @@ class DatasetFunction:
 
     def _outputs(self, result: Any, transformation: str) -> tuple[list[Tensor], Any]:
         """The results as nodes of the function, and their structure."""
+        if isinstance(result, list):
+            result = tuple(result)  # what ops with several outputs return
         leaves = flatten(result)
         tensors, components = [], []
         for leaf in leaves:
-            variant = getattr(leaf, "_variant_tensor", None)
-            if variant is not None:
-                tensors.append(variant)
-                components.append(Component(dtypes.variant, TensorShape([]), leaf._element))
+            if kind_of(leaf) is not None:
+                tensors.append(as_tensor(leaf))
+                components.append(component_of(leaf))
                 continue
             try:
                 tensor = convert_to_tensor(leaf)
@@ -66,7 +63,7 @@ class DatasetFunction:
                     f"Unsupported return value from function passed to {transformation}: {result!r} ({error})."
                 ) from None
             tensors.append(tensor)
-            components.append(Component(tensor.dtype.base_dtype, tensor.shape))
+            components.append(component_of(tensor))
         if not leaves or any(leaf is None for leaf in leaves):
             raise TypeError(f"Unsupported return value from function passed to {transformation}: {result!r}.")
         with name_scope(None):

@@ -10,7 +10,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
 from tfexp.data.eager_iterator import EagerIterator
-from tfexp.data.structure import components_of, flatten, map_leaves, pack_as
+from tfexp.data.structure import as_values, components_of, flatten, map_leaves, spec_of
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
@@ -44,13 +44,13 @@ class Iterator:
         output_types: Any, output_shapes: Any = None, shared_name: str | None = None, output_classes: Any = None
     ) -> Iterator:
         """An iterator for all data sets with such elements; `make_initializer(dataset)` begins one of them."""
-        element = components_of(output_types, output_shapes)
+        element = components_of(output_types, output_shapes, output_classes)
         leaves = flatten(element)
         resource = ops.iterator_v2(
             container="",
             shared_name=shared_name or "",
-            output_types=[c.dtype for c in leaves],
-            output_shapes=[c.shape for c in leaves],
+            output_types=[c.node_dtype for c in leaves],
+            output_shapes=[c.node_shape for c in leaves],
         )
         return Iterator(resource, None, element)
 
@@ -59,11 +59,11 @@ class Iterator:
         string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
     ) -> Iterator:
         """The iterator whose handle is fed: one `get_next` for several data sets."""
-        element = components_of(output_types, output_shapes)
+        element = components_of(output_types, output_shapes, output_classes)
         leaves = flatten(element)
         handle = convert_to_tensor(string_handle, dtype=dtypes.string)
         resource = ops.iterator_from_string_handle_v2(
-            handle, output_types=[c.dtype for c in leaves], output_shapes=[c.shape for c in leaves]
+            handle, output_types=[c.node_dtype for c in leaves], output_shapes=[c.node_shape for c in leaves]
         )
         return Iterator(resource, None, element)
 
@@ -107,15 +107,9 @@ class Iterator:
                 "computation that is invoked inside the loop.",
                 stacklevel=2,
             )
-        leaves = flatten(self._element)
         with colocate_with(self._iterator_resource.op):
-            values = ops.iterator_get_next(
-                self._iterator_resource,
-                output_types=[c.dtype for c in leaves],
-                output_shapes=[c.shape for c in leaves],
-                name=name,
-            )
-        return pack_as(self._element, list(values))
+            tensors = ops.iterator_get_next(self._iterator_resource, **spec_of(self._element), name=name)
+            return as_values(tensors, self._element)
 
     def string_handle(self, name: str | None = None) -> Tensor:
         """The handle that `from_string_handle` takes, as a string tensor."""

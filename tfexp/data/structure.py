@@ -1,6 +1,7 @@
 """The structure of a data set's elements: tuples, named tuples and dicts of components, in any nesting.
 
-A list is no structure here: it is one component, a tensor. Dicts are flattened in the order of their sorted keys.
+A list is no structure here: it is one component, a tensor. Dicts are flattened in the order of their sorted keys. What is no
+plain tensor (a sparse tensor, a data set, an optional value) has a `Kind`: how it becomes a tensor of the nodes, and back.
 """
 
 from __future__ import annotations
@@ -12,32 +13,83 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 
 
 @dataclass(frozen=True)
+class Kind:
+    """Values that are one variant tensor each between the nodes of a pipeline.
+
+    `belongs(value)`; `component(value)`; `to_tensor(value)`; `from_tensor(tensor, component)`. `node_shape`: what nodes say
+    of the tensor's shape.
+    """
+
+    name: str
+    value_class: type
+    belongs: Callable[[Any], bool]
+    component: Callable[[Any], Component]
+    to_tensor: Callable[[Any], Tensor]
+    from_tensor: Callable[[Tensor, Component], Any]
+    node_shape: TensorShape
+
+
+@dataclass(frozen=True)
 class Component:
-    """One component: a tensor of this dtype and shape, or a data set (`inner` is the structure of its elements)."""
+    """One component: a tensor of this dtype and shape, or a value of that kind (`inner`: the structure of what is in it)."""
 
     dtype: DType
     shape: TensorShape
     inner: Any = None
+    kind: Kind | None = None
 
     @property
     def value_class(self) -> type:
         """What `output_classes` says of it."""
-        return Tensor if self.inner is None else type(self.inner)
+        return Tensor if self.kind is None else self.kind.value_class
+
+    @property
+    def node_dtype(self) -> DType:
+        return self.dtype if self.kind is None else dtypes.variant
+
+    @property
+    def node_shape(self) -> TensorShape:
+        return self.shape if self.kind is None else self.kind.node_shape
+
+    def most_specific(self, other: Component) -> Component:
+        """What is known of values that are either; TypeError when their types differ."""
+        if self.dtype != other.dtype:
+            raise TypeError(f"{self.dtype.name} and {other.dtype.name}")
+        one, two = self.shape, other.shape
+        if one == two:
+            return self
+        if one.rank is None or one.rank != two.rank:
+            return self.with_shape(TensorShape(None))
+        both = zip(one.as_list(), two.as_list(), strict=True)
+        return self.with_shape(TensorShape([a if a == b else None for a, b in both]))
+
+    def with_shape(self, shape: TensorShape) -> Component:
+        return Component(self.dtype, shape, self.inner, self.kind)
+
+
+KINDS: list[Kind] = []
+
+
+def kind_of(value: Any) -> Kind | None:
+    """The kind of a leaf; None: it is a tensor, or becomes one."""
+    return next((kind for kind in KINDS if kind.belongs(value)), None)
 
 
 def is_structure(value: Any) -> bool:
-    return isinstance(value, (tuple, Mapping))
+    return isinstance(value, (tuple, Mapping)) and kind_of(value) is None
 
 
 def flatten(structure: Any) -> list[Any]:
     """The leaves of a structure, in order."""
     if isinstance(structure, Mapping):
         return [leaf for key in sorted(structure) for leaf in flatten(structure[key])]
-    if isinstance(structure, tuple):
+    if isinstance(structure, tuple) and kind_of(structure) is None:
         return [leaf for part in structure for leaf in flatten(part)]
     return [structure]
 
@@ -56,7 +108,7 @@ def _pack(structure: Any, leaves: Any) -> Any:
         values = {key: _pack(structure[key], leaves) for key in sorted(structure)}
         kind: Any = type(structure)
         return kind((key, values[key]) for key in structure)
-    if isinstance(structure, tuple):
+    if isinstance(structure, tuple) and kind_of(structure) is None:
         parts = [_pack(part, leaves) for part in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
     return next(leaves)
@@ -85,8 +137,59 @@ def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
     return [leaf for one, other in zip(shallow, structure, strict=True) for leaf in flatten_up_to(one, other)]
 
 
-def components_of(types: Any, shapes: Any = None) -> Any:
-    """A structure of Components, of a structure of dtypes and, if given, one of shapes."""
+# --- values and tensors ------------------------------------------------------------------------------------------------
+
+
+def normalized(structure: Any) -> tuple[list[Any], Any]:
+    """The leaves of a structure of values, those that are no values of a kind as tensors; and its Components."""
+    with name_scope("normalize_element"):
+        leaves = [
+            value if kind_of(value) else convert_to_tensor(value, name=f"component_{i}")
+            for i, value in enumerate(flatten(structure))
+        ]
+    return leaves, pack_as(structure, [component_of(leaf) for leaf in leaves])
+
+
+def component_of(value: Any) -> Component:
+    """The component of a tensor, or of a value of a kind."""
+    kind = kind_of(value)
+    return Component(value.dtype.base_dtype, value.shape) if kind is None else kind.component(value)
+
+
+def as_tensor(value: Any) -> Tensor:
+    """The tensor that stands for a leaf in nodes."""
+    kind = kind_of(value)
+    tensor: Tensor = value if kind is None else kind.to_tensor(value)
+    return tensor
+
+
+def as_value(tensor: Tensor, component: Component) -> Any:
+    """What a tensor of a node stands for."""
+    return tensor if component.kind is None else component.kind.from_tensor(tensor, component)
+
+
+def as_values(tensors: Sequence[Tensor], element: Any) -> Any:
+    """The values that the tensors of nodes stand for, in that structure of Components."""
+    return pack_as(element, [as_value(t, c) for t, c in zip(tensors, flatten(element), strict=True)])
+
+
+def spec_of(element: Any) -> dict[str, Any]:
+    """The attributes by which a dataset node says what its elements are."""
+    leaves = flatten(element)
+    return {"output_types": [c.node_dtype for c in leaves], "output_shapes": [c.node_shape for c in leaves]}
+
+
+def components_of(types: Any, shapes: Any = None, classes: Any = None) -> Any:
+    """A structure of Components, of a structure of dtypes and, if given, of shapes and of classes."""
     if shapes is None:
-        return map_leaves(lambda t: Component(dtypes.as_dtype(t), TensorShape(None)), types)
-    return map_leaves(lambda t, s: Component(dtypes.as_dtype(t), as_shape(s)), types, shapes)
+        shapes = map_leaves(lambda t: TensorShape(None), types)
+    if classes is None:
+        classes = map_leaves(lambda t: Tensor, types)
+
+    def component(dtype: Any, shape: Any, value_class: type) -> Component:
+        if isinstance(dtype, Component):
+            return dtype
+        kind = next((kind for kind in KINDS if kind.value_class is value_class), None)
+        return Component(dtypes.as_dtype(dtype), as_shape(shape), None, kind)
+
+    return map_leaves(component, types, shapes, classes)

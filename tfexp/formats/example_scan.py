@@ -1,8 +1,9 @@
 """Reads the values of features out of serialized `tf.Example`s, many at once, without an object for each.
 
-Records of the same features in the same order, as one program writes them, are read together: the first one is scanned,
-and all others are gone through in step with it, each step one operation on arrays. What is left is scanned record by
-record. In both ways the values of a feature end up in one array for all records.
+Records that differ in the bytes of their values only are read at once (`example_template`). Others of the same features in
+the same order are gone through together: the first one is scanned, and all others follow in step with it, each step one
+operation on arrays. What is left is scanned record by record. In all ways the values of a feature end up in one array for
+all records.
 """
 
 from __future__ import annotations
@@ -13,23 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.formats.varint import decode_varint
-
-BYTES, FLOATS, INTS = 1, 2, 3  # the fields of Feature's oneof
-
-# A feature in a record: its kind, and where the bytes of its list begin and end. Kind 0: it has none.
-Span = tuple[int, int, int]
+from tfexp.formats.example_template import Alike, Templates
+from tfexp.formats.example_wire import BYTES, FLOATS, MalformedError, Span, payloads, scan
 
 _FEW = 4  # records below which going in step does not pay
 _WORTH = 4  # templates must have served this many records each on average, or no more are tried
-
-
-class MalformedError(ValueError):
-    """`position`: the index of the record that is not a serialized Example."""
-
-    def __init__(self, position: int):
-        super().__init__(f"record {position} is not a serialized Example")
-        self.position = position
 
 
 @dataclass(frozen=True)
@@ -45,73 +34,42 @@ class Column:
     values: np.ndarray
 
 
-def read_columns(records: Sequence[bytes], wanted: Sequence[tuple[bytes, int]]) -> list[Column]:
-    """The (key, kind) pairs that are wanted, of all records. MalformedError for a record that is not an Example."""
+def read_columns(
+    records: Sequence[bytes], wanted: Sequence[tuple[bytes, int]], templates: Templates | None = None
+) -> list[Column]:
+    """The (key, kind) pairs that are wanted, of all records. MalformedError for a record that is not an Example.
+
+    `templates`: what is remembered of the records of earlier calls.
+    """
+    like_before, others = (templates or Templates()).split(records)
+    read = [[_of_alike(group, key, kind) for group in like_before] for key, kind in wanted]
+    if len(others):
+        _read_others(records, others, wanted, read)
+    return [_merged(parts, len(records), kind) for parts, (_, kind) in zip(read, wanted, strict=True)]
+
+
+def _read_others(
+    records: Sequence[bytes], others: np.ndarray, wanted: Sequence[tuple[bytes, int]], read: list[list[_Part]]
+) -> None:
+    """Adds the parts of `records[others]`."""
+    own = [records[i] for i in others.tolist()]
+    try:
+        parts_of = _walked(own, wanted)
+    except MalformedError as error:
+        raise MalformedError(int(others[error.position])) from None
+    for known, parts in zip(read, parts_of, strict=True):
+        known += [(others[rows], column) for rows, column in parts]
+
+
+def _walked(records: Sequence[bytes], wanted: Sequence[tuple[bytes, int]]) -> list[list[_Part]]:
+    """The parts of each wanted feature: of records that are gone through in step, and of those that are not."""
     groups, loose = _alike(records)
     read = [[_together(group, key, kind) for group in groups] for key, kind in wanted]
     if loose:
         spans = [(position, _scanned(records, position)) for position in loose]
         for parts, (key, kind) in zip(read, wanted, strict=True):
             parts.append(_one_by_one(records, spans, key, kind))
-    return [_merged(parts, len(records), kind) for parts, (_, kind) in zip(read, wanted, strict=True)]
-
-
-# --- the wire format ------------------------------------------------------------------------------------------------
-
-
-def scan(record: bytes) -> dict[bytes, Span]:
-    """Where the features of an Example are. ValueError for bytes that are not one. The last of equal keys counts."""
-    found: dict[bytes, Span] = {}
-    for tag, begin, end in _fields(record, 0, len(record)):
-        if tag == 10:  # Example.features
-            for entry, entry_begin, entry_end in _fields(record, begin, end):
-                if entry == 10:  # Features.feature
-                    _entry(record, entry_begin, entry_end, found)
-    return found
-
-
-def _entry(record: bytes, begin: int, end: int, found: dict[bytes, Span]) -> None:
-    key, span = b"", (0, 0, 0)
-    for tag, start, stop in _fields(record, begin, end):
-        if tag == 10:
-            key = record[start:stop]
-        elif tag == 18:
-            span = (0, 0, 0)
-            for kind, first, last in _fields(record, start, stop):
-                if kind in (10, 18, 26):
-                    span = (kind >> 3, first, last)
-    found[key] = span
-
-
-def _fields(record: bytes, position: int, end: int) -> list[tuple[int, int, int]]:
-    """(tag, where its bytes begin, where they end) of the fields between two places."""
-    fields = []
-    while position < end:
-        tag = record[position]
-        position += 1
-        if tag >= 0x80:
-            tag, position = decode_varint(record, position - 1)
-        wire = tag & 7
-        if wire == 2:
-            if position >= end:
-                raise ValueError(f"a field is cut off at byte {position}")
-            size = record[position]
-            position += 1
-            if size >= 0x80:
-                size, position = decode_varint(record, position - 1)
-        elif wire == 0:
-            start = position
-            _, position = decode_varint(record, position)
-            size, position = position - start, start
-        elif wire in (1, 5):
-            size = 8 if wire == 1 else 4
-        else:
-            raise ValueError(f"wire type {wire} at byte {position}")
-        if position + size > end or tag < 8:
-            raise ValueError(f"a field is cut off at byte {position}")
-        fields.append((tag, position, position + size))
-        position += size
-    return fields
+    return read
 
 
 def _scanned(records: Sequence[bytes], position: int) -> dict[bytes, Span]:
@@ -122,10 +80,8 @@ def _scanned(records: Sequence[bytes], position: int) -> dict[bytes, Span]:
 
 
 def _payloads(record: bytes, span: Span, position: int) -> list[tuple[int, int]]:
-    """Where the values of a list are: of bytes each, of numbers all of them in one or several packed parts."""
-    _, begin, end = span
     try:
-        return [(first, last) for tag, first, last in _fields(record, begin, end) if tag >> 3 == 1]
+        return payloads(record, span)
     except ValueError:
         raise MalformedError(position) from None
 
@@ -282,6 +238,20 @@ def _gathered(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.nda
     return data[np.repeat(begins - before, sizes) + np.arange(int(sizes.sum()))]
 
 
+def _of_alike(group: Alike, key: bytes, kind: int) -> _Part:
+    """A feature of records that fit a template."""
+    size = len(group.rows)
+    own, places = group.template.features.get(key, (0, []))
+    kinds = np.full(size, own)
+    if own != kind or not places:
+        return group.rows, Column(kinds, np.zeros(size, np.int64), _values(kind, []))
+    if kind == BYTES:
+        return group.rows, Column(kinds, np.full(size, len(places)), _values(kind, group.texts(key)))
+    data = group.bytes_of(key)
+    counts, values = _numbers(data.reshape(-1), np.full(size, data.shape[1]), kind, group.rows)
+    return group.rows, Column(kinds, counts, values)
+
+
 # --- records on their own -------------------------------------------------------------------------------------------
 
 
@@ -343,11 +313,17 @@ def _values(kind: int, values: list[bytes]) -> np.ndarray:
 
 def _merged(parts: Sequence[_Part], total: int, kind: int) -> Column:
     """The parts in the order of the records."""
-    if len(parts) == 1 and (np.diff(parts[0][0]) == 1).all():
+    if len(parts) == 1 and len(parts[0][0]) == total:
         return parts[0][1]
     kinds, counts = np.zeros(total, np.int64), np.zeros(total, np.int64)
     for rows, column in parts:
         kinds[rows], counts[rows] = column.kinds, column.counts
+    each = int(counts[0]) if len(counts) else 0
+    if each and (counts == each).all():
+        table: Any = np.empty((total, each), _values(kind, []).dtype)
+        for rows, column in parts:
+            table[rows] = column.values.reshape(-1, each)
+        return Column(kinds, counts, table.reshape(-1))
     starts = np.cumsum(counts) - counts
     values: Any = np.empty(int(counts.sum()), _values(kind, []).dtype)
     for rows, column in parts:

@@ -20,6 +20,8 @@ _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
 _READ_SIZE = 1 << 18
 _MAX_PIECE = 64 << 20
+_AT_ONCE = 64  # records that are read ahead of the one that is asked for
+_LENGTHS = 4096  # lengths whose CRCs are kept
 
 
 class TFRecordCompressionType:
@@ -195,57 +197,108 @@ def read_records(source: ByteStream, name: str) -> Iterator[bytes]:
     """The records of a stream from where it stands; `name` is the file's, for errors (see
     `tf_record_iterator`).
     """
-    offset = 0
-    for number in range(1 << 62):
-        header = _read(source, _HEADER.size, name, number, offset)
-        if not header:
-            return
-        _whole(header, _HEADER.size, name, number, offset)
-        length, stored = _HEADER.unpack(header)
-        _compare(header[:8], stored, "length", name, number, offset)
-        data = _read(source, length, name, number, offset)
-        _whole(data, length, name, number, offset)
-        footer = _read(source, _FOOTER.size, name, number, offset)
-        _whole(footer, _FOOTER.size, name, number, offset)
-        _compare(data, _FOOTER.unpack(footer)[0], "data", name, number, offset)
-        yield data
-        offset += _HEADER.size + length + _FOOTER.size
+    records = RecordStream(source, name)
+    while found := records.take(_AT_ONCE):
+        yield from found
 
 
-def _read(source: ByteStream, size: int, name: str, number: int, offset: int) -> bytes:
-    """`size` bytes, fewer at the end; in pieces, because a length that a damaged file gives may be beyond all
-    memory.
-    """
-    parts: list[bytes] = []
-    try:
-        while size:
-            part = source.read(min(size, _MAX_PIECE))
-            if not part:
-                break
-            parts.append(part)
-            size -= len(part)
-    except zlib.error as error:
-        raise DataLossError(
-            None, None, f"{name}: damaged compression in record {number} at offset {offset}: {error}"
-        ) from None
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+class _DamagedError(Exception):
+    """What is wrong with the record that comes next; `{place}`, `{within}` stand for where it is."""
 
 
-def _whole(data: bytes, size: int, name: str, number: int, offset: int) -> None:
-    if len(data) < size:
-        raise DataLossError(
-            None,
-            None,
-            f"{name}: truncated record at {offset} (record {number}): {size} bytes were to follow, {len(data)} are there",
-        )
+class RecordStream:
+    """The records of a stream, several at a time; errors as `tf_record_iterator` says, after the records before them."""
+
+    def __init__(self, source: ByteStream, name: str):
+        self._source, self._name = source, name
+        self._buffer, self._at = b"", 0  # what was read, and where the next record begins in it
+        self._number = self._offset = 0  # of the next record, in the file
+        self._lengths: dict[int, int] = {}  # masked CRCs of lengths: a file has few different ones
+        self._failure: DataLossError | None = None
+
+    def take(self, count: int) -> list[bytes]:
+        """At most `count` further records, at least one; none at the end."""
+        records: list[bytes] = []
+        stored: list[int] = []
+        damage = None
+        try:
+            while self._failure is None and len(records) < count:
+                length = self._header()
+                if length is None:
+                    break
+                begin = self._at + _HEADER.size
+                end = begin + length
+                if end + _FOOTER.size > len(self._buffer):
+                    begin, end = self._body(length)
+                records.append(self._buffer[begin:end])
+                stored += _FOOTER.unpack_from(self._buffer, end)
+                self._at = end + _FOOTER.size
+        except _DamagedError as error:
+            damage = str(error)
+        computed = [masked_crc32c(record) for record in records]
+        if stored != computed:
+            first = next(i for i, crc in enumerate(computed) if crc != stored[i])
+            damage = _mismatch("data", stored[first], computed[first])
+            del records[first:]
+        self._number += len(records)
+        self._offset += sum(map(len, records)) + (_HEADER.size + _FOOTER.size) * len(records)
+        if damage is not None:
+            place = f"record at {self._offset} (record {self._number})"
+            within = f"in record {self._number} at offset {self._offset}"
+            self._failure = DataLossError(None, None, f"{self._name}: {damage.format(place=place, within=within)}")
+        if self._failure is not None and not records:
+            raise self._failure
+        return records
+
+    def close(self) -> None:
+        """Nothing more is read."""
+        self._source.close()
+
+    def _header(self) -> int | None:
+        """The length of the next record; None at the end of the file."""
+        if self._at + _HEADER.size > len(self._buffer):
+            self._fill(_HEADER.size)
+            if not self._buffer:
+                return None
+            self._whole(0, _HEADER.size)
+        length: int
+        length, stored = _HEADER.unpack_from(self._buffer, self._at)
+        if self._lengths.get(length) != stored:
+            computed = masked_crc32c(self._buffer[self._at : self._at + 8])
+            if stored != computed:
+                raise _DamagedError(_mismatch("length", stored, computed))
+            if len(self._lengths) < _LENGTHS:
+                self._lengths[length] = stored
+        return length
+
+    def _body(self, length: int) -> tuple[int, int]:
+        """Where the record is whose header stands at `_at`, once the buffer has all of it."""
+        self._fill(_HEADER.size + length + _FOOTER.size)
+        self._whole(_HEADER.size, length)
+        self._whole(_HEADER.size + length, _FOOTER.size)
+        return _HEADER.size, _HEADER.size + length
+
+    def _whole(self, begin: int, size: int) -> None:
+        have = len(self._buffer) - begin
+        if have < size:
+            raise _DamagedError(f"truncated {{place}}: {size} bytes were to follow, {max(have, 0)} are there")
+
+    def _fill(self, size: int) -> None:
+        """Have `size` bytes from `_at` on, fewer at the end of the file, in a buffer that begins there.
+
+        They are read in pieces, because a length that a damaged file gives may be beyond all memory.
+        """
+        parts = [self._buffer[self._at :]]
+        have = len(parts[0])
+        try:
+            while have < size and (part := self._source.read(min(max(size - have, _READ_SIZE), _MAX_PIECE))):
+                parts.append(part)
+                have += len(part)
+        except zlib.error as error:
+            text = str(error).replace("{", "{{").replace("}", "}}")
+            raise _DamagedError(f"damaged compression {{within}}: {text}") from None
+        self._buffer, self._at = b"".join(parts), 0
 
 
-def _compare(data: bytes, stored: int, what: str, name: str, number: int, offset: int) -> None:
-    computed = masked_crc32c(data)
-    if stored != computed:
-        raise DataLossError(
-            None,
-            None,
-            f"{name}: corrupted record at {offset} (record {number}): checksum of its {what} does not match: "
-            f"stored {stored:#010x}, calculated {computed:#010x}",
-        )
+def _mismatch(what: str, stored: int, computed: int) -> str:
+    return f"corrupted {{place}}: checksum of its {what} does not match: stored {stored:#010x}, calculated {computed:#010x}"

@@ -195,6 +195,9 @@ reverse_v2_op = define_op(
 )
 
 
+_ALL, _BACKWARDS = slice(None), slice(None, None, -1)
+
+
 def _check_reverse_axes(axes: list[int], dims: int) -> None:
     seen = set()
     for i, axis in enumerate(axes):
@@ -217,7 +220,8 @@ def _(tensor: InputShape, axis: InputShape) -> TensorShape:
 def _(ctx: Any, tensor: Array, axis: Array) -> Array:
     axes = axis.tolist()
     _check_reverse_axes(axes, np.ndim(tensor))
-    return np.flip(tensor, axes) if axes else tensor
+    turned = {axis % np.ndim(tensor) for axis in axes}
+    return tensor[tuple([_BACKWARDS if axis in turned else _ALL for axis in range(np.ndim(tensor))])] if axes else tensor
 
 
 @reverse_v2_op.gradient

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,12 +26,33 @@ State = Any
 COMMON = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''"
 
 
+# How many elements a data set has where that is no number, as `tf.data.experimental` calls it.
+INFINITE, UNKNOWN = -1, -2
+
+
 class Dataset(abc.ABC):
-    """A recipe for a sequence of elements."""
+    """A recipe for a sequence of elements. `cardinality`: how many there are; INFINITE, or UNKNOWN before they are counted.
+
+    A recipe may remember things from run to run (the seeds of a shuffle, cached elements). Where it is used at several
+    places of one pipeline, each place has such a memory of its own: `fresh` copies the tree of recipes for an iterator.
+    """
+
+    cardinality = UNKNOWN
 
     @abc.abstractmethod
     def iterator(self) -> DatasetIterator:
         """A run through the elements from the beginning."""
+
+    def fresh(self) -> Dataset:
+        """The same data set, with a memory of its own."""
+        return self
+
+
+class OptionalValue:
+    """What the variant of an optional holds: an element, or None."""
+
+    def __init__(self, element: Element | None):
+        self.element = element
 
 
 class DatasetIterator(abc.ABC):
@@ -46,6 +67,13 @@ class DatasetIterator(abc.ABC):
     def block(self, count: int) -> list[np.ndarray] | None:
         """At most `count` further elements, at least one, stacked by component; None at the end."""
         raise NotImplementedError
+
+    def elements(self, count: int) -> list[Element]:
+        """At most `count` further elements, fewer only at the end. Those before an error are lost, as in a batch."""
+        found: list[Element] = []
+        while len(found) < count and (element := self.next()) is not None:
+            found.append(element)
+        return found
 
     @abc.abstractmethod
     def save(self) -> State:
@@ -62,14 +90,24 @@ class DatasetIterator(abc.ABC):
         """End what runs in the background."""
 
 
-class FromRecipe(Dataset):
-    """A data set whose iterators are made by a function."""
+class Part(Protocol):
+    """What a recipe is made of: other data sets, functions, what it remembers."""
 
-    def __init__(self, make: Callable[[], DatasetIterator]):
-        self._make = make
+    def fresh(self) -> Any: ...
+
+
+class FromRecipe(Dataset):
+    """A data set whose iterators are made by a function of its parts; what it remembers, is theirs."""
+
+    def __init__(self, make: Callable[..., DatasetIterator], *parts: Part, cardinality: int = UNKNOWN):
+        self._make, self._parts = make, parts
+        self.cardinality = cardinality
 
     def iterator(self) -> DatasetIterator:
-        return self._make()
+        return self._make(*self._parts)
+
+    def fresh(self) -> Dataset:
+        return FromRecipe(self._make, *[part.fresh() for part in self._parts], cardinality=self.cardinality)
 
 
 def define_dataset(signature: str) -> Op:
@@ -153,7 +191,7 @@ class _Once(DatasetIterator):
 @tensor_dataset.kernel("CPU")
 def _(ctx: Any, components: Sequence[Any]) -> Dataset:
     element = [value if isinstance(value, Dataset) else kept(value) for value in components]
-    return FromRecipe(lambda: _Once(element))
+    return FromRecipe(lambda: _Once(element), cardinality=1)
 
 
 class _Slices(DatasetIterator):
@@ -198,7 +236,7 @@ def _(ctx: Any, components: Sequence[Any]) -> Dataset:
                 f"All components must have the same first dimension: component 0 has {len(arrays[0])}, component {i} has "
                 f"{len(array)}",
             )
-    return FromRecipe(lambda: _Slices(arrays))
+    return FromRecipe(lambda: _Slices(arrays), cardinality=len(arrays[0]))
 
 
 class _Range(DatasetIterator):
@@ -235,4 +273,4 @@ def _(ctx: Any, start: Any, stop: Any, step: Any, *, output_types: list[Any]) ->
         raise InvalidArgumentError(None, None, "step must be a non-zero integer.")
     values = range(int(start), int(stop), int(step))
     dtype = np.dtype(output_types[0].as_numpy_dtype).type
-    return FromRecipe(lambda: _Range(values, dtype))
+    return FromRecipe(lambda: _Range(values, dtype), cardinality=len(values))

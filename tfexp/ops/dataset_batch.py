@@ -53,9 +53,7 @@ class _Batch(Chain):
         return parts[0] if parts else None
 
     def _from_elements(self) -> Element | None:
-        elements: list[Element] = []
-        while len(elements) < self._size and (element := self.source.next()) is not None:
-            elements.append(element)
+        elements = self.source.elements(self._size)
         return _stacked(elements) if elements else None
 
 
@@ -63,14 +61,15 @@ def _stacked(elements: Sequence[Element]) -> Element:
     """The elements' components, each along a new first axis; InvalidArgumentError when shapes differ."""
     columns = []
     for position, values in enumerate(zip(*elements, strict=True)):
-        shape = np.shape(values[0])
-        for number, value in enumerate(values):
-            if np.shape(value) != shape:
+        shapes = list(map(np.shape, values))
+        shape = shapes[0]
+        for number in () if shapes.count(shape) == len(shapes) else range(len(shapes)):
+            if shapes[number] != shape:
                 raise InvalidArgumentError(
                     None,
                     None,
                     f"Cannot batch tensors with different shapes in component {position}. First element had shape "
-                    f"{list(shape)} and element {number} had shape {list(np.shape(value))}.",
+                    f"{list(shape)} and element {number} had shape {list(shapes[number])}.",
                 )
         columns.append(stack(values))
     return columns
@@ -82,6 +81,8 @@ def stack(values: Sequence[Any]) -> np.ndarray:
     if isinstance(first, Dataset):
         raise InvalidArgumentError(None, None, "Data sets cannot be put into batches: batch their elements (`flat_map`)")
     dtype, shape = first.dtype, np.shape(first)
+    if shape and 0 not in shape and isinstance(first, np.ndarray):
+        return np.concatenate(values).reshape(len(values), *shape)
     result = np.empty((len(values), *shape), dtype)
     if shape or dtype.hasobject:
         for i, value in enumerate(values):
@@ -98,16 +99,27 @@ def _positive(batch_size: Any) -> int:
     return size
 
 
+def batches(dataset: Dataset, batch_size: Any, drop_remainder: Any) -> Dataset:
+    """Elements stacked, so many at a time."""
+    size, drop = _positive(batch_size), bool(drop_remainder)
+    return FromRecipe(
+        lambda source: _Batch(source.iterator(), size, drop), dataset, cardinality=_in_batches(dataset, size, drop)
+    )
+
+
+def _in_batches(dataset: Dataset, size: int, drop: bool) -> int:
+    count = dataset.cardinality
+    return count if count < 0 else count // size if drop else -(-count // size)
+
+
 @batch_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, batch_size: Any) -> Dataset:
-    size = _positive(batch_size)
-    return FromRecipe(lambda: _Batch(dataset.iterator(), size, False))
+    return batches(dataset, batch_size, False)
 
 
 @batch_dataset_v2.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> Dataset:
-    size, drop = _positive(batch_size), bool(drop_remainder)
-    return FromRecipe(lambda: _Batch(dataset.iterator(), size, drop))
+    return batches(dataset, batch_size, drop_remainder)
 
 
 # --- padded batches ----------------------------------------------------------------------------------------------------
@@ -164,7 +176,11 @@ def _padded(values: Sequence[Any], shape: list[int], padding: Any) -> np.ndarray
 def _padded_batches(dataset: Dataset, size: Any, shapes: Sequence[Any], paddings: Sequence[Any], drop: bool) -> Dataset:
     number = _positive(size)
     wanted, fill = [np.asarray(shape).tolist() for shape in shapes], [kept(padding)[()] for padding in paddings]
-    return FromRecipe(lambda: _PaddedBatch(dataset.iterator(), number, wanted, fill, drop))
+    return FromRecipe(
+        lambda source: _PaddedBatch(source.iterator(), number, wanted, fill, drop),
+        dataset,
+        cardinality=_in_batches(dataset, number, drop),
+    )
 
 
 @padded_batch_dataset.kernel("CPU")
@@ -264,7 +280,15 @@ def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, drop_remai
         if number <= 0:
             raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero, not {number}.")
     drop = bool(drop_remainder)
-    return FromRecipe(lambda: _Window(dataset.iterator(), numbers["size"], numbers["shift"], numbers["stride"], drop))
+    span, shift = (numbers["size"] - 1) * numbers["stride"] + 1, numbers["shift"]
+    count = dataset.cardinality
+    if count >= 0:
+        count = max(0, -(-(count - span + 1) // shift)) if drop else -(-count // shift)
+    return FromRecipe(
+        lambda source: _Window(source.iterator(), numbers["size"], shift, numbers["stride"], drop),
+        dataset,
+        cardinality=count,
+    )
 
 
 # --- and back ----------------------------------------------------------------------------------------------------------
@@ -305,4 +329,4 @@ class _Unbatch(Chain):
 
 @unbatch_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset) -> Dataset:
-    return FromRecipe(lambda: _Unbatch(dataset.iterator()))
+    return FromRecipe(lambda source: _Unbatch(source.iterator()), dataset)

@@ -10,6 +10,8 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.ops.dataset import (
     COMMON,
+    INFINITE,
+    UNKNOWN,
     Chain,
     Dataset,
     DatasetIterator,
@@ -80,8 +82,17 @@ class _Repeat(DatasetIterator):
 
 @repeat_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
-    number = as_count(count)
-    return FromRecipe(lambda: _Repeat(dataset, number))
+    return repeated(dataset, as_count(count))
+
+
+def repeated(dataset: Dataset, number: int) -> Dataset:
+    """The elements so many times; for ever with a number below 0."""
+    counted = dataset.cardinality
+    if number < 0:
+        counted = INFINITE if counted else 0
+    elif counted >= 0 or number == 0:
+        counted *= number
+    return FromRecipe(lambda source: _Repeat(source, number), dataset, cardinality=max(counted, UNKNOWN))
 
 
 class _Take(Chain):
@@ -114,7 +125,10 @@ class _Take(Chain):
 @take_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
     number = max(as_count(count), -1)
-    return FromRecipe(lambda: _Take(dataset.iterator(), number))
+    counted = dataset.cardinality
+    if number >= 0 and counted != UNKNOWN:
+        counted = number if counted == INFINITE else min(number, counted)
+    return FromRecipe(lambda source: _Take(source.iterator(), number), dataset, cardinality=counted)
 
 
 class _Skip(Chain):
@@ -152,7 +166,12 @@ class _Skip(Chain):
 @skip_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
     number = max(as_count(count), -1)
-    return FromRecipe(lambda: _Skip(dataset.iterator(), number))
+    counted = dataset.cardinality
+    if number < 0:
+        counted = 0
+    elif counted >= 0:
+        counted = max(0, counted - number)
+    return FromRecipe(lambda source: _Skip(source.iterator(), number), dataset, cardinality=counted)
 
 
 class _Shard(Chain):
@@ -194,7 +213,10 @@ def _(ctx: Any, dataset: Dataset, num_shards: Any, index: Any) -> Dataset:
         )
     if not 0 <= number < shards:
         raise InvalidArgumentError(None, None, f"Index must be between 0 and {shards - 1} (currently index = {number}).")
-    return FromRecipe(lambda: _Shard(dataset.iterator(), shards, number))
+    counted = dataset.cardinality
+    if counted >= 0:
+        counted = (counted - number + shards - 1) // shards
+    return FromRecipe(lambda source: _Shard(source.iterator(), shards, number), dataset, cardinality=counted)
 
 
 # --- several data sets -------------------------------------------------------------------------------------------------
@@ -243,7 +265,9 @@ class _Concatenate(DatasetIterator):
 
 @concatenate_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, another: Dataset) -> Dataset:
-    return FromRecipe(lambda: _Concatenate([dataset, another]))
+    counts = dataset.cardinality, another.cardinality
+    counted = INFINITE if INFINITE in counts else UNKNOWN if UNKNOWN in counts else sum(counts)
+    return FromRecipe(lambda *sources: _Concatenate(sources), dataset, another, cardinality=counted)
 
 
 class _Zip(DatasetIterator):
@@ -291,4 +315,6 @@ class _Zip(DatasetIterator):
 
 @zip_dataset.kernel("CPU")
 def _(ctx: Any, datasets: Sequence[Dataset]) -> Dataset:
-    return FromRecipe(lambda: _Zip([dataset.iterator() for dataset in datasets]))
+    counts = {dataset.cardinality for dataset in datasets}
+    counted = UNKNOWN if UNKNOWN in counts else min(counts - {INFINITE}, default=INFINITE)
+    return FromRecipe(lambda *sources: _Zip([source.iterator() for source in sources]), *datasets, cardinality=counted)

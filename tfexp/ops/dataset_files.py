@@ -5,15 +5,15 @@ from __future__ import annotations
 import gzip
 import itertools
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import IO, Any, Protocol
 
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.log import get_logger
 from tfexp.formats.file_errors import file_error
-from tfexp.formats.tfrecord import TFRecordOptions, tf_record_iterator
+from tfexp.formats.tfrecord import RecordStream, open_stream
 from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, State, as_count, define_dataset
 
 _FILES = "filenames: string, compression_type: string, buffer_size: int64"
@@ -27,8 +27,33 @@ fixed_length_record_dataset_v2 = define_dataset(
 )
 
 _READ_SIZE = 1 << 18
+_SKIPPED = 1024  # records that are passed over at once
 
-Reader = Callable[[str], Iterator[bytes]]
+
+class Reading(Protocol):
+    """The records of a file that is open."""
+
+    def take(self, count: int) -> list[bytes]:
+        """At most so many further records, at least one; none at the end."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Generated:
+    """The records that a generator gives, which closes the file."""
+
+    def __init__(self, records: Generator[bytes, None, None]):
+        self._records = records
+
+    def take(self, count: int) -> list[bytes]:
+        return list(itertools.islice(self._records, count))
+
+    def close(self) -> None:
+        self._records.close()
+
+
+Reader = Callable[[str], Reading]
 
 
 class _Records(DatasetIterator):
@@ -40,16 +65,15 @@ class _Records(DatasetIterator):
         self._names, self._read = names, read
         self._file = 0  # number of the file
         self._record = 0  # records that were taken from it
-        self._records: Iterator[bytes] | None = None
+        self._records: Reading | None = None
 
     def _take(self, count: int) -> list[bytes]:
         while self._file < len(self._names):
             if self._records is None:
                 self._records = self._read(self._names[self._file])
-                if self._record:
-                    next(itertools.islice(self._records, self._record - 1, None), None)
+                self._skip(self._record)
             try:
-                found = list(itertools.islice(self._records, count))
+                found = self._records.take(count)
             except Exception:
                 self._next_file()
                 raise
@@ -59,8 +83,22 @@ class _Records(DatasetIterator):
             self._next_file()
         return []
 
+    def _skip(self, count: int) -> None:
+        assert self._records is not None
+        while count and (found := self._records.take(min(count, _SKIPPED))):
+            count -= len(found)
+
     def _next_file(self) -> None:
-        self._file, self._record, self._records = self._file + 1, 0, None
+        self.close()
+        self._file, self._record = self._file + 1, 0
+
+    def close(self) -> None:
+        if self._records is not None:
+            self._records.close()
+            self._records = None
+
+    def __del__(self) -> None:
+        self.close()
 
     def next(self) -> Element | None:
         found = self._take(1)
@@ -81,13 +119,15 @@ class _Records(DatasetIterator):
         self._file, self._record, self._records = state["file"], state["record"], None
 
 
-def _names(filenames: np.ndarray) -> list[str]:
+def names_of(filenames: np.ndarray) -> list[str]:
+    """The paths in a string tensor, a scalar or a vector."""
     if np.ndim(filenames) > 1:
         raise InvalidArgumentError(None, None, "`filenames` must be a scalar or a vector.")
     return [name.decode("utf-8", "surrogateescape") for name in np.ravel(filenames)]
 
 
-def _compression(compression_type: Any) -> str:
+def compression_of(compression_type: Any) -> str:
+    """`""`, `"ZLIB"` or `"GZIP"`, of a string tensor."""
     kind = str(compression_type[()].decode())
     if kind not in ("", "ZLIB", "GZIP"):
         raise InvalidArgumentError(None, None, f"Unsupported compression_type: {kind}.")
@@ -127,7 +167,7 @@ class _Unzipped:
         return iter(self._data[self._position :].splitlines(keepends=True))
 
 
-def read_lines(name: str, kind: str) -> Iterator[bytes]:
+def read_lines(name: str, kind: str) -> Generator[bytes, None, None]:
     """A file's lines without their ends (`\\n` or `\\r\\n`)."""
     try:
         with _opened(name, kind) as file:
@@ -137,7 +177,7 @@ def read_lines(name: str, kind: str) -> Iterator[bytes]:
         raise file_error(name, error) from error
 
 
-def read_fixed_length(name: str, kind: str, header: int, record: int, footer: int) -> Iterator[bytes]:
+def read_fixed_length(name: str, kind: str, header: int, record: int, footer: int) -> Generator[bytes, None, None]:
     """A file's records of one length, between its header and its footer."""
     try:
         with _opened(name, kind) as file:
@@ -163,23 +203,23 @@ def read_fixed_length(name: str, kind: str, header: int, record: int, footer: in
 
 @text_line_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
-    names, kind = _names(filenames), _compression(compression_type)
-    return FromRecipe(lambda: _Records(names, lambda name: read_lines(name, kind)))
+    names, kind = names_of(filenames), compression_of(compression_type)
+    return FromRecipe(lambda: _Records(names, lambda name: Generated(read_lines(name, kind))))
 
 
 @tf_record_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
-    names, options = _names(filenames), TFRecordOptions(_compression(compression_type))
-    return FromRecipe(lambda: _Records(names, lambda name: tf_record_iterator(name, options)))
+    names, kind = names_of(filenames), compression_of(compression_type)
+    return FromRecipe(lambda: _Records(names, lambda name: RecordStream(open_stream(name, kind), name)))
 
 
 def _of_fixed_length(filenames: Any, header: Any, record: Any, footer: Any, kind: str) -> Dataset:
-    names, sizes = _names(filenames), [as_count(size) for size in (header, record, footer)]
+    names, sizes = names_of(filenames), [as_count(size) for size in (header, record, footer)]
     if sizes[1] <= 0:
         raise InvalidArgumentError(None, None, "`record_bytes` must be > 0")
     if sizes[0] < 0 or sizes[2] < 0:
         raise InvalidArgumentError(None, None, f"`{'header' if sizes[0] < 0 else 'footer'}_bytes` must be >= 0")
-    return FromRecipe(lambda: _Records(names, lambda name: read_fixed_length(name, kind, *sizes)))
+    return FromRecipe(lambda: _Records(names, lambda name: Generated(read_fixed_length(name, kind, *sizes))))
 
 
 @fixed_length_record_dataset.kernel("CPU")
@@ -197,7 +237,7 @@ def _(
     buffer_size: Any,
     compression_type: Any,
 ) -> Dataset:
-    return _of_fixed_length(filenames, header_bytes, record_bytes, footer_bytes, _compression(compression_type))
+    return _of_fixed_length(filenames, header_bytes, record_bytes, footer_bytes, compression_of(compression_type))
 
 
 # --- errors ------------------------------------------------------------------------------------------------------------
@@ -232,4 +272,4 @@ class _IgnoreErrors(Chain):
 
 @ignore_errors_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, *, log_warning: bool) -> Dataset:
-    return FromRecipe(lambda: _IgnoreErrors(dataset.iterator(), log_warning))
+    return FromRecipe(lambda source: _IgnoreErrors(source.iterator(), log_warning), dataset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,12 +44,34 @@ parallel_interleave_dataset_v4 = define_dataset(
     "num_parallel_calls: int64) -> (handle: variant) {f: func; deterministic: string = 'default'; "
     f"{ARGUMENTS}; {COMMON}}}"
 )
+legacy_parallel_interleave_dataset_v2 = define_dataset(
+    f"LegacyParallelInterleaveDatasetV2{_INTERLEAVE}, buffer_output_elements: int64, prefetch_input_elements: int64) -> "
+    f"(handle: variant) {{f: func; deterministic: string = 'default'; {ARGUMENTS}; {COMMON}}}"
+)
+
+
+# Nodes whose data sets give blocks of elements.
+_GIVE_BLOCKS = (
+    "TextLineDataset",
+    "TFRecordDataset",
+    "FixedLengthRecordDataset",
+    "FixedLengthRecordDatasetV2",
+    "CSVDatasetV2",
+)
+
+
+def _gives_blocks(function: Any) -> bool:
+    """Whether the data sets that a graph function makes are those of files."""
+    op = function.outputs[0].op
+    while op.type == "Identity":
+        op = op.inputs[0].op
+    return op.type in _GIVE_BLOCKS
 
 
 class _FlatMap(Chain):
-    def __init__(self, source: DatasetIterator, function: Function):
+    def __init__(self, source: DatasetIterator, function: Function, blocks: bool):
         super().__init__(source)
-        self.blocks = False
+        self.blocks = blocks
         self._function = function
         self._element: Element | None = None
         self._inner: DatasetIterator | None = None
@@ -60,10 +82,17 @@ class _FlatMap(Chain):
         return self._inner
 
     def next(self) -> Element | None:
+        return self._from_each(lambda inner: inner.next())
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        found: list[np.ndarray] | None = self._from_each(lambda inner: inner.block(count))
+        return found
+
+    def _from_each(self, get: Callable[[DatasetIterator], Any]) -> Any:
         while True:
             inner = self._inner
             if inner is not None:
-                found = inner.next()
+                found = get(inner)
                 if found is not None:
                     return found
                 inner.close()
@@ -91,7 +120,8 @@ class _FlatMap(Chain):
 @flat_map_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
     function = with_arguments(ctx, f, arguments)
-    return FromRecipe(lambda: _FlatMap(dataset.iterator(), function))
+    blocks = _gives_blocks(function.graph_function)
+    return FromRecipe(lambda source, call: _FlatMap(source.iterator(), call, blocks), dataset, function)
 
 
 class _Interleave(Chain):
@@ -182,6 +212,22 @@ def _(
     return _interleave(ctx, dataset, arguments, cycle, block, f, wanted if wanted > 0 else as_count(block))
 
 
+@legacy_parallel_interleave_dataset_v2.kernel("CPU")
+def _(
+    ctx: Any,
+    dataset: Dataset,
+    arguments: Sequence[Any],
+    cycle: Any,
+    block: Any,
+    buffer_output_elements: Any,
+    prefetch_input_elements: Any,
+    *,
+    f: Any,
+) -> Dataset:
+    """Also where the order may be another one, it is that of `interleave`."""
+    return _interleave(ctx, dataset, arguments, cycle, block, f, max(as_count(buffer_output_elements), as_count(block)))
+
+
 def _interleave(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any, block: Any, f: Any, ahead: int) -> Dataset:
     """`ahead`: elements that a thread of each open data set has ready before they are asked for (0: no threads)."""
     length, size = as_count(cycle), as_count(block)
@@ -191,11 +237,11 @@ def _interleave(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any
         raise InvalidArgumentError(None, None, "cycle_length must be greater than zero.")
     if size <= 0:
         raise InvalidArgumentError(None, None, "block_length must be greater than zero.")
-    function = with_arguments(ctx, f, arguments)
-    if ahead:
-        plain = function
 
-        def function(element: Sequence[Any]) -> Sequence[Any]:
-            return [prefetched(plain(element)[0], ahead)]
+    def iterator(source: Dataset, call: Function) -> DatasetIterator:
+        def read_ahead(element: Sequence[Any]) -> Sequence[Any]:
+            return [prefetched(call(element)[0], ahead)]
 
-    return FromRecipe(lambda: _Interleave(dataset.iterator(), function, length, size))
+        return _Interleave(source.iterator(), read_ahead if ahead else call, length, size)
+
+    return FromRecipe(iterator, dataset, with_arguments(ctx, f, arguments))

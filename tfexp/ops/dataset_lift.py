@@ -52,6 +52,8 @@ class _Lifted:
     many: bool
 
 
+# The branches of conditions that a value is computed in, outermost first: (the condition, whether it holds).
+Guards = tuple[tuple[Tensor, bool], ...]
 Rule = Callable[["_Lifting", Operation, list[_Lifted]], list[Tensor]]
 
 
@@ -88,12 +90,12 @@ class _Lifting:
         self.graph = Graph()
         self.graph._functions = function.body._functions
         self.values: dict[Tensor, _Lifted] = {}
+        self.guards: dict[Tensor, Guards] = {}
         elements = len(function.inputs) - captured
         with self.graph.as_default():
             inputs = [self._argument(tensor, position < elements) for position, tensor in enumerate(function.inputs)]
-            needed = _needed(function)
-            for op in function.body._operations:
-                if op in needed and not (op.outputs and op.outputs[0] in self.values):
+            for op in _needed(function):
+                if not (op.outputs and op.outputs[0] in self.values):
                     self._lift(op)
         outputs = [self.values[tensor] for tensor in function.outputs]
         self.many = [value.many for value in outputs]
@@ -110,9 +112,15 @@ class _Lifting:
         return argument
 
     def _lift(self, op: Operation) -> None:
-        if op.op_def.is_stateful or op.control_inputs:
+        if op.op_def.is_stateful or not all(tensor in self.values for tensor in op.inputs):
+            raise _NotLiftableError
+        if any(not before.outputs for before in op.control_inputs):
             raise _NotLiftableError
         inputs = [self.values[tensor] for tensor in op.inputs]
+        self.guards.update(dict.fromkeys(op.outputs, self._guards(op)))
+        if op.type in ("Switch", "Merge"):
+            (self._switch if op.type == "Switch" else self._merge)(op, inputs)
+            return
         many = any(value.many for value in inputs)
         if many:
             rule = RULES.get(op.type)
@@ -122,6 +130,41 @@ class _Lifting:
         else:
             outputs = self.graph.create_op(op.type, [value.tensor for value in inputs], op.attrs, name=op.name).outputs
         self.values.update((old, _Lifted(new, many)) for old, new in zip(op.outputs, outputs, strict=True))
+
+    def _guards(self, op: Operation) -> Guards:
+        """The branches that a node is in: those of its innermost input. Its control inputs have no other effect."""
+        before = [*op.inputs, *(other.outputs[0] for other in op.control_inputs)]
+        return max((self.guards.get(tensor, ()) for tensor in before), key=len, default=())
+
+    def _switch(self, op: Operation, inputs: list[_Lifted]) -> None:
+        """Both branches are computed for all elements: where one of them fails, the elements are looked at singly."""
+        condition = op.inputs[1]
+        while condition.op.type == "Identity":
+            condition = condition.op.inputs[0]
+        outer = self.guards[op.outputs[0]]
+        for branch, output in enumerate(op.outputs):
+            self.values[output] = inputs[0]
+            self.guards[output] = (*outer, (condition, bool(branch)))
+
+    def _merge(self, op: Operation, inputs: list[_Lifted]) -> None:
+        """For each element, what comes from the branch that it takes."""
+        guards = [self.guards.get(tensor, ()) for tensor in op.inputs]
+        depth = len(guards[0]) - 1
+        if len(inputs) != 2 or depth < 0 or len(guards[1]) != depth + 1 or guards[0][:depth] != guards[1][:depth]:
+            raise _NotLiftableError
+        (condition, first), (other, second) = guards[0][depth], guards[1][depth]
+        shapes = [tensor.shape for tensor in op.inputs]
+        if condition is not other or first == second or not shapes[0].is_fully_defined() or shapes[0] != shapes[1]:
+            raise _NotLiftableError
+        holds = self.values[condition]
+        if not holds.many or condition.shape.rank != 0:
+            raise _NotLiftableError
+        rank = _rank(op.inputs[0])
+        parts = [value.tensor for value in inputs]
+        taken, left = parts if first else reversed(parts)
+        chosen = self.node("SelectV2", [self.with_rank(holds, 0, rank), taken, left], {"T": op.inputs[0].dtype})
+        self.values[op.outputs[0]] = _Lifted(chosen, True)
+        self.guards[op.outputs[0]] = guards[0][:depth]
 
     # --- for the rules -------------------------------------------------------------------------------------------
 
@@ -147,16 +190,20 @@ class _Lifting:
         return tensor
 
 
-def _needed(function: Function) -> set[Operation]:
-    needed: set[Operation] = set()
-    pending = [tensor.op for tensor in function.outputs]
+def _needed(function: Function) -> list[Operation]:
+    """The nodes that the outputs depend on, each after those that it depends on (but for the way back in a loop)."""
+    order: list[Operation] = []
+    seen: set[Operation] = set()
+    pending = [(tensor.op, False) for tensor in reversed(function.outputs)]
     while pending:
-        op = pending.pop()
-        if op not in needed:
-            needed.add(op)
-            pending.extend(tensor.op for tensor in op.inputs)
-            pending.extend(op.control_inputs)
-    return needed
+        op, its_inputs_are_there = pending.pop()
+        if its_inputs_are_there:
+            order.append(op)
+        elif op not in seen:
+            seen.add(op)
+            pending.append((op, True))
+            pending.extend((before, False) for before in (*(tensor.op for tensor in op.inputs), *op.control_inputs))
+    return order
 
 
 def _rank(tensor: Tensor) -> int:
@@ -258,11 +305,39 @@ def _parse_example(lifting: _Lifting, op: Operation, inputs: list[_Lifted]) -> l
     return lifting.same(op, [value.tensor for value in inputs])
 
 
+def _reverse(lifting: _Lifting, op: Operation, inputs: list[_Lifted]) -> list[Tensor]:
+    rank = _rank(op.inputs[0])
+    axes = [int(axis) % rank + 1 for axis in np.ravel(_fixed(op, 1))]
+    return lifting.same(op, [inputs[0].tensor, lifting.constant(axes, op.inputs[1].dtype)])
+
+
+def _concat(lifting: _Lifting, op: Operation, inputs: list[_Lifted]) -> list[Tensor]:
+    *values, axis = inputs
+    if not all(value.many for value in values) or axis.many:
+        raise _NotLiftableError
+    moved = int(_fixed(op, len(values))) % _rank(op.inputs[0]) + 1
+    return lifting.same(op, [*(value.tensor for value in values), lifting.constant(moved, op.inputs[-1].dtype)])
+
+
+def _strided_slice(lifting: _Lifting, op: Operation, inputs: list[_Lifted]) -> list[Tensor]:
+    """All of the new axis, then what is taken of an element."""
+    if any(value.many for value in inputs[1:]):
+        raise _NotLiftableError
+    limits = [
+        lifting.constant([first, *np.ravel(_fixed(op, position)).tolist()], op.inputs[position].dtype)
+        for position, first in ((1, 0), (2, 0), (3, 1))
+    ]
+    masks = {name: op.attrs[name] << 1 for name in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask")}
+    whole = {name: op.attrs[name] << 1 | 1 for name in ("begin_mask", "end_mask")}
+    return lifting.same(op, [inputs[0].tensor, *limits], **masks, **whole)
+
+
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENTWISE.split(), _elementwise),
     **dict.fromkeys(_BROADCASTING.split(), _broadcasting),
     **dict.fromkeys(_REDUCTIONS.split(), _reduction),
     "DecodeCSV": _first_only,
+    "ConcatV2": _concat,
     "ExpandDims": _expand_dims,
     "GatherV2": _gather,
     "OneHot": _one_hot,
@@ -271,6 +346,8 @@ RULES: dict[str, Rule] = {
     "RegexFullMatch": _first_only,
     "RegexReplace": _first_only,
     "Reshape": _reshape,
+    "ReverseV2": _reverse,
     "Squeeze": _squeeze,
+    "StridedSlice": _strided_slice,
     "Transpose": _transpose,
 }

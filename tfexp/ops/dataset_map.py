@@ -6,6 +6,7 @@ can do many elements at once (`dataset_lift`), maps a block at a time.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.ops.dataset import (
     COMMON,
+    UNKNOWN,
     Chain,
     Dataset,
     DatasetIterator,
@@ -35,15 +37,44 @@ ARGUMENTS = "Targuments: list(type) >= 0"
 MAP = "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
 
 Function = Callable[[Sequence[Any]], Sequence[Any]]
+Each = Callable[[Sequence[Element]], tuple[list[Element], Exception | None]]
 
 
-def with_arguments(ctx: Any, function: Any, arguments: Sequence[Any]) -> Function:
-    """The function of a node, as a callable of an element: what it captured follows the element's components."""
-    call = ctx.function(function)
-    if not arguments:
-        return lambda element: call(element)
-    captured = [value if isinstance(value, Dataset) else kept(value) for value in arguments]
-    return lambda element: call([*element, *captured])
+class ElementFunction:
+    """The function of a node as a callable of an element: what it captured follows the element's components."""
+
+    def __init__(self, call: Any, captured: Sequence[Any]):
+        self._call, self._captured = call, captured
+        # A call of the bound function itself where nothing has to be added: it comes once for each element.
+        self.of_element: Function = (lambda element: call([*element, *captured])) if captured else call
+
+    def __call__(self, element: Sequence[Any]) -> Sequence[Any]:
+        return self.of_element(element)
+
+    def each(self, elements: Sequence[Element]) -> tuple[list[Element], Exception | None]:
+        """Of elements of the same shapes: the results up to one that fails, and its error."""
+        rows = [[*element, *self._captured] for element in elements] if self._captured else elements
+        found: tuple[list[Element], Exception | None] = self._call.each(rows)
+        return found
+
+    @property
+    def graph_function(self) -> Any:
+        """The `graph.function.Function` that is called."""
+        return self._call.function
+
+    def fresh(self) -> ElementFunction:
+        """The same function; random numbers begin anew."""
+        function = self._call.function
+        if not any(op.op_def.is_stateful for op in function.body._operations):
+            return self
+        return ElementFunction(self._call.rebound(function), self._captured)
+
+
+def with_arguments(ctx: Any, function: Any, arguments: Sequence[Any]) -> ElementFunction:
+    """The function of a node, ready to be called."""
+    return ElementFunction(
+        ctx.function(function), [value if isinstance(value, Dataset) else kept(value) for value in arguments]
+    )
 
 
 # --- map ---------------------------------------------------------------------------------------------------------------
@@ -95,7 +126,8 @@ class _Mapping(Chain):
         return self._singly.popleft()
 
     def _spread(self, block: Sequence[np.ndarray]) -> None:
-        self._singly.extend([row(array, i) for array in block] for i in range(len(block[0])))
+        columns = [[row(array, i) for i in range(len(array))] if array.dtype == object else list(array) for array in block]
+        self._singly.extend(zip(*columns, strict=True))
 
     def save(self) -> State:
         return {"source": self.source.save(), "singly": [list(element) for element in self._singly]}
@@ -106,6 +138,30 @@ class _Mapping(Chain):
 
 
 class _Map(_Mapping):
+    def __init__(self, source: DatasetIterator, call: ElementFunction, of_blocks: Function | None):
+        super().__init__(source, call.of_element, of_blocks)
+        self._call = call
+
+    def elements(self, count: int) -> list[Element]:
+        """Elements of a block have the same shapes, so that they are mapped together."""
+        if not self.source.blocks:
+            return super().elements(count)
+        found: list[Element] = []
+        while len(found) < count:
+            if not self._singly:
+                block = self.source.block(count - len(found))
+                if block is None:
+                    break
+                self._spread(block)
+            waiting = list(itertools.islice(self._singly, count - len(found)))
+            results, failure = self._call.each(waiting)
+            found += results
+            for _ in range(len(results) + (failure is not None)):
+                self._singly.popleft()
+            if failure is not None:
+                raise failure
+        return found
+
     def next(self) -> Element | None:
         element = self._element()
         return None if element is None else self._function(element)
@@ -126,21 +182,28 @@ class _Map(_Mapping):
 
 
 @map_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any, preserve_cardinality: bool) -> Dataset:
     function = with_arguments(ctx, f, arguments)
     of_blocks = lifted(ctx, f, arguments)
-    return FromRecipe(lambda: _Map(dataset.iterator(), function, of_blocks))
+    return FromRecipe(
+        lambda source, call: _Map(source.iterator(), call, of_blocks),
+        dataset,
+        function,
+        cardinality=dataset.cardinality if preserve_cardinality else UNKNOWN,
+    )
 
 
-class _ParallelMap(_Mapping):
+class UnderWay(_Mapping):
     """Calls that are under way while earlier results are taken; the results come in the order of the elements.
 
-    A task maps several elements, as many as take it about `_TASK` seconds: to hand over one costs more than most calls.
+    `calls`: how many there may be; -1 (AUTOTUNE) leaves that to this class. A task maps several elements, as
+    many as take it about `_TASK` seconds: to hand over one costs more than most calls.
     """
 
-    def __init__(self, source: DatasetIterator, function: Function, calls: int):
+    def __init__(self, source: DatasetIterator, function: Function, calls: int, each: Each | None = None):
         super().__init__(source, function, None)
-        self._calls = calls
+        self._each = each  # the function of several elements of the same shapes, where the source's are
+        self._calls = calls if calls > 0 else AUTOTUNED_CALLS
         self._pool: ThreadPoolExecutor | None = None
         self._under_way: deque[tuple[list[Element], Future[list[Any]]]] = deque()
         self._ready: deque[Any] = deque()  # results, and exceptions in the place of results
@@ -181,14 +244,26 @@ class _ParallelMap(_Mapping):
     def _run(self, elements: list[Element]) -> list[Any]:
         began = time.perf_counter()
         results: list[Any] = []
+        while len(results) < len(elements):
+            found, failure = self._mapped(elements[len(results) :])
+            results += found
+            if failure is not None:
+                results.append(failure)
+        each = (time.perf_counter() - began) / len(elements)
+        self._size = max(1, min(_LARGEST_TASK, int(_TASK / max(each, 1e-9))))
+        return results
+
+    def _mapped(self, elements: list[Element]) -> tuple[list[Element], Exception | None]:
+        """The results up to the first that fails, and its error."""
+        if self._each is not None:
+            return self._each(elements)
+        results: list[Element] = []
         for element in elements:
             try:
                 results.append(self._function(element))
             except Exception as error:
-                results.append(error)
-        each = (time.perf_counter() - began) / len(elements)
-        self._size = max(1, min(_LARGEST_TASK, int(_TASK / max(each, 1e-9))))
-        return results
+                return results, error
+        return results, None
 
     def save(self) -> State:
         waiting = [list(element) for elements, _ in self._under_way for element in elements]
@@ -216,22 +291,22 @@ _TASK = 1e-3
 _LARGEST_TASK = 64
 
 
-def _parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any) -> Dataset:
+def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any, keeps: bool) -> Dataset:
+    """`f` of the elements of `dataset`, with so many calls at a time; `keeps`: there are as many as before."""
     number = as_count(calls)
     if number == 0 or number < -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
     function = with_arguments(ctx, f, arguments)
     of_blocks = lifted(ctx, f, arguments)
-    threads = number if number > 0 else AUTOTUNED_CALLS
 
-    def iterator() -> DatasetIterator:
-        source = dataset.iterator()
+    def iterator(mapped: Dataset, call: ElementFunction) -> DatasetIterator:
+        source = mapped.iterator()
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
         if source.blocks and of_blocks is not None:
-            return _Map(source, function, of_blocks)
-        return _ParallelMap(source, function, threads)
+            return _Map(source, call, of_blocks)
+        return UnderWay(source, call.of_element, number, call.each if source.blocks else None)
 
-    return FromRecipe(iterator)
+    return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
 
 
 # What `tf.data.experimental.AUTOTUNE` stands for.
@@ -239,13 +314,17 @@ AUTOTUNED_CALLS = 4
 
 
 @parallel_map_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any) -> Dataset:
-    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
+def _(
+    ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool
+) -> Dataset:
+    return parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
 
 
 @parallel_map_dataset_v2.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any) -> Dataset:
-    return _parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
+def _(
+    ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool
+) -> Dataset:
+    return parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
 
 
 # --- filter, take_while, scan --------------------------------------------------------------------------------------------
@@ -288,7 +367,7 @@ class _Filter(_Mapping):
 @filter_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
     function, of_blocks = with_arguments(ctx, predicate, arguments), lifted(ctx, predicate, arguments)
-    return FromRecipe(lambda: _Filter(dataset.iterator(), function, of_blocks))
+    return FromRecipe(lambda source, call: _Filter(source.iterator(), call.of_element, of_blocks), dataset, function)
 
 
 class _TakeWhile(Chain):
@@ -316,7 +395,7 @@ class _TakeWhile(Chain):
 @take_while_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
     function = with_arguments(ctx, predicate, arguments)
-    return FromRecipe(lambda: _TakeWhile(dataset.iterator(), function))
+    return FromRecipe(lambda source, call: _TakeWhile(source.iterator(), call), dataset, function)
 
 
 class _Scan(Chain):
@@ -343,6 +422,13 @@ class _Scan(Chain):
 
 
 @scan_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, initial: Sequence[Any], arguments: Sequence[Any], *, f: Any) -> Dataset:
+def _(
+    ctx: Any, dataset: Dataset, initial: Sequence[Any], arguments: Sequence[Any], *, f: Any, preserve_cardinality: bool
+) -> Dataset:
     start, function = [kept(value) for value in initial], with_arguments(ctx, f, arguments)
-    return FromRecipe(lambda: _Scan(dataset.iterator(), start, function))
+    return FromRecipe(
+        lambda source, call: _Scan(source.iterator(), start, call),
+        dataset,
+        function,
+        cardinality=dataset.cardinality if preserve_cardinality else UNKNOWN,
+    )

@@ -1,4 +1,4 @@
-"""Data sets that keep elements: prefetched by a thread before they are asked for, or cached in the first run."""
+"""Data sets whose elements a thread has ready before they are asked for."""
 
 from __future__ import annotations
 
@@ -6,22 +6,8 @@ import threading
 from collections import deque
 from typing import Any
 
-import numpy as np
-
-from tfexp.core.errors import CancelledError, InvalidArgumentError, UnimplementedError
-from tfexp.ops.dataset import (
-    COMMON,
-    Chain,
-    Dataset,
-    DatasetIterator,
-    Element,
-    FromRecipe,
-    State,
-    as_count,
-    define_dataset,
-    kept,
-    row,
-)
+from tfexp.core.errors import CancelledError, InvalidArgumentError
+from tfexp.ops.dataset import Dataset, DatasetIterator, Element, FromRecipe, State, as_count, define_dataset
 
 prefetch_dataset = define_dataset(
     "PrefetchDataset(input_dataset: variant, buffer_size: int64) -> (handle: variant) {output_types: list(type) >= 1; "
@@ -137,11 +123,11 @@ class _Prefetch(DatasetIterator):
 def prefetched(dataset: Dataset, size: int) -> Dataset:
     """`dataset`, read ahead by a thread; one whose elements come in blocks from memory has no use for that."""
 
-    def iterator() -> DatasetIterator:
-        source = dataset.iterator()
+    def iterator(recipe: Dataset) -> DatasetIterator:
+        source = recipe.iterator()
         return source if source.blocks else _Prefetch(source, size)
 
-    return FromRecipe(iterator)
+    return FromRecipe(iterator, dataset, cardinality=dataset.cardinality)
 
 
 @prefetch_dataset.kernel("CPU")
@@ -152,87 +138,3 @@ def _(ctx: Any, dataset: Dataset, buffer_size: Any) -> Dataset:
     if size == 0:
         return dataset
     return prefetched(dataset, size if size > 0 else _AUTOTUNED_SIZE)
-
-
-# --- cache ---------------------------------------------------------------------------------------------------------------
-
-cache_dataset = define_dataset(f"CacheDataset(input_dataset: variant, filename: string) -> (handle: variant) {{{COMMON}}}")
-
-
-class _Cached(Dataset):
-    """Keeps the elements of its first complete run in memory and gives those out from then on."""
-
-    def __init__(self, source: Dataset):
-        self._source = source
-        self.elements: list[Element] | None = None
-        self.columns: list[np.ndarray] | None = None
-
-    def iterator(self) -> DatasetIterator:
-        return _Caching(self, self._source.iterator())
-
-
-class _Caching(Chain):
-    def __init__(self, cache: _Cached, source: DatasetIterator):
-        super().__init__(source)
-        self._cache = cache
-        self._seen: list[Any] = []  # in this run: elements, or blocks
-        self._position = 0
-        self._from_cache = cache.elements is not None or cache.columns is not None
-
-    def next(self) -> Element | None:
-        if self.blocks:
-            found = self.block(1)
-            return None if found is None else [row(array, 0) for array in found]
-        if self._from_cache:
-            elements = self._cache.elements or []
-            if self._position == len(elements):
-                return None
-            self._position += 1
-            return [v[...] if isinstance(v, np.ndarray) else v for v in elements[self._position - 1]]
-        element = self.source.next()
-        if element is None:
-            self._cache.elements, self._seen = self._seen, []
-            self._from_cache, self._position = True, len(self._cache.elements)
-            return None
-        self._seen.append([kept(v) if isinstance(v, np.ndarray) else v for v in element])
-        return element
-
-    def block(self, count: int) -> list[np.ndarray] | None:
-        if self._from_cache:
-            columns, start = self._cache.columns or [], self._position
-            if not columns or start == len(columns[0]):
-                return None
-            self._position = min(start + count, len(columns[0]))
-            return [column[start : self._position] for column in columns]
-        found = self.source.block(count)
-        if found is None:
-            self._cache.columns = [np.concatenate(parts) for parts in zip(*self._seen, strict=True)]
-            self._seen, self._from_cache = [], True
-            self._position = len(self._cache.columns[0]) if self._cache.columns else 0
-            return None
-        self._seen.append([kept(array) for array in found])
-        return found
-
-    def save(self) -> State:
-        return {
-            "source": self.source.save(),
-            "seen": self._seen,
-            "position": self._position,
-            "from_cache": self._from_cache,
-            "elements": self._cache.elements,
-            "columns": self._cache.columns,
-        }
-
-    def restore(self, state: State) -> None:
-        self.source.restore(state["source"])
-        self._seen, self._position, self._from_cache = list(state["seen"]), state["position"], state["from_cache"]
-        self._cache.elements, self._cache.columns = state["elements"], state["columns"]
-
-
-@cache_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, filename: Any) -> Dataset:
-    if filename[()]:
-        raise UnimplementedError(
-            None, None, f"Caching in a file ({filename[()].decode()}) is not there: `cache()` keeps the elements in memory"
-        )
-    return _Cached(dataset)

@@ -27,25 +27,35 @@ from tfexp.ops.dataset import (
     define_dataset,
     row,
 )
+from tfexp.ops.dataset_choose import repeated
 from tfexp.ops.philox import Philox
 
 shuffle_dataset = define_dataset(
     "ShuffleDataset(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64) -> (handle: variant) "
     f"{{reshuffle_each_iteration: bool = true; {COMMON}}}"
 )
+shuffle_and_repeat_dataset = define_dataset(
+    "ShuffleAndRepeatDataset(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64) -> "
+    "(handle: variant) {output_types: list(type) >= 1; output_shapes: list(shape) >= 1; reshuffle_each_iteration: bool = "
+    "true; metadata: string = ''}"
+)
 
 # Words of a stream that are computed at once.
 _WORDS = 1024
 
 
-class _Stream:
+class Stream:
     """The words of Philox(seed, seed2), one after another."""
 
     def __init__(self, seed: int, seed2: int):
         self.seeds = seed, seed2
         self.taken = 0
+        self._lock = threading.Lock()
         self._words: list[int] = []
         self._begin = 0
+
+    def fresh(self) -> Stream:
+        return Stream(*self.seeds)
 
     def go_to(self, taken: int) -> None:
         """Be where `taken` words have been taken."""
@@ -60,11 +70,16 @@ class _Stream:
         self.taken += 1
         return self._words[position]
 
+    def pair(self) -> tuple[int, int]:
+        """The next two words, for one of several threads."""
+        with self._lock:
+            return self.word(), self.word()
+
 
 class _Ring:
     """Places of waiting elements, at most `size`: filled at one end, drawn from at random."""
 
-    def __init__(self, size: int, stream: _Stream):
+    def __init__(self, size: int, stream: Stream):
         self._size, self._stream = size, stream
         self._places: list[int] = []
         self._first = self._end = 0  # how many have gone out, how many have come in
@@ -102,9 +117,9 @@ class _Ring:
 class _Shuffle(Chain):
     """The elements wait in `_store`, a row of arrays (of blocks) or a list (of elements) for each place."""
 
-    def __init__(self, source: DatasetIterator, size: int, parent: _Stream, seeds: tuple[int, int]):
+    def __init__(self, source: DatasetIterator, size: int, parent: Stream, seeds: tuple[int, int]):
         super().__init__(source)
-        self._stream = _Stream(*seeds)
+        self._stream = Stream(*seeds)
         self._ring = _Ring(size, self._stream)
         self._parent = parent
         self._ended = False
@@ -225,17 +240,32 @@ class _Shuffle(Chain):
 
 @shuffle_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, *, reshuffle_each_iteration: bool) -> Dataset:
+    return _shuffled(dataset, buffer_size, seed, seed2, reshuffle_each_iteration)
+
+
+@shuffle_and_repeat_dataset.kernel("CPU")
+def _(
+    ctx: Any,
+    dataset: Dataset,
+    buffer_size: Any,
+    seed: Any,
+    seed2: Any,
+    count: Any,
+    *,
+    reshuffle_each_iteration: bool,
+) -> Dataset:
+    return repeated(_shuffled(dataset, buffer_size, seed, seed2, reshuffle_each_iteration), as_count(count))
+
+
+def _shuffled(dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, reshuffle_each_iteration: bool) -> Dataset:
     size = as_count(buffer_size)
     if size <= 0:
         raise InvalidArgumentError(None, None, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
     seeds = int(seed), int(seed2)
     if seeds == (0, 0):
         seeds = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
-    parent, lock = _Stream(*seeds), threading.Lock()
 
-    def iterator() -> DatasetIterator:
-        with lock:
-            own = (parent.word(), parent.word()) if reshuffle_each_iteration else seeds
-        return _Shuffle(dataset.iterator(), size, parent, own)
+    def iterator(source: Dataset, runs: Stream) -> DatasetIterator:
+        return _Shuffle(source.iterator(), size, runs, runs.pair() if reshuffle_each_iteration else seeds)
 
-    return FromRecipe(iterator)
+    return FromRecipe(iterator, dataset, Stream(*seeds), cardinality=dataset.cardinality)

@@ -15,6 +15,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
+from tfexp.formats.csv_scan import PlainFields
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank_at_most
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
@@ -26,6 +27,7 @@ decode_csv_op = define_op(
     "na_value: string = ''; select_cols: list(int) = []}"
 )
 
+_FEW = 512  # records below which Python reads numbers sooner than operations on arrays
 _NAMES = {dtypes.float32: "float", dtypes.float64: "double"}
 
 
@@ -55,20 +57,96 @@ def _(
     if len(delimiter) != 1:
         raise InvalidArgumentError(None, None, "field_delim should be only 1 char")
     texts = texts_of(records)
-    rows = [_fields(text, delimiter, use_quote_delim) for text in texts]
-    if select_cols:
-        rows = [[row[i] for i in select_cols if i < len(row)] for row in rows]
-    wanted = len(OUT_TYPE)
+    missing = attr_bytes(na_value)
+    columns = None
+    if b"" not in texts:  # which has no fields at all
+        columns = plain_columns(texts, delimiter, use_quote_delim, select_cols, record_defaults, OUT_TYPE, missing)
+    if columns is None:
+        columns = _columns(texts, delimiter, use_quote_delim, select_cols, record_defaults, OUT_TYPE, missing)
+    return [column.reshape(np.shape(records)) for column in columns]
+
+
+def plain_columns(
+    texts: Sequence[bytes] | bytes,
+    delimiter: bytes,
+    quotes: bool,
+    selected: Sequence[int],
+    defaults: Sequence[Any],
+    types: Sequence[DType],
+    missing: bytes,
+) -> list[np.ndarray] | None:
+    """The columns of records (or of a text in which a newline ends each) where nothing is quoted and nothing is wrong.
+
+    None where a closer look is needed.
+    """
+    blob, count = (texts, None) if isinstance(texts, bytes) else (b"\n".join([*texts, b""]), len(texts))
+    if b"\r" in blob or (quotes and b'"' in blob):
+        return None
+    fields = PlainFields.split(blob, delimiter, count)
+    if fields is None or (fields.count != len(types) and not selected) or any(i >= fields.count for i in selected):
+        return None
+    columns = []
+    for field, default, dtype in zip(selected or range(len(types)), defaults, types, strict=True):
+        column = _plain_column(fields, field, np.ravel(default), dtype, missing)
+        if column is None:
+            return None
+        columns.append(column)
+    return columns
+
+
+def _plain_column(fields: PlainFields, field: int, default: np.ndarray, dtype: DType, missing: bytes) -> np.ndarray | None:
+    absent = fields.ends[:, field] == fields.starts[:, field]
+    if missing:
+        absent |= fields.equal(field, missing)
+    some = bool(absent.any())
+    if some and not default.size:
+        return None
+    if dtype is dtypes.string:
+        column = string_array(fields.texts(field), (len(absent),))
+        if some:
+            column[absent] = default.tolist()[0]
+        return column
+    if len(absent) < _FEW and not some:
+        return parsed_numbers(fields.texts(field), dtype)
+    numbers, readable = fields.numbers(field, dtype.is_integer)
+    odd = np.flatnonzero(~readable & ~absent)
+    if len(odd):
+        texts = fields.texts(field)
+        parsed = parsed_numbers([texts[i] for i in odd.tolist()], dtype)
+        if parsed is None:
+            return None
+        numbers[odd] = parsed
+    if some:
+        numbers[absent] = default[0]
+    if dtype.is_integer and not dtype.min <= numbers.min() <= numbers.max() <= dtype.max:
+        return None
+    with np.errstate(over="ignore"):  # too large for a float32 is inf
+        result: np.ndarray = numbers.astype(dtype.as_numpy_dtype)
+    return result
+
+
+def _columns(
+    texts: Sequence[bytes],
+    delimiter: bytes,
+    quotes: bool,
+    selected: Sequence[int],
+    defaults: Sequence[Any],
+    types: Sequence[DType],
+    missing: bytes,
+) -> list[np.ndarray]:
+    """The columns of records of any kind. InvalidArgumentError names the record and the field."""
+    rows = [_fields(text, delimiter, quotes) for text in texts]
+    if selected:
+        rows = [[row[i] for i in selected if i < len(row)] for row in rows]
+    wanted = len(types)
     for number, row in enumerate(rows):
         if len(row) != wanted:
             raise InvalidArgumentError(None, None, f"Expect {wanted} fields but have {len(row)} in record {number}")
     columns = list(zip(*rows, strict=True)) if rows else [()] * wanted
-    missing = attr_bytes(na_value)
-    shape = np.shape(records)
     results = []
-    for field, (column, default, dtype) in enumerate(zip(columns, record_defaults, OUT_TYPE, strict=True)):
+    for field, (column, default, dtype) in enumerate(zip(columns, defaults, types, strict=True)):
         filled = _with_default(column, np.ravel(default), missing, field) if b"" in column or missing in column else column
-        results.append(_column(filled, dtype, field).reshape(shape))
+        results.append(_column(filled, dtype, field))
     return results
 
 

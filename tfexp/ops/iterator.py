@@ -29,8 +29,8 @@ class IteratorResource:
 
     def initialize(self, dataset: Dataset) -> None:
         """Start from the beginning of `dataset`."""
-        self._dataset = dataset
-        self._replace(dataset.iterator())
+        self._dataset = dataset.fresh()
+        self._replace(self._dataset.iterator())
 
     def _replace(self, fresh: DatasetIterator) -> None:
         with self._lock:

@@ -12,7 +12,9 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
-from tfexp.formats.example_scan import BYTES, FLOATS, INTS, Column, MalformedError, read_columns
+from tfexp.formats.example_scan import Column, read_columns
+from tfexp.formats.example_template import Templates
+from tfexp.formats.example_wire import BYTES, FLOATS, INTS, MalformedError
 from tfexp.graph.shape_inference import shape_text
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import attr_bytes, listed, shown, texts_of
@@ -105,7 +107,7 @@ def _(
 ) -> list[Any]:
     sparse = [(texts_of(key)[0], dtype) for key, dtype in zip(sparse_keys, sparse_types, strict=True)]
     dense = [(texts_of(key)[0], dtype) for key, dtype in zip(dense_keys, Tdense, strict=True)]
-    return _parse(serialized, names, sparse, dense, [], dense_defaults, dense_shapes)
+    return parse_examples(serialized, names, sparse, dense, [], dense_defaults, dense_shapes, _templates(ctx))
 
 
 @parse_example_v2_op.kernel("CPU")
@@ -127,7 +129,7 @@ def _(
     sparse = list(zip(texts_of(sparse_keys), sparse_types, strict=True))
     dense = list(zip(texts_of(dense_keys), Tdense, strict=True))
     ragged = list(zip(texts_of(ragged_keys), ragged_value_types, ragged_split_types, strict=True))
-    return _parse(serialized, names, sparse, dense, ragged, dense_defaults, dense_shapes)
+    return parse_examples(serialized, names, sparse, dense, ragged, dense_defaults, dense_shapes, _templates(ctx))
 
 
 @parse_single_example_op.kernel("CPU")
@@ -144,7 +146,13 @@ def _(
 ) -> list[Any]:
     sparse = list(zip(map(attr_bytes, sparse_keys), sparse_types, strict=True))
     dense = list(zip(map(attr_bytes, dense_keys), Tdense, strict=True))
-    return _parse(serialized, np.empty(0, object), sparse, dense, [], dense_defaults, dense_shapes)
+    return parse_examples(serialized, np.empty(0, object), sparse, dense, [], dense_defaults, dense_shapes, _templates(ctx))
+
+
+def _templates(ctx: Any) -> Templates:
+    """What the node remembers of the records that it has parsed."""
+    templates: Templates = ctx.node_state.setdefault("templates", Templates())
+    return templates
 
 
 class _Batch:
@@ -177,7 +185,7 @@ class _Batch:
         return InvalidArgumentError(None, None, f"{self._name(row)}Key: {shown(key)}{index}.  {what}")
 
 
-def _parse(
+def parse_examples(
     serialized: Any,
     names: Any,
     sparse: Sequence[tuple[bytes, DType]],
@@ -185,11 +193,17 @@ def _parse(
     ragged: Sequence[tuple[bytes, DType, DType]],
     defaults: Sequence[Any],
     shapes: Sequence[TensorShape],
+    templates: Templates | None = None,
 ) -> list[Any]:
+    """The outputs of ParseExampleV2: sparse indices, values, shapes; dense values; ragged values and splits.
+
+    `sparse`, `dense`: (key, dtype); `ragged`: (key, dtype, dtype of the splits). InvalidArgumentError names the record.
+    `templates`: what is remembered of earlier records.
+    """
     batch = _Batch(serialized, names)
     keys = [*sparse, *dense, *[(key, dtype) for key, dtype, _ in ragged]]
     try:
-        columns = read_columns(batch.records, [(key, _KINDS[dtype]) for key, dtype in keys])
+        columns = read_columns(batch.records, [(key, _KINDS[dtype]) for key, dtype in keys], templates)
     except MalformedError as error:
         text = shown(batch.records[error.position])
         raise InvalidArgumentError(None, None, f"Could not parse example input, value: '{text}'") from None

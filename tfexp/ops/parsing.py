@@ -127,7 +127,8 @@ def keys_array(keys: list[str]) -> Any:
 _EXAMPLE_KINDS = (VarLenFeature, FixedLenFeature, FixedLenSequenceFeature)
 
 
-def _spec(features: Mapping[str, Any] | None) -> Spec:
+def feature_spec(features: Mapping[str, Any] | None) -> Spec:
+    """What `parse_example` does with these features. ValueError for features that cannot be."""
     if not features:
         raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
     spec = Spec.of(features, _EXAMPLE_KINDS)
@@ -152,7 +153,7 @@ def parse_example(
     `example_names` stand in errors. ValueError for features that cannot be; InvalidArgumentError at run time, naming
     example and key, for one that is missing, of another type, or of a wrong number of values. Source: `tf.parse_example`.
     """
-    return _parse(serialized, _spec(features), name, example_names)
+    return _parse(serialized, feature_spec(features), name, example_names)
 
 
 def _parse(serialized: Any, spec: Spec, name: str | None, names: Any) -> dict[str, Any]:
@@ -182,7 +183,7 @@ def parse_single_example(
     serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
 ) -> dict[str, Any]:
     """As `parse_example`, of one serialized Example, a scalar. Source: `tf.parse_single_example`."""
-    spec = _spec(features)
+    spec = feature_spec(features)
     with name_scope(name, "ParseSingleExample", [serialized, example_names]):
         string = convert_to_tensor(serialized, dtypes.string, name="serialized")
         if string.shape.rank is None:

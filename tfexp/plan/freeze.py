@@ -127,7 +127,8 @@ def _fetches(draft: Draft, number: dict[Value, int], roots: RootMap, inner: bool
             for owner in owners
         )
         given.update(owners)
-        fetches.append(Fetch(number[value], Keep.AS_IT_IS if fresh else Keep.COPY))
+        handle = value.dtype.base_dtype in (dtypes.resource, dtypes.variant)  # nothing that is written to
+        fetches.append(Fetch(number[value], Keep.AS_IT_IS if fresh or handle else Keep.COPY))
     return tuple(fetches)
 
 

@@ -71,6 +71,29 @@ class Compiled:
             restore_denormals()
             frames.append(frame)
 
+    def run_each(self, rows: Sequence[Sequence[Any]]) -> tuple[list[Sequence[Any]], Exception | None]:
+        """The fetched values for each row of fed arrays, up to the first that fails; and that one's error."""
+        self.used = True
+        if self._generation != self._resources.generation:
+            self._bind()
+        frames, results = self._frames, list[Sequence[Any]]()
+        try:
+            frame = frames.pop()
+        except IndexError:
+            frame = self._make_frame()
+        flush_denormals()
+        try:
+            if isinstance(frame, functools.partial) and isinstance(frame.func, types.BuiltinMethodType):
+                frame.func(_each, frame.args[0], rows, results)  # in the frame's context, entered once for all
+            else:
+                _each(frame, rows, results)
+        except Exception as error:
+            return results, self._failure(error)
+        finally:
+            restore_denormals()
+            frames.append(frame)
+        return results, None
+
     def _bind(self) -> None:
         """Whatever all frames share: constants, handles, callables of the nodes that have no memory of their own."""
         shared: dict[str, Any] = {"D": DEAD, "U": _raise_uninitialized, "G": self._hand_out, "W": Waiting, "P": Parked}
@@ -143,6 +166,11 @@ class Compiled:
     def _ref(self, step: Step, position: int, frame: types.FrameType) -> Any:
         slot = step.inputs[position]
         return frame.f_locals.get(f"v{slot}", frame.f_globals.get(f"h{slot}"))
+
+
+def _each(function: Callable[..., Any], rows: Sequence[Sequence[Any]], results: list[Sequence[Any]]) -> None:
+    for row in rows:
+        results.append(function(*row))
 
 
 def _run_alone(context: contextvars.Context, function: Callable[..., Any], *values: Any) -> Any:

@@ -36,13 +36,22 @@ class BoundFunction:
         shapes = tuple([np.shape(value) for value in values])
         runner = self._step.ready.get(shapes)
         results = self._step.run(values, shapes, None, None) if runner is None else runner(values)
-        if self._strings:
-            # For kernels a string is an array, for who fetches one it is bytes.
-            results = list(results)
-            for i in self._strings:
-                if isinstance(results[i], bytes):
-                    results[i] = np.array(results[i], object)
-        return results
+        return self._with_arrays(results) if self._strings else results
+
+    def each(self, rows: Sequence[Sequence[Any]]) -> tuple[list[Sequence[Any]], Exception | None]:
+        """The outputs' values for each row of values, all of the first row's shapes: up to one that fails, and its error."""
+        if not rows:
+            return [], None
+        found, failure = self._step.run_each(rows, tuple([np.shape(value) for value in rows[0]]))
+        return [self._with_arrays(results) for results in found] if self._strings else found, failure
+
+    def _with_arrays(self, results: Sequence[Any]) -> Sequence[Any]:
+        """For kernels a string is an array, for who fetches one it is bytes."""
+        converted = list(results)
+        for i in self._strings:
+            if isinstance(converted[i], bytes):
+                converted[i] = np.array(converted[i], object)
+        return converted
 
 
 install_function_binder(BoundFunction)

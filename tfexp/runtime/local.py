@@ -157,6 +157,20 @@ class LocalStep:
                 runner = self.ready.get(shapes) or self._choose(shapes)
         return runner(values)
 
+    def run_each(self, rows: Sequence[Sequence[Any]], shapes: Shapes) -> tuple[list[Sequence[Any]], Exception | None]:
+        """`run` for each row of values, all of these shapes, up to the first that fails; and that one's error."""
+        results: list[Sequence[Any]] = []
+        for position, row in enumerate(rows):
+            compiled = getattr(self.ready.get(shapes), "__self__", None)
+            if isinstance(compiled, Compiled):
+                found, failure = compiled.run_each(rows[position:])
+                return results + found, failure
+            try:
+                results.append(self.run(row, shapes, None, None))
+            except Exception as error:
+                return results, error
+        return results, None
+
     def _choose(self, shapes: Shapes) -> Runner:
         """What runs these shapes this time: the interpreter, the first time; generated code from the next time on."""
         first = shapes not in self._specialised and (self._generic is None or len(self._specialised) < MAX_SPECIALISED)

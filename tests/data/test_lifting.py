@@ -1,0 +1,97 @@
+"""Functions that are mapped over blocks give what they give for single elements."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.data.running import elements
+
+Data = tf.data.Dataset
+ROWS = np.random.RandomState(5).uniform(-2, 2, (11, 3, 5)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def nested(v):
+    inner = lambda: tf.cond(v[0, 1] > 0.0, lambda: v - 1.0, lambda: tf.zeros([3, 5]))  # noqa: E731
+    return tf.cond(v[0, 0] > 0.0, inner, lambda: v * tf.reduce_max(v))
+
+
+LIFTED = {
+    "arithmetic": lambda v: tf.sqrt(v * v + 1.0) - tf.constant([1.0, 2.0, 3.0, 4.0, 5.0]),
+    "reductions": lambda v: (tf.reduce_sum(v, 0), tf.reduce_max(v), tf.reduce_mean(v, -1, keepdims=True)),
+    "reversed": lambda v: tf.reverse(v, [-1, 0]),
+    "reversed without axes": lambda v: tf.reverse(v, np.zeros(0, np.int32)),
+    "joined": lambda v: tf.concat([v, v * 2.0, v], -1),
+    "sliced": lambda v: (v[1], v[:, -1], v[::-1, 1:4:2], v[..., 2], v[tf.newaxis, 0]),
+    "stacked": lambda v: tf.stack([v[0], v[1]], 1),
+    "turned": lambda v: tf.transpose(tf.reshape(v, [5, 3])),
+    "a condition": lambda v: tf.cond(tf.reduce_sum(v) > 0.0, lambda: v * 2.0, lambda: v + 1.0),
+    "a condition with constants": lambda v: tf.cond(v[0, 0] > 0.0, lambda: 3, lambda: 4),
+    "conditions in conditions": nested,
+}
+SINGLY = {
+    "a loop": lambda v: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, v])[1],
+    "another shape in each branch": lambda v: tf.reshape(tf.cond(v[0, 0] > 0.0, lambda: v[:2], lambda: v[:1]), [-1])[0],
+    "no rule": lambda v: tf.unique(tf.reshape(v, [-1])).y,
+}
+
+
+def blocks(dataset):
+    """Whether the data set's iterator gives blocks."""
+    with tf.Session() as session:
+        return session.run(dataset._variant_tensor).iterator().blocks
+
+
+@pytest.mark.parametrize("name", [*LIFTED, *SINGLY])
+def test_the_same_as_singly(name):
+    function = {**LIFTED, **SINGLY}[name]
+    mapped = Data.from_tensor_slices(ROWS).map(function)
+    assert blocks(mapped) == (name in LIFTED)
+    placeholder = tf.placeholder(tf.float32, [3, 5])
+    expected = function(placeholder)
+    with tf.Session() as session:
+        wanted = [session.run(expected, {placeholder: row}) for row in ROWS]
+    for found in (elements(mapped), [part for batch in elements(mapped.batch(4)) for part in unbatched(batch)]):
+        for one, other in zip(found, wanted, strict=True):
+            for a, b in zip(leaves(one), leaves(other), strict=True):
+                assert np.shape(a) == np.shape(b)
+                np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def leaves(value):
+    return value if isinstance(value, tuple) else (value,)
+
+
+def unbatched(batch):
+    return list(zip(*batch, strict=True)) if isinstance(batch, tuple) else list(batch)
+
+
+def test_an_error_in_a_branch_that_is_not_taken_is_none():
+    safe = Data.range(-2, 3).map(lambda v: tf.cond(tf.equal(v, 0), lambda: v, lambda: 12 // v))
+    assert elements(safe) == [-6, -12, 0, 12, 6]
+
+
+def test_an_error_among_elements_that_are_mapped_together_comes_at_its_place():
+    bad = Data.range(-2, 3).map(lambda v: tf.unique([12 // v]).y[0])
+    iterator = tf.data.make_initializable_iterator(bad.batch(2))
+    batch = iterator.get_next()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        assert session.run(batch).tolist() == [-6, -12]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="ivision by zero"):
+            session.run(batch)
+        assert session.run(batch).tolist() == [12, 6]
+
+
+def test_a_position_between_elements_that_were_taken_together(tmp_path):
+    from tests.data.running import resumed
+
+    def build():
+        return Data.range(150).map(lambda v: tf.unique([v]).y[0]).batch(7).unbatch()
+
+    assert resumed(build, 80, tmp_path) == list(range(80, 150))

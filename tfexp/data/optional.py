@@ -1,0 +1,76 @@
+"""`tf.data.experimental.Optional`: a value, or the fact that there is none. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape
+from tfexp.data.iterator import Iterator
+from tfexp.data.structure import KINDS, Component, Kind, as_tensor, as_values, component_of, flatten, pack_as, spec_of
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import colocate_with, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import optional as ops
+
+
+class Optional:
+    """A structure of values that may be missing. `_element`: the structure of its Components."""
+
+    def __init__(self, variant: Tensor, element: Any):
+        self._variant_tensor = variant
+        self._element = element
+
+    @staticmethod
+    def from_value(value: Any) -> Optional:
+        """An Optional that has `value`."""
+        with name_scope("optional") as scope:
+            with name_scope("value"):
+                leaves = [as_tensor(leaf) for leaf in _converted(value)]
+            element = pack_as(value, [component_of(leaf) for leaf in _converted(value)])
+            return Optional(ops.optional_from_value(leaves, name=scope), element)
+
+    @staticmethod
+    def none_from_structure(value_structure: Any) -> Optional:
+        """An Optional without a value; `value_structure` is a structure of Components (`get_structure`)."""
+        return Optional(ops.optional_none(), value_structure)
+
+    def has_value(self, name: str | None = None) -> Tensor:
+        """A boolean: whether there is a value."""
+        with colocate_with(self._variant_tensor.op):
+            there: Tensor = ops.optional_has_value(self._variant_tensor, name=name)
+        return there
+
+    def get_value(self, name: str | None = None) -> Any:
+        """The value. InvalidArgumentError, when it runs, where there is none."""
+        with colocate_with(self._variant_tensor.op):
+            values = ops.optional_get_value(self._variant_tensor, name=name, **spec_of(self._element))
+        return as_values(values, self._element)
+
+    @property
+    def value_structure(self) -> Any:
+        """The structure of the value's Components."""
+        return self._element
+
+
+def _converted(value: Any) -> list[Any]:
+    return [leaf if any(kind.belongs(leaf) for kind in KINDS) else convert_to_tensor(leaf) for leaf in flatten(value)]
+
+
+def get_next_as_optional(iterator: Iterator) -> Optional:
+    """The next element of an iterator as an Optional: at the end, one without a value."""
+    with colocate_with(iterator._iterator_resource.op):
+        variant = ops.iterator_get_next_as_optional(iterator._iterator_resource, **spec_of(iterator._element))
+        return Optional(variant, iterator._element)
+
+
+OPTIONAL: Kind = Kind(
+    "optional",
+    Optional,
+    lambda value: isinstance(value, Optional),
+    lambda value: Component(dtypes.variant, TensorShape([]), value._element, OPTIONAL),
+    lambda value: value._variant_tensor,
+    lambda tensor, component: Optional(tensor, component.inner),
+    TensorShape([]),
+)
+KINDS.append(OPTIONAL)

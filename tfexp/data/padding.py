@@ -1,0 +1,46 @@
+"""How elements of a padded batch are filled up: shapes and values as nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape, as_shape
+from tfexp.data.structure import Component
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.tensor import Tensor
+
+
+def padded_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:
+    """A padded shape as the int64 tensor of the node, unknown sizes as -1, and what is known of it."""
+    if isinstance(value, Tensor):
+        return value, np.full(component.shape.rank or 0, -1)
+    dims = [-1 if d is None else int(d) for d in as_shape(_without_negative(value)).as_list()]
+    if component.shape.rank is not None and len(dims) != component.shape.rank:
+        raise ValueError(
+            f"The padded shape {tuple(value)} is not compatible with the corresponding input component shape "
+            f"{component.shape}."
+        )
+    return constant(np.array(dims, np.int64), dtype=dtypes.int64), np.array(dims)
+
+
+def _without_negative(value: Any) -> Any:
+    if isinstance(value, TensorShape):
+        return value
+    return [None if d is None or int(getattr(d, "value", d) or 0) == -1 else d for d in value]
+
+
+def padding_value(value: Any, component: Component) -> Tensor:
+    """What fills up a component: 0, or the empty string, where nothing is given. ValueError, TypeError else."""
+    if value is None:
+        value = "" if component.dtype is dtypes.string else np.zeros((), component.dtype.as_numpy_dtype)
+    padding = convert_to_tensor(value, name="padding_value")
+    if padding.shape.rank not in (0, None):
+        raise ValueError(f"The padding value should be a scalar, but its shape is {padding.shape}.")
+    if padding.dtype != component.dtype:
+        raise TypeError(
+            f"The padding value type {padding.dtype.name} does not match the component's: {component.dtype.name}"
+        )
+    return padding

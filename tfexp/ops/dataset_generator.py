@@ -1,0 +1,87 @@
+"""Data sets whose elements a function gives, one at each call, from what another function began with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.core.errors import OutOfRangeError, UnimplementedError
+from tfexp.core.op import define_op
+from tfexp.core.shape import TensorShape
+from tfexp.ops.dataset import COMMON, Dataset, DatasetIterator, Element, FromRecipe, State, define_dataset
+from tfexp.ops.dataset_map import Function, with_arguments
+from tfexp.ops.iterator import IteratorResource
+
+generator_dataset = define_dataset(
+    "GeneratorDataset(init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, "
+    "finalize_func_other_args: Tfinalize_func_args) -> (handle: variant) {init_func: func; next_func: func; finalize_func: "
+    "func; Tinit_func_args: list(type) >= 0; Tnext_func_args: list(type) >= 0; Tfinalize_func_args: list(type) >= 0; "
+    f"{COMMON}}} #stateful"
+)
+anonymous_iterator_v3 = define_op(
+    "AnonymousIteratorV3() -> (handle: resource) {output_types: list(type) >= 1; output_shapes: list(shape) >= 1} #stateful"
+).not_differentiable()
+
+
+class _Generator(DatasetIterator):
+    """`begin` gives what is handed to `give` for each element, until that raises OutOfRangeError, and to `end` then."""
+
+    def __init__(self, begin: Function, give: Function, end: Function):
+        self._begin, self._give, self._end = begin, give, end
+        self._state: list[Any] | None = None
+        self._ended = False
+
+    def next(self) -> Element | None:
+        if self._ended:
+            return None
+        if self._state is None:
+            self._state = list(self._begin([]))
+        try:
+            return self._give(self._state)
+        except OutOfRangeError:
+            self.close()
+            return None
+
+    def save(self) -> State:
+        raise UnimplementedError(None, None, "The position of a generator cannot be saved: it is somewhere in a function")
+
+    def restore(self, state: State) -> None:
+        raise UnimplementedError(None, None, "A generator cannot go on in the middle")
+
+    def close(self) -> None:
+        state, self._state = self._state, None
+        self._ended = True
+        if state is not None:
+            self._end(state)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+@generator_dataset.kernel("CPU")
+def _(
+    ctx: Any,
+    init_arguments: Sequence[Any],
+    next_arguments: Sequence[Any],
+    finalize_arguments: Sequence[Any],
+    *,
+    init_func: Any,
+    next_func: Any,
+    finalize_func: Any,
+) -> Dataset:
+    return FromRecipe(
+        _Generator,
+        with_arguments(ctx, init_func, init_arguments),
+        with_arguments(ctx, next_func, next_arguments),
+        with_arguments(ctx, finalize_func, finalize_arguments),
+    )
+
+
+@anonymous_iterator_v3.shape
+def _() -> TensorShape:
+    return TensorShape([])
+
+
+@anonymous_iterator_v3.kernel("CPU")
+def _(ctx: Any, *, output_types: list[Any], output_shapes: list[Any]) -> IteratorResource:
+    return IteratorResource("anonymous", output_types, output_shapes)

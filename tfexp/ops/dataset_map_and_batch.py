@@ -1,0 +1,31 @@
+"""Mapped and put into batches by one node: the same elements as by two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.ops.dataset import Dataset, define_dataset
+from tfexp.ops.dataset_batch import batches
+from tfexp.ops.dataset_map import MAP, parallel_map
+
+map_and_batch_dataset = define_dataset(
+    "MapAndBatchDataset(input_dataset: variant, other_arguments: Targuments, batch_size: int64, num_parallel_calls: int64, "
+    f"drop_remainder: bool) -> (handle: variant) {{{MAP}preserve_cardinality: bool = false; metadata: string = ''}}"
+)
+
+
+@map_and_batch_dataset.kernel("CPU")
+def _(
+    ctx: Any,
+    dataset: Dataset,
+    arguments: Sequence[Any],
+    batch_size: Any,
+    num_parallel_calls: Any,
+    drop_remainder: Any,
+    *,
+    f: Any,
+    preserve_cardinality: bool,
+) -> Dataset:
+    mapped = parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
+    return batches(mapped, batch_size, drop_remainder)
