@@ -1,10 +1,13 @@
 """A step of a graph, cut by task: stages that run one after another, each on one task, in one request.
 
-A task's nodes are cut further, by how many times data must have come over from other tasks before they can run. So a stage
-never waits in its middle: everything that it receives can ride in the request that starts it, and everything that it sends
-in the response. A training step with one parameter server is three stages (read the variables, compute gradients, apply
-them): one request to the server in each direction. Nodes whose values may be dead (conditionals, loops) stay in one stage.
-A node that may have to wait for other steps (a dequeue) has a stage to itself, so that nothing waits with it that need not.
+A task's nodes are cut further, by how many times data must have come over from other tasks before they can run (`levels`).
+So a stage never waits in its middle: everything that it receives can ride in the request that starts it, and everything that
+it sends in the response. A training step with parameter servers is three stages (read the variables, compute gradients,
+apply them): one request to each server in each direction. Nodes whose values may be dead (conditionals, loops) stay in one
+stage.
+
+What goes from one task to another goes through the master, which costs no request of its own. Only a large tensor between
+two tasks of which neither is the master's would cross the network twice so: the receiver asks the sender for it instead.
 
 A stage is a GraphDef of TensorFlow's kind, with `_Recv` and `_Send` nodes at its borders; any TensorFlow worker can run it.
 Constants, variables' handles and plain reads of variables are repeated in every stage that uses them: a read that comes
@@ -13,7 +16,6 @@ after an update's data sees the updated buffer, as it does in TensorFlow, where 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -22,17 +24,19 @@ from tensorboard.compat.proto import graph_pb2
 from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError, UnimplementedError
+from tfexp.core.errors import UnimplementedError
 from tfexp.graph.calls import called_functions
 from tfexp.graph.graph import PRODUCER_VERSION
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Assignment
 from tfexp.plan.cohesion import PASSING_ON, Groups
+from tfexp.plan.levels import Levels
 from tfexp.plan.prune import PLACEHOLDERS
 
-# Constants of at most so many elements are repeated on every task that reads them, rather than sent.
-_SMALL_CONSTANT = 1 << 12
+# Bytes from which a tensor goes from one task to another by itself, when it is the master that they are both not: below,
+# a request of its own costs more than the detour.
+_LARGE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,9 @@ class Edge:
     """A value that crosses a border. `tensor` is its name; `source` the stage that it comes from, -1 for a feed; `target`
     the stage that it goes to, -1 for a fetch.
 
-    The rendezvous keys name a device of the sender's or receiver's own task at both ends, so that no worker looks for the
-    value elsewhere: it comes with the request. Between stages of one task both keys are the same, and the value stays there.
+    Where the rendezvous keys differ, each names a device of its own task at both ends, so that no worker looks for the value
+    elsewhere: it comes with the request. Where they are the same, the value stays in its task until it is taken: by another
+    stage of that task, or by the receiver's task, which finds in the key whom to ask.
     """
 
     tensor: str
@@ -128,12 +133,9 @@ class _Partitioner:
                 before = op._inputs[0]
                 if before.dtype._is_ref_dtype and before.op in self.repeatable and self.task[before.op] == self.task[op]:
                     self.repeatable.add(op)
-        # On a single task the executor sees to it that others go on.
-        several = len(set(self.task.values())) > 1
-        together = {op for members in self.groups.members() for op in members}  # a conditional or loop stays whole
-        self.waiting = {op for op in self.ops if several and op not in together and _waits(op)}
-        self.kept = set(targets) | {t.op for t in self.fetches}
-        self.level: dict[Operation, int] = {}
+        self._give_joints_a_task(set(targets))
+        kept = set(targets) | {t.op for t in self.fetches}
+        self.levels = Levels(self.ops, self.fed, self.task, self.groups, self.repeatable, kept)
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
 
     def _give_groups_a_task(self) -> None:
@@ -160,18 +162,35 @@ class _Partitioner:
                 if self.task[op] != home:
                     self.task[op], self.device[op] = home, device
 
+    def _give_joints_a_task(self, targets: set[Operation]) -> None:
+        """Nodes that do nothing but wait for others (`tf.group`) go where they cost no request: to the task of whoever
+        waits for them; at the end of a step, to that of those they wait for, or the client's if these are on several.
+        """
+        if len(set(self.task.values())) == 1:
+            return
+        grouped = {op for members in self.groups.members() for op in members}
+        clients = task_of(self.client)
+        for op in reversed(self.ops):
+            if op.type != "NoOp" or op in grouped:
+                continue
+            later = [r for r in op._control_outputs if r in self.task]
+            sooner = [b for b in op._control_inputs if b in self.task]
+            around = sooner if op in targets or not later else later
+            tasks = {self.task[other] for other in around}
+            if len(tasks) == 1:
+                self.task[op], self.device[op] = self.task[around[0]], self.device[around[0]]
+            elif around is sooner and tasks:
+                self.task[op], self.device[op] = clients, self.client
+
     # --- which stage -------------------------------------------------------------------------------------------------
 
     def cut(self) -> Partition:
-        self._find_levels()
-        places = sorted({self._place_of(op) for op in self.ops if op not in self.repeatable})
-        self._settle_repeatable(places)
-        places = sorted({*places, *(self._place_of(op) for op in self.kept_sources)})
+        places = self.levels.places()
         self.number = {place: n for n, place in enumerate(places)}
         self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task, _ in places]
         self.members: list[dict[Operation, None]] = [{} for _ in places]
         for op in self.ops:
-            if op not in self.repeatable or op in self.kept_sources:
+            if op not in self.repeatable or op in self.levels.kept_sources:
                 self.members[self._stage_of(op)][op] = None
         for number in range(len(self.stages)):
             self._build(number)
@@ -179,95 +198,8 @@ class _Partitioner:
             self._add_sends(number)
         return Partition(tuple(self.stages), tuple(self.edges.values()))
 
-    def _place_of(self, op: Operation) -> tuple[int, str, str]:
-        return self.level[op], self.task[op], op.name if op in self.waiting else ""
-
     def _stage_of(self, op: Operation) -> int:
-        return self.number[self._place_of(op)]
-
-    def _inputs(self, op: Operation) -> Iterable[Operation]:
-        for tensor in op._inputs:
-            if tensor not in self.fed:
-                yield tensor.op
-        for before in op._control_inputs:
-            if before in self.task:
-                yield before
-
-    def _is_repeated_for(self, before: Operation, op: Operation) -> bool:
-        """Whether `op`'s stage gets its own copy of `before`."""
-        return before in self.repeatable and (self.task[before] == self.task[op] or _is_small_constant(before))
-
-    def _find_levels(self) -> None:
-        """As early as the data allows; then as late as that costs nobody anything, which saves whole stages."""
-        root = self.groups.root
-        members: dict[Operation, list[Operation]] = defaultdict(list)
-        for op in self.ops:
-            members[root(op)].append(op)
-        level: dict[Operation, int] = {}
-        visiting: set[Operation] = set()
-
-        stack = [root(op) for op in reversed(self.ops)]
-        while stack:
-            current = stack[-1]
-            if current in level:
-                stack.pop()
-                continue
-            before = [
-                (root(b), self.task[b] != self.task[op] or b in self.waiting)
-                for op in members[current]
-                for b in self._inputs(op)
-                if root(b) is not current and not self._is_repeated_for(b, op)
-            ]
-            missing = [b for b, _ in before if b not in level]
-            if missing:
-                if current in visiting and any(b in visiting for b in missing):
-                    raise InvalidArgumentError(
-                        None, current, f"The graph has a cycle through node {current.name} ({current.type})"
-                    )
-                visiting.add(current)
-                stack.extend(missing)
-                continue
-            level[current] = max((level[b] + crosses for b, crosses in before), default=0)
-            visiting.discard(current)
-            stack.pop()
-        self.level = {op: level[root(op)] for op in self.ops}
-        self._delay(root, members)
-
-    def _delay(self, root: object, members: dict[Operation, list[Operation]]) -> None:
-        readers: dict[Operation, list[Operation]] = defaultdict(list)
-        for op in self.ops:
-            for before in self._inputs(op):
-                readers[before].append(op)
-        for op in sorted(self.ops, key=lambda o: (self.level[o], o._id), reverse=True):
-            alone = len(members.get(op, ())) == 1 and op not in self.waiting
-            after = readers[op]
-            if (
-                alone
-                and op not in self.kept
-                and after
-                and all(self.task[r] == self.task[op] and r not in self.repeatable for r in after)
-            ):
-                self.level[op] = max(self.level[op], min(self.level[r] for r in after))
-
-    def _settle_repeatable(self, places: list[tuple[int, str, str]]) -> None:
-        """Sources that something outside of their stages' copies wants: they get a stage of their own to be in."""
-        first: dict[str, int] = {}
-        for number, task, _ in places:
-            first.setdefault(task, number)
-        self.kept_sources: set[Operation] = set()
-        for op in self.ops:
-            for before in self._inputs(op):
-                if before in self.repeatable and not self._is_repeated_for(before, op):
-                    self.kept_sources.add(before)
-        self.kept_sources.update(op for op in self.kept if op in self.repeatable)
-        wanted_early = {
-            before
-            for op in self.ops
-            for before in self._inputs(op)
-            if before in self.kept_sources and self.task[op] != self.task[before]
-        }
-        for op in self.kept_sources:
-            self.level[op] = 0 if op in wanted_early else first.get(self.task[op], 0)
+        return self.number[self.levels.place_of(op)]
 
     # --- what is in a stage ------------------------------------------------------------------------------------------
 
@@ -276,8 +208,8 @@ class _Partitioner:
         stage.graph_def.versions.producer = PRODUCER_VERSION
         pending = list(members)
         while pending:
-            for before in self._inputs(pending.pop()):
-                if self._has_copy(number, before) and before not in members:
+            for before in self.levels.inputs(pending.pop()):
+                if self.levels.is_repeated_on(before, stage.task) and before not in members:
                     members[before] = None
                     pending.append(before)
         # Copies first, then the rest in order: a control edge may name any of them.
@@ -309,11 +241,6 @@ class _Partitioner:
                 added.add(name)
                 stage.graph_def.library.function.append(function.definition)
                 pending.extend((graph, inner) for op in function.body._operations for inner in called_functions(op))
-
-    def _has_copy(self, number: int, before: Operation) -> bool:
-        if before not in self.repeatable:
-            return False
-        return self.task[before] == self.stages[number].task or _is_small_constant(before)
 
     def _device_in(self, number: int) -> str:
         own = next(op for op in self.members[number] if self.task[op] == self.stages[number].task)
@@ -356,20 +283,32 @@ class _Partitioner:
         from_device = self.client if source < 0 else self.device[tensor.op]
         to_device = self.client if target < 0 else self._device_in(target)
         name = f"edge_{len(self.edges)}_{tensor.name.replace(':', '_')}"
-        if source >= 0 and target >= 0 and self.stages[source].task == self.stages[target].task:
-            to_device = from_device
-        edge = Edge(tensor.name, source, target, self._key(from_device, name), self._key(to_device, name))
+        if source >= 0 and target >= 0 and self._goes_by_itself(tensor, source, target):
+            sent_as = received_as = self._key(from_device, to_device, name)
+        else:
+            sent_as, received_as = self._key(from_device, from_device, name), self._key(to_device, to_device, name)
+        edge = Edge(tensor.name, source, target, sent_as, received_as)
         self.edges[(tensor, source, target)] = edge
         return edge
 
-    def _key(self, device: str, name: str) -> str:
-        return f"{device};{self.incarnations[device]:016x};{device};{name};0:0"
+    def _goes_by_itself(self, tensor: Tensor, source: int, target: int) -> bool:
+        """Whether the value stays in its task, where another stage finds it or its task asks for it."""
+        tasks = {self.stages[source].task, self.stages[target].task}
+        if len(tasks) == 1:
+            return True
+        elements, size = tensor._shape.num_elements(), tensor.dtype.base_dtype.size
+        if elements is None or size is None or task_of(self.client) in tasks:
+            return False
+        return elements * size >= _LARGE
+
+    def _key(self, from_device: str, to_device: str, name: str) -> str:
+        return f"{from_device};{self.incarnations[from_device]:016x};{to_device};{name};0:0"
 
     def _border_node(self, stage: Stage, op_type: str, edge: Edge, tensor: Tensor) -> None:
-        device, incarnation, _, name, _ = (edge.sent_as if op_type == "_Send" else edge.received_as).split(";")
+        device, incarnation, other, name, _ = (edge.sent_as if op_type == "_Send" else edge.received_as).split(";")
         node = stage.graph_def.node.add(name=_node_name(op_type.lower(), edge), op=op_type)
         kind: DType = tensor.dtype.base_dtype
-        node.device = device
+        node.device = device if op_type == "_Send" else other
         if op_type == "_Send":
             node.input.append(tensor.name.removesuffix(":0"))
             node.attr["T"].type = kind.as_datatype_enum
@@ -377,10 +316,10 @@ class _Partitioner:
             node.attr["tensor_type"].type = kind.as_datatype_enum
         node.attr["tensor_name"].s = name.encode()
         node.attr["send_device"].s = device.encode()
-        node.attr["recv_device"].s = device.encode()
+        node.attr["recv_device"].s = other.encode()
         number = int(incarnation, 16)
         node.attr["send_device_incarnation"].i = number - (1 << 64) if number >= 1 << 63 else number
-        node.attr["client_terminated"].b = True
+        node.attr["client_terminated"].b = edge.sent_as != edge.received_as
 
 
 def _node_name(kind: str, edge: Edge) -> str:
@@ -407,12 +346,3 @@ def _is_source(op: Operation, fed: set[Tensor]) -> bool:
         return True
     kernel = op.op_def.kernels.get("CPU")
     return kernel is not None and kernel.handle
-
-
-def _waits(op: Operation) -> bool:
-    kernel = op.op_def.kernels.get("CPU")
-    return kernel is not None and kernel.waits
-
-
-def _is_small_constant(op: Operation) -> bool:
-    return op.type == "Const" and (op._outputs[0]._shape.num_elements() or 0) <= _SMALL_CONSTANT
