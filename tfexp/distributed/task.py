@@ -20,7 +20,8 @@ from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
 from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.machine import Machine
-from tfexp.distributed.master import OURS, Master
+from tfexp.distributed.master import Master
+from tfexp.distributed.master_steps import OURS
 from tfexp.distributed.program import GraphProgram, PartialProgram
 from tfexp.distributed.status import as_error, code_and_text
 from tfexp.distributed.transport import Transport

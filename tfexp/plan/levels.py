@@ -22,13 +22,17 @@ _SMALL_CONSTANT = 1 << 12
 # What only looks at a reference or resource.
 _READS = frozenset({"Identity", "ReadVariableOp", "ResourceGather", "Shape", "VariableShape"})
 
+# Level, task, the node if it is alone, how many feeds it waits for, and which.
+Place = tuple[int, str, str, int, tuple[str, ...]]
+
 
 class Levels:
     """The levels of a step's nodes. `task`: of each; `kept`: what is fetched or a target; `repeatable`: what every stage
     of its task has a copy of that wants one. InvalidArgumentError for a graph with a cycle.
 
     A node that may have to wait for other steps (a dequeue) is in a stage by itself, `alone`, where that lets nodes go on,
-    here or on other tasks, that would have to wait with it.
+    here or on other tasks, that would have to wait with it. `by_feeds`: feeds come bit by bit, so nodes that wait for other
+    feeds are in other stages.
     """
 
     def __init__(
@@ -39,8 +43,11 @@ class Levels:
         groups: Groups,
         repeatable: set[Operation],
         kept: set[Operation],
+        by_feeds: bool = False,
     ):
         self._ops, self._fed, self._task = ops, fed, task
+        self._by_feeds = by_feeds
+        self._feeds: dict[Operation, frozenset[str]] = {}  # what has to be fed before the group of a node can run
         self._repeatable, self._kept = repeatable, kept
         self._root = groups.root
         self._members: dict[Operation, list[Operation]] = defaultdict(list)
@@ -76,11 +83,12 @@ class Levels:
     def is_repeated_on(self, before: Operation, task: str) -> bool:
         return before in self._repeatable and (self._task[before] == task or _is_small_constant(before))
 
-    def place_of(self, op: Operation) -> tuple[int, str, str]:
+    def place_of(self, op: Operation) -> Place:
         """What the nodes of a stage have in common. Sorted, stages can run in this order."""
-        return self.level[op], self._task[op], op.name if op in self.alone else ""
+        feeds = self._feeds.get(self._root(op), ()) if self._by_feeds else ()
+        return self.level[op], self._task[op], op.name if op in self.alone else "", len(feeds), tuple(sorted(feeds))
 
-    def places(self) -> list[tuple[int, str, str]]:
+    def places(self) -> list[Place]:
         return sorted({self.place_of(op) for op in self._ops if op not in self._repeatable or op in self.kept_sources})
 
     # --- levels ------------------------------------------------------------------------------------------------------
@@ -117,6 +125,9 @@ class Levels:
                 stack.extend(missing)
                 continue
             level[current] = max((level[b] + crosses for b, crosses in before), default=0)
+            if self._by_feeds:
+                fed = {t.name for op in members[current] for t in op._inputs if t in self._fed}
+                self._feeds[current] = frozenset(fed).union(*(self._feeds[b] for b, _ in before))
             visiting.discard(current)
             stack.pop()
         self.level = {op: level[root(op)] for op in self._ops}
@@ -137,7 +148,7 @@ class Levels:
     def _settle_repeatable(self) -> None:
         """Sources that something outside of their stages' copies wants: they get a stage of their own to be in."""
         first: dict[str, int] = {}
-        for number, task, _ in sorted({self.place_of(op) for op in self._ops if op not in self._repeatable}):
+        for number, task, *_ in sorted({self.place_of(op) for op in self._ops if op not in self._repeatable}):
             first.setdefault(task, number)
         self.kept_sources = {op for op in self._kept if op in self._repeatable}
         wanted_early: set[Operation] = set()

@@ -103,9 +103,13 @@ def partition(
     assignment: Assignment,
     incarnations: dict[str, int],
     client_device: str,
+    by_feeds: bool = False,
 ) -> Partition:
-    """Cut the step. Feeds and fetches belong to `client_device`. `incarnations`: of every device, for the keys."""
-    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device).cut()
+    """Cut the step. Feeds and fetches belong to `client_device`. `incarnations`: of every device, for the keys.
+
+    `by_feeds`: the feeds come bit by bit, and no stage may wait for more of them than each of its nodes does.
+    """
+    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device, by_feeds).cut()
 
 
 class _Partitioner:
@@ -117,6 +121,7 @@ class _Partitioner:
         assignment: Assignment,
         incarnations: dict[str, int],
         client_device: str,
+        by_feeds: bool,
     ):
         self.fed = set(feeds)
         self.fetches = [t for t in dict.fromkeys(fetches) if t not in self.fed]
@@ -135,7 +140,7 @@ class _Partitioner:
                     self.repeatable.add(op)
         self._give_joints_a_task(set(targets))
         kept = set(targets) | {t.op for t in self.fetches}
-        self.levels = Levels(self.ops, self.fed, self.task, self.groups, self.repeatable, kept)
+        self.levels = Levels(self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds)
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
 
     def _give_groups_a_task(self) -> None:
@@ -187,7 +192,7 @@ class _Partitioner:
     def cut(self) -> Partition:
         places = self.levels.places()
         self.number = {place: n for n, place in enumerate(places)}
-        self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task, _ in places]
+        self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task, *_ in places]
         self.members: list[dict[Operation, None]] = [{} for _ in places]
         for op in self.ops:
             if op not in self.repeatable or op in self.levels.kept_sources:
