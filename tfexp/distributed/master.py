@@ -28,6 +28,9 @@ from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
 from tfexp.plan.partition import task_of
 
+# How often time elapses between the last use of a session and its end.
+COLLECTED_AFTER = 2
+
 
 class Master(PartialSteps):
     """The sessions whose master is task `own`. `tasks`: all tasks of the cluster by name, with their addresses.
@@ -192,6 +195,16 @@ class Master(PartialSteps):
         for run in list(session.runs.values()):
             commands.extend(self._fail(run, error))
         commands.extend(self._tell(task, m.DeleteWorkerSession(session.handle)) for task in session.tasks)
+        return commands
+
+    def _elapsed(self) -> list[Command]:
+        """End the sessions whose clients seem to be gone."""
+        commands: list[Command] = []
+        for session in list(self._sessions.values()):
+            session.idle = 0 if session.busy else session.idle + 1
+            if session.idle > COLLECTED_AFTER:
+                error = AbortedError(None, None, f"Session {session.handle} was not used for long, and was ended.")
+                commands.extend(self._end_session(session, error))
         return commands
 
     def _reset(self, call: int, request: m.Reset) -> list[Command]:

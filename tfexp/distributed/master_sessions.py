@@ -81,3 +81,9 @@ class Session:
     callables: dict[int, Signature] = field(default_factory=dict)
     next_callable: int = 1
     runs: dict[int | str, Run] = field(default_factory=dict)  # by call; partial runs by handle
+    idle: int = 0  # how often time elapsed since somebody used it
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for one of its steps."""
+        return any(run.partial is None or run.partial.waiting for run in self.runs.values())

@@ -56,6 +56,7 @@ class Steps(Machine):
         found = self._sessions.get(handle)
         if found is None:
             raise AbortedError(None, None, f"Session {handle} is not found.")
+        found.idle = 0
         return found
 
     # --- cutting and registering -------------------------------------------------------------------------------------
