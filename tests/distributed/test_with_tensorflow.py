@@ -126,6 +126,27 @@ def test_a_large_tensor_goes_straight_from_one_tensorflow_worker_to_another() ->
             np.testing.assert_array_equal(session.run(v), np.full([307, 311], 8.0))
 
 
+def test_a_conditional_with_state_on_two_tensorflow_workers() -> None:
+    ports = free_ports(3)
+    cluster = {"ps": [f"127.0.0.1:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"], "chief": [f"127.0.0.1:{ports[2]}"]}
+    peers = _tensorflow_server(cluster, "ps"), _tensorflow_server(cluster, "worker")
+    with peers[0], peers[1], _our_server(cluster, "chief"), tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [])
+        with tf.device("/job:ps"):
+            a = tf.Variable(1.0)
+        with tf.device("/job:worker"):
+            b = tf.Variable([10.0, 20.0])
+        y = tf.cond(x > 1.0, lambda: tf.assign_add(a, x) + tf.assign_add(b, [x, 1.0]), lambda: tf.assign_sub(b, [1.0, x]))
+        with tf.Session(f"grpc://127.0.0.1:{ports[2]}") as session:
+            session.run([a.initializer, b.initializer])
+            assert [session.run(y, {x: value}).tolist() for value in (2.0, 0.5, 4.0)] == [
+                [15.0, 24.0],
+                [11.0, 20.5],
+                [22.0, 28.5],
+            ]
+            assert session.run(a) == 7.0
+
+
 def _used(program: Any, client: str, target: str) -> dict[str, Any]:
     """What a client of that kind sees of a program that both engines can run."""
     if client == "ours":

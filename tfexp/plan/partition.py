@@ -4,7 +4,7 @@ A task's nodes are cut further, by how many times data must have come over from 
 So a stage never waits in its middle: everything that it receives can ride in the request that starts it, and everything that
 it sends in the response. A training step with parameter servers is three stages (read the variables, compute gradients,
 apply them): one request to each server in each direction. Nodes whose values may be dead (conditionals, loops) stay in one
-stage.
+stage, but for conditionals that read or update state on several tasks: these are cut, too (`branches`).
 
 What goes from one task to another goes through the master, which costs no request of its own. Only a large tensor between
 two tasks of which neither is the master's would cross the network twice so: the receiver asks the sender for it instead.
@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from tensorboard.compat.proto import graph_pb2
+from tensorboard.compat.proto import graph_pb2, tensor_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
@@ -30,7 +31,8 @@ from tfexp.graph.graph import PRODUCER_VERSION
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Assignment
-from tfexp.plan.cohesion import PASSING_ON, Groups
+from tfexp.plan.branches import Branches, Conditions, Taken
+from tfexp.plan.cohesion import MERGES, PASSING_ON, Groups
 from tfexp.plan.levels import Levels
 from tfexp.plan.prune import PLACEHOLDERS
 
@@ -131,6 +133,8 @@ class _Partitioner:
         self.device = {op: assignment[op] for op in self.ops}
         self.task = {op: task_of(device) for op, device in self.device.items()}
         self.groups = Groups(self.ops, self.fed)
+        self.branches: Branches | None = None  # of conditionals that are cut
+        self.torn: set[Operation] = set()  # their nodes
         self._give_groups_a_task()
         self.repeatable = {op for op in self.ops if _is_source(op, self.fed)}
         for op in self.ops:
@@ -142,30 +146,42 @@ class _Partitioner:
         kept = set(targets) | {t.op for t in self.fetches}
         self.levels = Levels(self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds)
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
+        self.front: dict[Edge, str] = {}  # what is sent in the place of a value that may be dead,
+        self.behind: dict[Edge, str] = {}  # and what stands for it where it is received
 
     def _give_groups_a_task(self) -> None:
         """A conditional or a loop runs on one task: where its state is, else where its first node was to be.
 
-        Nodes without state give the same values wherever they run, so those that were pinned elsewhere come along.
-        UnimplementedError when state on several tasks is read or updated inside.
+        Nodes without state give the same values wherever they run, so those that were pinned elsewhere come along. When
+        state on several tasks is read or updated inside, a conditional is cut; for a loop, it is an UnimplementedError.
         """
         if len(set(self.task.values())) == 1:
             return
         for members in self.groups.members():
             homes = list(dict.fromkeys(self.task[op] for op in members if _has_state(op)))
+            if len(homes) > 1 and self._can_be_torn(members):
+                self.groups.dissolve(members)
+                self.torn.update(members)
+                continue
             if len(homes) > 1:
                 a, b = (next(op for op in members if _has_state(op) and self.task[op] == home) for home in homes[:2])
                 raise UnimplementedError(
                     None,
                     b,
                     f"{b.name} ({b.type}) on {self.task[b]} and {a.name} ({a.type}) on {self.task[a]} belong to one "
-                    "conditional or loop: what it reads and updates has to be on one task",
+                    "loop: what it reads and updates has to be on one task",
                 )
             home = homes[0] if homes else self.task[members[0]]
             device = next(self.device[op] for op in members if self.task[op] == home)
             for op in members:
                 if self.task[op] != home:
                     self.task[op], self.device[op] = home, device
+
+    def _can_be_torn(self, members: list[Operation]) -> bool:
+        """Whether the nodes are of conditionals alone, as `tf.cond` makes them."""
+        if self.branches is None:
+            self.branches = Branches(self.ops, self.fed)
+        return self.branches.irregular.isdisjoint(members)
 
     def _give_joints_a_task(self, targets: set[Operation]) -> None:
         """Nodes that do nothing but wait for others (`tf.group`) go where they cost no request: to the task of whoever
@@ -217,6 +233,8 @@ class _Partitioner:
                 if self.levels.is_repeated_on(before, stage.task) and before not in members:
                     members[before] = None
                     pending.append(before)
+        for op in list(members):
+            members.update(dict.fromkeys(self._foreign_references(op, number).values()))
         # Copies first, then the rest in order: a control edge may name any of them.
         for op in sorted(members, key=lambda o: o._id):
             node = stage.graph_def.node.add()
@@ -224,13 +242,20 @@ class _Partitioner:
             here = self.task[op] == stage.task
             node.device = self.device[op] if here else self._device_in(number)
             del node.input[:]
+            foreign = self._foreign_references(op, number)
             for tensor in op._inputs:
-                node.input.append(self._input_name(tensor, number))
+                variable = foreign.get(tensor)
+                node.input.append(self._input_name(tensor, number) if variable is None else variable.name)
+            for tensor in foreign:
+                stage.after.add(self._stage_of(tensor.op))
+                node.input.extend(f"^{self._when(taken, number)}" for taken in self._conditions(tensor))
             for before in op._control_inputs:
                 if before in members:
                     node.input.append(f"^{before.name}")
                 elif before in self.task:
                     stage.after.add(self._stage_of(before))
+                    if before in self.torn and self.branches is not None:
+                        node.input.extend(f"^{self._when(taken, number)}" for taken in self.branches.of_op(before))
             if "_class" in node.attr:
                 del node.attr["_class"]
         self._add_library(stage, members)
@@ -246,6 +271,30 @@ class _Partitioner:
                 added.add(name)
                 stage.graph_def.library.function.append(function.definition)
                 pending.extend((graph, inner) for op in function.body._operations for inner in called_functions(op))
+
+    def _foreign_references(self, op: Operation, number: int) -> dict[Tensor, Operation]:
+        """The references that a node works on and that another stage of its task hands on, each with its variable.
+
+        A reference does not cross a border, but every stage of the task has the variable.
+        """
+        found: dict[Tensor, Operation] = {}
+        for tensor, argument in zip(op._inputs, op.op_def.inputs, strict=False):  # what works on references takes no lists
+            if not argument.is_ref or tensor in self.fed or tensor.op in self.repeatable:
+                continue
+            if self.task[op] == self.task[tensor.op] and self._stage_of(tensor.op) != number:
+                variable = self._referred_to(tensor)
+                if variable is not None:
+                    found[tensor] = variable
+        return found
+
+    def _referred_to(self, reference: Tensor) -> Operation | None:
+        """The variable behind a reference that was handed on; None if it may be one of several."""
+        op = reference.op
+        while op not in self.repeatable:
+            if op.type in MERGES or not op._inputs or not op._inputs[0].dtype._is_ref_dtype:
+                return None
+            op = op._inputs[0].op
+        return op
 
     def _device_in(self, number: int) -> str:
         own = next(op for op in self.members[number] if self.task[op] == self.stages[number].task)
@@ -269,7 +318,61 @@ class _Partitioner:
             if source >= 0:
                 stage.after.add(source)
             self._border_node(stage, "_Recv", edge, tensor)
-        return _node_name("_recv", edge)
+            self._switch_off(edge, tensor, number)
+        return self.behind.get(edge, _node_name("_recv", edge))
+
+    # --- conditionals that are cut -----------------------------------------------------------------------------------
+
+    def _conditions(self, tensor: Tensor) -> Conditions:
+        """What has to hold for a value that crosses a border to be alive."""
+        if self.branches is None or tensor.op not in self.torn or tensor in self.fed:
+            return ()
+        return self.branches.of(tensor)
+
+    def _switch_off(self, edge: Edge, tensor: Tensor, number: int) -> None:
+        """Have a value of a branch cross as something that is alive, and be dead again behind the border if it was."""
+        conditions = self._conditions(tensor)
+        kind = tensor.dtype.base_dtype
+        front, name = tensor.name.removesuffix(":0"), _node_name("_recv", edge)
+        sender, receiver = self.stages[edge.source].graph_def, self.stages[number].graph_def
+        for depth, taken in reversed(list(enumerate(conditions))):
+            stand_in = self._node(sender, "Const", f"{name}_else_{depth}", [], edge.source, dtype=kind)
+            stand_in.attr["value"].tensor.CopyFrom(_empty(kind))
+            off = self._node(
+                sender,
+                "Switch",
+                f"{name}_off_{depth}",
+                [stand_in.name, self._input_name(taken.predicate, edge.source)],
+                edge.source,
+                T=kind,
+            )
+            other = f"{off.name}:1" if taken.side == 0 else off.name
+            front = self._node(sender, "Merge", f"{name}_any_{depth}", [front, other], edge.source, T=kind, N=2).name
+        behind = name
+        for depth, taken in enumerate(conditions):
+            inputs = [behind, self._input_name(taken.predicate, number)]
+            node = self._node(receiver, "Switch", f"{name}_if_{depth}", inputs, number, T=kind)
+            behind = f"{node.name}:1" if taken.side else node.name
+        if conditions:
+            self.front[edge], self.behind[edge] = front, behind
+
+    def _when(self, taken: Taken, number: int) -> str:
+        """A node of the stage that runs only if the predicate says so."""
+        name = f"_when_{len(self.edges)}_{len(self.stages[number].graph_def.node)}"
+        graph_def = self.stages[number].graph_def
+        predicate = self._input_name(taken.predicate, number)
+        switch = self._node(graph_def, "Switch", name, [predicate, predicate], number, T=dtypes.bool)
+        taken_side = f"{switch.name}:1" if taken.side else switch.name
+        return str(self._node(graph_def, "Identity", f"{name}_pivot", [taken_side], number, T=dtypes.bool).name)
+
+    def _node(self, graph_def: Any, op_type: str, name: str, inputs: list[str], number: int, **attrs: DType | int) -> Any:
+        node = graph_def.node.add(name=name, op=op_type, input=inputs, device=self._device_in(number))
+        for key, value in attrs.items():
+            if isinstance(value, int):
+                node.attr[key].i = value
+            else:
+                node.attr[key].type = value.as_datatype_enum
+        return node
 
     def _add_sends(self, number: int) -> None:
         stage = self.stages[number]
@@ -315,7 +418,7 @@ class _Partitioner:
         kind: DType = tensor.dtype.base_dtype
         node.device = device if op_type == "_Send" else other
         if op_type == "_Send":
-            node.input.append(tensor.name.removesuffix(":0"))
+            node.input.append(self.front.get(edge, tensor.name.removesuffix(":0")))
             node.attr["T"].type = kind.as_datatype_enum
         else:
             node.attr["tensor_type"].type = kind.as_datatype_enum
@@ -325,6 +428,17 @@ class _Partitioner:
         number = int(incarnation, 16)
         node.attr["send_device_incarnation"].i = number - (1 << 64) if number >= 1 << 63 else number
         node.attr["client_terminated"].b = edge.sent_as != edge.received_as
+
+
+def _empty(dtype: DType) -> tensor_pb2.TensorProto:
+    """A scalar of that type, of no meaning."""
+    proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum)
+    proto.tensor_shape.SetInParent()
+    if dtype is dtypes.string:
+        proto.string_val.append(b"")
+    else:
+        proto.tensor_content = bytes(dtype.size)
+    return proto
 
 
 def _node_name(kind: str, edge: Edge) -> str:
