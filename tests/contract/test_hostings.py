@@ -239,3 +239,31 @@ def test_what_can_never_fit_into_ray_is_said_before_anything_waits() -> None:
     ):
         with pytest.raises(HostingError, match=text):
             RayHosting("local").start(tasks, lambda *_: None, lambda _: None)
+
+
+def test_servers_that_were_started_with_other_clusters_are_said(tmp_path: Path) -> None:
+    ports = free_ports(3)
+    truth = {"ps": [f"localhost:{ports[0]}"], "worker": [f"localhost:{ports[1]}"]}
+    tasks = [TaskSpec("ps", 0), TaskSpec("worker", 0, Work("tests.contract.hosted_work:add", {"amount": 1.0}))]
+
+    def start() -> None:
+        StaticHosting(tf.train.ClusterSpec(truth), tmp_path, within=1.0).start(tasks, lambda *_: None, lambda _: None)
+
+    ps = tf.train.Server(truth, "ps", 0)
+    try:
+        # One that looks elsewhere, where nobody is.
+        blind = tf.train.Server({**truth, "ps": [f"localhost:{ports[2]}"]}, "worker", 0)
+        try:
+            with pytest.raises(HostingError, match=rf"^worker:0 at localhost:{ports[1]} did not reach ps:0 within 1 s"):
+                start()
+        finally:
+            blind.stop()
+        # One that has another task at an address than the server there says.
+        beside = tf.train.Server({"ps": [f"localhost:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"]}, "worker", 0)
+        try:
+            with pytest.raises(HostingError, match=f"/job:worker/replica:0/task:0 is at 127.0.0.1:{ports[1]} there and at"):
+                start()
+        finally:
+            beside.stop()
+    finally:
+        ps.stop()

@@ -136,7 +136,7 @@ def test_a_session_grows_by_versions(transport: Transport) -> None:
 def test_a_deadline_ends_the_step_at_the_server(transport: Transport) -> None:
     session = _session(transport)
     with pytest.raises(errors.DeadlineExceededError):
-        transport.call(m.RunStep(session, (("w:0", np.float32(1)),), ("waits:0",), ()), timeout=0.2)
+        transport.call(m.RunStep(session, (("w:0", np.float32(1)),), ("waits:0",), ()), timeout=1.0)
     assert waiting.started.acquire(timeout=5)
     options = config_pb2.RunOptions(timeout_in_ms=100)
     with pytest.raises(errors.DeadlineExceededError):

@@ -123,14 +123,98 @@ def test_a_loop_whose_body_was_pinned_to_another_task(servers: Any) -> None:
         assert session.run([count, total]) == [4, 9.0]
 
 
-def test_state_on_two_tasks_in_one_conditional_is_refused_by_name(servers: Any) -> None:
+def test_state_on_two_tasks_in_one_loop_is_refused_by_name(servers: Any) -> None:
     with tf.device(PS):
         a = tf.Variable(1.0, name="a")
     with tf.device("/job:worker/task:1"):
         b = tf.Variable(1.0, name="b")
-    x = tf.placeholder(tf.bool, [])
-    y = tf.cond(x, lambda: tf.assign_add(a, 1.0) + tf.assign_add(b, 1.0), lambda: tf.constant(0.0))
+    count = tf.while_loop(lambda i: i < 3.0, lambda i: i + tf.assign_add(a, 1.0) + tf.assign_add(b, 1.0), [0.0])
     with tf.Session(servers["worker:0"].target) as session:
         session.run([a.initializer, b.initializer])
-        with pytest.raises(tf.errors.UnimplementedError, match="what it reads and updates has to be on one task"):
-            session.run(y, {x: True})
+        with pytest.raises(tf.errors.UnimplementedError, match="loop: what it reads and updates has to be on one task"):
+            session.run(count)
+
+
+OTHER = "/job:worker/task:1"
+
+
+def _variables() -> tuple[Any, Any]:
+    with tf.device(PS):
+        a = tf.Variable(1.0, name="a")
+    with tf.device(OTHER):
+        b = tf.Variable([10.0, 20.0], name="b")
+    return a, b
+
+
+def update_both(x: Any, a: Any, b: Any) -> Any:
+    return tf.cond(x > 1.0, lambda: tf.assign_add(a, x) + tf.assign_add(b, [x, 1.0]), lambda: b - 1.0)
+
+
+def update_one_of_both(x: Any, a: Any, b: Any) -> Any:
+    return tf.cond(x > 1.0, lambda: tf.assign_add(a, x), lambda: tf.assign_add(b, [x, 1.0])[0])
+
+
+def update_in_order(x: Any, a: Any, b: Any) -> Any:
+    def both() -> Any:
+        first = tf.assign(b, b * 2.0)
+        with tf.control_dependencies([first]), tf.device(PS):
+            second = tf.assign(a, 5.0)
+        with tf.control_dependencies([second]), tf.device(OTHER):
+            return tf.reduce_sum(tf.assign_add(b, [1.0, 1.0]))
+
+    return tf.cond(x > 1.0, both, lambda: x)
+
+
+def nested(x: Any, a: Any, b: Any) -> Any:
+    inner = lambda: tf.cond(x > 3.0, lambda: tf.assign_add(a, 1.0) + b[0], lambda: tf.assign(b, b * a)[1])  # noqa: E731
+    return tf.cond(x > 1.0, inner, lambda: tf.assign_sub(a, x) * b[1])
+
+
+def groups_of_both(x: Any, a: Any, b: Any) -> Any:
+    """As a layer keeps its moving averages, or a loss scale its counter."""
+    done = tf.cond(
+        x > 1.0,
+        lambda: tf.group(tf.assign_add(a, 1.0), tf.assign_add(b, [1.0, 1.0])),
+        lambda: tf.group(tf.assign_sub(a, 2.0)),
+    )
+    with tf.control_dependencies([done]):
+        return tf.identity(x)
+
+
+def words(x: Any, a: Any, b: Any) -> Any:
+    text = tf.cond(x > 1.0, lambda: tf.as_string(tf.assign_add(a, x)), lambda: tf.as_string(tf.assign_add(b, [1.0, x])[1]))
+    return tf.strings.join([text, "!"])
+
+
+def gradients(x: Any, a: Any, b: Any) -> Any:
+    y = tf.cond(x > 1.0, lambda: tf.assign_add(a, x) * x * b[0], lambda: x * tf.assign_sub(b, [0.0, 1.0])[1])
+    return tf.stack([y, *tf.gradients(y, x)])
+
+
+@pytest.mark.parametrize(
+    "program", [update_both, update_one_of_both, update_in_order, nested, groups_of_both, words, gradients]
+)
+@pytest.mark.parametrize("master", ["ps:0", "worker:0", "worker:1"])
+def test_a_conditional_with_state_on_two_tasks(servers: Any, program: Any, master: str) -> None:
+    def run(session: Any, x: Any, fetches: list[Any], first: Any) -> list[Any]:
+        session.run(first)
+        return [session.run(fetches, {x: value}) for value in (0.5, 2.0, 4.0, 0.25)]
+
+    x = tf.placeholder(tf.float32, [])
+    a, b = _variables()
+    result = program(x, a, b)
+    tf.Session.reset(servers[master].target)
+    with tf.Session(servers[master].target) as session:
+        found, state = run(session, x, [result], tf.global_variables_initializer()), session.run([a, b])
+    for server in servers.values():
+        assert not server._task._worker._steps
+    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
+        x = tf.placeholder(tf.float32, [])
+        a, b = _variables()
+        result = program(x, a, b)
+        for op in x.graph.get_operations():
+            op._set_device("")
+        expected, there = run(session, x, [result], tf.global_variables_initializer()), session.run([a, b])
+    for one, other in zip([*found, state], [*expected, there], strict=True):
+        for value, should in zip(one, other, strict=True):
+            np.testing.assert_array_equal(value, should)

@@ -63,22 +63,26 @@ class Waits:
         self._ended.set()
 
 
+def _is_there(name: str) -> bool:
+    """Whether the kernel knows a socket by that name."""
+    return any(line.endswith(f"@{name}") for line in Path("/proc/net/unix").read_text().splitlines())
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where sockets are made."""
+    """Where temporary files are made."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
 
 @pytest.fixture
-def lanes(folder: Path) -> Iterator[LaneServer]:
+def lanes() -> Iterator[LaneServer]:
     before = set(threading.enumerate())
     server = LaneServer(Waits(), PLAIN)
     yield server
     server._host.cancel(7, errors.UnavailableError(None, None, "stopped"))
     server.stop()
     assert set(threading.enumerate()) <= before
-    assert not list(folder.iterdir())
 
 
 def _offered(lanes: LaneServer, kinds: Sequence[str] = (UNIX,), **changes: Any) -> Offer:
@@ -90,19 +94,25 @@ def _connected(lanes: LaneServer) -> Lane:
     return connect(_offered(lanes), "localhost", PLAIN)
 
 
-def test_a_socket_with_a_name_is_private(lanes: LaneServer, folder: Path) -> None:
+def test_no_other_user_is_let_in(
+    lanes: LaneServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     offer = _offered(lanes)
     assert offer.kind == UNIX
-    assert Path(offer.place).parent.stat().st_mode & 0o777 == 0o700
-    assert [*folder.iterdir()] == [Path(offer.place).parent]
+    monkeypatch.setattr(lane_server, "user_of", lambda sock: -1)
+    with pytest.raises(OSError):
+        connect(offer, "localhost", PLAIN)
+    assert "Another user came to a lane" in caplog.text
+    monkeypatch.setattr(lane_module, "user_of", lambda sock: -1)
+    with pytest.raises(ConnectionRefusedError, match="another user's"):
+        connect(_offered(lanes), "localhost", PLAIN)
 
 
 @pytest.mark.parametrize("kind", [UNIX, TCP])
-def test_an_offer_is_for_one_client(lanes: LaneServer, folder: Path, kind: str) -> None:
+def test_an_offer_is_for_one_client(lanes: LaneServer, kind: str) -> None:
     offer = _offered(lanes, [kind])
     assert offer.kind == kind
     lane = connect(offer, "localhost", PLAIN)
-    assert not list(folder.iterdir())
     with pytest.raises(OSError):
         connect(offer, "localhost", PLAIN)
     lane.send(m.GetStatus())
@@ -121,12 +131,13 @@ def test_a_wrong_secret_is_turned_away(lanes: LaneServer, kind: str, caplog: pyt
         connect(offer, "localhost", PLAIN)  # nor is there a second try
 
 
-def test_an_offer_that_nobody_takes_is_gone_when_the_server_stops(folder: Path) -> None:
+def test_an_offer_that_nobody_takes_is_gone_when_the_server_stops() -> None:
     lanes = LaneServer(Waits(), PLAIN)
-    assert Path(_offered(lanes).place).exists()
+    name = _offered(lanes).place
+    assert _is_there(name)
     assert _offered(lanes, [TCP]).kind == TCP
     lanes.stop()
-    assert not list(folder.iterdir())
+    assert not _is_there(name)
     assert _offered(lanes) == Offer()
 
 
@@ -242,13 +253,13 @@ def _channel(address: str) -> Iterator[LaneChannel]:
         channel.close()
 
 
-def test_tasks_that_share_no_folder_take_tcp(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tasks_that_share_no_names_take_tcp(monkeypatch: pytest.MonkeyPatch) -> None:
     server = tf.train.Server.create_local_server()
     original, tried = lane_module.connect, []
 
     def connect_elsewhere(offer: Offer, host: str, security: Security) -> Lane:
         tried.append(offer.kind)
-        return original(replace(offer, place="/no/such/folder") if offer.kind == UNIX else offer, host, security)
+        return original(replace(offer, place="no such name") if offer.kind == UNIX else offer, host, security)
 
     monkeypatch.setattr(lane_module, "connect", connect_elsewhere)
     with _channel(server.target.removeprefix("grpc://")) as channel:

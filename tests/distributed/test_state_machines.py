@@ -15,7 +15,8 @@ import tfexp as tf
 from tfexp.core import errors
 from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
-from tfexp.distributed.master import OURS, Master
+from tfexp.distributed.master import Master
+from tfexp.distributed.master_steps import OURS
 from tfexp.distributed.worker import Worker
 
 PS, WORKER = "/job:ps/replica:0/task:0", "/job:worker/replica:0/task:0"

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tests.distributed import shared_partial, shared_queue
 from tests.distributed.clusters import free_ports
-from tests.distributed.shared_queue import EXPECTED, use
 from tests.distributed.tensorflow_peer import train
 from tests.golden import oracle
 
@@ -91,15 +91,67 @@ def test_queues_between_engines(server: str, client: str) -> None:
     (port,) = free_ports(1)
     cluster, target = {"ps": [f"127.0.0.1:{port}"]}, f"grpc://127.0.0.1:{port}"
     with (_our_server if server == "ours" else _tensorflow_server)(cluster, "ps"):
-        if client == "ours":
-            seen = use(tf, target)
-        else:
-            command = [sys.executable, "-m", "tests.distributed.shared_queue", target]
-            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
-            assert done.returncode == 0, done.stderr
-            seen = json.loads(done.stdout)
-    expected = dict(EXPECTED)
+        seen = _used(shared_queue, client, target)
+    expected = dict(shared_queue.EXPECTED)
     if server == "tensorflow":
         # Of a failed dequeue_many, TensorFlow says what was missing and what was there besides.
         assert [name for name, _ in seen.pop("errors")] == [name for name, _ in expected.pop("errors")]
     assert seen == expected
+
+
+@pytest.mark.parametrize(("server", "client"), [("ours", "tensorflow"), ("tensorflow", "ours")])
+def test_partial_runs_between_engines(server: str, client: str) -> None:
+    ports = free_ports(2)
+    cluster = {"ps": [f"127.0.0.1:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"]}
+    serve = _our_server if server == "ours" else _tensorflow_server
+    with serve(cluster, "ps"), serve(cluster, "worker"):
+        assert _used(shared_partial, client, f"grpc://127.0.0.1:{ports[1]}") == shared_partial.EXPECTED
+
+
+def test_a_large_tensor_goes_straight_from_one_tensorflow_worker_to_another() -> None:
+    ports = free_ports(3)
+    cluster = {"ps": [f"127.0.0.1:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"], "chief": [f"127.0.0.1:{ports[2]}"]}
+    peers = _tensorflow_server(cluster, "ps"), _tensorflow_server(cluster, "worker")
+    with peers[0], peers[1], _our_server(cluster, "chief"), tf.Graph().as_default():
+        with tf.device("/job:ps"):
+            v = tf.Variable(tf.ones([307, 311]))
+        with tf.device("/job:worker"):
+            doubled = v * 2.0
+        with tf.device("/job:ps"):
+            back = tf.assign(v, doubled)
+        with tf.Session(f"grpc://127.0.0.1:{ports[2]}") as session:
+            session.run(v.initializer)
+            for _ in range(3):
+                session.run(back.op)
+            np.testing.assert_array_equal(session.run(v), np.full([307, 311], 8.0))
+
+
+def test_a_conditional_with_state_on_two_tensorflow_workers() -> None:
+    ports = free_ports(3)
+    cluster = {"ps": [f"127.0.0.1:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"], "chief": [f"127.0.0.1:{ports[2]}"]}
+    peers = _tensorflow_server(cluster, "ps"), _tensorflow_server(cluster, "worker")
+    with peers[0], peers[1], _our_server(cluster, "chief"), tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [])
+        with tf.device("/job:ps"):
+            a = tf.Variable(1.0)
+        with tf.device("/job:worker"):
+            b = tf.Variable([10.0, 20.0])
+        y = tf.cond(x > 1.0, lambda: tf.assign_add(a, x) + tf.assign_add(b, [x, 1.0]), lambda: tf.assign_sub(b, [1.0, x]))
+        with tf.Session(f"grpc://127.0.0.1:{ports[2]}") as session:
+            session.run([a.initializer, b.initializer])
+            assert [session.run(y, {x: value}).tolist() for value in (2.0, 0.5, 4.0)] == [
+                [15.0, 24.0],
+                [11.0, 20.5],
+                [22.0, 28.5],
+            ]
+            assert session.run(a) == 7.0
+
+
+def _used(program: Any, client: str, target: str) -> dict[str, Any]:
+    """What a client of that kind sees of a program that both engines can run."""
+    if client == "ours":
+        return dict(program.use(tf, target))
+    command = [sys.executable, "-m", program.__name__, target]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))

@@ -1,4 +1,12 @@
-"""A transport over gRPC: TensorFlow's services as a client sees them."""
+"""A transport over gRPC: TensorFlow's services as a client sees them.
+
+TensorFlow's protocol has each request and each answer be one message, with its tensors in it: none is larger than
+`Security.max_message_bytes`, at most protobuf's 2 GiB, and what is larger is refused with that number before it is sent.
+gRPC's Python interface takes and gives a message as one `bytes`. So a large tensor is copied into the message and out of
+it (`large_tensors`; protobuf never sees it), and once more by gRPC on either side, while gRPC itself sends it in frames.
+Lanes (`lane`) have no such copies. They are what two tasks of tfexp use, unless TLS has to protect what goes from one
+machine to another, TFEXP_LANES is off, or one of the two does not run on Linux.
+"""
 
 from __future__ import annotations
 

@@ -45,7 +45,12 @@ class Failed:
     error: OpError
 
 
-Event = Asked | Cancelled | Answered | Failed
+@dataclass(frozen=True)
+class Elapsed:
+    """The time has passed after which the machine is told so again; what nobody uses is found by it."""
+
+
+Event = Asked | Cancelled | Answered | Failed | Elapsed
 
 
 @dataclass(frozen=True)

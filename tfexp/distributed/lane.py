@@ -2,8 +2,9 @@
 
 Python's gRPC costs several hundred µs per call, of which the kernel needs twenty. So a channel asks its peer, over gRPC
 and under whatever protects that, for a lane: a socket that is there for one client, and a secret that is good once. On one
-machine it is a Unix-domain socket in a directory that only this user can enter; between machines, a TCP port where the
-server listens, unless there is TLS, which a lane has not. Whoever asks writes a request and reads the reply on that
+machine it is a Unix-domain socket with a name that is no file's, so that none is left behind by processes that are killed,
+and the kernel says that it is the same user at the other end; between machines, a TCP port where the server listens, unless
+there is TLS, which a lane has not. Whoever asks writes a request and reads the reply on that
 socket, in his own thread; the peer has a thread for it. One request at a time is on a lane; who wants more opens more. A
 request is cancelled by closing its lane.
 
@@ -17,6 +18,7 @@ import json
 import os
 import select
 import socket
+import struct
 import sys
 import threading
 import time
@@ -101,7 +103,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Offer:
-    """Where a lane is to be had: a path, or a port of the server's host. `kind` is empty where there is none.
+    """Where a lane is to be had: the name of a socket, or a port of the server's host. `kind` is empty where there is none.
 
     `limit`: the largest message that the server takes, so that none is sent in vain.
     """
@@ -137,6 +139,18 @@ def prepare_tcp(sock: socket.socket) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _GONE_AFTER // _ASK_EVERY)
 
 
+def unix_address(name: str) -> str:
+    """The address of a Unix-domain socket in the kernel's own space of names, which ends with the last who has it open."""
+    return f"\0{name}"
+
+
+def user_of(sock: socket.socket) -> int:
+    """Who has the other end of a Unix-domain socket."""
+    credentials = struct.Struct("@iII")
+    user: int = credentials.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, credentials.size))[1]
+    return user
+
+
 def connect(offer: Offer, host: str, security: Security) -> Lane:
     """The lane that the server at `host` offers. OSError when it cannot be had."""
     if offer.kind == UNIX:
@@ -146,7 +160,9 @@ def connect(offer: Offer, host: str, security: Security) -> Lane:
     try:
         sock.settimeout(OFFER_TIMEOUT)
         if offer.kind == UNIX:
-            sock.connect(offer.place)
+            sock.connect(unix_address(offer.place))
+            if user_of(sock) != os.getuid():
+                raise ConnectionRefusedError("the socket is another user's")
         else:
             prepare_tcp(sock)
         secret = offer.secret

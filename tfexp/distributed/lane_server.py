@@ -11,14 +11,24 @@ import secrets
 import select
 import socket
 import struct
-import tempfile
 import threading
 import time
 from typing import Any
 
 from tfexp.core.errors import CancelledError, InternalError, InvalidArgumentError, OpError
 from tfexp.distributed import frames
-from tfexp.distributed.lane import OFFER_TIMEOUT, SECRET_BYTES, TCP, UNIX, Offer, available, boot_id, prepare_tcp
+from tfexp.distributed.lane import (
+    OFFER_TIMEOUT,
+    SECRET_BYTES,
+    TCP,
+    UNIX,
+    Offer,
+    available,
+    boot_id,
+    prepare_tcp,
+    unix_address,
+    user_of,
+)
 from tfexp.distributed.security import Security
 from tfexp.distributed.transport import Host
 
@@ -28,8 +38,6 @@ _log = logging.getLogger("tfexp.distributed")
 _MOST = 512
 # Seconds that a client may let pass in the middle of a message.
 _STALLED = 30.0
-# The longest path that a Unix-domain socket can have.
-_LONGEST_PATH = 100
 
 
 class LaneServer:
@@ -65,13 +73,11 @@ class LaneServer:
             if self._stopped or len(self._threads) >= _MOST:
                 return Offer().as_bytes()
             if UNIX in kinds and here:
-                directory = _private_directory()
-                offer = Offer(UNIX, f"{directory.name}/lane", secret, limit)
+                offer = Offer(UNIX, f"tfexp-{secrets.token_hex(16)}", secret, limit)
                 listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-                listener.bind(offer.place)
+                listener.bind(unix_address(offer.place))
                 listener.listen(1)
             elif TCP in kinds and not self._security.certificate:
-                directory = None
                 family = socket.AF_INET6 if ":" in self._bind else socket.AF_INET
                 listener = socket.create_server((self._bind, 0), family=family, backlog=1)
                 offer = Offer(TCP, str(listener.getsockname()[1]), secret, limit)
@@ -80,7 +86,7 @@ class LaneServer:
             if self._watch is None:
                 self._start_watching()
             self._offered.add(listener)
-            self._run(self._admit, listener, directory, secret)
+            self._run(self._admit, listener, secret)
         return offer.as_bytes()
 
     def _run(self, target: Any, *args: Any) -> None:
@@ -95,8 +101,8 @@ class LaneServer:
             with self._lock:
                 self._threads.discard(threading.current_thread())
 
-    def _admit(self, listener: socket.socket, directory: tempfile.TemporaryDirectory[str] | None, secret: bytes) -> None:
-        """Let the one client in who knows the secret, and serve it. The socket's directory or port is gone by then."""
+    def _admit(self, listener: socket.socket, secret: bytes) -> None:
+        """Let the one client in who knows the secret, and serve it. The socket's name or port is gone by then."""
         sock = None
         try:
             _limit(listener, OFFER_TIMEOUT)
@@ -111,14 +117,17 @@ class LaneServer:
             with self._lock:
                 self._offered.discard(listener)
                 listener.close()
-            if directory is not None:
-                directory.cleanup()
+        local = sock.family == socket.AF_UNIX
+        if local and user_of(sock) != os.getuid():
+            _log.warning("Another user came to a lane; it was turned away")
+            sock.close()
+            return
         if not hmac.compare_digest(brought, secret):
             _log.warning("A client came to a lane without its secret; it was turned away")
             sock.close()
             return
         _limit(sock, _STALLED)
-        if directory is None:
+        if not local:
             prepare_tcp(sock)
         served = _Served(sock)
         with self._lock:
@@ -239,12 +248,3 @@ def _limit(sock: socket.socket, seconds: float) -> None:
 
 def _gone() -> CancelledError:
     return CancelledError(None, None, "The client does not wait for the answer any more")
-
-
-def _private_directory() -> tempfile.TemporaryDirectory[str]:
-    """A new directory that only this user can enter, with a name short enough for a socket in it."""
-    directory = tempfile.TemporaryDirectory(prefix="tfexp-")
-    if len(directory.name) <= _LONGEST_PATH:
-        return directory
-    directory.cleanup()
-    return tempfile.TemporaryDirectory(prefix="tfexp-", dir="/tmp")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core.errors import OpError
-from tfexp.distributed.events import Answered, Asked, Cancelled, Command, Event, Refuse
+from tfexp.distributed.events import Answered, Asked, Cancelled, Command, Elapsed, Event, Refuse
 
 OnAnswer = Callable[[Any], list[Command]]
 OnError = Callable[[OpError], list[Command]]
@@ -36,10 +36,15 @@ class Machine:
         if isinstance(event, Cancelled):
             cancel = self._cancels.pop(event.call, None)
             return [] if cancel is None else cancel(event.error)
+        if isinstance(event, Elapsed):
+            return self._elapsed()
         answer, failure = self._answers.pop(event.ask, None), self._failures.pop(event.ask, None)
         if answer is None or failure is None:
             return []
         return answer(event.reply) if isinstance(event, Answered) else failure(event.error)
+
+    def _elapsed(self) -> list[Command]:
+        return []
 
     def _expect(self, answer: OnAnswer, failure: OnError) -> int:
         """The number of a new ask."""

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.core.errors import OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
 from tfexp.plan.partition import Edge, Partition
 
-# The feeds, fetches and targets of a step, by name.
-Signature = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+
+class Signature(NamedTuple):
+    """The feeds, fetches and targets of a step, by name. `partial`: these come, and are asked for, bit by bit."""
+
+    feeds: tuple[str, ...]
+    fetches: tuple[str, ...]
+    targets: tuple[str, ...]
+    partial: bool = False
 
 
 @dataclass
@@ -22,17 +30,28 @@ class Prepared:
     partition: Partition
     feeds: tuple[str, ...]  # full names, as in the edges
     fetches: tuple[str, ...]
+    targets: tuple[str, ...]
     graphs: list[str]
     missing: int
     waiting: list[Run] = field(default_factory=list)
     arriving: dict[int, list[Edge]] = field(default_factory=dict)  # what each stage gets from the master
     wanted: dict[int, tuple[str, ...]] = field(default_factory=dict)  # what each stage gives to the master
-    leaves_values: bool = False  # whether something stays on a worker between two stages of a step
+
+
+@dataclass
+class Partial:
+    """What makes a run a partial one: the calls that it has come with so far."""
+
+    handle: str
+    pending: set[str]  # fetches that nobody has asked for
+    begun: bool = False
+    waiting: dict[int, m.RunStep] = field(default_factory=dict)  # calls that have not been answered
+    error: OpError | None = None  # what it ended with while no call waited
 
 
 @dataclass
 class Run:
-    """One step under way."""
+    """One step under way. `call` is the one that it works for; of a partial run, the latest."""
 
     call: int
     session: Session
@@ -46,6 +65,7 @@ class Run:
     started: set[int] = field(default_factory=set)
     metadata: config_pb2.RunMetadata | None = None
     over: bool = False
+    partial: Partial | None = None
 
 
 @dataclass
@@ -60,4 +80,10 @@ class Session:
     prepared: dict[Signature, Prepared] = field(default_factory=dict)
     callables: dict[int, Signature] = field(default_factory=dict)
     next_callable: int = 1
-    runs: dict[int, Run] = field(default_factory=dict)
+    runs: dict[int | str, Run] = field(default_factory=dict)  # by call; partial runs by handle
+    idle: int = 0  # how often time elapsed since somebody used it
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody waits for one of its steps."""
+        return any(run.partial is None or run.partial.waiting for run in self.runs.values())

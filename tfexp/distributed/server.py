@@ -8,6 +8,8 @@ process: a server that others can reach should have a token or want certificates
 from __future__ import annotations
 
 import logging
+import math
+import os
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -35,8 +37,10 @@ class Server:
 
     `server_or_cluster_def`: a ClusterSpec, a dict, a ClusterDef or a ServerDef, which names job and task too. Without
     `start` it begins to serve at `start()`. Raises ValueError when the task is none of the cluster's or is not said,
-    InvalidArgumentError for a protocol other than grpc, UnknownError when its address cannot be listened at. `bind`
-    and `security` (default: the environment's) are tfexp's own.
+    InvalidArgumentError for a protocol other than grpc, UnknownError when its address cannot be listened at. `bind`,
+    `security` (default: the environment's) and `session_gc_seconds` are tfexp's own: sessions whose clients died without
+    closing them hold their graphs until `Session.reset`, as in TensorFlow, or until nobody has used them for so long
+    (default: TFEXP_SESSION_GC_SECONDS, or 0: for ever). A client that comes back gets AbortedError. Variables stay.
     """
 
     def __init__(
@@ -50,6 +54,7 @@ class Server:
         *,
         bind: str | None = None,
         security: Security | None = None,
+        session_gc_seconds: float | None = None,
     ):
         cluster, job, index, default = _identity(server_or_cluster_def, job_name, task_index)
         if (protocol or "grpc") != "grpc":
@@ -76,7 +81,9 @@ class Server:
 
         keep_large_buffers()  # before there are threads that have memory of their own
         self._tasks = task_names(cluster)
-        self._task = Task(self._name, self._tasks, self._connect, default)
+        if session_gc_seconds is None:
+            session_gc_seconds = _seconds("TFEXP_SESSION_GC_SECONDS")
+        self._task = Task(self._name, self._tasks, self._connect, default, session_gc_seconds)
         self._security = security or Security.from_environment()
         if bind not in _LOOPBACK and self._security.open_to_all:
             _log.warning(
@@ -179,6 +186,18 @@ def _identity(
         task_index = cluster.task_indices(job_name)[0]
     cluster.task_address(job_name, task_index)
     return cluster, job_name, task_index, default
+
+
+def _seconds(variable: str) -> float:
+    """What the environment says, 0 if nothing. InvalidArgumentError for what is no time."""
+    said = os.environ.get(variable, "") or "0"
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise InvalidArgumentError(None, None, f"{variable} is {said!r}, not a number of seconds")
+    return seconds
 
 
 def _transport_to(target: str) -> Transport:

@@ -63,15 +63,16 @@ class SessionGraph:
         assignment: Assignment,
         incarnations: dict[str, int],
         client_device: str,
+        by_feeds: bool = False,
     ) -> Partition:
-        """The stages of a step."""
+        """The stages of a step; those of one whose feeds come bit by bit, with `by_feeds`."""
         if len(set(feeds)) != len(feeds):
             raise InvalidArgumentError(None, None, f"Duplicated feeds: {', '.join(sorted(feeds))}")
         fed = [self.tensor(name, "FeedInputs: unable to find feed output") for name in feeds]
         fetched = [self.tensor(name, "FetchOutputs node") for name in fetches]
         run = [self.operation(name.partition(":")[0], "Target node") for name in targets]
         assignment.place(needed(fetched, run, fed))
-        return partition(fetched, run, fed, assignment, incarnations, client_device)
+        return partition(fetched, run, fed, assignment, incarnations, client_device, by_feeds)
 
 
 def add_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tensorboard.compat.proto import config_pb2, graph_pb2
+
 from tfexp.core.errors import OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.channel import GrpcChannel
@@ -43,6 +45,7 @@ class StaticHosting(Hosting):
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
         try:
             self._find(tasks, say)
+            self._check_views(tasks)
             # What an earlier run left in the servers is not this one's, whatever it is called.
             self._channels[tasks[0].name].call(m.Reset(()))
             self._watches = [
@@ -90,6 +93,31 @@ class StaticHosting(Hosting):
                     f"{self._address(task)} is {', '.join(found) or 'no task'}, and not {task.name}: cluster.ps_hosts and "
                     "cluster.worker_hosts must be in the order of the servers' own cluster"
                 )
+            del missing[task.name]
+
+    def _check_views(self, tasks: Sequence[TaskSpec]) -> None:
+        """Every task that works reaches those that only serve, at the addresses of its own server's cluster."""
+        answers: queue.SimpleQueue[tuple[TaskSpec, Any, OpError | None]] = queue.SimpleQueue()
+        serving = [task for task in tasks if task.work is None]
+        missing = {task.name: task for task in tasks if task.work is not None and serving}
+        for task in missing.values():
+            seen = [f"/job:{other.job}/task:{other.index}" for other in (*serving, task)]
+            request = m.CreateSession(graph_pb2.GraphDef(), config_pb2.ConfigProto(device_filters=seen))
+            self._channels[task.name].start(request, _into(answers, task))
+        ends = time.monotonic() + self._within
+        while missing:
+            try:
+                task, reply, error = answers.get(timeout=max(0.0, ends - time.monotonic()))
+            except queue.Empty:
+                names = ", ".join(other.name for other in serving)
+                blind = ", ".join(f"{task.name} at {self._address(task)}" for task in missing.values())
+                raise HostingError(
+                    f"{blind} did not reach {names} within {self._within:g} s: were all servers started with the same "
+                    "cluster? Their own output says where they look"
+                ) from None
+            if error is not None:
+                raise HostingError(f"{task.name} at {self._address(task)}: {error.message}")
+            self._channels[task.name].start(m.CloseSession(reply.session), lambda *_: None)
             del missing[task.name]
 
     def _with_addresses(self, sink: Sink) -> Sink:

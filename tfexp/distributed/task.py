@@ -20,7 +20,8 @@ from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
 from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.machine import Machine
-from tfexp.distributed.master import OURS, Master
+from tfexp.distributed.master import COLLECTED_AFTER, Master
+from tfexp.distributed.master_steps import OURS
 from tfexp.distributed.program import GraphProgram, PartialProgram
 from tfexp.distributed.status import as_error, code_and_text
 from tfexp.distributed.transport import Transport
@@ -91,8 +92,11 @@ class Task:
         tasks: dict[str, str],
         connect: Callable[[str], Transport],
         config: config_pb2.ConfigProto | None = None,
+        session_gc_seconds: float = 0.0,
     ):
-        """`config`: what sessions get that do not say otherwise."""
+        """`config`: what sessions get that do not say otherwise. `session_gc_seconds`: how long they may go unused, if not
+        0; they are found after half as long again at most.
+        """
         self.own = own
         self.resources = Resources()
         device = m.Device(f"{own}/device:CPU:0", "CPU", _MEMORY_LIMIT, secrets.randbits(63) | 1, OURS)
@@ -114,6 +118,10 @@ class Task:
         self._programs: dict[str, list[GraphProgram]] = {}
         self._partial: dict[int, PartialProgram] = {}
         self._closed: OpError | None = None
+        self._stopped = threading.Event()
+        if session_gc_seconds > 0:
+            every = session_gc_seconds / COLLECTED_AFTER
+            threading.Thread(target=self._let_time_elapse, args=[every], name="tfexp-session-gc", daemon=True).start()
 
     # --- callers -----------------------------------------------------------------------------------------------------
 
@@ -170,6 +178,7 @@ class Task:
     def close(self, reason: str = "The server was stopped") -> None:
         """Stop: everything under way ends with UnavailableError, and so does what comes later."""
         self._closed = UnavailableError(None, None, f"{reason} ({self.own})")
+        self._stopped.set()
         for number in list(self._calls):
             self.cancel(number, self._closed)
         for call in list(self._calls.values()):
@@ -180,6 +189,10 @@ class Task:
             for program in programs:
                 program.close()
         self.resources.clear()
+
+    def _let_time_elapse(self, every: float) -> None:
+        while not self._stopped.wait(every):
+            self._feed(self._master, ev.Elapsed())
 
     def _set_timer(self, number: int, call: _Call, seconds: float) -> None:
         error = DeadlineExceededError(None, None, f"Timed out: the step took over {round(seconds * 1e3)} ms")
@@ -198,7 +211,11 @@ class Task:
         except Exception as error:
             # A bug of ours: the call that it hit ends, the server goes on.
             _log.exception("%s failed on %s", type(machine).__name__, type(event).__name__)
-            call = event.call if isinstance(event, ev.Asked | ev.Cancelled) else self._owners.get((machine, event.ask), -1)
+            call = -1
+            if isinstance(event, ev.Asked | ev.Cancelled):
+                call = event.call
+            elif isinstance(event, ev.Answered | ev.Failed):
+                call = self._owners.get((machine, event.ask), -1)
             commands = [ev.Refuse(call, as_error(*code_and_text(error)))]
         if isinstance(event, ev.Answered | ev.Failed):
             self._owners.pop((machine, event.ask), None)

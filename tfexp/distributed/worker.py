@@ -77,6 +77,9 @@ class _Step:
 
 @dataclass
 class _Session:
+    """`master`: the task that it is a session of, and its incarnation."""
+
+    master: tuple[str, int] = ("", 0)
     graphs: dict[str, Program] = field(default_factory=dict)
 
 
@@ -127,8 +130,15 @@ class Worker(Machine):
                         f"The cluster of {request.master_task or 'the master'} differs from that of {self._own}: "
                         f"{name} is at {address} there and at {mine} here",
                     )
-        self._sessions.setdefault(request.session, _Session())
-        return [Respond(call, m.Done())]
+        master = (request.master_task, request.master_incarnation)
+        commands: list[Command] = []
+        for handle, session in list(self._sessions.items()):
+            if handle and master[0] and session.master[0] == master[0] and session.master != master:
+                # Its master died, or was started anew: nobody will run or delete this session any more.
+                del self._sessions[handle]
+                commands.append(Forget(handle))
+        self._sessions.setdefault(request.session, _Session(master))
+        return [*commands, Respond(call, m.Done())]
 
     def _delete_session(self, call: int, request: m.DeleteWorkerSession) -> list[Command]:
         if not request.session or self._sessions.pop(request.session, None) is None:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
-_SWITCHES = frozenset({"Switch", "RefSwitch"})
-_MERGES = frozenset({"Merge", "RefMerge"})
-_ENTERS = frozenset({"Enter", "RefEnter"})
-_EXITS = frozenset({"Exit", "RefExit"})
+SWITCHES = frozenset({"Switch", "RefSwitch"})
+MERGES = frozenset({"Merge", "RefMerge"})
+ENTERS = frozenset({"Enter", "RefEnter"})
+EXITS = frozenset({"Exit", "RefExit"})
 # What hands on a value as it is, wherever it runs.
-PASSING_ON = _MERGES | _EXITS | frozenset({"Switch", "Enter", "NextIteration", "RefNextIteration", "LoopCond"})
+PASSING_ON = MERGES | EXITS | frozenset({"Switch", "Enter", "NextIteration", "RefNextIteration", "LoopCond"})
 
 
 class Groups:
@@ -22,7 +22,7 @@ class Groups:
     def __init__(self, ops: Iterable[Operation], fed: set[Tensor]):
         self._ops = list(ops)
         self._parent = {op: op for op in self._ops}
-        if any(op.type in _SWITCHES or op.type in _ENTERS for op in self._ops):
+        if any(op.type in SWITCHES or op.type in ENTERS for op in self._ops):
             for a, b in _cohesive_pairs(self._ops, fed):
                 self._parent[self.root(a)] = self.root(b)
 
@@ -33,6 +33,11 @@ class Groups:
             parent[op] = parent[parent[op]]
             op = parent[op]
         return op
+
+    def dissolve(self, members: Iterable[Operation]) -> None:
+        """Let the nodes of a group be torn apart."""
+        for op in members:
+            self._parent[op] = op
 
     def members(self) -> list[list[Operation]]:
         """The groups of more than one node, each in the order of the step."""
@@ -50,14 +55,14 @@ def _cohesive_pairs(ops: list[Operation], fed: set[Tensor]) -> Iterator[tuple[Op
     for op in ops:  # in order of creation: inputs first, but for loops' back edges
         before = _before(op, fed, known)
         inputs = [t.op for t in op._inputs if t not in fed]
-        dangers = [b in mortal or b.type in _SWITCHES for b in inputs]
-        dead = bool(dangers) and all(dangers) if op.type in _MERGES else any(dangers)
-        if dead or (op.type not in _MERGES and any(c in mortal for c in op._control_inputs)):
+        dangers = [b in mortal or b.type in SWITCHES for b in inputs]
+        dead = bool(dangers) and all(dangers) if op.type in MERGES else any(dangers)
+        if dead or (op.type not in MERGES and any(c in mortal for c in op._control_inputs)):
             mortal.add(op)
-        depth[op] = max((depth.get(b, 0) for b in before), default=0) + (op.type in _ENTERS) - (op.type in _EXITS)
+        depth[op] = max((depth.get(b, 0) for b in before), default=0) + (op.type in ENTERS) - (op.type in EXITS)
     for op in ops:
         for b in _before(op, fed, known):
-            if op.type in _MERGES or op.type in _EXITS or b.type in _SWITCHES or b in mortal or depth[b] > 0:
+            if op.type in MERGES or op.type in EXITS or b.type in SWITCHES or b in mortal or depth[b] > 0:
                 yield b, op
 
 

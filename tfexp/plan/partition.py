@@ -1,10 +1,13 @@
 """A step of a graph, cut by task: stages that run one after another, each on one task, in one request.
 
-A task's nodes are cut further, by how many times data must have come over from other tasks before they can run. So a stage
-never waits in its middle: everything that it receives can ride in the request that starts it, and everything that it sends
-in the response. A training step with one parameter server is three stages (read the variables, compute gradients, apply
-them): one request to the server in each direction. Nodes whose values may be dead (conditionals, loops) stay in one stage.
-A node that may have to wait for other steps (a dequeue) has a stage to itself, so that nothing waits with it that need not.
+A task's nodes are cut further, by how many times data must have come over from other tasks before they can run (`levels`).
+So a stage never waits in its middle: everything that it receives can ride in the request that starts it, and everything that
+it sends in the response. A training step with parameter servers is three stages (read the variables, compute gradients,
+apply them): one request to each server in each direction. Nodes whose values may be dead (conditionals, loops) stay in one
+stage, but for conditionals that read or update state on several tasks: these are cut, too (`branches`).
+
+What goes from one task to another goes through the master, which costs no request of its own. Only a large tensor between
+two tasks of which neither is the master's would cross the network twice so: the receiver asks the sender for it instead.
 
 A stage is a GraphDef of TensorFlow's kind, with `_Recv` and `_Send` nodes at its borders; any TensorFlow worker can run it.
 Constants, variables' handles and plain reads of variables are repeated in every stage that uses them: a read that comes
@@ -13,26 +16,29 @@ after an update's data sees the updated buffer, as it does in TensorFlow, where 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from tensorboard.compat.proto import graph_pb2
+from tensorboard.compat.proto import graph_pb2, tensor_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError, UnimplementedError
+from tfexp.core.errors import UnimplementedError
 from tfexp.graph.calls import called_functions
 from tfexp.graph.graph import PRODUCER_VERSION
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Assignment
-from tfexp.plan.cohesion import PASSING_ON, Groups
+from tfexp.plan.branches import Branches, Conditions, Taken
+from tfexp.plan.cohesion import MERGES, PASSING_ON, Groups
+from tfexp.plan.levels import Levels
 from tfexp.plan.prune import PLACEHOLDERS
 
-# Constants of at most so many elements are repeated on every task that reads them, rather than sent.
-_SMALL_CONSTANT = 1 << 12
+# Bytes from which a tensor goes from one task to another by itself, when it is the master that they are both not: below,
+# a request of its own costs more than the detour.
+_LARGE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,9 @@ class Edge:
     """A value that crosses a border. `tensor` is its name; `source` the stage that it comes from, -1 for a feed; `target`
     the stage that it goes to, -1 for a fetch.
 
-    The rendezvous keys name a device of the sender's or receiver's own task at both ends, so that no worker looks for the
-    value elsewhere: it comes with the request. Between stages of one task both keys are the same, and the value stays there.
+    Where the rendezvous keys differ, each names a device of its own task at both ends, so that no worker looks for the value
+    elsewhere: it comes with the request. Where they are the same, the value stays in its task until it is taken: by another
+    stage of that task, or by the receiver's task, which finds in the key whom to ask.
     """
 
     tensor: str
@@ -98,9 +105,13 @@ def partition(
     assignment: Assignment,
     incarnations: dict[str, int],
     client_device: str,
+    by_feeds: bool = False,
 ) -> Partition:
-    """Cut the step. Feeds and fetches belong to `client_device`. `incarnations`: of every device, for the keys."""
-    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device).cut()
+    """Cut the step. Feeds and fetches belong to `client_device`. `incarnations`: of every device, for the keys.
+
+    `by_feeds`: the feeds come bit by bit, and no stage may wait for more of them than each of its nodes does.
+    """
+    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device, by_feeds).cut()
 
 
 class _Partitioner:
@@ -112,6 +123,7 @@ class _Partitioner:
         assignment: Assignment,
         incarnations: dict[str, int],
         client_device: str,
+        by_feeds: bool,
     ):
         self.fed = set(feeds)
         self.fetches = [t for t in dict.fromkeys(fetches) if t not in self.fed]
@@ -121,6 +133,8 @@ class _Partitioner:
         self.device = {op: assignment[op] for op in self.ops}
         self.task = {op: task_of(device) for op, device in self.device.items()}
         self.groups = Groups(self.ops, self.fed)
+        self.branches: Branches | None = None  # of conditionals that are cut
+        self.torn: set[Operation] = set()  # their nodes
         self._give_groups_a_task()
         self.repeatable = {op for op in self.ops if _is_source(op, self.fed)}
         for op in self.ops:
@@ -128,31 +142,34 @@ class _Partitioner:
                 before = op._inputs[0]
                 if before.dtype._is_ref_dtype and before.op in self.repeatable and self.task[before.op] == self.task[op]:
                     self.repeatable.add(op)
-        # On a single task the executor sees to it that others go on.
-        several = len(set(self.task.values())) > 1
-        together = {op for members in self.groups.members() for op in members}  # a conditional or loop stays whole
-        self.waiting = {op for op in self.ops if several and op not in together and _waits(op)}
-        self.kept = set(targets) | {t.op for t in self.fetches}
-        self.level: dict[Operation, int] = {}
+        self._give_joints_a_task(set(targets))
+        kept = set(targets) | {t.op for t in self.fetches}
+        self.levels = Levels(self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds)
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
+        self.front: dict[Edge, str] = {}  # what is sent in the place of a value that may be dead,
+        self.behind: dict[Edge, str] = {}  # and what stands for it where it is received
 
     def _give_groups_a_task(self) -> None:
         """A conditional or a loop runs on one task: where its state is, else where its first node was to be.
 
-        Nodes without state give the same values wherever they run, so those that were pinned elsewhere come along.
-        UnimplementedError when state on several tasks is read or updated inside.
+        Nodes without state give the same values wherever they run, so those that were pinned elsewhere come along. When
+        state on several tasks is read or updated inside, a conditional is cut; for a loop, it is an UnimplementedError.
         """
         if len(set(self.task.values())) == 1:
             return
         for members in self.groups.members():
             homes = list(dict.fromkeys(self.task[op] for op in members if _has_state(op)))
+            if len(homes) > 1 and self._can_be_torn(members):
+                self.groups.dissolve(members)
+                self.torn.update(members)
+                continue
             if len(homes) > 1:
                 a, b = (next(op for op in members if _has_state(op) and self.task[op] == home) for home in homes[:2])
                 raise UnimplementedError(
                     None,
                     b,
                     f"{b.name} ({b.type}) on {self.task[b]} and {a.name} ({a.type}) on {self.task[a]} belong to one "
-                    "conditional or loop: what it reads and updates has to be on one task",
+                    "loop: what it reads and updates has to be on one task",
                 )
             home = homes[0] if homes else self.task[members[0]]
             device = next(self.device[op] for op in members if self.task[op] == home)
@@ -160,18 +177,41 @@ class _Partitioner:
                 if self.task[op] != home:
                     self.task[op], self.device[op] = home, device
 
+    def _can_be_torn(self, members: list[Operation]) -> bool:
+        """Whether the nodes are of conditionals alone, as `tf.cond` makes them."""
+        if self.branches is None:
+            self.branches = Branches(self.ops, self.fed)
+        return self.branches.irregular.isdisjoint(members)
+
+    def _give_joints_a_task(self, targets: set[Operation]) -> None:
+        """Nodes that do nothing but wait for others (`tf.group`) go where they cost no request: to the task of whoever
+        waits for them; at the end of a step, to that of those they wait for, or the client's if these are on several.
+        """
+        if len(set(self.task.values())) == 1:
+            return
+        grouped = {op for members in self.groups.members() for op in members}
+        clients = task_of(self.client)
+        for op in reversed(self.ops):
+            if op.type != "NoOp" or op in grouped:
+                continue
+            later = [r for r in op._control_outputs if r in self.task]
+            sooner = [b for b in op._control_inputs if b in self.task]
+            around = sooner if op in targets or not later else later
+            tasks = {self.task[other] for other in around}
+            if len(tasks) == 1:
+                self.task[op], self.device[op] = self.task[around[0]], self.device[around[0]]
+            elif around is sooner and tasks:
+                self.task[op], self.device[op] = clients, self.client
+
     # --- which stage -------------------------------------------------------------------------------------------------
 
     def cut(self) -> Partition:
-        self._find_levels()
-        places = sorted({self._place_of(op) for op in self.ops if op not in self.repeatable})
-        self._settle_repeatable(places)
-        places = sorted({*places, *(self._place_of(op) for op in self.kept_sources)})
+        places = self.levels.places()
         self.number = {place: n for n, place in enumerate(places)}
-        self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task, _ in places]
+        self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task, *_ in places]
         self.members: list[dict[Operation, None]] = [{} for _ in places]
         for op in self.ops:
-            if op not in self.repeatable or op in self.kept_sources:
+            if op not in self.repeatable or op in self.levels.kept_sources:
                 self.members[self._stage_of(op)][op] = None
         for number in range(len(self.stages)):
             self._build(number)
@@ -179,95 +219,8 @@ class _Partitioner:
             self._add_sends(number)
         return Partition(tuple(self.stages), tuple(self.edges.values()))
 
-    def _place_of(self, op: Operation) -> tuple[int, str, str]:
-        return self.level[op], self.task[op], op.name if op in self.waiting else ""
-
     def _stage_of(self, op: Operation) -> int:
-        return self.number[self._place_of(op)]
-
-    def _inputs(self, op: Operation) -> Iterable[Operation]:
-        for tensor in op._inputs:
-            if tensor not in self.fed:
-                yield tensor.op
-        for before in op._control_inputs:
-            if before in self.task:
-                yield before
-
-    def _is_repeated_for(self, before: Operation, op: Operation) -> bool:
-        """Whether `op`'s stage gets its own copy of `before`."""
-        return before in self.repeatable and (self.task[before] == self.task[op] or _is_small_constant(before))
-
-    def _find_levels(self) -> None:
-        """As early as the data allows; then as late as that costs nobody anything, which saves whole stages."""
-        root = self.groups.root
-        members: dict[Operation, list[Operation]] = defaultdict(list)
-        for op in self.ops:
-            members[root(op)].append(op)
-        level: dict[Operation, int] = {}
-        visiting: set[Operation] = set()
-
-        stack = [root(op) for op in reversed(self.ops)]
-        while stack:
-            current = stack[-1]
-            if current in level:
-                stack.pop()
-                continue
-            before = [
-                (root(b), self.task[b] != self.task[op] or b in self.waiting)
-                for op in members[current]
-                for b in self._inputs(op)
-                if root(b) is not current and not self._is_repeated_for(b, op)
-            ]
-            missing = [b for b, _ in before if b not in level]
-            if missing:
-                if current in visiting and any(b in visiting for b in missing):
-                    raise InvalidArgumentError(
-                        None, current, f"The graph has a cycle through node {current.name} ({current.type})"
-                    )
-                visiting.add(current)
-                stack.extend(missing)
-                continue
-            level[current] = max((level[b] + crosses for b, crosses in before), default=0)
-            visiting.discard(current)
-            stack.pop()
-        self.level = {op: level[root(op)] for op in self.ops}
-        self._delay(root, members)
-
-    def _delay(self, root: object, members: dict[Operation, list[Operation]]) -> None:
-        readers: dict[Operation, list[Operation]] = defaultdict(list)
-        for op in self.ops:
-            for before in self._inputs(op):
-                readers[before].append(op)
-        for op in sorted(self.ops, key=lambda o: (self.level[o], o._id), reverse=True):
-            alone = len(members.get(op, ())) == 1 and op not in self.waiting
-            after = readers[op]
-            if (
-                alone
-                and op not in self.kept
-                and after
-                and all(self.task[r] == self.task[op] and r not in self.repeatable for r in after)
-            ):
-                self.level[op] = max(self.level[op], min(self.level[r] for r in after))
-
-    def _settle_repeatable(self, places: list[tuple[int, str, str]]) -> None:
-        """Sources that something outside of their stages' copies wants: they get a stage of their own to be in."""
-        first: dict[str, int] = {}
-        for number, task, _ in places:
-            first.setdefault(task, number)
-        self.kept_sources: set[Operation] = set()
-        for op in self.ops:
-            for before in self._inputs(op):
-                if before in self.repeatable and not self._is_repeated_for(before, op):
-                    self.kept_sources.add(before)
-        self.kept_sources.update(op for op in self.kept if op in self.repeatable)
-        wanted_early = {
-            before
-            for op in self.ops
-            for before in self._inputs(op)
-            if before in self.kept_sources and self.task[op] != self.task[before]
-        }
-        for op in self.kept_sources:
-            self.level[op] = 0 if op in wanted_early else first.get(self.task[op], 0)
+        return self.number[self.levels.place_of(op)]
 
     # --- what is in a stage ------------------------------------------------------------------------------------------
 
@@ -276,10 +229,12 @@ class _Partitioner:
         stage.graph_def.versions.producer = PRODUCER_VERSION
         pending = list(members)
         while pending:
-            for before in self._inputs(pending.pop()):
-                if self._has_copy(number, before) and before not in members:
+            for before in self.levels.inputs(pending.pop()):
+                if self.levels.is_repeated_on(before, stage.task) and before not in members:
                     members[before] = None
                     pending.append(before)
+        for op in list(members):
+            members.update(dict.fromkeys(self._foreign_references(op, number).values()))
         # Copies first, then the rest in order: a control edge may name any of them.
         for op in sorted(members, key=lambda o: o._id):
             node = stage.graph_def.node.add()
@@ -287,13 +242,20 @@ class _Partitioner:
             here = self.task[op] == stage.task
             node.device = self.device[op] if here else self._device_in(number)
             del node.input[:]
+            foreign = self._foreign_references(op, number)
             for tensor in op._inputs:
-                node.input.append(self._input_name(tensor, number))
+                variable = foreign.get(tensor)
+                node.input.append(self._input_name(tensor, number) if variable is None else variable.name)
+            for tensor in foreign:
+                stage.after.add(self._stage_of(tensor.op))
+                node.input.extend(f"^{self._when(taken, number)}" for taken in self._conditions(tensor))
             for before in op._control_inputs:
                 if before in members:
                     node.input.append(f"^{before.name}")
                 elif before in self.task:
                     stage.after.add(self._stage_of(before))
+                    if before in self.torn and self.branches is not None:
+                        node.input.extend(f"^{self._when(taken, number)}" for taken in self.branches.of_op(before))
             if "_class" in node.attr:
                 del node.attr["_class"]
         self._add_library(stage, members)
@@ -310,10 +272,29 @@ class _Partitioner:
                 stage.graph_def.library.function.append(function.definition)
                 pending.extend((graph, inner) for op in function.body._operations for inner in called_functions(op))
 
-    def _has_copy(self, number: int, before: Operation) -> bool:
-        if before not in self.repeatable:
-            return False
-        return self.task[before] == self.stages[number].task or _is_small_constant(before)
+    def _foreign_references(self, op: Operation, number: int) -> dict[Tensor, Operation]:
+        """The references that a node works on and that another stage of its task hands on, each with its variable.
+
+        A reference does not cross a border, but every stage of the task has the variable.
+        """
+        found: dict[Tensor, Operation] = {}
+        for tensor, argument in zip(op._inputs, op.op_def.inputs, strict=False):  # what works on references takes no lists
+            if not argument.is_ref or tensor in self.fed or tensor.op in self.repeatable:
+                continue
+            if self.task[op] == self.task[tensor.op] and self._stage_of(tensor.op) != number:
+                variable = self._referred_to(tensor)
+                if variable is not None:
+                    found[tensor] = variable
+        return found
+
+    def _referred_to(self, reference: Tensor) -> Operation | None:
+        """The variable behind a reference that was handed on; None if it may be one of several."""
+        op = reference.op
+        while op not in self.repeatable:
+            if op.type in MERGES or not op._inputs or not op._inputs[0].dtype._is_ref_dtype:
+                return None
+            op = op._inputs[0].op
+        return op
 
     def _device_in(self, number: int) -> str:
         own = next(op for op in self.members[number] if self.task[op] == self.stages[number].task)
@@ -337,7 +318,61 @@ class _Partitioner:
             if source >= 0:
                 stage.after.add(source)
             self._border_node(stage, "_Recv", edge, tensor)
-        return _node_name("_recv", edge)
+            self._switch_off(edge, tensor, number)
+        return self.behind.get(edge, _node_name("_recv", edge))
+
+    # --- conditionals that are cut -----------------------------------------------------------------------------------
+
+    def _conditions(self, tensor: Tensor) -> Conditions:
+        """What has to hold for a value that crosses a border to be alive."""
+        if self.branches is None or tensor.op not in self.torn or tensor in self.fed:
+            return ()
+        return self.branches.of(tensor)
+
+    def _switch_off(self, edge: Edge, tensor: Tensor, number: int) -> None:
+        """Have a value of a branch cross as something that is alive, and be dead again behind the border if it was."""
+        conditions = self._conditions(tensor)
+        kind = tensor.dtype.base_dtype
+        front, name = tensor.name.removesuffix(":0"), _node_name("_recv", edge)
+        sender, receiver = self.stages[edge.source].graph_def, self.stages[number].graph_def
+        for depth, taken in reversed(list(enumerate(conditions))):
+            stand_in = self._node(sender, "Const", f"{name}_else_{depth}", [], edge.source, dtype=kind)
+            stand_in.attr["value"].tensor.CopyFrom(_empty(kind))
+            off = self._node(
+                sender,
+                "Switch",
+                f"{name}_off_{depth}",
+                [stand_in.name, self._input_name(taken.predicate, edge.source)],
+                edge.source,
+                T=kind,
+            )
+            other = f"{off.name}:1" if taken.side == 0 else off.name
+            front = self._node(sender, "Merge", f"{name}_any_{depth}", [front, other], edge.source, T=kind, N=2).name
+        behind = name
+        for depth, taken in enumerate(conditions):
+            inputs = [behind, self._input_name(taken.predicate, number)]
+            node = self._node(receiver, "Switch", f"{name}_if_{depth}", inputs, number, T=kind)
+            behind = f"{node.name}:1" if taken.side else node.name
+        if conditions:
+            self.front[edge], self.behind[edge] = front, behind
+
+    def _when(self, taken: Taken, number: int) -> str:
+        """A node of the stage that runs only if the predicate says so."""
+        name = f"_when_{len(self.edges)}_{len(self.stages[number].graph_def.node)}"
+        graph_def = self.stages[number].graph_def
+        predicate = self._input_name(taken.predicate, number)
+        switch = self._node(graph_def, "Switch", name, [predicate, predicate], number, T=dtypes.bool)
+        taken_side = f"{switch.name}:1" if taken.side else switch.name
+        return str(self._node(graph_def, "Identity", f"{name}_pivot", [taken_side], number, T=dtypes.bool).name)
+
+    def _node(self, graph_def: Any, op_type: str, name: str, inputs: list[str], number: int, **attrs: DType | int) -> Any:
+        node = graph_def.node.add(name=name, op=op_type, input=inputs, device=self._device_in(number))
+        for key, value in attrs.items():
+            if isinstance(value, int):
+                node.attr[key].i = value
+            else:
+                node.attr[key].type = value.as_datatype_enum
+        return node
 
     def _add_sends(self, number: int) -> None:
         stage = self.stages[number]
@@ -356,31 +391,54 @@ class _Partitioner:
         from_device = self.client if source < 0 else self.device[tensor.op]
         to_device = self.client if target < 0 else self._device_in(target)
         name = f"edge_{len(self.edges)}_{tensor.name.replace(':', '_')}"
-        if source >= 0 and target >= 0 and self.stages[source].task == self.stages[target].task:
-            to_device = from_device
-        edge = Edge(tensor.name, source, target, self._key(from_device, name), self._key(to_device, name))
+        if source >= 0 and target >= 0 and self._goes_by_itself(tensor, source, target):
+            sent_as = received_as = self._key(from_device, to_device, name)
+        else:
+            sent_as, received_as = self._key(from_device, from_device, name), self._key(to_device, to_device, name)
+        edge = Edge(tensor.name, source, target, sent_as, received_as)
         self.edges[(tensor, source, target)] = edge
         return edge
 
-    def _key(self, device: str, name: str) -> str:
-        return f"{device};{self.incarnations[device]:016x};{device};{name};0:0"
+    def _goes_by_itself(self, tensor: Tensor, source: int, target: int) -> bool:
+        """Whether the value stays in its task, where another stage finds it or its task asks for it."""
+        tasks = {self.stages[source].task, self.stages[target].task}
+        if len(tasks) == 1:
+            return True
+        elements, size = tensor._shape.num_elements(), tensor.dtype.base_dtype.size
+        if elements is None or size is None or task_of(self.client) in tasks:
+            return False
+        return elements * size >= _LARGE
+
+    def _key(self, from_device: str, to_device: str, name: str) -> str:
+        return f"{from_device};{self.incarnations[from_device]:016x};{to_device};{name};0:0"
 
     def _border_node(self, stage: Stage, op_type: str, edge: Edge, tensor: Tensor) -> None:
-        device, incarnation, _, name, _ = (edge.sent_as if op_type == "_Send" else edge.received_as).split(";")
+        device, incarnation, other, name, _ = (edge.sent_as if op_type == "_Send" else edge.received_as).split(";")
         node = stage.graph_def.node.add(name=_node_name(op_type.lower(), edge), op=op_type)
         kind: DType = tensor.dtype.base_dtype
-        node.device = device
+        node.device = device if op_type == "_Send" else other
         if op_type == "_Send":
-            node.input.append(tensor.name.removesuffix(":0"))
+            node.input.append(self.front.get(edge, tensor.name.removesuffix(":0")))
             node.attr["T"].type = kind.as_datatype_enum
         else:
             node.attr["tensor_type"].type = kind.as_datatype_enum
         node.attr["tensor_name"].s = name.encode()
         node.attr["send_device"].s = device.encode()
-        node.attr["recv_device"].s = device.encode()
+        node.attr["recv_device"].s = other.encode()
         number = int(incarnation, 16)
         node.attr["send_device_incarnation"].i = number - (1 << 64) if number >= 1 << 63 else number
-        node.attr["client_terminated"].b = True
+        node.attr["client_terminated"].b = edge.sent_as != edge.received_as
+
+
+def _empty(dtype: DType) -> tensor_pb2.TensorProto:
+    """A scalar of that type, of no meaning."""
+    proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum)
+    proto.tensor_shape.SetInParent()
+    if dtype is dtypes.string:
+        proto.string_val.append(b"")
+    else:
+        proto.tensor_content = bytes(dtype.size)
+    return proto
 
 
 def _node_name(kind: str, edge: Edge) -> str:
@@ -407,12 +465,3 @@ def _is_source(op: Operation, fed: set[Tensor]) -> bool:
         return True
     kernel = op.op_def.kernels.get("CPU")
     return kernel is not None and kernel.handle
-
-
-def _waits(op: Operation) -> bool:
-    kernel = op.op_def.kernels.get("CPU")
-    return kernel is not None and kernel.waits
-
-
-def _is_small_constant(op: Operation) -> bool:
-    return op.type == "Const" and (op._outputs[0]._shape.num_elements() or 0) <= _SMALL_CONSTANT

@@ -1,0 +1,248 @@
+"""How a master runs steps, as part of its state machine: cut and registered once, a stage started when it can be.
+
+A step starts every stage whose predecessors have ended; values ride along. The first error ends the step: its other stages
+are told to stop, and the client hears that error.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tensorboard.compat.proto import config_pb2
+
+from tfexp.core.errors import AbortedError, InvalidArgumentError, OpError
+from tfexp.distributed import messages as m
+from tfexp.distributed.events import Abandon, Ask, Command, Refuse, Respond, SetTimer
+from tfexp.distributed.machine import Machine
+from tfexp.distributed.master_sessions import Prepared, Run, Session, Signature
+from tfexp.distributed.status import with_prefix
+
+# Steps that a session remembers; more than a client has, unless it makes them up in a loop.
+_MAX_STEPS = 512
+
+NO_OPTIONS = config_pb2.RunOptions()
+
+# What our devices say of themselves, so that a master knows what it need not tell them.
+OURS = "tfexp"
+
+
+class Steps(Machine):
+    """The steps of the sessions of task `own`. `numbers` yields what nobody can guess: session handles and step ids."""
+
+    def __init__(self, own: str, numbers: Callable[[], int]):
+        super().__init__()
+        self._own = own
+        self._numbers = numbers
+        self._sessions: dict[str, Session] = {}
+
+    def _ask(
+        self,
+        call: int,
+        task: str,
+        request: m.Request,
+        answer: Callable[[Any], list[Command]],
+        failure: Callable[[OpError], list[Command]],
+        wait: bool = False,
+    ) -> Ask:
+        return Ask(self._expect(answer, failure), call, task, request, wait)
+
+    def _tell(self, task: str, request: m.Request) -> Ask:
+        """Ask for something without waiting for it."""
+        return Ask(next(self._asks), -1, task, request)
+
+    def _session(self, handle: str) -> Session:
+        found = self._sessions.get(handle)
+        if found is None:
+            raise AbortedError(None, None, f"Session {handle} is not found.")
+        found.idle = 0
+        return found
+
+    # --- cutting and registering -------------------------------------------------------------------------------------
+
+    def _prepare(self, call: int, session: Session, signature: Signature) -> Prepared:
+        found = session.prepared.get(signature)
+        if found is not None:
+            return found
+        feeds, fetches, targets, partial = signature
+        assert session.assignment is not None
+        client = session.devices[self._own][0].name
+        cut = session.graph.cut(feeds, fetches, targets, session.assignment, session.incarnations, client, partial)
+        full_feeds = tuple(session.graph.tensor(name, "Feed").name for name in feeds)
+        full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
+        prepared = Prepared(cut, full_feeds, full_fetches, targets, [""] * len(cut.stages), -1)
+        for number, stage in enumerate(cut.stages):
+            stays = {
+                e for e in (*stage.received, *stage.sent) if e.sent_as == e.received_as and -1 not in (e.source, e.target)
+            }
+            prepared.arriving[number] = [e for e in stage.received if e not in stays]
+            prepared.wanted[number] = tuple(e.sent_as for e in stage.sent if e not in stays)
+        if len(session.prepared) >= _MAX_STEPS:
+            oldest = next(iter(session.prepared))
+            if session.prepared[oldest].missing == 0:
+                del session.prepared[oldest]
+        session.prepared[signature] = prepared
+        return prepared
+
+    def _registrations(self, call: int, session: Session, signature: Signature) -> list[Command]:
+        """Register the stages where they will run, unless that has been done or begun."""
+        prepared = session.prepared[signature]
+        if prepared.missing >= 0:
+            return []
+        prepared.missing = len(prepared.partition.stages)
+
+        def registered(number: int, reply: m.GraphRegistered) -> list[Command]:
+            prepared.graphs[number] = reply.graph
+            prepared.missing -= 1
+            if prepared.missing:
+                return []
+            waiting, prepared.waiting = prepared.waiting, []
+            return [command for run in waiting if not run.over for command in self._advance(run)]
+
+        def failed(task: str, error: OpError) -> list[Command]:
+            # The next run tries again.
+            if session.prepared.get(signature) is prepared:
+                del session.prepared[signature]
+            waiting, prepared.waiting = prepared.waiting, []
+            named = with_prefix(error, task)
+            return [command for run in waiting if not run.over for command in self._fail(run, named)]
+
+        commands: list[Command] = []
+        for number, stage in enumerate(prepared.partition.stages):
+            commands.append(
+                self._ask(
+                    call,
+                    stage.task,
+                    m.RegisterGraph(session.handle, stage.graph_def, session.config),
+                    functools.partial(registered, number),
+                    functools.partial(failed, stage.task),
+                )
+            )
+        return commands
+
+    def _run_step(self, call: int, request: m.RunStep) -> list[Command]:
+        session = self._session(request.session)
+        signature = Signature(tuple([name for name, _ in request.feeds]), request.fetches, request.targets)
+        prepared = self._prepare(call, session, signature)
+        options = request.options or NO_OPTIONS
+        feeds = {full: value for full, (_, value) in zip(prepared.feeds, request.feeds, strict=True)}
+        run = Run(call, session, prepared, self._numbers() >> 8, feeds, options)
+        session.runs[call] = run
+        self._cancels[call] = lambda error: self._fail(run, error)
+        commands = self._timer(call, session, options)
+        commands.extend(self._registrations(call, session, signature))
+        if prepared.missing > 0:
+            prepared.waiting.append(run)
+            return commands
+        return commands + self._advance(run)
+
+    def _timer(self, call: int, session: Session, options: config_pb2.RunOptions) -> list[Command]:
+        timeout = options.timeout_in_ms or session.config.operation_timeout_in_ms
+        return [SetTimer(call, timeout)] if timeout > 0 else []
+
+    def _advance(self, run: Run) -> list[Command]:
+        """Start every stage that can start; answer the client when there is none left."""
+        if len(run.ended) == len(run.prepared.partition.stages):
+            return self._complete(run)
+        return self._start_stages(run)
+
+    def _start_stages(self, run: Run) -> list[Command]:
+        commands: list[Command] = []
+        for number, stage in enumerate(run.prepared.partition.stages):
+            if number in run.started or not stage.after <= run.ended:
+                continue
+            if run.partial is not None and any(
+                edge.source < 0 and edge.tensor not in run.feeds for edge in run.prepared.arriving[number]
+            ):
+                continue
+            run.started.add(number)
+            sends = {
+                edge.received_as: run.feeds[edge.tensor] if edge.source < 0 else run.values[edge]
+                for edge in run.prepared.arriving[number]
+            }
+            request = m.RunGraph(
+                run.session.handle,
+                run.prepared.graphs[number],
+                run.step,
+                sends,
+                run.prepared.wanted[number],
+                run.options.trace_level != config_pb2.RunOptions.NO_TRACE,
+            )
+            ask = self._ask(
+                run.call,
+                stage.task,
+                request,
+                functools.partial(self._stage_ended, run, number),
+                functools.partial(self._stage_failed, run, number),
+            )
+            run.asks[ask.ask] = number
+            commands.append(ask)
+        return commands
+
+    def _stage_ended(self, run: Run, number: int, reply: m.GraphRun) -> list[Command]:
+        if run.over:
+            return []
+        run.asks = {ask: stage for ask, stage in run.asks.items() if stage != number}
+        stage = run.prepared.partition.stages[number]
+        for edge in stage.sent:
+            if edge.sent_as in reply.values:
+                run.values[edge] = reply.values[edge.sent_as]
+        lost = [e.tensor for e in stage.sent if e.sent_as in run.prepared.wanted[number] and e not in run.values]
+        if lost:
+            error = InvalidArgumentError(None, None, f"{stage.task} did not send {', '.join(lost)}")
+            return self._fail(run, error)
+        if reply.step_stats is not None:
+            if run.metadata is None:
+                run.metadata = config_pb2.RunMetadata()
+            run.metadata.step_stats.MergeFrom(reply.step_stats)
+        run.ended.add(number)
+        return self._advance(run)
+
+    def _stage_failed(self, run: Run, number: int, error: OpError) -> list[Command]:
+        if run.over:
+            return []
+        run.asks = {ask: stage for ask, stage in run.asks.items() if stage != number}
+        return self._fail(run, with_prefix(error, run.prepared.partition.stages[number].task))
+
+    def _complete(self, run: Run) -> list[Command]:
+        self._end(run)
+        by_fetch = {edge.tensor: value for edge, value in run.values.items() if edge.target < 0}
+        values = tuple([run.feeds[name] if name in run.feeds else by_fetch[name] for name in run.prepared.fetches])
+        if run.options.output_partition_graphs:
+            if run.metadata is None:
+                run.metadata = config_pb2.RunMetadata()
+            run.metadata.partition_graphs.extend(stage.graph_def for stage in run.prepared.partition.stages)
+        return [*self._cleanups(run, False), Respond(run.call, m.StepRun(values, run.metadata))]
+
+    def _fail(self, run: Run, error: OpError) -> list[Command]:
+        """End the step with this error; whatever else it has under way is told to stop."""
+        if run.over:
+            return []
+        self._end(run)
+        commands = self._refuse(run, error)
+        for ask in run.asks:
+            self._forget(ask)
+            commands.append(Abandon(ask, error))
+        return commands + self._cleanups(run, True)
+
+    def _refuse(self, run: Run, error: OpError) -> list[Command]:
+        return [Refuse(run.call, error)]
+
+    def _end(self, run: Run) -> None:
+        run.over = True
+        self._cancels.pop(run.call, None)
+        run.session.runs.pop(run.call, None)
+
+    def _cleanups(self, run: Run, failed: bool) -> list[Command]:
+        """Peers of our kind forget a step by themselves when nothing of it is left; others, and failed steps, are told."""
+        touched = {run.prepared.partition.stages[number].task for number in run.started}
+        return [
+            self._tell(task, m.CleanupGraph(run.step))
+            for task in sorted(touched)
+            if failed or not _is_ours(run.session.devices[task])
+        ]
+
+
+def _is_ours(devices: tuple[m.Device, ...]) -> bool:
+    return bool(devices) and devices[0].description == OURS
