@@ -1,8 +1,11 @@
-"""What `Session.list_devices` lists."""
+"""What `Session.list_devices` and `device_lib.list_local_devices` list."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from tfexp.core.device import DeviceName
+from tfexp.formats.protos import devices
 
 
 class DeviceAttributes:
@@ -31,3 +34,13 @@ class DeviceAttributes:
 
     def __repr__(self) -> str:
         return f"_DeviceAttributes({self._name}, {self.device_type}, {self._memory_limit_bytes}, {self._incarnation})"
+
+
+def list_local_devices(session_config: Any = None) -> list[Any]:
+    """This process's devices as DeviceAttributes messages: its CPU. Source: `device_lib.list_local_devices`, TF 1.15."""
+    cpu = DeviceAttributes("/device:CPU:0")
+    return [
+        devices.DeviceAttributes(
+            name=cpu.name, device_type=cpu.device_type, memory_limit=cpu.memory_limit_bytes, incarnation=cpu.incarnation
+        )
+    ]
