@@ -1,8 +1,8 @@
 """`import tensorflow` answered by tfexp: what lets a TensorFlow 1 script run unchanged.
 
 After `install()`, `tensorflow`, `tensorflow.compat.v1` and every public module below are tfexp's own, whether TensorFlow is
-installed or not; the modules that TensorFlow's own tests import from are answered as `tensorflow_modules` says. A module that
-tfexp lacks, or a name that one of its modules lacks, is a ModuleNotFoundError that says so.
+installed or not; `tensorflow_modules` says what answers for the modules that TensorFlow's own tests import from. A module or
+a name that tfexp lacks is a ModuleNotFoundError that says so.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import tfexp
 from tfexp.tensorflow_modules import stand_for
+
 
 def install() -> None:
     """Answer `import tensorflow` and everything below it from here on."""

@@ -1,4 +1,4 @@
-"""What serves the modules below `tensorflow.python`, `tensorflow.core` and `tensorflow.contrib` that are no public namespaces.
+"""What serves the modules below `tensorflow.python` and `tensorflow.core`, which are no public namespaces.
 
 TensorFlow's own tests, and many scripts, import from the modules in which its public functions are defined
 (`from tensorflow.python.ops import array_ops`). tfexp is cut up differently, so each of these names stands for an ordered
@@ -49,7 +49,7 @@ _PYTHON = {
     "framework.tensor_shape": "tf tfexp.core.shape",
     "framework.tensor_util": "tf tfexp.graph.unpublished tfexp.graph.constant_value",
     "framework.test_ops": "ops",
-    "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing",
+    "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
     "framework.versions": "tf",
     "layers.base": "tfexp.layers.base tf.layers",
     "layers.convolutional": "tf.layers",
@@ -141,7 +141,8 @@ _PYTHON = {
     "platform.benchmark": "tf.test",
     "platform.flags": "tf.flags",
     "platform.gfile": "tf.gfile",
-    "platform.googletest": "tfexp.runtime.testing:TestCase=GoogleTestCase tf.test tfexp.runtime.testing:GetTempDir=get_temp_dir",
+    "platform.googletest": "tfexp.runtime.testing:TestCase=GoogleTestCase tfexp.runtime.testing:GetTempDir=get_temp_dir "
+    "tf.test",
     "platform.resource_loader": "tf.resource_loader",
     "platform.sysconfig": "tf.sysconfig",
     "platform.test": "tf.test",
@@ -286,7 +287,7 @@ def _place(name: str) -> Any:
 
 
 def generated_name(op: str) -> str:
-    """TensorFlow's name for the generated function of an op: MatMul is mat_mul, Conv2DBackpropInput conv2d_backprop_input."""
+    """What TensorFlow calls the generated function of an op: `MatMul` is `mat_mul`, `FIFOQueueV2` `fifo_queue_v2`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", op).lower()
 
 

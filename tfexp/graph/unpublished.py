@@ -90,7 +90,9 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     if tensor.get_shape().ndims == 0:
         value = constant_value(tensor)
         if value is None or int(value) != -1:
-            raise ValueError("Received a scalar with unknown value as shape; require a statically known scalar with value -1")
+            raise ValueError(
+                "Received a scalar with unknown value as shape; require a statically known scalar with value -1"
+            )
         return TensorShape(None)
     shape = tensor.get_shape().with_rank(1)
     if shape == TensorShape([0]):
