@@ -1,4 +1,4 @@
-"""What serves the modules below `tensorflow.python` and `tensorflow.core`, which are no public namespaces.
+"""What serves the modules below `tensorflow.python`, `.core` and `.contrib.<name>.python`, which are no public namespaces.
 
 TensorFlow's own tests, and many scripts, import from the modules in which its public functions are defined
 (`from tensorflow.python.ops import array_ops`). tfexp is cut up differently, so each of these names stands for an ordered
@@ -317,6 +317,9 @@ def stand_for(fullname: str) -> types.ModuleType | None:
             return Stand(fullname, "ops")
         if rest == "" or any(known.startswith(f"{rest}.") for known in _PYTHON):
             return _package(fullname)
+    if head == "contrib" and (found := re.fullmatch(r"(\w+)\.python(\.(?!.*\bnets\b).*)?", rest)):
+        public = f"tf.contrib.{found[1]}"
+        return Stand(fullname, public) if dir(_place(public)) else None
     if head == "core":
         last = rest.rpartition(".")[2]
         if last.endswith("_pb2"):
