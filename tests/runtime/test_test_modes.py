@@ -9,11 +9,19 @@ import pytest
 import tfexp as tf
 from tfexp.runtime import test_modes as test_util
 
+modes = []
+
 
 class ModesTest(tf.test.TestCase):
     @test_util.run_in_graph_and_eager_modes
-    def test_in_a_session(self):
-        self.assertAllEqual(tf.get_default_session().run(tf.constant([1])), [1])
+    def test_in_both_modes(self):
+        modes.append(tf.executing_eagerly())
+        with self.cached_session() as session:
+            self.assertAllEqual(session.run(tf.constant([1]) + 1), [2])
+        v = tf.Variable([3.0])
+        self.evaluate(v.initializer if modes[-1] is False else [])
+        self.assertAllClose(v * 2, [6.0])
+        self.assertEqual(modes, [False, True][: len(modes)])
 
     @test_util.run_in_graph_and_eager_modes(use_gpu=False)
     def test_with_arguments(self):
@@ -51,7 +59,7 @@ class ModesTest(tf.test.TestCase):
             sorted(reason for _, reason in result.skipped),
             [
                 "not a test, although unittest takes its name for one's",
-                "runs with TensorFlow 2 only: tfexp has no eager execution",
+                "runs with TensorFlow 2 only",
                 "the condition to skip it holds",
                 "this runtime has no GPU",
             ],

@@ -17,6 +17,7 @@ _ON_FIRST_USE = {
         for name in ("app", "audio", "contrib", "flags", "gfile", "image", "python_io", "raw_ops", "test")
     },
     "data": "tfexp.data",
+    "enable_eager_execution": "tfexp.runtime.eager:enable_eager_execution",
     "extract_image_patches": "tfexp.ops.image_boxes:extract_image_patches",
     "extract_volume_patches": "tfexp.ops.image_boxes:extract_volume_patches",
     "layers": "tfexp.layers",

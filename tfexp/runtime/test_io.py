@@ -1,4 +1,4 @@
-"""What tests catch of a program: what it writes to a stream, what goes wrong in its threads, what they put in its place."""
+"""What tests put around a program and in the place of its parts: streams, threads, attributes, a session."""
 
 from __future__ import annotations
 
@@ -120,3 +120,18 @@ class StubOutForTesting:
                 setattr(parent, name, old)
             else:
                 delattr(parent, name)
+
+
+class EagerSession:
+    """What `with self.session() as sess` gives where ops run at once: `sess.run(tensors)` are the tensors' values."""
+
+    def __init__(self, evaluate: Callable[[Any], Any]):
+        self._evaluate = evaluate
+
+    def run(self, fetches: Any, feed_dict: Any = None, **_: Any) -> Any:
+        if feed_dict:
+            raise NotImplementedError(
+                "feed_dict is not supported when eager execution is enabled (in this case, sess.run(t) is shorthand for "
+                "t.numpy())"
+            )
+        return self._evaluate(fetches)

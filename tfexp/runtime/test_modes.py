@@ -1,6 +1,6 @@
 """Decorators that say in which modes a test runs, and questions about the machine. Source: `test_util`, TF 1.15.
 
-There is no eager mode here: what TensorFlow runs in a graph and then eagerly runs in a graph.
+Graphs are TensorFlow 1's, with Switch and Merge, whatever a decorator asks for.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tfexp.core.op import get_op
 from tfexp.graph.convert import constant
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
+from tfexp.runtime.eager import eager_mode
 from tfexp.runtime.testing import TestCase
 
-_NO_EAGER = "tfexp has no eager execution"
 _NO_GPU = "this runtime has no GPU"
 
 TensorFlowTestCase = TestCase
@@ -39,7 +39,7 @@ def run_in_graph_and_eager_modes(
     reset_test: bool = True,
     assert_no_eager_garbage: bool = False,
 ) -> Any:
-    """The test method runs in a session on its graph."""
+    """The test method runs in a session on its graph, and then once more, after tearDown and setUp, eagerly."""
 
     def wrap(method: Any) -> Any:
         if isinstance(method, type):
@@ -47,7 +47,16 @@ def run_in_graph_and_eager_modes(
 
         @functools.wraps(method)
         def run(self: Any, *args: Any, **kwargs: Any) -> None:
-            with self.test_session(use_gpu=use_gpu, config=config):
+            try:
+                with self.test_session(use_gpu=use_gpu, config=config):
+                    method(self, *args, **kwargs)
+            except unittest.SkipTest:  # it may only skip the one mode
+                pass
+            with eager_mode():
+                if reset_test:
+                    self.tearDown()
+                    self.reset()
+                    self.setUp()
                 method(self, *args, **kwargs)
 
         return run
@@ -95,7 +104,7 @@ def run_v1_only(reason: Any = None, func: Any = None) -> Any:
 
 
 def run_v2_only(func: Any = None, reason: str | None = None) -> Any:
-    return _skipping(f"runs with TensorFlow 2 only: {reason or _NO_EAGER}", func)
+    return _skipping("runs with TensorFlow 2 only" + (f": {reason}" if reason else ""), func)
 
 
 def run_gpu_only(func: Any = None) -> Any:

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from absl.testing import absltest
@@ -24,12 +24,12 @@ from tfexp.core.dtypes import as_dtype
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.graph import Graph
-from tfexp.graph.random_seed import DEFAULT_GRAPH_SEED
-from tfexp.graph.scopes import get_default_graph, reset_default_graph
+from tfexp.graph.random_seed import DEFAULT_GRAPH_SEED, set_random_seed
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, reset_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.benchmark import run_benchmarks, wanted_benchmarks
 from tfexp.runtime.session import Session
-from tfexp.runtime.test_io import CapturedWrites, CheckedThread, captured_writes
+from tfexp.runtime.test_io import CapturedWrites, CheckedThread, EagerSession, captured_writes
 
 _SEED = DEFAULT_GRAPH_SEED
 
@@ -54,11 +54,18 @@ class TestCase(absltest.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
+        self.addCleanup(self._clean_up)
+        if executing_eagerly():
+            set_random_seed(_SEED)
+            return
         random.seed(_SEED)
         np.random.seed(_SEED)
         reset_default_graph()
         get_default_graph().seed = _SEED
-        self.addCleanup(self._clean_up)
+
+    def reset(self) -> None:
+        """Forget what was kept between the blocks of this test, as before its next run."""
+        self._clean_up()
 
     def _clean_up(self) -> None:
         if self._cached_session is not None:
@@ -94,7 +101,10 @@ class TestCase(absltest.TestCase):
     def session(
         self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
     ) -> Iterator[Session]:
-        """A new session on `graph` (the default graph), both default inside the block."""
+        """A new session on `graph` (the default graph), both default inside the block; eagerly what stands for one."""
+        if executing_eagerly():
+            yield cast(Session, EagerSession(self.evaluate))
+            return
         target = graph or get_default_graph()
         with target.as_default(), Session(graph=target, config=config or _config(force_gpu)) as session:
             yield session
@@ -103,7 +113,10 @@ class TestCase(absltest.TestCase):
     def cached_session(
         self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
     ) -> Iterator[Session]:
-        """The one session of this test: variables keep their values from block to block."""
+        """The one session of this test: variables keep their values from block to block. Eagerly what stands for one."""
+        if executing_eagerly():
+            yield cast(Session, EagerSession(self.evaluate))
+            return
         if self._cached_session is None:
             self._cached_session = Session(graph=graph or get_default_graph(), config=config or _config(force_gpu))
         elif graph is not None and graph is not self._cached_session.graph:
@@ -126,7 +139,9 @@ class TestCase(absltest.TestCase):
     test_session.__test__ = False  # type: ignore[attr-defined]
 
     def evaluate(self, tensors: Any) -> Any:
-        """The values of a structure of tensors, in the default or the cached session."""
+        """The values of a structure of tensors: eagerly their own, else those in the default or the cached session."""
+        if executing_eagerly():
+            return nest.map_structure(_value_of_eager, tensors)
         return _default_session(self).run(tensors)
 
     def _evaluated(self, value: Any) -> Any:
@@ -316,6 +331,10 @@ class TestCase(absltest.TestCase):
         self.assertEqual(canonical_name(device1), canonical_name(device2), msg)
 
     assertItemsEqual = absltest.TestCase.assertCountEqual
+
+
+def _value_of_eager(tensor: Any) -> Any:
+    return tensor.numpy() if hasattr(tensor, "numpy") else tensor
 
 
 def _config(force_gpu: bool) -> config_pb2.ConfigProto:
