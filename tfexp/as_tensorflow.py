@@ -1,7 +1,8 @@
 """`import tensorflow` answered by tfexp: what lets a TensorFlow 1 script run unchanged.
 
 After `install()`, `tensorflow`, `tensorflow.compat.v1` and every public module below are tfexp's own, whether TensorFlow is
-installed or not. A module that tfexp lacks is a ModuleNotFoundError that says so.
+installed or not; `tensorflow_modules` says what answers for the modules that TensorFlow's own tests import from. A module or
+a name that tfexp lacks is a ModuleNotFoundError that says so.
 """
 
 from __future__ import annotations
@@ -14,19 +15,7 @@ import types
 from collections.abc import Sequence
 
 import tfexp
-
-# Modules below TensorFlow's private package that its own documentation told people to import from.
-_PRIVATE = {
-    "tensorflow.python.client.timeline": "tfexp.runtime.timeline",
-    "tensorflow.python.framework.dtypes": "tfexp.core.dtypes",
-    "tensorflow.python.framework.errors": "tfexp.core.errors",
-    "tensorflow.python.framework.graph_util": "tfexp.api.graph_util",
-    "tensorflow.python.platform.app": "tfexp.api.app",
-    "tensorflow.python.platform.flags": "tfexp.api.flags",
-    "tensorflow.python.platform.gfile": "tfexp.api.gfile",
-    "tensorflow.python.platform.test": "tfexp.api.test",
-    "tensorflow.python.tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
-}
+from tfexp.tensorflow_modules import stand_for
 
 
 def install() -> None:
@@ -45,28 +34,20 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         module = _module(fullname)
         if module is None:
+            # Without `name=`, which would make `from tensorflow.… import this` swallow the text.
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: tfexp, which stands in for TensorFlow here, does not have it; "
-                "`python -m tfexp.symbols` lists what there is",
-                name=fullname,
+                "`python -m tfexp.symbols` lists what there is"
             )
         return importlib.machinery.ModuleSpec(fullname, _Loader(module), is_package=True)
 
 
 def _module(fullname: str) -> types.ModuleType | None:
     """The module that stands for `tensorflow.…`, or None."""
-    if fullname in _PRIVATE:
-        return importlib.import_module(_PRIVATE[fullname])
     found: object = tfexp
     for part in fullname.split(".")[1:]:
         found = getattr(found, part, None)
-    if isinstance(found, types.ModuleType):
-        return found
-    if any(name.startswith(f"{fullname}.") for name in _PRIVATE):
-        package = types.ModuleType(fullname)  # on the way to one of those
-        package.__path__ = []
-        return package
-    return None
+    return found if isinstance(found, types.ModuleType) else stand_for(fullname)
 
 
 class _Loader(importlib.abc.Loader):

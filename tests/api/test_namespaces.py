@@ -74,3 +74,13 @@ def test_versions_are_those_of_the_api():
 def test_messages_at_the_top_level(name):
     message = getattr(tf, name)()
     assert type(message).FromString(message.SerializeToString()) == message
+
+
+def test_flags_of_absl_logging_may_be_ones_own(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import tfexp as tf\n"
+        "tf.app.flags.DEFINE_string('log_dir', 'here', 'Where to.')\n"
+        "tf.app.run(main=lambda _: print(tf.app.flags.FLAGS.log_dir))\n"
+    )
+    assert python(program, "--log_dir=there") == ("there\n", 0)

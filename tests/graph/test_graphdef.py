@@ -167,3 +167,24 @@ def test_freezing_gives_the_same_numbers_without_variables(graph):
         tf.import_graph_def(frozen, name="")
         with tf.Session() as session:
             assert session.run("y:0", {"x:0": [[1.0, 1.0]]}) == expected
+
+
+def test_attributes_that_only_the_producer_knows_are_left_out_where_they_have_its_defaults():
+    made = tf.MetaGraphDef().meta_info_def.stripped_op_list
+    declared = made.op.add(name="Neg")
+    declared.attr.add(name="later", type="bool").default_value.b = False
+    definition = tf.GraphDef()
+    definition.node.add(name="x", op="Placeholder").attr["dtype"].type = tf.float32.as_datatype_enum
+    node = definition.node.add(name="y", op="Neg", input=["x"])
+    node.attr["T"].type = tf.float32.as_datatype_enum
+    node.attr["later"].b = False
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(ValueError, match="NodeDef mentions attr 'later' not in Op Neg"):
+            tf.import_graph_def(definition)
+        tf.import_graph_def(definition, producer_op_list=made, name="")
+        assert sorted(graph.get_operation_by_name("y").node_def.attr) == ["T"]
+        node.attr["later"].b = True
+        with pytest.raises(ValueError, match="NodeDef mentions attr 'later' not in Op Neg"):
+            tf.import_graph_def(definition, producer_op_list=made)
+        with pytest.raises(TypeError, match="producer_op_list must be an OpList"):
+            tf.import_graph_def(definition, producer_op_list=3)

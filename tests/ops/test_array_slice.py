@@ -163,3 +163,10 @@ def test_the_gradient_of_mirroring_a_scalar() -> None:
         x = tf.constant(2.5)
         padded = tf.pad(x, np.zeros((0, 2), np.int32), mode="SYMMETRIC")
         assert session.run([padded, tf.gradients(padded, x)[0]]) == [2.5, 1.0]
+
+
+def test_a_slice_of_full_size_behind_the_beginning_is_refused():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2, 3])
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected size\[1\] in \[0, 1\], but got 3"):
+            session.run(tf.slice(x, [0, 2], [2, 3]), {x: [[1, 2, 3], [4, 5, 6]]})

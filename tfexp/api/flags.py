@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import absl.logging
 from absl.flags import *  # noqa: F403
+from absl.flags import FLAGS
 from absl.flags import DEFINE_bool as _define_bool
 from absl.flags import DEFINE_float as _define_float
 from absl.flags import DEFINE_integer as _define_integer
@@ -29,5 +31,9 @@ DEFINE_bool = DEFINE_boolean = _taking_old_names(_define_bool)
 DEFINE_float = _taking_old_names(_define_float)
 DEFINE_integer = _taking_old_names(_define_integer)
 DEFINE_string = _taking_old_names(_define_string)
+
+# Programs of TensorFlow 1 define flags, such as `log_dir`, that absl.logging has since taken for itself.
+for _flag in FLAGS.flags_by_module_dict().get(absl.logging.__name__, ()):
+    _flag.allow_override = True
 
 __getattr__ = missing_from("tf.flags")

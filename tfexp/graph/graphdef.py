@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 from tensorboard.compat.proto import function_pb2, graph_pb2
 
+from tfexp.core.op import find_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
@@ -30,12 +32,16 @@ def import_graph_def(
     `input_map` replaces inputs of the imported nodes (`"x"`, `"x:1"`, or `"^ctrl"`) by tensors (operations) of this graph.
     Returns the operations and tensors named by `return_elements`, or None. Raises TypeError for wrong argument types and
     ValueError, naming every offending node, for graphs that cannot be imported; then nothing has been added.
+    `producer_op_list` (an OpList) says what the ops look like to whoever made the graph: attributes that they have and ours
+    have not are left out where they have their defaults.
     """
     if not isinstance(graph_def, graph_pb2.GraphDef):
         if type(graph_def).__name__ != "GraphDef":
             raise TypeError("graph_def must be a GraphDef proto.")
         # A GraphDef of another protobuf package (TensorFlow's own): the bytes are the same.
         graph_def = graph_pb2.GraphDef.FromString(graph_def.SerializeToString())
+    if producer_op_list is not None:
+        graph_def = _without_later_attrs(graph_def, producer_op_list)
     if input_map is None:
         input_map = {}
     elif not (isinstance(input_map, dict) and all(isinstance(key, str) for key in input_map)):
@@ -49,6 +55,27 @@ def import_graph_def(
             importer.check(return_elements or [])
             importer.add_all()
         return None if return_elements is None else [importer.element(e) for e in return_elements]
+
+
+def _without_later_attrs(graph_def: graph_pb2.GraphDef, producer_op_list: Any) -> graph_pb2.GraphDef:
+    """The graph without attributes that our ops do not have, where they say nothing but the producer's default."""
+    if not hasattr(producer_op_list, "op"):
+        raise TypeError(f"producer_op_list must be an OpList, got {type(producer_op_list).__name__}")
+    defaults = {
+        op.name: {attr.name: attr.default_value for attr in op.attr if attr.HasField("default_value")}
+        for op in producer_op_list.op
+    }
+    kept = graph_pb2.GraphDef()
+    kept.CopyFrom(graph_def)
+    for node in itertools.chain(kept.node, *(function.node_def for function in kept.library.function)):
+        ours = find_op(node.op)
+        theirs = defaults.get(node.op)
+        if ours is None or theirs is None:
+            continue
+        for key in [key for key in node.attr if key not in ours.attrs and key in theirs]:
+            if node.attr[key].SerializeToString(deterministic=True) == theirs[key].SerializeToString(deterministic=True):
+                del node.attr[key]
+    return kept
 
 
 @contextlib.contextmanager

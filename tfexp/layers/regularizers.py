@@ -1,4 +1,4 @@
-"""`tf.contrib.layers`: regularizers of weights and Xavier's initializer. Source: TF 1.15."""
+"""`tf.contrib.layers`: regularizers of weights, and initializers by the size of layers. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.scopes import add_to_collection, get_collection, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.elementwise_binary import mul
+from tfexp.ops.elementwise_binary import add_n, mul
 from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.nn_norm import l2_loss
 from tfexp.ops.random import random_uniform, truncated_normal
@@ -46,19 +47,78 @@ def l2_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
     return _scaled("l2_regularizer", scale, scope, l2_loss)
 
 
+def l1_l2_regularizer(scale_l1: Any = 1.0, scale_l2: Any = 1.0, scope: str | None = None) -> Regularizer:
+    """The sum of both; of one alone where the other's scale is 0."""
+    for scale in (scale_l1, scale_l2):
+        if isinstance(scale, numbers.Integral):
+            raise ValueError(f"scale cannot be an integer: {scale}")
+    if not scale_l1:
+        return l2_regularizer(scale_l2, scope)
+    if not scale_l2:
+        return l1_regularizer(scale_l1, scope)
+    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)], scope=scope or "l1_l2_regularizer")
+
+
+def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Any:
+    """The sum of several; None where there are none."""
+    given = [regularizer for regularizer in regularizer_list if regularizer is not None]
+    if not given:
+        return None
+
+    def regularizer(weights: Any) -> Any:
+        with name_scope(scope, "sum_regularizer", [weights]) as whole:
+            penalties = [penalty for penalty in (one(weights) for one in given) if penalty is not None]
+            return add_n(penalties, name=whole) if penalties else None
+
+    return regularizer
+
+
+def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Tensor:
+    """The sum of the penalties of all weights (default: those in WEIGHTS), each of which joins REGULARIZATION_LOSSES."""
+    if not weights_list:
+        weights_list = get_collection(GraphKeys.WEIGHTS)
+    if not weights_list:
+        raise ValueError("No weights to regularize.")
+    with name_scope("get_regularization_penalty", values=weights_list) as whole:
+        penalties = [penalty for penalty in (regularizer(weights) for weights in weights_list) if penalty is not None]
+        for penalty in penalties:
+            if penalty.get_shape().ndims != 0:
+                raise ValueError(
+                    f"regularizer must return a scalar Tensor instead of a Tensor with rank {penalty.shape.ndims}."
+                )
+            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, penalty)
+        return add_n(penalties, name=whole) if penalties else constant(0.0)
+
+
 def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: Any = dtypes.float32) -> Callable[..., Tensor]:
     """Values with variance 2 / (inputs + outputs) of the layer (Glorot and Bengio 2010): uniform, or normal cut off."""
+    return variance_scaling_initializer(1.0, "FAN_AVG", uniform, seed, dtype)
+
+
+def variance_scaling_initializer(
+    factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None, dtype: Any = dtypes.float32
+) -> Callable[..., Tensor]:
+    """Values with variance `factor` / n of the layer's inputs, outputs, or their mean (`mode` FAN_IN, FAN_OUT, FAN_AVG)."""
+    if not dtypes.as_dtype(dtype).is_floating:
+        raise TypeError("Cannot create initializer for non-floating point type.")
+    if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
+        raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
 
     def initializer(shape: Any, dtype: Any = dtype, partition_info: Any = None) -> Tensor:
-        dims = [float(size) for size in shape]
-        inputs = dims[-2] if len(dims) > 1 else dims[-1] if dims else 1.0
-        outputs = dims[-1] if dims else 1.0
-        field = math.prod(dims[:-2])
-        mean = (inputs + outputs) * field / 2.0
+        inputs, outputs = _fans(shape)
+        count = {"FAN_IN": inputs, "FAN_OUT": outputs, "FAN_AVG": (inputs + outputs) / 2.0}[mode]
         if uniform:
-            limit = math.sqrt(3.0 / mean)
+            limit = math.sqrt(3.0 * factor / count)
             return random_uniform(shape, -limit, limit, dtype, seed=seed)
         # Cutting off at two standard deviations takes variance away, which 1.3 gives back.
-        return truncated_normal(shape, 0.0, math.sqrt(1.3 / mean), dtype, seed=seed)
+        return truncated_normal(shape, 0.0, math.sqrt(1.3 * factor / count), dtype, seed=seed)
 
     return initializer
+
+
+def _fans(shape: Any) -> tuple[float, float]:
+    """How many inputs an output of the layer has, and how many outputs an input has."""
+    dims = [float(size) for size in shape]
+    field = math.prod(dims[:-2])
+    inputs = dims[-2] if len(dims) > 1 else dims[-1] if dims else 1.0
+    return inputs * field, (dims[-1] if dims else 1.0) * field

@@ -64,6 +64,11 @@ def _is_all(value: Value, number: int) -> bool:
     return value.constant is not None and value.constant.dtype != object and bool((value.constant == number).all())
 
 
+def _if_whole(node: Node) -> Value | None:
+    # A size that fits the operand does not fit behind another beginning: that is the kernel's error to raise.
+    return _if_shape_stays(node) if _is_all(node.inputs[1], 0) else None
+
+
 def _if_factor_is_one(node: Node) -> Value | None:
     a, b = node.inputs
     if _is_all(a, 1) and _keeps_shape(node, b):
@@ -85,9 +90,10 @@ def _if_subtrahend_is_zero(node: Node) -> Value | None:
 
 SAME_AS: dict[str, SameAs] = {
     **dict.fromkeys(["Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "Snapshot"], _first),
-    **dict.fromkeys(["Reshape", "BroadcastTo", "Tile", "Slice", "Squeeze", "ExpandDims"], _if_shape_stays),
+    **dict.fromkeys(["Reshape", "BroadcastTo", "Tile", "Squeeze", "ExpandDims"], _if_shape_stays),
     **dict.fromkeys(_REDUCTIONS, _if_no_axes),
     **dict.fromkeys(["AddN", "ConcatV2", "Concat"], _if_alone),
+    "Slice": _if_whole,
     "Cast": _if_type_stays,
     "Transpose": _if_in_order,
     "Mul": _if_factor_is_one,

@@ -1,4 +1,4 @@
-"""The devices of this process: which there are, what `Session.list_devices` lists, and where placements are logged."""
+"""The devices of this process: which there are, what lists them, and where placements are logged."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.formats.protos import devices as device_messages
 from tfexp.graph.operation import Operation
 
 TASK = "/job:localhost/replica:0/task:0"
@@ -92,3 +93,18 @@ class DeviceAttributes:
         return (
             f"_DeviceAttributes({self._name}, {self.device_type}, {self._memory_limit_bytes}, {self._incarnation}{virtual})"
         )
+
+
+def list_local_devices(session_config: Any = None) -> list[Any]:
+    """This process's devices as DeviceAttributes messages. Source: `device_lib.list_local_devices`, TF 1.15."""
+    listed = [DeviceAttributes(name.removeprefix(TASK)) for name in local_devices(session_config)]
+    return [
+        device_messages.DeviceAttributes(
+            name=device.name,
+            device_type=device.device_type,
+            memory_limit=device.memory_limit_bytes,
+            incarnation=device.incarnation,
+            physical_device_desc="virtual, computes on the CPU" if device.is_virtual else "",
+        )
+        for device in listed
+    ]

@@ -289,7 +289,8 @@ def import_scoped_meta_graph(
             node.device = ""
     graph = get_default_graph()
     scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else ""
-    import_graph_def(graph_def, name=import_scope or "", **kwargs)
+    made_with = definition.meta_info_def.stripped_op_list
+    import_graph_def(graph_def, name=import_scope or "", **{"producer_op_list": made_with, **kwargs})
     for key, collection in sorted(definition.collection_def.items()):
         if key != _UNBOUND:
             for item in _items(graph, key, collection, scope):

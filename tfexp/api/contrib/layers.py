@@ -1,8 +1,57 @@
 """`tf.contrib.layers`: re-exports."""
 
+from tfexp.contributed.layer_scope import convert_collection_to_dict as convert_collection_to_dict
+from tfexp.contributed.layers import conv1d as conv1d
+from tfexp.contributed.layers import conv2d as conv2d
+from tfexp.contributed.layers import conv2d_transpose as conv2d_transpose
+from tfexp.contributed.layers import conv3d as conv3d
+from tfexp.contributed.layers import conv3d_transpose as conv3d_transpose
+from tfexp.contributed.layers import convolution as convolution
+from tfexp.contributed.layers import convolution1d as convolution1d
+from tfexp.contributed.layers import convolution2d as convolution2d
+from tfexp.contributed.layers import convolution2d_transpose as convolution2d_transpose
+from tfexp.contributed.layers import convolution3d as convolution3d
+from tfexp.contributed.layers import convolution3d_transpose as convolution3d_transpose
+from tfexp.contributed.layers import elu as elu
+from tfexp.contributed.layers import fully_connected as fully_connected
+from tfexp.contributed.layers import legacy_fully_connected as legacy_fully_connected
+from tfexp.contributed.layers import linear as linear
+from tfexp.contributed.layers import relu as relu
+from tfexp.contributed.layers import relu6 as relu6
+from tfexp.contributed.layers import separable_conv2d as separable_conv2d
+from tfexp.contributed.layers import separable_convolution2d as separable_convolution2d
+from tfexp.contributed.normalization import batch_norm as batch_norm
+from tfexp.contributed.normalization import instance_norm as instance_norm
+from tfexp.contributed.normalization import layer_norm as layer_norm
+from tfexp.contributed.normalization import unit_norm as unit_norm
+from tfexp.contributed.optimize_loss import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
+from tfexp.contributed.optimize_loss import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
+from tfexp.contributed.optimize_loss import optimize_loss as optimize_loss
+from tfexp.contributed.shaping import avg_pool2d as avg_pool2d
+from tfexp.contributed.shaping import avg_pool3d as avg_pool3d
+from tfexp.contributed.shaping import bias_add as bias_add
+from tfexp.contributed.shaping import dropout as dropout
+from tfexp.contributed.shaping import embed_sequence as embed_sequence
+from tfexp.contributed.shaping import flatten as flatten
+from tfexp.contributed.shaping import max_pool2d as max_pool2d
+from tfexp.contributed.shaping import max_pool3d as max_pool3d
+from tfexp.contributed.shaping import one_hot_encoding as one_hot_encoding
+from tfexp.contributed.shaping import repeat as repeat
+from tfexp.contributed.shaping import softmax as softmax
+from tfexp.contributed.shaping import stack as stack
+from tfexp.contributed.summaries import summarize_activation as summarize_activation
+from tfexp.contributed.summaries import summarize_activations as summarize_activations
+from tfexp.contributed.summaries import summarize_collection as summarize_collection
+from tfexp.contributed.summaries import summarize_tensor as summarize_tensor
+from tfexp.contributed.summaries import summarize_tensors as summarize_tensors
 from tfexp.core.gone import missing_from
+from tfexp.layers.regularizers import apply_regularization as apply_regularization
+from tfexp.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
 from tfexp.layers.regularizers import l1_regularizer as l1_regularizer
 from tfexp.layers.regularizers import l2_regularizer as l2_regularizer
+from tfexp.layers.regularizers import sum_regularizer as sum_regularizer
+from tfexp.layers.regularizers import variance_scaling_initializer as variance_scaling_initializer
 from tfexp.layers.regularizers import xavier_initializer as xavier_initializer
+from tfexp.layers.regularizers import xavier_initializer as xavier_initializer_conv2d
 
 __getattr__ = missing_from("tf.contrib.layers")

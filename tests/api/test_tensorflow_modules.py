@@ -1,0 +1,115 @@
+"""The modules that TensorFlow's own tests import from."""
+
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import tfexp as tf
+from tfexp import tensorflow_modules
+from tfexp.core.op import all_ops, find_op
+from tfexp.tensorflow_modules import generated_name, stand_for
+
+ROWS = {**tensorflow_modules._PYTHON, **tensorflow_modules._MESSAGES}
+OURS = sorted(
+    {place.partition(":")[0] for places in ROWS.values() for place in places.split() if place.startswith("tfexp.")}
+)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_module_of_ours_that_the_table_names_is_there(name):
+    assert importlib.import_module(name)
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    {
+        "framework.ops": "Graph Tensor Operation GraphKeys name_scope uid convert_to_tensor internal_convert_to_tensor "
+        "get_gradient_function RegisterGradient strip_name_scope prepend_name_scope get_all_collection_keys",
+        "framework.dtypes": "float32 DType as_dtype",
+        "framework.errors": "InvalidArgumentError OpError",
+        "framework.tensor_util": "make_tensor_proto MakeNdarray constant_value constant_value_as_shape",
+        "framework.tensor_shape": "TensorShape Dimension as_shape unknown_shape",
+        "framework.test_util": "TensorFlowTestCase run_deprecated_v1 run_in_graph_and_eager_modes create_local_cluster",
+        "ops.array_ops": "concat placeholder where expand_dims space_to_batch_nd",
+        "ops.control_flow_ops": "cond while_loop group with_dependencies switch merge exit enter WhileContext",
+        "ops.gen_math_ops": "mat_mul add_v2 _sum select",
+        "ops.gen_nn_ops": "conv2d max_pool3d_grad l2_loss lrn fused_batch_norm_v3",
+        "ops.gen_data_flow_ops": "fifo_queue_v2 dynamic_stitch",
+        "ops.math_ops": "matmul reduce_sum xlogy reduce_std",
+        "ops.variables": "Variable VariableV1 RefVariable PartitionedVariable",
+        "ops.rnn_cell_impl": "BasicLSTMCell LSTMStateTuple",
+        "platform.googletest": "TestCase main GetTempDir",
+        "platform.test": "TestCase main mock Benchmark compute_gradient_error is_gpu_available",
+        "pywrap_tensorflow": "NewCheckpointReader",
+        "training.adam": "AdamOptimizer",
+        "training.saver": "Saver latest_checkpoint export_meta_graph",
+        "training.server_lib": "Server ClusterSpec",
+    }.items(),
+)
+def test_names_where_tensorflow_has_them(module, names):
+    found = stand_for(f"tensorflow.python.{module}")
+    assert [name for name in names.split() if not hasattr(found, name)] == []
+    assert {name for name in names.split() if not name.startswith("_")} <= set(dir(found))
+
+
+def test_they_are_the_public_ones():
+    assert stand_for("tensorflow.python.ops.math_ops").matmul is tf.matmul
+    assert stand_for("tensorflow.python.framework.errors").OpError is tf.errors.OpError
+    assert stand_for("tensorflow.core.framework.graph_pb2").GraphDef is tf.GraphDef
+    assert stand_for("tensorflow.core.example.example_pb2").Example is tf.train.Example
+    assert stand_for("tensorflow.core.protobuf.config_pb2").ConfigProto is tf.ConfigProto
+
+
+def test_generated_functions_take_positions():
+    gen_math_ops = stand_for("tensorflow.python.ops.gen_math_ops")
+    with tf.Graph().as_default(), tf.Session() as session:
+        product = gen_math_ops.mat_mul([[1.0, 2.0]], [[3.0, 4.0]], False, True, "product")
+        assert product.name == "product:0" and session.run(product) == [[11.0]]
+
+
+def test_generated_names_are_those_of_tensorflow():
+    names = {"MatMul": "mat_mul", "Conv2DBackpropInput": "conv2d_backprop_input", "FIFOQueueV2": "fifo_queue_v2"}
+    names |= {"L2Loss": "l2_loss", "LRN": "lrn", "IRFFT2D": "irfft2d", "TFRecordReaderV2": "tf_record_reader_v2"}
+    names |= {"NonMaxSuppressionV4": "non_max_suppression_v4", "AvgPool3DGrad": "avg_pool3d_grad"}
+    assert {op: generated_name(op) for op in names} == names
+    assert len({generated_name(op) for op in all_ops()}) == len(all_ops())
+    assert stand_for("tensorflow.python.ops.gen_array_ops").rank is find_op("Rank")
+
+
+SCRIPT = """
+import json
+import tensorflow as tf
+from tensorflow.python.client import device_lib, timeline
+from tensorflow.python.framework import ops, test_util
+from tensorflow.python.ops import gen_math_ops, math_ops
+from tensorflow.python.platform import test
+from tensorflow.core.framework import graph_pb2, step_stats_pb2
+
+assert ops.Graph is tf.Graph and tf.python.ops.math_ops.add is tf.add
+found = []
+for line in ("from tensorflow.python.ops import nonsense", "from tensorflow.python.ops.math_ops import nonsense",
+             "import tensorflow.python.nonsense", "from tensorflow.core.framework import nonsense_pb2"):
+    try:
+        exec(line)
+    except ImportError as error:
+        found.append(str(error))
+print(json.dumps([found, device_lib.list_local_devices()[0].device_type]))
+"""
+
+
+def test_importing_and_what_is_lacking(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(tf.__file__).parents[1])}
+    command = [sys.executable, "-m", "tfexp.script", str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    errors, device = json.loads(done.stdout)
+    names = ["python.ops.nonsense", "python.ops.math_ops.nonsense", "python.nonsense", "core.framework.nonsense_pb2"]
+    for name, error in zip(names, errors, strict=True):
+        assert error.startswith(f"No module named 'tensorflow.{name}': tfexp, which stands in for TensorFlow here"), error
+    assert device == "CPU"

@@ -1,0 +1,148 @@
+"""What else `tf.test` and TensorFlow's `test_util` give a suite."""
+
+import sys
+import unittest
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.runtime import test_modes as test_util
+
+modes = []
+
+
+class ModesTest(tf.test.TestCase):
+    @test_util.run_in_graph_and_eager_modes
+    def test_in_both_modes(self):
+        modes.append(tf.executing_eagerly())
+        with self.cached_session() as session:
+            self.assertAllEqual(session.run(tf.constant([1]) + 1), [2])
+        v = tf.Variable([3.0])
+        self.evaluate(v.initializer if modes[-1] is False else [])
+        self.assertAllClose(v * 2, [6.0])
+        self.assertEqual(modes, [False, True][: len(modes)])
+
+    @test_util.run_in_graph_and_eager_modes(use_gpu=False)
+    def test_with_arguments(self):
+        self.assertAllEqual(self.evaluate([tf.constant([1]), tf.constant([2])]), [[1], [2]])
+
+    @test_util.run_deprecated_v1
+    def test_graphs_are_what_there_is(self):
+        self.assertFalse(tf.executing_eagerly())
+
+    @test_util.run_v1_only("reason")
+    def test_v1(self):
+        self.assertEqual(tf.VERSION[0], "1")
+
+    def test_skipped(self):
+        class Inner(tf.test.TestCase):
+            @test_util.run_v2_only
+            def test_two(self):
+                self.fail()
+
+            @test_util.run_gpu_only
+            def test_gpu(self):
+                self.fail()
+
+            @test_util.skip_if(lambda: True)
+            def test_condition(self):
+                self.fail()
+
+            @test_util.disable_xla("because")
+            def test_runs(self):
+                pass
+
+        result = unittest.TestResult()
+        unittest.defaultTestLoader.loadTestsFromTestCase(Inner).run(result)
+        self.assertEqual(
+            sorted(reason for _, reason in result.skipped),
+            [
+                "not a test, although unittest takes its name for one's",
+                "runs with TensorFlow 2 only",
+                "the condition to skip it holds",
+                "this runtime has no GPU",
+            ],
+        )
+        self.assertEqual(result.failures + result.errors, [])
+
+    def test_layouts(self):
+        self.assertEqual(test_util.NHWCToNCHW([2, 3, 5, 7]), [2, 7, 3, 5])
+        self.assertEqual(test_util.NCHWToNHWC(tf.zeros([2, 7, 3, 5, 11])).shape, [2, 3, 5, 11, 7])
+
+    def test_nodes_that_are_expected(self):
+        tf.constant(1.0, name="a")
+        found = test_util.assert_ops_in_graph({"a": "Const"}, tf.get_default_graph())
+        self.assertEqual(found["a"], test_util.get_node_def_from_graph("a", tf.get_default_graph().as_graph_def()))
+        with self.assertRaisesRegex(ValueError, "Expected op for node 'a' is 'Add' but got 'Const'"):
+            test_util.assert_ops_in_graph({"a": "Add"}, tf.get_default_graph())
+        with self.assertRaisesRegex(ValueError, "Not all expected ops are present"):
+            test_util.assert_ops_in_graph({"b": "Add"}, tf.get_default_graph())
+
+    def test_combinations(self):
+        made = test_util.generate_combinations_with_testcase_name(rate=[0.5], mode=["a", "b"])
+        self.assertEqual([c["testcase_name"] for c in made], ["_test_mode_a_rate_05", "_test_mode_b_rate_05"])
+
+
+class CatchingTest(tf.test.TestCase):
+    def test_writes(self):
+        with open(self.get_temp_dir() + "/stream", "w") as stream, self.captureWritesToStream(stream) as writes:
+            print("first", file=stream, flush=True)
+            self.assertEqual(writes.contents(), "first\n")
+
+    def test_threads(self):
+        done = []
+        thread = self.checkedThread(target=done.append, args=(1,))
+        thread.start()
+        thread.join()
+        self.assertEqual(done, [1])
+        self.assertFalse(thread.is_alive())
+        failing = self.checkedThread(target=self.fail, args=("reason",))
+        failing.start()
+        with self.assertRaisesRegex(AssertionError, "Error in checkedThread: reason"):
+            failing.join()
+
+    def test_stubs(self):
+        stubs = tf.test.StubOutForTesting()
+        stubs.Set(sys, "maxsize", 7)
+        stubs.SmartSet(tf.test.TestCase, "assertLen", 8)
+        self.assertEqual((sys.maxsize, tf.test.TestCase.assertLen), (7, 8))
+        stubs.CleanUp()
+        self.assertGreater(sys.maxsize, 7)
+        self.assertNotIn("assertLen", vars(tf.test.TestCase))
+        self.assertLen([1, 2], 2)
+
+    def test_types(self):
+        self.assertDTypeEqual(tf.constant(1.0), np.float32)
+        self.assertDTypeEqual(np.zeros(2, np.int8), tf.int8)
+        with self.assertRaises(AssertionError):
+            self.assertDTypeEqual([1.5], tf.float32)
+        self.assertAllInSet(tf.constant([["a", "b"]]), [b"a", b"b"])
+
+
+def test_benchmarks_report(capsys):
+    class Adding(tf.test.Benchmark):
+        def benchmark_sum(self):
+            with tf.Graph().as_default(), tf.Session() as session:
+                result = self.run_op_benchmark(session, tf.add(1, 2), min_iters=3, extras={"size": 1})
+            assert result["iters"] == 3 and result["wall_time"] > 0
+
+    from tfexp.runtime.benchmark import run_benchmarks, wanted_benchmarks
+
+    argv = ["program", "--benchmarks=Adding", "--other"]
+    assert wanted_benchmarks(argv) == "Adding" and argv == ["program", "--other"]
+    run_benchmarks("Adding")
+    assert capsys.readouterr().out.startswith("Adding.benchmark_sum: iters: 3, wall_time: ")
+    with pytest.raises(ValueError, match="calling Benchmark function"):
+        Adding().report_benchmark()
+
+
+def test_a_local_cluster():
+    workers, servers = tf.test.create_local_cluster(2, 1)
+    with tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            v = tf.Variable(3.0)
+        with tf.Session(workers[1].target) as session:
+            session.run(v.initializer)
+            assert session.run(v) == 3.0
+    assert len(servers) == 1

@@ -1,0 +1,42 @@
+"""`tf.contrib.framework`: re-exports."""
+
+from tfexp.api import nest as nest
+from tfexp.contributed.arg_scope import add_arg_scope as add_arg_scope
+from tfexp.contributed.arg_scope import arg_scope as arg_scope
+from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
+from tfexp.contributed.arg_scope import arg_scoped_arguments as arg_scoped_arguments
+from tfexp.contributed.arg_scope import current_arg_scope as current_arg_scope
+from tfexp.contributed.arg_scope import has_arg_scope as has_arg_scope
+from tfexp.contributed.variables import add_model_variable as add_model_variable
+from tfexp.contributed.variables import assign_from_checkpoint as assign_from_checkpoint
+from tfexp.contributed.variables import assign_from_checkpoint_fn as assign_from_checkpoint_fn
+from tfexp.contributed.variables import assign_from_values as assign_from_values
+from tfexp.contributed.variables import assign_from_values_fn as assign_from_values_fn
+from tfexp.contributed.variables import filter_variables as filter_variables
+from tfexp.contributed.variables import get_local_variables as get_local_variables
+from tfexp.contributed.variables import get_model_variables as get_model_variables
+from tfexp.contributed.variables import get_trainable_variables as get_trainable_variables
+from tfexp.contributed.variables import get_unique_variable as get_unique_variable
+from tfexp.contributed.variables import get_variable_full_name as get_variable_full_name
+from tfexp.contributed.variables import get_variables as get_variables
+from tfexp.contributed.variables import get_variables_by_name as get_variables_by_name
+from tfexp.contributed.variables import get_variables_by_suffix as get_variables_by_suffix
+from tfexp.contributed.variables import get_variables_to_restore as get_variables_to_restore
+from tfexp.contributed.variables import local_variable as local_variable
+from tfexp.contributed.variables import model_variable as model_variable
+from tfexp.contributed.variables import variable as variable
+from tfexp.core.gone import missing_from
+from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
+from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
+from tfexp.ops.check_types import is_tensor as is_tensor
+from tfexp.ops.sort import argsort as argsort
+from tfexp.ops.sort import sort as sort
+from tfexp.train.checkpoint_utils import list_variables as list_variables
+from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
+from tfexp.train.checkpoint_utils import load_variable as load_variable
+from tfexp.train.global_step import assert_global_step as assert_global_step
+from tfexp.train.global_step import create_global_step as create_global_step
+from tfexp.train.global_step import get_global_step as get_global_step
+from tfexp.train.global_step import get_or_create_global_step as get_or_create_global_step
+
+__getattr__ = missing_from("tf.contrib.framework")

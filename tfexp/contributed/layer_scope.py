@@ -1,0 +1,59 @@
+"""What every function of `tf.contrib.layers` does around its layer: names, collections, outputs. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tfexp.contributed.variables import model_variable
+from tfexp.graph.scopes import add_to_collections, get_collection, get_default_graph
+
+# What tf.layers calls a variable, and what tf.contrib.layers does.
+_NAMES = {
+    "kernel": "weights",
+    "bias": "biases",
+    "depthwise_kernel": "depthwise_weights",
+    "pointwise_kernel": "pointwise_weights",
+}
+
+
+def variable_getter(collections: Any = None, renames: Mapping[str, str] = _NAMES) -> Callable[..., Any]:
+    """The custom getter under which layers make model variables with contrib's names.
+
+    collections: a list for all variables, or {contrib's name: list}.
+    """
+
+    def getter(next_getter: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
+        scope, _, short = name.rpartition("/")
+        short = renames.get(short, short)
+        own = collections.get(short) if isinstance(collections, Mapping) else collections
+        keys = [*(kwargs.pop("collections", None) or []), *(own or [])]
+        whole = f"{scope}/{short}" if scope else short
+        return model_variable(whole, *args, collections=keys, custom_getter=next_getter, **kwargs)
+
+    return getter
+
+
+def collected(collections: Any, alias: str, outputs: Any) -> Any:
+    """`outputs`, kept in the collections and known to `convert_collection_to_dict` as `alias`."""
+    if collections:
+        outputs.aliases = [*getattr(outputs, "aliases", []), alias]
+        add_to_collections([collections] if isinstance(collections, str) else collections, outputs)
+    return outputs
+
+
+def convert_collection_to_dict(collection: Any, clear_collection: bool = False) -> dict[str, Any]:
+    """{alias: output} of a collection that `outputs_collections` filled."""
+    found = {
+        alias: tensor for tensor in get_collection(collection) for alias in getattr(tensor, "aliases", [tensor.op.name])
+    }
+    if clear_collection:
+        get_default_graph().clear_collection(collection)
+    return found
+
+
+def finished(outputs: Any, normalizer_fn: Any, normalizer_params: Any, activation_fn: Any) -> Any:
+    """Normalised, then activated."""
+    if normalizer_fn is not None:
+        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
+    return outputs if activation_fn is None else activation_fn(outputs)

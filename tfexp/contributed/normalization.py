@@ -1,0 +1,209 @@
+"""`tf.contrib.layers`: batch, layer and instance normalization, and scaling to length one. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.contributed.arg_scope import add_arg_scope
+from tfexp.contributed.layer_scope import collected, variable_getter
+from tfexp.contributed.layers import layout
+from tfexp.contributed.variables import model_variable
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.dependencies import with_dependencies
+from tfexp.graph.scopes import add_to_collections, get_collection_ref, name_scope
+from tfexp.layers.normalization import BatchNormalization
+from tfexp.ops.array import reshape
+from tfexp.ops.elementwise_unary import sqrt, square
+from tfexp.ops.initializers import ones_initializer, zeros_initializer
+from tfexp.ops.nn_norm import batch_normalization, moments
+from tfexp.ops.reduce import reduce_sum
+from tfexp.ops.variable_scope import variable_scope
+
+
+@add_arg_scope
+def batch_norm(
+    inputs: Any,
+    decay: float = 0.999,
+    center: bool = True,
+    scale: bool = False,
+    epsilon: float = 0.001,
+    activation_fn: Any = None,
+    param_initializers: Any = None,
+    param_regularizers: Any = None,
+    updates_collections: Any = GraphKeys.UPDATE_OPS,
+    is_training: Any = True,
+    reuse: Any = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    batch_weights: Any = None,
+    fused: bool | None = None,
+    data_format: str = "NHWC",
+    zero_debias_moving_mean: bool = False,
+    scope: Any = None,
+    renorm: bool = False,
+    renorm_clipping: Any = None,
+    renorm_decay: float = 0.99,
+    adjustment: Any = None,
+) -> Any:
+    """Normalised over all dimensions but the channels', by the batch's statistics in training, else by moving averages.
+
+    updates_collections: where the averages' updates are kept; None: they run before the output is there. is_training may be
+    a tensor. ValueError for batch weights and debiased averages, which tfexp does not have.
+    """
+    for argument, given in {
+        "batch_weights": batch_weights is not None,
+        "zero_debias_moving_mean": zero_debias_moving_mean,
+    }.items():
+        if given:
+            raise ValueError(f"batch_norm: tfexp does not have {argument}=")
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError("data_format has to be either NCHW or NHWC.")
+    initializers, regularizers = dict(param_initializers or {}), dict(param_regularizers or {})
+    getter = variable_getter(variables_collections, renames={})
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse, custom_getter=getter) as opened:
+        inputs = convert_to_tensor(inputs)
+        layer = BatchNormalization(
+            axis=-1 if layout(data_format) == "channels_last" else 1,
+            momentum=decay,
+            epsilon=epsilon,
+            center=center,
+            scale=scale,
+            beta_initializer=initializers.get("beta", zeros_initializer()),
+            gamma_initializer=initializers.get("gamma", ones_initializer()),
+            moving_mean_initializer=initializers.get("moving_mean", zeros_initializer()),
+            moving_variance_initializer=initializers.get("moving_variance", ones_initializer()),
+            beta_regularizer=regularizers.get("beta"),
+            gamma_regularizer=regularizers.get("gamma"),
+            trainable=trainable,
+            renorm=renorm,
+            renorm_clipping=renorm_clipping,
+            renorm_momentum=renorm_decay,
+            adjustment=adjustment,
+            fused=fused,
+            name=opened.name,
+            dtype=inputs.dtype.base_dtype,
+            _scope=opened,
+            _reuse=reuse,
+        )
+        kept = get_collection_ref(GraphKeys.UPDATE_OPS)
+        before = len(kept)
+        outputs = layer.apply(inputs, training=is_training)
+        updates = kept[before:]
+        if updates_collections != GraphKeys.UPDATE_OPS:
+            del kept[before:]
+            if updates_collections is None:
+                outputs = with_dependencies(updates, outputs) if updates else outputs
+            else:
+                for update in updates:
+                    add_to_collections(updates_collections, update)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collected(outputs_collections, opened.name, outputs)
+
+
+def _parameter(name: str, shape: Any, dtype: Any, initializer: Any, collections: Any, trainable: bool) -> Any:
+    own = collections.get(name) if isinstance(collections, dict) else collections
+    return model_variable(name, shape=shape, dtype=dtype, initializer=initializer, collections=own, trainable=trainable)
+
+
+@add_arg_scope
+def layer_norm(
+    inputs: Any,
+    center: bool = True,
+    scale: bool = True,
+    activation_fn: Any = None,
+    reuse: Any = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    begin_norm_axis: int = 1,
+    begin_params_axis: int = -1,
+    scope: Any = None,
+) -> Any:
+    """Each example normalised over the axes from `begin_norm_axis`, with parameters for those from `begin_params_axis`."""
+    with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as opened:
+        inputs = convert_to_tensor(inputs)
+        shape = inputs.get_shape()
+        if shape.ndims is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        rank, dtype = shape.ndims, inputs.dtype.base_dtype
+        begin = begin_norm_axis + rank if begin_norm_axis < 0 else begin_norm_axis
+        if begin >= rank or begin_params_axis >= rank:
+            raise ValueError(
+                f"begin_params_axis ({begin_params_axis}) and begin_norm_axis ({begin_norm_axis}) must be < rank(inputs) "
+                f"({rank})"
+            )
+        params_shape = shape[begin_params_axis:]
+        if not params_shape.is_fully_defined():
+            raise ValueError(f"Inputs {inputs.name}: shape(inputs)[{begin_params_axis}:] is not fully defined: {shape}")
+        beta = gamma = None
+        if center:
+            beta = _parameter("beta", params_shape, dtype, zeros_initializer(), variables_collections, trainable)
+        if scale:
+            gamma = _parameter("gamma", params_shape, dtype, ones_initializer(), variables_collections, trainable)
+        mean, variance = moments(inputs, list(range(begin, rank)), keep_dims=True)
+        outputs = batch_normalization(inputs, mean, variance, offset=beta, scale=gamma, variance_epsilon=1e-12)
+        outputs.set_shape(shape)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collected(outputs_collections, opened.name, outputs)
+
+
+@add_arg_scope
+def instance_norm(
+    inputs: Any,
+    center: bool = True,
+    scale: bool = True,
+    epsilon: float = 1e-6,
+    activation_fn: Any = None,
+    param_initializers: Any = None,
+    reuse: Any = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    data_format: str = "NHWC",
+    scope: Any = None,
+) -> Any:
+    """Each channel of each example normalised by itself (arXiv 1607.08022)."""
+    initializers = dict(param_initializers or {})
+    with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as opened:
+        inputs = convert_to_tensor(inputs)
+        shape = inputs.get_shape()
+        if shape.ndims is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+        channels = shape.ndims - 1 if layout(data_format) == "channels_last" else 1
+        size = shape[channels].value
+        if size is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {shape}.")
+        dtype = inputs.dtype.base_dtype
+        spread = [size if axis == channels else 1 for axis in range(shape.ndims)]
+
+        def parameter(name: str, is_wanted: bool, default: Any) -> Any:
+            if not is_wanted:
+                return None
+            made = _parameter(name, [size], dtype, initializers.get(name, default), variables_collections, trainable)
+            return made if channels == len(spread) - 1 else reshape(made, spread)
+
+        beta, gamma = parameter("beta", center, zeros_initializer()), parameter("gamma", scale, ones_initializer())
+        axes = [axis for axis in range(1, shape.ndims) if axis != channels]
+        mean, variance = moments(inputs, axes, keep_dims=True)
+        outputs = batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
+        outputs.set_shape(shape)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collected(outputs_collections, opened.name, outputs)
+
+
+@add_arg_scope
+def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: str | None = None) -> Any:
+    """inputs scaled along `dim` to length one."""
+    with name_scope(scope, "UnitNorm", [inputs]):
+        inputs = convert_to_tensor(inputs)
+        rank = inputs.get_shape().ndims
+        if rank is None:
+            raise ValueError("The input rank must be known.")
+        if not 0 <= dim < rank:
+            raise ValueError(f"dim must be positive but smaller than the input rank, got {dim} for rank {rank}.")
+        return inputs / sqrt(reduce_sum(square(inputs), dim, keepdims=True) + epsilon)

@@ -1,0 +1,160 @@
+"""Functions that TensorFlow keeps in its own modules and does not publish, but that its tests and many scripts call.
+
+Sources: `tensorflow.python.framework.ops`, `.tensor_util`, `tensorflow.python.ops.control_flow_ops`, `.control_flow_util`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.op import get_op
+from tfexp.core.shape import TensorShape
+from tfexp.formats.tensor import make_ndarray
+from tfexp.graph.collections import GraphKeys as GraphKeys
+from tfexp.graph.constant_value import constant_value
+from tfexp.graph.control_flow import CondContext as CondContext
+from tfexp.graph.control_flow import merge as merge
+from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
+from tfexp.graph.dependencies import with_dependencies as with_dependencies
+from tfexp.graph.loop_nodes import is_cond_switch as IsCondSwitch
+from tfexp.graph.loop_nodes import is_loop_enter as IsLoopEnter
+from tfexp.graph.loop_nodes import is_loop_exit as IsLoopExit
+from tfexp.graph.loop_nodes import is_loop_switch as IsLoopSwitch
+from tfexp.graph.loop_nodes import is_merge as IsMerge
+from tfexp.graph.loop_nodes import is_switch as IsSwitch
+from tfexp.graph.loop_nodes import while_context_of as GetWhileContext
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
+from tfexp.graph.while_context import WhileContext as WhileContext
+from tfexp.graph.while_context import enter as _enter
+from tfexp.graph.while_context import leave as exit
+from tfexp.graph.while_context import next_iteration as next_iteration
+
+MakeNdarray = make_ndarray
+internal_convert_to_tensor = convert_to_tensor
+internal_convert_n_to_tensor = convert_n_to_tensor
+
+# --- names and numbers -------------------------------------------------------------------------------------------------
+
+_numbers = itertools.count(1)
+
+
+def uid() -> int:
+    """A number that this process has not had before. `ops.uid`."""
+    return next(_numbers)
+
+
+def get_name_scope() -> str:
+    """The default graph's current name scope, without its last slash. `ops.get_name_scope`."""
+    return get_default_graph().get_name_scope()
+
+
+def strip_name_scope(name: Any, export_scope: str | None) -> Any:
+    """`name` (of a node, a tensor, a control input `^n` or a colocation `loc:@n`) relative to a scope it is below."""
+    if not export_scope:
+        return name
+    mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
+    prefix = export_scope.rstrip("/") + "/"
+    return mark + name[len(mark) :].removeprefix(prefix)
+
+
+def prepend_name_scope(name: Any, import_scope: str | None) -> Any:
+    """`name` below a scope: what `strip_name_scope` took off."""
+    if not import_scope:
+        return name
+    mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
+    return f"{mark}{import_scope.rstrip('/')}/{name[len(mark) :]}"
+
+
+def get_all_collection_keys() -> list[Any]:
+    """The names of the default graph's collections that are strings."""
+    return [key for key in get_default_graph().get_all_collection_keys() if isinstance(key, str)]
+
+
+def executing_eagerly_outside_functions() -> bool:
+    return False
+
+
+# --- values and shapes ---------------------------------------------------------------------------------------------------
+
+
+def constant_value_as_shape(tensor: Tensor) -> TensorShape:
+    """The shape that an integer vector describes, as far as it is known: a -1 is an unknown size.
+
+    Source: `tensor_util.constant_value_as_shape`.
+    """
+    if tensor.get_shape().ndims == 0:
+        value = constant_value(tensor)
+        if value is None or int(value) != -1:
+            raise ValueError(
+                "Received a scalar with unknown value as shape; require a statically known scalar with value -1"
+            )
+        return TensorShape(None)
+    shape = tensor.get_shape().with_rank(1)
+    if shape == TensorShape([0]):
+        return TensorShape([])
+    op = tensor.op
+    if op.type == "Cast":
+        return constant_value_as_shape(op.inputs[0])
+    if op.type == "Shape":
+        return op.inputs[0].get_shape()
+    if op.type == "Pack":
+        sizes = [constant_value(part) for part in op.inputs]
+        return TensorShape([None if size is None or size < 0 else int(size) for size in sizes])
+    if op.type == "ConcatV2":
+        result = TensorShape([])
+        for part in op.inputs[:-1]:
+            result = result.concatenate(constant_value_as_shape(part))
+        return result
+    value = constant_value(tensor)
+    if value is None:
+        return TensorShape([None] * shape[0].value) if shape[0].value is not None else TensorShape(None)
+    return TensorShape([None if size < 0 else int(size) for size in np.asarray(value)])
+
+
+# --- control flow --------------------------------------------------------------------------------------------------------
+
+
+def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """(output_false, output_true): `data` on the one of the two that `pred` says. `control_flow_ops.switch`."""
+    data = convert_to_tensor(data, dtype=dtype, name="data")
+    pred = convert_to_tensor(pred, name="pred")
+    output: tuple[Tensor, Tensor] = get_op("Switch")(data, pred, name=name)
+    return output
+
+
+def enter(
+    data: Any, frame_name: str, is_constant: bool = False, parallel_iterations: int = 10, name: str | None = None, **_: Any
+) -> Tensor:
+    """`data` in the frame of a loop. `control_flow_ops._Enter`."""
+    return _enter(convert_to_tensor(data), frame_name, is_constant, parallel_iterations, name)
+
+
+def IsInWhileLoop(op: Any) -> bool:
+    """Whether the operation is in a loop's body or condition."""
+    return GetContainingWhileContext(op._get_control_flow_context()) is not None
+
+
+def IsInCond(op: Any) -> bool:
+    """Whether the operation is in a branch of a cond."""
+    return GetContainingCondContext(op._get_control_flow_context()) is not None
+
+
+def GetContainingWhileContext(ctxt: Any, stop_ctxt: Any = None) -> Any:
+    """The innermost loop around a context, itself included; None where there is none, or `stop_ctxt` comes first."""
+    while ctxt is not None and not isinstance(ctxt, WhileContext):
+        if ctxt is stop_ctxt:
+            return None
+        ctxt = ctxt.outer_context
+    return ctxt
+
+
+def GetContainingCondContext(ctxt: Any) -> Any:
+    """The innermost branch of a cond around a context, itself included; None where there is none."""
+    while ctxt is not None and not isinstance(ctxt, CondContext):
+        ctxt = ctxt.outer_context
+    return ctxt

@@ -1,0 +1,83 @@
+"""Gradients against differences: `tf.test.compute_gradient` and `tf.test.compute_gradient_error`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.graph.convert import IndexedSlices, constant
+from tfexp.graph.defaults import get_default_session
+from tfexp.graph.gradients import gradients
+from tfexp.graph.tensor import Tensor
+
+
+def compute_gradient(
+    x: Any,
+    x_shape: Any,
+    y: Tensor,
+    y_shape: Any,
+    x_init_value: Any = None,
+    delta: float = 1e-3,
+    init_targets: Any = None,
+    extra_feed_dict: dict[Any, Any] | None = None,
+) -> Any:
+    """(theoretical, numeric) Jacobians dy/dx of shape [x elements, y elements], in the default session.
+
+    For lists of `x`, a list of such pairs. `delta` is the step of the central differences.
+    """
+    session = get_default_session()
+    if session is None:
+        raise ValueError("compute_gradient needs a default session")
+    if init_targets is not None:
+        for target in init_targets if isinstance(init_targets, (list, tuple)) else [init_targets]:
+            session.run(target)
+    if isinstance(x, list):
+        values = [None] * len(x) if x_init_value is None else x_init_value
+        starts = [_start(s, v, t) for s, v, t in zip(x_shape, values, x, strict=True)]
+        feeds = {**(extra_feed_dict or {}), **dict(zip(x, starts, strict=True))}
+        return [_jacobians(session, t, v, y, y_shape, delta, feeds) for t, v in zip(x, starts, strict=True)]
+    start = _start(x_shape, x_init_value, x)
+    return _jacobians(session, x, start, y, y_shape, delta, {**(extra_feed_dict or {}), x: start})
+
+
+def _start(shape: Any, value: Any, x: Tensor) -> np.ndarray:
+    dtype = x.dtype.base_dtype.as_numpy_dtype
+    if value is None:
+        return np.random.uniform(-1, 1, shape).astype(dtype)
+    return np.array(value, dtype=dtype)
+
+
+def _jacobians(
+    session: Any, x: Tensor, start: np.ndarray, y: Tensor, y_shape: Any, delta: float, feeds: dict[Any, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    rows, columns = start.size, int(np.prod(y_shape))
+    with session.graph.as_default():
+        theoretical = np.zeros([rows, columns])
+        for column in range(columns):
+            weights = np.zeros(y_shape, dtype=y.dtype.base_dtype.as_numpy_dtype)
+            weights.reshape(-1)[column] = 1
+            grad = gradients(y, x, grad_ys=constant(weights))[0]
+            if isinstance(grad, IndexedSlices):
+                values, indices = session.run([grad.values, grad.indices], feeds)
+                dense = np.zeros_like(start)
+                np.add.at(dense, indices, values)
+                theoretical[:, column] = dense.reshape(-1)
+            elif grad is not None:
+                theoretical[:, column] = session.run(grad, feeds).reshape(-1)
+    numeric = np.zeros([rows, columns])
+    for row in range(rows):
+        sides = []
+        for step in (delta, -delta):
+            moved = start.copy()
+            moved.reshape(-1)[row] += step
+            sides.append(np.asarray(session.run(y, {**feeds, x: moved}), dtype=np.float64).reshape(-1))
+        numeric[row] = (sides[0] - sides[1]) / (2 * delta)
+    return theoretical, numeric
+
+
+def compute_gradient_error(*args: Any, **kwargs: Any) -> float:
+    """The largest difference between the theoretical and the numeric Jacobian of `compute_gradient`."""
+    pairs = compute_gradient(*args, **kwargs)
+    pairs = pairs if isinstance(pairs, list) else [pairs]
+    return max((float(np.abs(t - n).max()) if t.size else 0.0) for t, n in pairs)

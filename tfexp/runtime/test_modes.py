@@ -1,0 +1,246 @@
+"""Decorators that say in which modes a test runs, and questions about the machine. Source: `test_util`, TF 1.15.
+
+Graphs are TensorFlow 1's, with Switch and Merge, whatever a decorator asks for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import unittest
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tfexp.core.op import get_op
+from tfexp.graph.convert import constant
+from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
+from tfexp.runtime.eager import eager_mode
+from tfexp.runtime.testing import TestCase
+
+_NO_GPU = "this runtime has no GPU"
+
+TensorFlowTestCase = TestCase
+
+# --- which tests run ----------------------------------------------------------------------------------------------------
+
+
+def _as_decorator(wrap: Callable[..., Any], function: Any) -> Any:
+    """`@decorate` and `@decorate()` alike."""
+    return wrap if function is None else wrap(function)
+
+
+def run_in_graph_and_eager_modes(
+    func: Any = None,
+    config: Any = None,
+    use_gpu: bool = True,
+    reset_test: bool = True,
+    assert_no_eager_garbage: bool = False,
+) -> Any:
+    """The test method runs in a session on its graph, and then once more, after tearDown and setUp, eagerly."""
+
+    def wrap(method: Any) -> Any:
+        if isinstance(method, type):
+            raise ValueError("`run_in_graph_and_eager_modes` only supports test methods.")
+
+        @functools.wraps(method)
+        def run(self: Any, *args: Any, **kwargs: Any) -> None:
+            try:
+                with self.test_session(use_gpu=use_gpu, config=config):
+                    method(self, *args, **kwargs)
+            except unittest.SkipTest:  # it may only skip the one mode
+                pass
+            with eager_mode():
+                if reset_test:
+                    self.tearDown()
+                    self.reset()
+                    self.setUp()
+                method(self, *args, **kwargs)
+
+        return run
+
+    return _as_decorator(wrap, func)
+
+
+def _unchanged(func: Any = None) -> Any:
+    """For what asks for the mode that tests have here anyway."""
+    return (lambda function: function) if func is None else func
+
+
+run_deprecated_v1 = deprecated_graph_mode_only = run_all_in_deprecated_graph_mode_only = _unchanged
+assert_no_new_tensors = assert_no_new_pyobjects_executing_eagerly = assert_no_garbage_created = _unchanged
+disable_cudnn_autotune = _unchanged
+enable_c_shapes = with_c_shapes = enable_c_api = with_c_api = enable_control_flow_v2 = with_control_flow_v2 = _unchanged
+disable_control_flow_v2 = enable_output_all_intermediates = also_run_as_tf_function = run_class_in_v1_v2 = _unchanged
+run_in_v1_v2 = build_as_function_and_v1_graph = _unchanged
+
+
+def for_all_test_methods(decorator: Any, *args: Any, **kwargs: Any) -> Any:
+    """A class decorator that gives `decorator` to every test method."""
+
+    def decorate(cls: Any) -> Any:
+        for name, value in list(vars(cls).items()):
+            if callable(value) and name.startswith(unittest.TestLoader.testMethodPrefix) and name != "test_session":
+                setattr(cls, name, decorator(*args, **kwargs)(value))
+        return cls
+
+    return decorate
+
+
+def run_all_in_graph_and_eager_modes(cls: Any) -> Any:
+    return for_all_test_methods(lambda: run_in_graph_and_eager_modes)(cls)
+
+
+def _skipping(reason: str, func: Any) -> Any:
+    skip = unittest.skip(reason)
+    return _as_decorator(skip, func)
+
+
+def run_v1_only(reason: Any = None, func: Any = None) -> Any:
+    """Nothing changes: this is TensorFlow 1. `@run_v1_only("why")`, and `@run_v1_only` alone."""
+    return _unchanged(func if func is not None or isinstance(reason, str) or reason is None else reason)
+
+
+def run_v2_only(func: Any = None, reason: str | None = None) -> Any:
+    return _skipping("runs with TensorFlow 2 only" + (f": {reason}" if reason else ""), func)
+
+
+def run_gpu_only(func: Any = None) -> Any:
+    return _skipping(_NO_GPU, func)
+
+
+run_cuda_only = run_gpu_or_tpu = run_gpu_only
+
+
+def skip_if(condition: Any) -> Any:
+    """Skips the test where the condition, or what it returns, holds."""
+
+    def decorate(method: Any) -> Any:
+        @functools.wraps(method)
+        def run(self: Any, *args: Any, **kwargs: Any) -> None:
+            if condition() if callable(condition) else condition:
+                self.skipTest("the condition to skip it holds")
+            method(self, *args, **kwargs)
+
+        return run
+
+    return decorate
+
+
+def _with_description(description: str) -> Any:
+    return _unchanged
+
+
+disable_xla = no_xla_auto_jit = xla_allow_fallback = disable_mlir_bridge = _with_description
+
+
+# --- the machine --------------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def use_gpu() -> Iterator[None]:
+    """Nodes may be placed anywhere."""
+    yield
+
+
+@contextlib.contextmanager
+def force_gpu() -> Iterator[None]:
+    with get_default_graph().device("/device:GPU:0"):
+        yield
+
+
+@contextlib.contextmanager
+def force_cpu() -> Iterator[None]:
+    with get_default_graph().device("/device:CPU:0"):
+        yield
+
+
+@contextlib.contextmanager
+def device(use_gpu: bool) -> Iterator[None]:
+    """A GPU where there is one and it is asked for, else the CPU."""
+    with force_cpu():
+        yield
+
+
+def _no() -> bool:
+    return False
+
+
+IsMklEnabled = IsGoogleCudaEnabled = IsBuiltWithROCm = IsBuiltWithXLA = _no
+GpuSupportsHalfMatMulAndConv = CudaSupportsHalfMatMulAndConv = is_xla_enabled = is_mlir_bridge_enabled = _no
+
+
+def InstallStackTraceHandler() -> None:
+    """Python's own: stack traces of all threads when the process is killed by a signal."""
+    import faulthandler
+
+    faulthandler.enable()
+
+
+# --- graphs -------------------------------------------------------------------------------------------------------------
+
+
+def assert_ops_in_graph(expected_ops: dict[str, str], graph: Any) -> dict[str, Any]:
+    """{name: NodeDef} of the nodes that are expected, as {name: op}; ValueError when one lacks or is another op."""
+    actual = {}
+    for node in graph.as_graph_def().node:
+        if node.name in expected_ops:
+            if expected_ops[node.name] != node.op:
+                raise ValueError(f"Expected op for node {node.name!r} is {expected_ops[node.name]!r} but got {node.op!r}")
+            actual[node.name] = node
+    if actual.keys() != expected_ops.keys():
+        raise ValueError(f"Not all expected ops are present. Expected {sorted(expected_ops)}, found {sorted(actual)}")
+    return actual
+
+
+def get_node_def_from_graph(node_name: str, graph_def: Any) -> Any:
+    """The node of that name; None where there is none."""
+    return next((node for node in graph_def.node if node.name == node_name), None)
+
+
+def assert_meta_graph_protos_equal(tester: Any, a: Any, b: Any) -> None:
+    """Equal, with equal collections in any order."""
+    tester.assertEqual(set(a.collection_def), set(b.collection_def))
+    for key in a.collection_def:
+        tester.assertEqual(a.collection_def[key], b.collection_def[key])
+    one, other = type(a)(), type(b)()
+    one.CopyFrom(a)
+    other.CopyFrom(b)
+    for meta in (one, other):
+        meta.ClearField("collection_def")
+    tester.assertEqual(one, other)
+
+
+def _permuted(value: Any, orders: dict[int, list[int]]) -> Any:
+    order = orders[len(value.get_shape()) if isinstance(value, Tensor) else len(value)]
+    if isinstance(value, Tensor):
+        return get_op("Transpose")(value, constant(order))
+    return [value[axis] for axis in order]
+
+
+def NHWCToNCHW(input_tensor: Any) -> Any:
+    """A tensor, or the list of its sizes, with channels moved behind the batch."""
+    return _permuted(input_tensor, {4: [0, 3, 1, 2], 5: [0, 4, 1, 2, 3]})
+
+
+def NCHWToNHWC(input_tensor: Any) -> Any:
+    """A tensor, or the list of its sizes, with channels moved to the end."""
+    return _permuted(input_tensor, {4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1]})
+
+
+# --- parameters ---------------------------------------------------------------------------------------------------------
+
+
+def generate_combinations_with_testcase_name(**kwargs: Any) -> list[Any]:
+    """Every combination of the arguments' values, each with a `testcase_name` made of them, for absl's parameterized."""
+    keys = sorted(kwargs)
+    result = []
+    for values in itertools.product(*(kwargs[key] for key in keys)):
+        chosen = OrderedDict(zip(keys, values, strict=True))
+        name = "".join(
+            f"_{''.join(filter(str.isalnum, k))}_{''.join(filter(str.isalnum, str(v)))}" for k, v in chosen.items()
+        )
+        result.append(OrderedDict([*chosen.items(), ("testcase_name", f"_test{name}")]))
+    return result
