@@ -262,7 +262,6 @@ from tfexp.ops.diagonal import matrix_diag as matrix_diag
 from tfexp.ops.diagonal import matrix_diag_part as matrix_diag_part
 from tfexp.ops.diagonal import matrix_set_diag as matrix_set_diag
 from tfexp.ops.diagonal import trace as trace
-from tfexp.ops.edit_distance import edit_distance as edit_distance
 from tfexp.ops.elementwise_binary import accumulate_n as accumulate_n
 from tfexp.ops.elementwise_binary import add as add
 from tfexp.ops.elementwise_binary import add_n as add_n
@@ -502,6 +501,7 @@ from tfexp.ops.variable_base import variable_creator_scope as variable_creator_s
 from tfexp.ops.variable_lists import all_variables as all_variables
 from tfexp.ops.variable_lists import global_variables as global_variables
 from tfexp.ops.variable_lists import global_variables_initializer as global_variables_initializer
+from tfexp.ops.variable_lists import initialize_all_tables as initialize_all_tables
 from tfexp.ops.variable_lists import initialize_local_variables as initialize_local_variables
 from tfexp.ops.variable_lists import initialize_variables as initialize_variables
 from tfexp.ops.variable_lists import local_variables as local_variables

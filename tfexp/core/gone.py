@@ -14,9 +14,10 @@ from typing import Any
 _ON_FIRST_USE = {
     **{
         name: f"tfexp.api.{name}"
-        for name in ("app", "audio", "contrib", "flags", "gfile", "image", "python_io", "raw_ops", "test")
+        for name in ("app", "audio", "contrib", "flags", "gfile", "image", "lookup", "python_io", "raw_ops", "test")
     },
     "data": "tfexp.data",
+    "edit_distance": "tfexp.ops.edit_distance:edit_distance",
     "extract_image_patches": "tfexp.ops.image_boxes:extract_image_patches",
     "extract_volume_patches": "tfexp.ops.image_boxes:extract_volume_patches",
     "layers": "tfexp.layers",

@@ -217,7 +217,7 @@ def _(
 
 def _check_ordered(indices: Array, dims: Sequence[int]) -> None:
     """ValueError for the first row that is out of bounds, or not after the one before it."""
-    outside = ((indices < 0) | (indices >= np.array(dims, indices.dtype))).any(axis=1)
+    outside = np.any((indices < 0) | (indices >= np.array(dims, indices.dtype)), axis=1)
     follows = np.ones(len(indices), bool)
     steps = np.diff(indices, axis=0)
     differs = np.asarray(steps != 0)
