@@ -85,6 +85,12 @@ _SPARSE = {
     "edit_distance": """
     EditDistance
     """,
+    "sparse_map": """
+    AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap
+    """,
+    "sparse_serial": """
+    SerializeSparse SerializeManySparse DeserializeSparse DeserializeManySparse
+    """,
 }
 
 for _module, _names in (_IMAGES | _DATASETS | _TABLES | _SPARSE).items():
