@@ -66,6 +66,7 @@ def node_lines(graph_def: Any) -> list[str]:
         line = text_format.MessageToString(node, as_one_line=True, as_utf8=True).strip()
         line = re.sub(r'"(__inference_\w+?)_[0-9]+"|"(_make_dataset)_[\w-]{11}"', r'"\1\2"', line)
         line = re.sub('"pyfunc_[0-9]+"', '"pyfunc"', line)
+        line = re.sub(r'"hash_table_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"', '"hash_table_UUID"', line)
         lines.append(re.sub('"CustomGradient-[0-9]+"', '"CustomGradient"', line))
     return lines
 

@@ -6,48 +6,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
-
-CASES = [
-    OpCase(
-        "DenseToDenseSetOperation",
-        [np.int32([[5, 2, 3], [1, 1, 4]]), np.int32([[2, 9], [7, 8]])],
-        [np.int64([[0, 0], [0, 1], [1, 0], [1, 1]]), np.int32([3, 5, 1, 4]), np.int64([2, 2])],
-        attrs={"set_operation": "a-b"},
-        errors=[
-            Error([np.int32([[1]]), np.int32([[1], [2]])], InvalidArgumentError, "Mismatched group shapes [1] and [2]"),
-            Error(
-                [np.int32([[1]]), np.int32([[1]])],
-                InvalidArgumentError,
-                "Invalid set_operation a+b",
-                attrs={"set_operation": "a+b"},
-            ),
-        ],
-    ),
-    OpCase(
-        "DenseToDenseSetOperation",
-        [np.int32([[5, 2, 3]]), np.int32([[2, 9]])],
-        [np.int64([[0, 0], [0, 1], [0, 2], [0, 3]]), np.int32([2, 3, 5, 9]), np.int64([1, 4])],
-        attrs={"set_operation": "union"},
-        label="union",
-    ),
-    OpCase(
-        "DenseToDenseSetOperation",
-        [np.int32([[5, 2, 3]]), np.int32([[2, 9]])],
-        [np.int64([[0, 0]]), np.int32([2]), np.int64([1, 1])],
-        attrs={"set_operation": "intersection"},
-        label="intersection",
-    ),
-    OpCase(
-        "DenseToDenseSetOperation",
-        [np.int32([[5, 2, 3]]), np.int32([[2, 9]])],
-        [np.int64([[0, 0]]), np.int32([9]), np.int64([1, 1])],
-        attrs={"set_operation": "b-a"},
-        label="b-a",
-    ),
-]
-test_rows = op_tests(CASES)
 
 X = np.float32([[-1.5, 0, 2], [3, -0.3, 7]])
 Y = np.float32([[0.5, 1, 0], [1, 0, 3]])

@@ -7,7 +7,7 @@ import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
-from tfexp.core.errors import InternalError, InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError
 
 I = np.int64([[0, 1], [1, 0], [1, 2]])  # noqa: E741
 OTHER = np.int64([[0, 1], [2, 3]])
@@ -218,23 +218,6 @@ CASES += [
         label=f"{adjoint_a} {adjoint_b}",
     )
     for adjoint_a, adjoint_b, shape in ((True, False, (3, 5)), (False, True, (5, 4)), (True, True, (5, 3)))
-]
-CASES += [
-    OpCase(
-        "SparseReduceSum",
-        [np.concatenate([I, I[:1]]), (4,), DIMS, np.int32(axes)],
-        lambda i, v, s, a, keep=keep: dense(i, v, s).sum(tuple(np.ravel(a)), keepdims=keep).astype(v.dtype),
-        attrs={"keep_dims": keep},
-        dtypes=["float32", "float64", "int32", "complex64"],
-        label=f"{axes} {keep}",
-        errors=[
-            Error(
-                [I, (3,), DIMS, np.int32([2])], InvalidArgumentError, "Invalid reduction dimension 2, for input with 2 dim"
-            ),
-            Error([np.int64([[0, 9]]), (1,), DIMS, np.int32([])], InternalError, "is outside of [3,4]"),
-        ],
-    )
-    for axes, keep in (([1], False), ([-2], True), ([0, 1], False), ([], False))
 ]
 test_rows = op_tests(CASES)
 

@@ -26,4 +26,6 @@ from tfexp.ops.queue import RandomShuffleQueue as RandomShuffleQueue
 from tfexp.train.graph_io import write_graph as write_graph
 from tfexp.train.input import match_filenames_once as match_filenames_once
 
-__getattr__ = missing_from("tf.io")
+_SERIAL = ("deserialize_many_sparse", "serialize_many_sparse", "serialize_sparse")
+
+__getattr__ = missing_from("tf.io", {name: f"tfexp.ops.sparse_serial:{name}" for name in _SERIAL})

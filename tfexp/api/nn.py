@@ -5,6 +5,8 @@ from tfexp.ops.batch_norm import fused_batch_norm as fused_batch_norm
 from tfexp.ops.elementwise_unary import sigmoid as sigmoid
 from tfexp.ops.elementwise_unary import tanh as tanh
 from tfexp.ops.embedding import embedding_lookup as embedding_lookup
+from tfexp.ops.embedding_sparse import embedding_lookup_sparse as embedding_lookup_sparse
+from tfexp.ops.embedding_sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from tfexp.ops.lrn import local_response_normalization as local_response_normalization
 from tfexp.ops.lrn import lrn as lrn
 from tfexp.ops.morphology import dilation2d as dilation2d

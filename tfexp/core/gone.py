@@ -14,12 +14,20 @@ from typing import Any
 _ON_FIRST_USE = {
     **{
         name: f"tfexp.api.{name}"
-        for name in ("app", "audio", "contrib", "flags", "gfile", "image", "python_io", "raw_ops", "saved_model", "test")
+        for name in (
+            *("app", "audio", "contrib", "flags", "gfile", "image", "lookup", "python_io", "raw_ops", "saved_model", "sets"),
+            "test",
+        )
     },
     "data": "tfexp.data",
+    "edit_distance": "tfexp.ops.edit_distance:edit_distance",
     "enable_eager_execution": "tfexp.runtime.eager:enable_eager_execution",
     "extract_image_patches": "tfexp.ops.image_boxes:extract_image_patches",
     "extract_volume_patches": "tfexp.ops.image_boxes:extract_volume_patches",
+    **{
+        name: f"tfexp.ops.sparse_serial:{name}"
+        for name in ("deserialize_many_sparse", "serialize_many_sparse", "serialize_sparse")
+    },
     "layers": "tfexp.layers",
     "metrics": "tfexp.metrics",
 }

@@ -9,7 +9,7 @@ from tfexp.graph.convert import constant
 from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse_tensor, is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack, unstack
-from tfexp.ops.sparse_serialize import deserialize_sparse_op, serialize_many_sparse_op, serialize_sparse_op
+from tfexp.ops.sparse_serial import deserialize_op, serialize_many_op, serialize_op
 
 
 def _component(value: SparseTensor | SparseTensorValue) -> Component:
@@ -18,18 +18,18 @@ def _component(value: SparseTensor | SparseTensorValue) -> Component:
 
 
 def _to_tensor(value: SparseTensor | SparseTensorValue) -> Tensor:
-    tensor: Tensor = serialize_sparse_op(*as_sparse_tensor(value).parts, out_type=dtypes.variant)
+    tensor: Tensor = serialize_op(*as_sparse_tensor(value).parts, out_type=dtypes.variant)
     return tensor
 
 
 def slices_tensor(value: SparseTensor | SparseTensorValue) -> Tensor:
     """A vector of variants: the slices of a sparse tensor along its first dimension."""
-    tensor: Tensor = serialize_many_sparse_op(*as_sparse_tensor(value).parts, out_type=dtypes.variant)
+    tensor: Tensor = serialize_many_op(*as_sparse_tensor(value).parts, out_type=dtypes.variant)
     return tensor
 
 
 def _from_tensor(tensor: Tensor, component: Component) -> SparseTensor:
-    indices, values, dims = deserialize_sparse_op(tensor, dtype=component.dtype)
+    indices, values, dims = deserialize_op(tensor, dtype=component.dtype)
     known = component.shape.known_dims
     if known is not None:
         indices.set_shape([None, len(known)])

@@ -36,8 +36,8 @@ class SparseTensor:
             self._dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
         places, count, rank = (t.shape for t in (self._indices, self._values, self._dense_shape))
         places, count, rank = places.with_rank(2), count.with_rank(1), rank.with_rank(1)
-        places.dims[0].assert_is_compatible_with(count.dims[0])  # type: ignore[index]
-        places.dims[1].assert_is_compatible_with(rank.dims[0])  # type: ignore[index]
+        places[0].assert_is_compatible_with(count[0])
+        places[1].assert_is_compatible_with(rank[0])
         self._declared = TensorShape(None)
 
     @classmethod
@@ -83,7 +83,7 @@ class SparseTensor:
         tensor = self._dense_shape
         if constant_value(tensor) is not None or tensor.op.type in _SHAPE_OPS:
             return self._declared.merge_with(static_value_as_shape(tensor))
-        rank = tensor.shape.dims[0].value  # type: ignore[index]  # a vector, by the constructor
+        rank = tensor.shape.with_rank(1)[0].value
         return self._declared.merge_with(TensorShape(None if rank is None else [None] * rank))
 
     def set_shape(self, shape: Any) -> None:

@@ -216,14 +216,25 @@ def _(
 
 
 def _check_ordered(indices: Array, dims: Sequence[int]) -> None:
-    previous: list[int] | None = None
-    for i, row in enumerate(indices.tolist()):
-        if any(not 0 <= c < d for c, d in zip(row, dims, strict=True)):
-            raise ValueError(f"indices[{i}] = {row} is out of bounds: need 0 <= index < {dims_text(dims)}")
-        if previous is not None and row <= previous:
-            reason = "is repeated" if row == previous else "is out of order"
-            raise ValueError(f"indices[{i}] = {row} {reason}")
-        previous = row
+    """ValueError for the first row that is out of bounds, or not after the one before it."""
+    outside = np.any((indices < 0) | (indices >= np.array(dims, indices.dtype)), axis=1)
+    follows = np.ones(len(indices), bool)
+    steps = np.diff(indices, axis=0)
+    differs = np.asarray(steps != 0)
+    if indices.shape[1]:
+        # Rows are ordered by the first column in which they differ.
+        first = steps[np.arange(len(steps)), differs.argmax(axis=1)]
+        follows[1:] = first > 0
+    else:
+        follows[1:] = False
+    wrong = outside | ~follows
+    if not wrong.any():
+        return
+    i = int(np.argmax(wrong))
+    row = indices[i].tolist()
+    if outside[i]:
+        raise ValueError(f"indices[{i}] = {row} is out of bounds: need 0 <= index < {dims_text(dims)}")
+    raise ValueError(f"indices[{i}] = {row} {'is out of order' if differs[i - 1].any() else 'is repeated'}")
 
 
 @sparse_to_dense_op.gradient

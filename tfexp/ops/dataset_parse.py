@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import TensorShape
@@ -14,7 +15,8 @@ from tfexp.formats.example_template import Templates
 from tfexp.ops.dataset import Dataset, Element, FromRecipe, define_dataset, kept
 from tfexp.ops.dataset_map import UnderWay
 from tfexp.ops.parse_example import parse_examples
-from tfexp.ops.sparse_serialize import rows
+from tfexp.ops.sparse_batches import Parts
+from tfexp.ops.sparse_serial import store
 from tfexp.ops.string_arrays import attr_bytes
 
 _ARGUMENTS = "(input_dataset: variant, num_parallel_calls: int64, dense_defaults: Tdense) -> (handle: variant)"
@@ -59,7 +61,10 @@ def _(
 
     def parse(element: Element) -> Element:
         parsed = parse_examples(element[0], np.empty(0, object), sparse, dense, [], defaults, dense_shapes, templates)
-        variants = [rows([[parsed[i], parsed[count + i], parsed[2 * count + i]]])[0] for i in range(count)]
+        variants = [
+            store([Parts(parsed[i], parsed[count + i], parsed[2 * count + i])], dtypes.string, dtypes.variant)[0]
+            for i in range(count)
+        ]
         columns = [*variants, *parsed[3 * count :]]
         return [columns[i] for i in order]
 

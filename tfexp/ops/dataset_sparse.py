@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.errors import DataLossError, InvalidArgumentError
 from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, as_count, define_dataset
-from tfexp.ops.sparse_serialize import rows
+from tfexp.ops.sparse_batches import Parts
+from tfexp.ops.sparse_serial import store
 
 dense_to_sparse_batch_dataset = define_dataset(
     "DenseToSparseBatchDataset(input_dataset: variant, batch_size: int64, row_shape: int64) -> (handle: variant) "
@@ -36,7 +38,8 @@ class _DenseToSparse(Chain):
         numbers = np.repeat(np.arange(len(elements)), [array.size for array in elements])
         indices = np.concatenate([numbers[:, None], np.concatenate(places)], axis=1)
         values = np.concatenate([array.ravel() for array in elements])
-        return [rows([[indices, values, np.concatenate([[len(elements)], dims]).astype(np.int64)]])[0]]
+        parts = Parts(indices, values, np.concatenate([[len(elements)], dims]).astype(np.int64))
+        return [store([parts], dtypes.as_dtype(values.dtype), dtypes.variant)[0]]
 
     def _checked(self, array: np.ndarray) -> np.ndarray:
         if array.ndim != len(self._shape):

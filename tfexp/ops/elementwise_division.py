@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
@@ -297,7 +298,6 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 # --- public forms -------------------------------------------------------------------------------------------------
 
-# What integers become before a real division.
 _REAL_OF = {
     "uint8": dtypes.float32,
     "int8": dtypes.float32,
@@ -306,6 +306,14 @@ _REAL_OF = {
     "int32": dtypes.float64,
     "int64": dtypes.float64,
 }
+
+
+def quotient_dtype(dtype: DType) -> DType:
+    """What integers of `dtype` become before a real division. TypeError where they cannot be divided so."""
+    real = _REAL_OF.get(dtype.name)
+    if real is None:
+        raise TypeError(f"Invalid dtype {dtype!r} in __truediv__. Expected one of {sorted(_REAL_OF)}.")
+    return real
 
 
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -320,9 +328,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         if x_dtype is not y_dtype:
             raise TypeError(f"`x` and `y` must have the same dtype, got {x_dtype!r} != {y_dtype!r}.")
         if x_dtype.is_integer:
-            real = _REAL_OF.get(x_dtype.name)
-            if real is None:
-                raise TypeError(f"Invalid dtype {x_dtype!r} in __truediv__. Expected one of {sorted(_REAL_OF)}.")
+            real = quotient_dtype(x_dtype)
             x, y = cast.cast(x, real), cast.cast(y, real)
         return real_div(x, y, name=scope)
 

@@ -72,5 +72,26 @@ _DATASETS = {
     """,
 }
 
-for _module, _names in (_IMAGES | _DATASETS).items():
+_TABLES = {
+    "lookup_ops": """
+    HashTable HashTableV2 MutableHashTable MutableHashTableV2 MutableHashTableOfTensors MutableHashTableOfTensorsV2
+    MutableDenseHashTable MutableDenseHashTableV2 LookupTableFind LookupTableFindV2 LookupTableSize LookupTableSizeV2
+    LookupTableExport LookupTableExportV2 LookupTableInsert LookupTableInsertV2 LookupTableImport LookupTableImportV2
+    LookupTableRemoveV2 InitializeTable InitializeTableV2 InitializeTableFromTextFile InitializeTableFromTextFileV2
+    """,
+}
+
+_SPARSE = {
+    "edit_distance": """
+    EditDistance
+    """,
+    "sparse_map": """
+    AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap
+    """,
+    "sparse_serial": """
+    SerializeSparse SerializeManySparse DeserializeSparse DeserializeManySparse
+    """,
+}
+
+for _module, _names in (_IMAGES | _DATASETS | _TABLES | _SPARSE).items():
     define_on_first_use(f"tfexp.ops.{_module}", _names.split())

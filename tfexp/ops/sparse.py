@@ -28,18 +28,8 @@ from tfexp.ops import (
     cast,
     comparison,
 )
-from tfexp.ops.sparse_layout import concat_op, fill_op, reshape_op, slice_op, sparse_reorder
-from tfexp.ops.sparse_math import add_op, dense_add_op, matmul_op, reduce_sum_op
-
-
-def _renamed(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The value of an argument that goes by two names; ValueError when both are given."""
-    if old is None:
-        return new
-    if new is not None:
-        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
-    return old
-
+from tfexp.ops.sparse_layout import concat_op, fill_op, renamed, reshape_op, slice_op, sparse_reorder
+from tfexp.ops.sparse_math import add_op, dense_add_op, matmul_op
 
 # --- to and from dense -------------------------------------------------------------------------------------------------
 
@@ -81,10 +71,18 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
     dims = cast.cast(shape, dtypes.int64)
     with name_scope(name, "SparseReshape", [x.indices]) as scope:
         indices, dense_shape = reshape_op(x.indices, x.dense_shape, dims, name=scope)
-        known = _reshaped(x.get_shape(), static_value_as_shape(dims))
+        known = _reshaped(x.get_shape(), _requested(dims))
         if known is not None:
             dense_shape = constant(known, dtype=dtypes.int64)
         return SparseTensor(indices, array_identity.identity(x.values), dense_shape)
+
+
+def _requested(dims: Tensor) -> TensorShape:
+    """What TensorFlow knows of the shape asked for: of packed sizes, those that are constants."""
+    if dims.op.type != "Pack":
+        return static_value_as_shape(dims)
+    sizes = [constant_value(size) for size in dims.op.inputs]
+    return TensorShape([None if size is None or size == -1 else int(size) for size in sizes])
 
 
 def _reshaped(old: TensorShape, new: TensorShape) -> list[int] | None:
@@ -114,7 +112,7 @@ def sparse_concat(
     Their other dimensions must be equal, or are grown to the largest with `expand_nonconcat_dim`. TypeError unless
     `sp_inputs` is a list of sparse tensors.
     """
-    axis = _renamed("axis", axis, "concat_dim", concat_dim)
+    axis = renamed("axis", axis, "concat_dim", concat_dim)
     expand = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
     if not isinstance(sp_inputs, (list, tuple)) or not all(map(is_sparse, sp_inputs)):
         raise TypeError("Expected inputs to be a list of SparseTensors.")
@@ -219,7 +217,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     Where both sparse operands have an element, a sum of a magnitude below `threshold` (0) is left out.
     TypeError when both are dense.
     """
-    threshold = _renamed("threshold", threshold, "thresh", thresh)
+    threshold = renamed("threshold", threshold, "thresh", thresh)
     if not is_sparse(a) and not is_sparse(b):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if not is_sparse(a) or not is_sparse(b):
@@ -243,20 +241,3 @@ def sparse_tensor_dense_matmul(
         b = convert_to_tensor(b, name="b")
         result: Tensor = matmul_op(*x.parts, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
         return result
-
-
-def sparse_reduce_sum(
-    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
-) -> Tensor:
-    """The dense sums over `axis`, an int or several (all by default). Source: `tf.sparse_reduce_sum`."""
-    x = as_sparse_tensor(sp_input)
-    axis = _renamed("axis", axis, "reduction_axes", reduction_axes)
-    keep = _renamed("keepdims", keepdims, "keep_dims", keep_dims)
-    if axis is None:
-        rank = x.get_shape().ndims
-        if rank is None:
-            axis = array_fill.range(0, array.size(x.dense_shape))
-        else:
-            axis = constant(np.arange(rank), dtype=dtypes.int32)
-    result: Tensor = reduce_sum_op(*x.parts, axis, keep_dims=bool(keep))
-    return result

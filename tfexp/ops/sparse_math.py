@@ -1,4 +1,4 @@
-"""Arithmetic of sparse tensors with sparse and with dense ones: sums, matrix products, reductions."""
+"""Sums of sparse tensors with sparse and dense ones, and matrix products."""
 
 from __future__ import annotations
 
@@ -6,30 +6,35 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core import dtypes
-from tfexp.core.errors import InternalError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.graph.constant_value import constant_value
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_gather, array_order, cast, matmul
-from tfexp.ops.reduce_gradients import kept_shape
+from tfexp.ops import array, array_gather, array_order, matmul
 from tfexp.ops.segment import reduced_segments
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
-from tfexp.ops.sparse_layout import NUMBERS, check_sparse, comma, dim_of, matches, refuse, row_major, taken
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, comma, dim_of, matches, refuse, row_major, taken
 
 Array = np.ndarray
-
-_REAL = "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64"
 
 
 # --- sparse + sparse ---------------------------------------------------------------------------------------------------
 
+
+def check_same_shape(a_shape: Array, b_shape: Array) -> None:
+    """InvalidArgumentError unless the two operands have one shape."""
+    if len(a_shape) != len(b_shape):
+        shapes = " and ".join(" ".join(map(str, dims)) for dims in (a_shape, b_shape))
+        raise refuse(f"Operands do not have the same ranks; got shapes: {shapes}")
+    if (a_shape != b_shape).any():
+        d = int(np.argmax(a_shape != b_shape))
+        raise refuse(f"Operands' shapes do not match: got {a_shape[d]} and {b_shape[d]} for dimension {d}")
+
+
 add_op = define_op(
     "SparseAdd(a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, "
     f"thresh: Treal) -> (sum_indices: int64, sum_values: T, sum_shape: int64) {{T: type in [{NUMBERS}]; "
-    f"Treal: type in [{_REAL}]}}"
+    f"Treal: type in [{REAL}]}}"
 )
 add_grad_op = define_op(
     "SparseAddGrad(backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64) -> "
@@ -71,12 +76,7 @@ def _(
         )
     check_sparse(a_indices, a_values, a_shape)
     check_sparse(b_indices, b_values, b_shape)
-    if len(a_shape) != len(b_shape):
-        shapes = " and ".join(" ".join(map(str, dims)) for dims in (a_shape, b_shape))
-        raise refuse(f"Operands do not have the same ranks; got shapes: {shapes}")
-    if (a_shape != b_shape).any():
-        d = int(np.argmax(a_shape != b_shape))
-        raise refuse(f"Operands' shapes do not match: got {a_shape[d]} and {b_shape[d]} for dimension {d}")
+    check_same_shape(a_shape, b_shape)
     everything = np.concatenate([a_indices, b_indices])
     order = row_major(everything)
     indices, values = everything[order], np.concatenate([a_values, b_values])[order]
@@ -224,62 +224,3 @@ def _(op: Operation, grad: Tensor) -> list[Any]:
     right = array.expand_dims(right, -2 if both_or_none else -1)
     products = matmul.matmul(left, right, adjoint_a=adjoint_a, adjoint_b=both_or_none)
     return [None, array.squeeze(products, axis=[-2, -1]), None, b_grad]
-
-
-# --- reduced -----------------------------------------------------------------------------------------------------------
-
-reduce_sum_op = define_op(
-    "SparseReduceSum(input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32) -> (output: T) "
-    f"{{keep_dims: bool = false; T: type in [{NUMBERS}]}}"
-)
-
-
-@reduce_sum_op.shape
-def _(indices: InputShape, values: InputShape, dims: InputShape, axes: InputShape, *, keep_dims: bool) -> TensorShape:
-    if dims.value is None or axes.value is None:
-        return TensorShape(None)
-    known = dims.value.tolist()
-    gone = _axes(axes.value, len(known), ValueError)
-    if keep_dims:
-        return TensorShape([1 if i in gone else d for i, d in enumerate(known)])
-    return TensorShape([d for i, d in enumerate(known) if i not in gone])
-
-
-def _axes(axes: Array, rank: int, error: Any) -> list[int]:
-    for axis in np.ravel(axes):
-        if not -rank <= axis < rank:
-            raise error(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
-    return sorted({int(axis) % rank for axis in np.ravel(axes)})
-
-
-@reduce_sum_op.kernel("CPU")
-def _(
-    ctx: Any, input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
-) -> Array:
-    check_sparse(input_indices, input_values, input_shape)
-    rank = len(input_shape)
-    gone = _axes(reduction_axes, rank, refuse)
-    stay = [axis for axis in range(rank) if axis not in gone]
-    dims = input_shape[stay]
-    places = input_indices[:, stay]
-    outside = ((places < 0) | (places >= dims)).any(axis=1)
-    if outside.any():
-        row = int(np.argmax(outside))
-        raise InternalError(None, None, f"indices[{row}] = {comma(input_indices[row])} is outside of {comma(input_shape)}")
-    result = np.zeros(tuple(dims), input_values.dtype)
-    np.add.at(result, tuple(places.T), input_values if stay else input_values.sum(dtype=input_values.dtype))
-    if keep_dims:
-        return result.reshape([1 if axis in gone else d for axis, d in enumerate(input_shape)])
-    return result
-
-
-@reduce_sum_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Any]:
-    indices, _, dims, axes = op.inputs
-    if constant_value(dims) is not None and constant_value(axes) is not None:
-        kept: Any = np.asarray(kept_shape(dims, axes), np.int32)
-    else:
-        kept = kept_shape(cast.cast(dims, dtypes.int32), axes)
-    spread = array.reshape(grad, kept)
-    repeats: Any = dims // cast.cast(kept, dtypes.int64)  # type: ignore[operator]  # bound by ops.overloads
-    return [None, array_gather.gather_nd(spread, indices // repeats), None, None]  # type: ignore[operator]

@@ -65,3 +65,4 @@ def tables_initializer(name: str = "init_all_tables") -> Operation:
 all_variables = global_variables
 initialize_variables = variables_initializer
 initialize_local_variables = local_variables_initializer
+initialize_all_tables = tables_initializer

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op
@@ -15,7 +11,8 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, expand_dims, rank, shape, size
+from tfexp.ops import sets
+from tfexp.ops.array import expand_dims, rank, shape, size
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_join import concat
 from tfexp.ops.check import Assert
@@ -23,46 +20,6 @@ from tfexp.ops.comparison import equal
 from tfexp.ops.elementwise_binary import mul
 
 _MESSAGE = "weights can not be broadcast to values."
-
-set_operation_op = define_op(
-    "DenseToDenseSetOperation(set1: T, set2: T) -> (result_indices: int64, result_values: T, result_shape: int64) "
-    "{set_operation: string; validate_indices: bool = true; T: type in [int8,int16,int32,int64,uint8,uint16,string]}"
-).not_differentiable()
-
-
-@set_operation_op.shape
-def _(set1: InputShape, set2: InputShape) -> list[TensorShape]:
-    dims = set1.rank if set1.rank is not None else set2.rank
-    return [TensorShape([None, dims]), TensorShape([None]), TensorShape([dims])]
-
-
-@set_operation_op.kernel("CPU")
-def _(ctx: Any, set1: Array, set2: Array, *, set_operation: str) -> list[Array]:
-    """For each pair of rows (sets), the sorted result, as a sparse tensor's indices, values and shape."""
-    if np.ndim(set1) < 2 or np.shape(set1)[:-1] != np.shape(set2)[:-1]:
-        raise ValueError(f"Mismatched group shapes {list(np.shape(set1)[:-1])} and {list(np.shape(set2)[:-1])}")
-    combine = {
-        "a-b": lambda a, b: a - b,
-        "b-a": lambda a, b: b - a,
-        "intersection": lambda a, b: a & b,
-        "union": lambda a, b: a | b,
-    }.get(set_operation)
-    if combine is None:
-        raise ValueError(f"Invalid set_operation {set_operation}.")
-    groups = np.shape(set1)[:-1]
-    indices: list[tuple[int, ...]] = []
-    values: list[Any] = []
-    longest = 0
-    for group in np.ndindex(*groups):
-        result = sorted(combine(set(set1[group].tolist()), set(set2[group].tolist())))
-        indices.extend((*group, i) for i in range(len(result)))
-        values.extend(result)
-        longest = max(longest, len(result))
-    return [
-        np.array(indices, np.int64).reshape(-1, len(groups) + 1),
-        np.array(values, set1.dtype),
-        np.array([*groups, longest], np.int64),
-    ]
 
 
 def assert_broadcastable(weights: Any, values: Any) -> Operation:
@@ -126,7 +83,7 @@ def _has_valid_dims(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
     with name_scope(None, "has_invalid_dims", [weights_shape, values_shape]) as scope:
         column = expand_dims(values_shape, -1)
         allowed = concat([column, ones_like(column)], axis=1)
-        invalid = set_operation_op(expand_dims(weights_shape, -1), allowed, set_operation="a-b")
+        invalid = sets.dense_to_dense_op(expand_dims(weights_shape, -1), allowed, set_operation="a-b")
         count = size(invalid.result_values, name="num_invalid_dims")
         result: Tensor = equal(0, count, name=scope)
         return result

@@ -17,12 +17,14 @@ from tfexp.graph.convert import convert_to_tensor, convert_to_tensor_or_indexed_
 from tfexp.graph.dependencies import no_op
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
+from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_partition import dynamic_partition
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.queue import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from tfexp.ops.summary import scalar
+from tfexp.train.batching_sparse import Stored, restore, store
 from tfexp.train.queue_runner import QueueRunner, add_queue_runner
 
 # Examples: a list of tensors, or a dict of them; batches have the same form.
@@ -199,13 +201,15 @@ class _Source:
         self.keep_input = keep_input
         self.enqueue_many = enqueue_many
         self.num_threads = num_threads
+        self.stored: list[Stored | None] = []
 
     def scope_values(self) -> list[Any]:
-        return [t for tensors in self.lists for t in tensors] + [self.keep_input]
+        values = [t.values if isinstance(t, SparseTensor) else t for tensors in self.lists for t in tensors]
+        return [*values, self.keep_input]
 
     def convert(self) -> None:
         """Make tensors of everything; ValueError and TypeError for what does not fit together."""
-        self.lists = [[convert_to_tensor_or_indexed_slices(t) for t in tensors] for tensors in self.lists]
+        self.lists = [[_converted(t) for t in tensors] for tensors in self.lists]
         if not all(self.lists):
             raise ValueError("Expected at least one tensor in batch().")
         keep = convert_to_tensor(self.keep_input)
@@ -216,6 +220,7 @@ class _Source:
         if keep.shape.rank > 1:
             raise ValueError("`keep_input` must be 0 or 1 dimensions.")
         self.keep_input = keep
+        self.lists, self.stored = store(self.lists, self.enqueue_many, keep)
 
     def dtypes(self) -> list[DType]:
         all_types = [[t.dtype for t in tensors] for tensors in self.lists]
@@ -245,6 +250,12 @@ class _Source:
         if always is None:
             return cond(self.keep_input, lambda: put(tensors), no_op)
         return put(tensors) if always else no_op()
+
+
+def _converted(value: Any) -> Any:
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    return value if isinstance(value, SparseTensor) else convert_to_tensor_or_indexed_slices(value)
 
 
 def _listed(tensors: Tensors) -> list[Any]:
@@ -318,7 +329,10 @@ def _shuffled(
 def _take(source: _Source, queue: QueueBase, batch_size: Any, smaller_final: bool, scope: str) -> Any:
     """A batch, in the form of the examples."""
     taken = (queue.dequeue_up_to if smaller_final else queue.dequeue_many)(batch_size, name=scope)
+    values = [taken] if isinstance(taken, Tensor) else list(taken)
+    if any(source.stored):
+        values = restore(values, source.stored)
+        taken = values[0] if len(values) == 1 else values
     if not isinstance(source.form, Mapping):
         return taken
-    values = [taken] if isinstance(taken, Tensor) else taken
     return dict(zip(sorted(source.form, key=str), values, strict=True))

@@ -53,13 +53,14 @@ def saveables_from(var_list: Any) -> list[Saveable]:
     else:
         raise TypeError(f"Variables to save should be passed in a dict or a list. Got {var_list}")
     saveables: list[Saveable] = []
-    seen: set[Operation] = set()
+    seen: set[Operation | SaveableObject] = set()
     for key in sorted(by_key):
-        for saveable in _saveables(key, by_key[key]):
-            if saveable.target.op in seen:
-                raise ValueError(f"The same saveable will be restored with two names: {key}")
-            seen.add(saveable.target.op)
-            saveables.append(saveable)
+        found = _saveables(key, by_key[key])
+        restored = {s.target.op if s.owner is None else s.owner for s in found}
+        if seen & restored:
+            raise ValueError(f"The same saveable will be restored with two names: {key}")
+        seen |= restored
+        saveables.extend(found)
     return saveables
 
 

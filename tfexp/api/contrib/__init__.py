@@ -12,6 +12,7 @@ __getattr__ = missing_from(
             "framework",
             "layers",
             "legacy_seq2seq",
+            "lookup",
             "losses",
             "metrics",
             "rnn",

@@ -1,0 +1,106 @@
+"""Sparse tensors that are stored: serialized, in the maps behind the queues of `tf.train.batch`; and sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.golden.programs.registry import Outcome, Run, program, raised, register, runs
+
+SOURCE = "O2"
+INDICES = [[0, 1], [1, 0], [1, 2]]
+
+
+def _sparse(tf: Any, indices: Any, elements: Any, dims: Any) -> Any:
+    return tf.SparseTensor(tf.constant(indices, tf.int64), tf.constant(elements), tf.constant(dims, tf.int64))
+
+
+def _parts(*tensors: Any) -> list[Any]:
+    return [part for x in tensors for part in (x.indices, x.values, x.dense_shape)]
+
+
+@program(SOURCE)
+def serialized(tf: Any) -> Outcome:
+    x = _sparse(tf, INDICES, [1.0, 2.0, 3.0], [3, 4])
+    words = _sparse(tf, INDICES, ["a", "bcd", ""], [3, 4])
+    one, many = tf.io.serialize_sparse(x), tf.io.serialize_many_sparse(x)
+    texts = [tf.io.serialize_sparse(words), tf.io.serialize_many_sparse(words)]
+    back = tf.io.deserialize_many_sparse(many, tf.float32)
+    batch = tf.io.deserialize_many_sparse(tf.stack([one, one]), tf.float32, rank=3)
+    said = tf.io.deserialize_many_sparse(texts[1], tf.string)
+    unbatched = tf.raw_ops.DeserializeSparse(serialized_sparse=one, dtype=tf.float32)
+    shapes = [back.get_shape().ndims, batch.get_shape().as_list()]
+    return runs(Run([one, many, *texts, *_parts(back, batch, said), *unbatched]), shapes=shapes)
+
+
+@program(SOURCE)
+def serialized_as_variants(tf: Any) -> Outcome:
+    x = _sparse(tf, INDICES, [1.0, 2.0, 3.0], [3, 4])
+    one = tf.io.serialize_sparse(x, out_type=tf.variant)
+    many = tf.io.serialize_many_sparse(x, out_type=tf.variant)
+    back = [tf.raw_ops.DeserializeSparse(serialized_sparse=s, dtype=tf.float32) for s in (one, many)]
+    return runs(Run([part for parts in back for part in parts]))
+
+
+@program(SOURCE)
+def in_a_map(tf: Any) -> Outcome:
+    x = _sparse(tf, INDICES, [1.0, 2.0, 3.0], [3, 4])
+    add, take = tf.raw_ops.AddManySparseToTensorsMap, tf.raw_ops.TakeManySparseFromTensorsMap
+    numbers = add(sparse_indices=x.indices, sparse_values=x.values, sparse_shape=x.dense_shape, shared_name="m")
+    return runs(Run(list(take(sparse_handles=numbers, dtype=tf.float32, shared_name="m"))))
+
+
+def _row(tf: Any) -> Any:
+    return _sparse(tf, [[0], [2]], [1.0, 2.0], [4])
+
+
+BATCHES: dict[str, Callable[..., Any]] = {
+    "batch": lambda tf, x: tf.train.batch([_row(tf), tf.constant(3)], 2),
+    "batch_dict": lambda tf, x: tf.train.batch({"x": _row(tf), "y": tf.constant(3)}, 2)["x"],
+    "batch_one": lambda tf, x: tf.train.batch([_row(tf)], 2),
+    "batch_many": lambda tf, x: tf.train.batch([x, tf.constant([3, 4, 5])], 2, enqueue_many=True),
+    "batch_join": lambda tf, x: tf.train.batch_join([[_row(tf)], [_row(tf)]], 2),
+    "shuffle_batch": lambda tf, x: tf.train.shuffle_batch([x, tf.constant([3, 4, 5])], 2, 20, 4, enqueue_many=True),
+    "maybe_batch": lambda tf, x: tf.train.maybe_batch([_row(tf), tf.constant(3)], True, 2),
+}
+
+
+def _batch(tf: Any, make: Callable[..., Any]) -> Outcome:
+    made = make(tf, _sparse(tf, INDICES, [1.0, 2.0, 3.0], [3, 4]))
+    batch = made[0] if isinstance(made, list) else made
+    return runs(names=[part.name for part in _parts(batch)], shape=batch.get_shape().as_list())
+
+
+for _name, _make in BATCHES.items():
+    register("sparse_stored", _name, SOURCE, lambda tf, m=_make: _batch(tf, m))
+
+
+@program(SOURCE)
+def sets_of_dense(tf: Any) -> Outcome:
+    a = tf.constant([[[1, 2, 2], [3, 4, 5]], [[6, 6, 6], [7, 8, -9]]])
+    b = tf.constant([[[2, 9, 9], [3, 3, 4]], [[1, 2, 3], [-9, 8, 1]]])
+    found = [tf.sets.union(a, b), tf.sets.intersection(a, b), tf.sets.difference(a, b), tf.sets.difference(a, b, False)]
+    words = tf.sets.union(tf.constant([["b", "a"]]), tf.constant([["c", "a"]]))
+    return runs(Run(_parts(*found, words)), shapes=[x.get_shape().as_list() for x in found])
+
+
+@program(SOURCE)
+def sets_of_sparse(tf: Any) -> Outcome:
+    a, b = _sparse(tf, [[0, 0], [0, 1], [1, 0]], [1, 2, 3], [2, 3]), _sparse(tf, [[0, 0], [1, 0], [1, 1]], [2, 4, 3], [2, 2])
+    dense = tf.constant([[1, 1], [4, 9]])
+    found = [tf.sets.union(a, b), tf.sets.union(dense, b), tf.sets.union(b, dense), tf.sets.difference(b, dense)]
+    sizes = [tf.sets.size(a), tf.sets.set_size(_sparse(tf, [[0, 0], [0, 1], [2, 1]], [3, 3, 4], [3, 2]))]
+    return runs(Run([*_parts(*found), *sizes]), shapes=[x.get_shape().as_list() for x in found])
+
+
+@program(SOURCE)
+def sets_that_are_refused(tf: Any) -> Outcome:
+    one = tf.constant([[1]])
+    refused = {
+        "type": raised(lambda: tf.sets.union(tf.constant([[1.0]]), tf.constant([[1.0]]))),
+        "types": raised(lambda: tf.sets.union(one, tf.constant([[1.0]]))),
+        "shapes": raised(lambda: tf.sets.union(one, tf.constant([[1], [2]]))),
+        "ranks": raised(lambda: tf.sets.union(tf.constant([1]), one)),
+        "size": raised(lambda: tf.sets.size(one)),
+    }
+    return runs(refused=refused)

@@ -1,0 +1,287 @@
+"""Lookup tables: what they find, when they may be changed, their files, their checkpoints, and their errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OpError, UnimplementedError
+from tfexp.ops.lookup_resource import Entries
+
+WORDS = ["a", "b", "c"]
+raw = tf.raw_ops
+
+
+def run(*steps: Any) -> Any:
+    """The results of the last step, each built after the one before it has run."""
+    with tf.Session() as session:
+        session.run(tf.tables_initializer())
+        for step in steps:
+            result = session.run(step)
+    return result
+
+
+@pytest.fixture(autouse=True)
+def _graph():
+    with tf.Graph().as_default():
+        yield
+
+
+@pytest.mark.parametrize("key_dtype", [tf.int32, tf.int64, tf.float32, tf.string])
+@pytest.mark.parametrize("value_shape", [(), (2,)])
+def test_entries_are_those_of_a_dict(key_dtype: Any, value_shape: tuple[int, ...]) -> None:
+    random = np.random.default_rng(7)
+    entries, model = Entries(key_dtype, tf.int64, (), value_shape), {}
+
+    def keys_of(numbers: np.ndarray) -> np.ndarray:
+        if key_dtype == tf.string:
+            return np.array([b"k%d" % n for n in numbers], object)
+        return numbers.astype(key_dtype.as_numpy_dtype)
+
+    for step in range(60):
+        keys = keys_of(random.integers(-20, 20, random.integers(0, 9)))
+        values = random.integers(0, 99, (len(keys), *value_shape))
+        if step % 3 == 2:
+            entries.remove(keys)
+            for key in keys.tolist():
+                model.pop(key, None)
+        else:
+            entries.insert(keys, values)
+            model.update(zip(keys.tolist(), values.tolist(), strict=True))
+        assert len(entries) == len(model)
+        asked = keys_of(np.arange(-25, 25))
+        found = entries.find(asked, np.full(value_shape, -1))
+        missing = np.full(value_shape, -1).tolist()
+        assert found.tolist() == [model.get(key, missing) for key in asked.tolist()]
+        exported = dict(zip(*(part.tolist() for part in entries.export()), strict=True))
+        assert exported == model
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_entries_whose_keys_are_rows(words: bool) -> None:
+    kind = tf.string if words else tf.int64
+    entries = Entries(kind, tf.int64, (2,), ())
+    keys: Any = [[1, 2], [3, 4], [1, 2]]
+    keys = np.array([[b"%d" % n for n in row] for row in keys], object) if words else np.int64(keys)
+    entries.insert(keys, np.int64([5, 6, 7]))
+    asked = keys[[1, 0, 0]]
+    asked[2] = asked[2][::-1]
+    assert entries.find(asked, np.int64(-1)).tolist() == [6, 7, -1]
+    entries.remove(keys[:1])
+    assert [part.tolist() for part in entries.export()] == [keys[1:2].tolist(), [6]]
+
+
+def test_what_is_refused_when_a_table_is_used() -> None:
+    def of(*steps: Any, **attrs: Any) -> Any:
+        """A new table, and operations on it."""
+        table = raw.HashTableV2(key_dtype=tf.string, value_dtype=tf.int64, **attrs)
+        return [step(table) for step in steps]
+
+    def filled(keys: Any, values: Any) -> Any:
+        return lambda t: raw.InitializeTableV2(table_handle=t, keys=tf.constant(keys), values=tf.constant(values, tf.int64))
+
+    def find(keys: Any, default: Any) -> Any:
+        return lambda t: raw.LookupTableFindV2(table_handle=t, keys=keys, default_value=tf.constant(default, tf.int64))
+
+    def exported(t: Any) -> Any:
+        return raw.LookupTableExportV2(table_handle=t, Tkeys=tf.string, Tvalues=tf.int64)
+
+    abc = filled(WORDS, [1, 2, 3])
+    for steps, kind, text in (
+        (of(find(WORDS, -1)), FailedPreconditionError, "Table not initialized."),
+        (of(exported), FailedPreconditionError, "HashTable is not initialized."),
+        (
+            of(filled(["a", "b", "a"], [1, 2, 3])),
+            FailedPreconditionError,
+            "HashTable has different value for same key. Key a has 1 and trying to add value 3",
+        ),
+        (of(abc, filled(["a"], [1])), FailedPreconditionError, "Table was already initialized with different data."),
+        (
+            of(abc, find(tf.constant([1], tf.int64), -1)),
+            InvalidArgumentError,
+            "Signature mismatch, have: resource, int64, int64->int64 expected: resource, string, int64->int64",
+        ),
+        (of(abc, find(WORDS, [1, 2])), InvalidArgumentError, "Expected shape [] or [3] for default value, got [2]"),
+        (
+            of(abc, lambda t: raw.LookupTableInsertV2(table_handle=t, keys=["a"], values=tf.constant([1], tf.int64))),
+            UnimplementedError,
+            "Insert not supported",
+        ),
+        (of(abc, lambda t: raw.LookupTableRemoveV2(table_handle=t, keys=["a"])), UnimplementedError, "Remove not supported"),
+    ):
+        with pytest.raises(kind) as caught:
+            run(*steps)
+        assert text in str(caught.value)
+    assert run(*of(abc, filled(["x", "y", "z"], [1, 2, 3]), find(["a", "x"], [7, 8]))).tolist() == [1, 8]
+    with pytest.raises(ValueError, match="equal"):
+        of(filled(["a", "b"], [1]))
+    with pytest.raises(ValueError, match="Shape must be rank 1 but is rank 2"):
+        of(filled([["a"]], [[1]]))
+
+
+def test_tables_of_a_name_are_one() -> None:
+    first, second = (raw.HashTableV2(key_dtype=tf.string, value_dtype=tf.int64, shared_name="t") for _ in range(2))
+    other = raw.HashTableV2(key_dtype=tf.int64, value_dtype=tf.int64, shared_name="t")
+    filled = raw.InitializeTableV2(table_handle=first, keys=WORDS, values=tf.constant([1, 2, 3], tf.int64))
+    assert run(filled, raw.LookupTableSizeV2(table_handle=second)) == 3
+    with pytest.raises(
+        InvalidArgumentError, match="Conflicting key/value dtypes int64->int64 with string-int64 for table t"
+    ):
+        run(filled, raw.LookupTableSizeV2(table_handle=other))
+
+
+def test_the_older_ops() -> None:
+    table = raw.MutableHashTable(key_dtype=tf.string, value_dtype=tf.int64)
+    inserted = raw.LookupTableInsert(table_handle=table, keys=WORDS, values=tf.constant([1, 2, 3], tf.int64))
+    found = raw.LookupTableFind(table_handle=table, keys=["c", "d"], default_value=tf.constant(0, tf.int64))
+    assert run(inserted, found).tolist() == [3, 0]
+    dense = raw.MutableDenseHashTable(empty_key=tf.constant(0, tf.int64), value_dtype=tf.int64)
+    assert run(raw.LookupTableSize(table_handle=dense)) == 0
+
+
+def test_dense_tables_and_their_keys() -> None:
+    def table(**settings: Any) -> Any:
+        given = {"default_value": -1, "empty_key": 0, "deleted_key": -1, **settings}
+        return tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, **given)
+
+    t = table()
+    for made, text in (
+        (t.insert([0], [1]), "Using the empty_key as a table key is not allowed"),
+        (t.lookup([-1]), "Using the deleted_key as a table key is not allowed"),
+        (t.remove(tf.constant([0], tf.int64)), "Using the empty_key"),
+        (table(deleted_key=0).size(), "Empty and deleted keys cannot be equal"),
+        (table(initial_num_buckets=3).size(), "Number of buckets must be at least 4 and a power of 2, got: 3"),
+        (t.insert([1], [[1, 2]]), "Expected shape [1] for value, got [1,2]"),
+    ):
+        with pytest.raises(InvalidArgumentError) as caught:
+            run(made)
+        assert text in str(caught.value)
+    rows = table(default_value=[0, 0, 0], empty_key=[0, 0], deleted_key=[-1, -1])
+    found = rows.lookup([[3, 4], [9, 9]])
+    assert found.shape.as_list() == [2, 3]
+    assert run(rows.insert([[1, 2], [3, 4]], [[1, 2, 3], [4, 5, 6]]), found).tolist() == [[4, 5, 6], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("kind", ["mutable", "vectors", "dense"])
+def test_checkpoints(kind: str, tmp_path: Path) -> None:
+    if kind == "dense":
+        table: Any = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -1, name="t")
+        keys: Any = [4, 7]
+    else:
+        table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, [0, 0] if kind == "vectors" else 0, name="t")
+        keys = ["a", "b"]
+    values = [[1, 2], [3, 4]] if kind == "vectors" else [1, 2]
+    inserted, found = table.insert(keys, values), table.lookup(keys)
+    saver = tf.train.Saver()
+    with tf.Session() as session:
+        session.run(inserted)
+        path = saver.save(session, str(tmp_path / "model"))
+    assert [name for name, _ in tf.train.list_variables(path)] == ["t-keys", "t-values"]
+    with tf.Session() as session:
+        saver.restore(session, path)
+        assert session.run(found).tolist() == values
+
+
+def test_a_checkpoint_with_tensorflows_buckets() -> None:
+    table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -1)
+    buckets = [np.int64([[12], [0], [-1], [11]]), np.int64([[6], [0], [9], [5]])]
+    restored = raw.LookupTableImportV2(table_handle=table.resource_handle, keys=buckets[0], values=buckets[1])
+    assert run(restored, [table.size(), table.lookup([11, 12])])[1].tolist() == [5, 6]
+
+
+CELLS = tf.lookup.TextFileInitializer
+
+
+def of_file(path: Path, columns: tuple[int, int] = (0, 1), types: Any = (tf.string, tf.int64), **settings: Any) -> Any:
+    default = "" if types[1] == tf.string else -1
+    initializer = CELLS(str(path), types[0], columns[0], types[1], columns[1], **settings)
+    return tf.lookup.StaticHashTable(initializer, default)
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "cells.txt"
+    path.write_bytes(b"a\t10\r\nb\t20\r\nc\t30")
+    table = of_file(path)
+    assert run(table.lookup(tf.constant(["b", "q"]))).tolist() == [20, -1]
+    assert tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)
+    assert [part.tolist() for part in run(of_file(path, vocab_size=2).export())] == [[b"a", b"b"], [10, 20]]
+    numbers = of_file(path, (1, 0), (tf.int64, tf.string))
+    assert run(numbers.lookup(tf.constant([20, 5], tf.int64))).tolist() == [b"b", b""]
+    lines = of_file(path, (-2, -1))
+    assert run(lines.lookup(tf.constant(["a\t10", "c\t30"]))).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "settings", "text"),
+    [
+        (b"a\t1\nb\n", {}, "line 1 (b) : expected at least 2 got 1"),
+        (b"a\t1\n\nb\t2\n", {}, "empty line found at position 5."),
+        (b"a\t1\n", {"vocab_size": 7}, "expected 7 but got 1"),
+        (b"a\tx\n", {}, "Field x in line 0 is not a valid int64."),
+        (b"a\tx\n", {"types": (tf.string, tf.float32)}, "Field x in line 0 is not a valid float."),
+        (b"a\t1\n", {"delimiter": "ab"}, "delimiter should be only 1 char"),
+        (None, {}, "No such file or directory"),
+    ],
+)
+def test_files_that_are_refused(content: bytes | None, settings: dict[str, Any], text: str, tmp_path: Path) -> None:
+    path = tmp_path / "cells.txt"
+    if content is not None:
+        path.write_bytes(content)
+    of_file(path, **settings)
+    with pytest.raises(OpError) as caught:
+        run(tf.no_op())
+    assert text in str(caught.value)
+    assert isinstance(caught.value, NotFoundError if content is None else InvalidArgumentError)
+
+
+def test_vocabularies_in_files(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("emerson\nlake\npalmer\n")
+    contrib = tf.contrib.lookup
+    buckets = contrib.index_table_from_file(str(path), num_oov_buckets=2)
+    back = contrib.index_to_string_table_from_file(str(path), vocab_size=2)
+    ids = contrib.string_to_index(tf.constant(["c", "x"]), tf.constant(WORDS))
+    words = contrib.index_to_string(tf.constant([2, 9], tf.int64), tf.constant(WORDS))
+    found = run([buckets.lookup(tf.constant(["lake", "q"])), back.lookup(tf.constant([1, 2], tf.int64)), ids, words])
+    assert found[0].tolist() == [1, 4]  # TensorFlow's bucket for "q"
+    assert [part.tolist() for part in found[1:]] == [[b"lake", b"UNK"], [2, -1], [b"c", b"UNK"]]
+
+
+def test_what_is_refused_when_a_table_is_made() -> None:
+    contrib = tf.contrib.lookup
+    of_strings = tf.lookup.KeyValueTensorInitializer(["a"], ["b"])
+    of_ids = tf.lookup.KeyValueTensorInitializer(["a"], [1], tf.string, tf.int64)
+    vocabulary = tf.lookup.StaticVocabularyTable
+    for make, kind, text in (
+        (lambda: vocabulary(None, 0), ValueError, "`num_oov_buckets` must be > 0"),
+        (lambda: vocabulary(of_strings, 1), TypeError, "Invalid `value_dtype`"),
+        (lambda: vocabulary(of_ids, 1, lookup_key_dtype=tf.int32), TypeError, "expected integer but got"),
+        (
+            lambda: tf.lookup.StaticHashTable(of_ids, -1).lookup(tf.constant([1])),
+            TypeError,
+            "Dtype of argument `keys` must be",
+        ),
+        (lambda: contrib.index_table_from_tensor(["a"], num_oov_buckets=-1), ValueError, "greater or equal than 0, got -1"),
+        (lambda: contrib.index_table_from_tensor(["a"], dtype=tf.float32), TypeError, "either be integer or string"),
+        (lambda: contrib.index_table_from_tensor([1, 2]), ValueError, "Invalid `dtype`"),
+        (lambda: contrib.index_table_from_tensor(None), ValueError, "mapping must be specified"),
+        (lambda: contrib.index_table_from_file(""), ValueError, "`vocabulary_file` must be specified"),
+        (lambda: contrib.index_table_from_file("x", vocab_size=0), ValueError, "`vocab_size` must be greater than 0"),
+        (lambda: contrib.index_to_string_table_from_tensor(None), ValueError, "mapping must be specified"),
+        (lambda: contrib.StrongHashSpec([1]), ValueError, "key must have size 2"),
+        (lambda: contrib.IdTableWithHashBuckets(None, 0), ValueError, "must be > 0 if no `table`"),
+        (
+            lambda: contrib.IdTableWithHashBuckets(None, 1, hasher_spec=3),
+            TypeError,
+            "hasher_spec must be of type HasherSpec",
+        ),
+        (lambda: CELLS("", tf.string, 0, tf.int64, 1), ValueError, "Filename required"),
+        (lambda: CELLS("f", tf.float32, -2, tf.int64, 1), ValueError, "either integer or string"),
+    ):
+        with pytest.raises(kind) as caught:
+            make()
+        assert text in str(caught.value)

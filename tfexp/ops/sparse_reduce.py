@@ -1,0 +1,248 @@
+"""Reductions of sparse tensors, to dense and to sparse results, and softmax over their last dimension. TF 1.15.
+
+Only the elements that there are count: where a result has none, a dense one is 0 and a sparse one has no element.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.errors import InternalError
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.constant_value import constant_value
+from tfexp.graph.convert import constant
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import array, array_fill, array_gather, cast, elementwise_unary
+from tfexp.ops.reduce_gradients import kept_shape
+from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.sparse_elementwise import dense_add_op
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, comma, refuse, renamed, row_major
+
+Array = np.ndarray
+
+_ARGUMENTS = "(input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32)"
+_SPARSE = "(output_indices: int64, output_values: T, output_shape: int64)"
+
+
+# --- groups of elements ------------------------------------------------------------------------------------------------
+
+
+def _groups(rows: Array) -> tuple[Array, Array]:
+    """(the positions that bring equal rows together, in row-major order; where in that order each new row begins)."""
+    order = row_major(rows)
+    ordered = rows[order]
+    is_new = np.ones(len(rows), bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return order, np.flatnonzero(is_new)
+
+
+def _axes(axes: Array, rank: int, error: Any) -> list[int]:
+    for axis in np.ravel(axes):
+        if not -rank <= axis < rank:
+            raise error(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
+    return sorted({int(axis) % rank for axis in np.ravel(axes)})
+
+
+def _reduced(ufunc: np.ufunc, indices: Array, values: Array, dims: Array, axes: Array) -> tuple[list[int], Array, Array]:
+    """(the axes that stay, the places along them that have elements, their reduced values)."""
+    check_sparse(indices, values, dims)
+    gone = _axes(axes, len(dims), refuse)
+    stay = [axis for axis in range(len(dims)) if axis not in gone]
+    places = indices[:, stay]
+    outside = ((places < 0) | (places >= dims[stay])).any(axis=1)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise InternalError(None, None, f"indices[{row}] = {comma(indices[row])} is outside of {comma(dims)}")
+    if not len(values):
+        return stay, places, values
+    order, starts = _groups(places)
+    return stay, places[order[starts]], ufunc.reduceat(values[order], starts, dtype=values.dtype)
+
+
+def _kept(dims: Array, stay: list[int]) -> Array:
+    """`dims` with 1 for what is reduced."""
+    kept = np.ones_like(dims)
+    kept[stay] = dims[stay]
+    return kept
+
+
+# --- to dense ----------------------------------------------------------------------------------------------------------
+
+reduce_sum_op = define_op(f"SparseReduceSum{_ARGUMENTS} -> (output: T) {{keep_dims: bool = false; T: type in [{NUMBERS}]}}")
+reduce_max_op = define_op(f"SparseReduceMax{_ARGUMENTS} -> (output: T) {{keep_dims: bool = false; T: type in [{REAL}]}}")
+
+
+def _dense(op: Op, ufunc: np.ufunc) -> None:
+    @op.shape
+    def _(indices: InputShape, values: InputShape, dims: InputShape, axes: InputShape, *, keep_dims: bool) -> TensorShape:
+        if dims.value is None or axes.value is None:
+            return TensorShape(None)
+        known = dims.value.tolist()
+        gone = _axes(axes.value, len(known), ValueError)
+        if keep_dims:
+            return TensorShape([1 if i in gone else d for i, d in enumerate(known)])
+        return TensorShape([d for i, d in enumerate(known) if i not in gone])
+
+    @op.kernel("CPU")
+    def _(
+        ctx: Any, input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
+    ) -> Array:
+        stay, places, values = _reduced(ufunc, input_indices, input_values, input_shape, reduction_axes)
+        result = np.zeros(tuple(input_shape[stay]), input_values.dtype)
+        if len(values):
+            result[tuple(places.T)] = values if stay else values[0]
+        return result.reshape(_kept(input_shape, stay)) if keep_dims else result
+
+
+_dense(reduce_sum_op, np.add)
+_dense(reduce_max_op, np.maximum)
+
+
+@reduce_sum_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Any]:
+    indices, _, dims, axes = op.inputs
+    if constant_value(dims) is not None and constant_value(axes) is not None:
+        kept: Any = np.asarray(kept_shape(dims, axes), np.int32)
+    else:
+        kept = kept_shape(cast.cast(dims, dtypes.int32), axes)
+    spread = array.reshape(grad, kept)
+    repeats: Any = dims // cast.cast(kept, dtypes.int64)  # type: ignore[operator]  # bound by ops.overloads
+    return [None, array_gather.gather_nd(spread, indices // repeats), None, None]  # type: ignore[operator]
+
+
+# --- to sparse ---------------------------------------------------------------------------------------------------------
+
+reduce_sum_sparse_op = define_op(
+    f"SparseReduceSumSparse{_ARGUMENTS} -> {_SPARSE} {{keep_dims: bool = false; T: type in [{NUMBERS}]}}"
+)
+reduce_max_sparse_op = define_op(
+    f"SparseReduceMaxSparse{_ARGUMENTS} -> {_SPARSE} {{keep_dims: bool = false; T: type in [{REAL}]}}"
+)
+
+
+def _sparse(op: Op, ufunc: np.ufunc) -> None:
+    @op.shape
+    def _(indices: InputShape, values: InputShape, dims: InputShape, axes: InputShape, *, keep_dims: bool) -> Any:
+        return [TensorShape(None)] * 3
+
+    @op.kernel("CPU")
+    def _(
+        ctx: Any, input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
+    ) -> list[Array]:
+        stay, places, values = _reduced(ufunc, input_indices, input_values, input_shape, reduction_axes)
+        if not keep_dims:
+            return [places, values.copy(), input_shape[stay]]
+        indices = np.zeros((len(places), len(input_shape)), np.int64)
+        indices[:, stay] = places
+        return [indices, values.copy(), _kept(input_shape, stay)]
+
+
+_sparse(reduce_sum_sparse_op, np.add)
+_sparse(reduce_max_sparse_op, np.maximum)
+
+
+# --- functions ---------------------------------------------------------------------------------------------------------
+
+
+def _arguments(
+    sp_input: Any, axis: Any, reduction_axes: Any, keepdims: bool | None, keep_dims: bool | None
+) -> tuple[list[Any], bool]:
+    """(the op's inputs, whether reduced dimensions stay as 1)."""
+    x = as_sparse_tensor(sp_input)
+    axis = renamed("axis", axis, "reduction_axes", reduction_axes)
+    keep = renamed("keepdims", keepdims, "keep_dims", keep_dims)
+    if axis is None:
+        rank = x.get_shape().ndims
+        if rank is None:
+            axis = array_fill.range(0, array.rank(x))
+        else:
+            axis = constant(np.arange(rank), dtype=dtypes.int32)
+    return [*x.parts, axis], bool(keep)
+
+
+def sparse_reduce_sum(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
+) -> Tensor:
+    """The dense sums over `axis`, an int or several (all by default). Source: `tf.sparse_reduce_sum`."""
+    inputs, keep = _arguments(sp_input, axis, reduction_axes, keepdims, keep_dims)
+    result: Tensor = reduce_sum_op(*inputs, keep_dims=keep)
+    return result
+
+
+def sparse_reduce_max(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
+) -> Tensor:
+    """The dense maxima of the elements along `axis`; 0 where there is none. Source: `tf.sparse_reduce_max`."""
+    inputs, keep = _arguments(sp_input, axis, reduction_axes, keepdims, keep_dims)
+    result: Tensor = reduce_max_op(*inputs, keep_dims=keep)
+    return result
+
+
+def sparse_reduce_sum_sparse(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
+) -> SparseTensor:
+    """The sums over `axis` as a SparseTensor. Source: `tf.sparse_reduce_sum_sparse`."""
+    inputs, keep = _arguments(sp_input, axis, reduction_axes, keepdims, keep_dims)
+    return SparseTensor(*reduce_sum_sparse_op(*inputs, keep_dims=keep))
+
+
+def sparse_reduce_max_sparse(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
+) -> SparseTensor:
+    """The maxima along `axis` as a SparseTensor. Source: `tf.sparse_reduce_max_sparse`."""
+    inputs, keep = _arguments(sp_input, axis, reduction_axes, keepdims, keep_dims)
+    return SparseTensor(*reduce_max_sparse_op(*inputs, keep_dims=keep))
+
+
+# --- softmax -----------------------------------------------------------------------------------------------------------
+
+softmax_op = define_op(
+    "SparseSoftmax(sp_indices: int64, sp_values: T, sp_shape: int64) -> (output: T) {T: type in [half,float,double]}"
+)
+
+
+@softmax_op.shape
+def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
+    with_rank(indices, 2)
+    with_rank(dims, 1)
+    return with_rank(values, 1)
+
+
+@softmax_op.kernel("CPU")
+def _(ctx: Any, sp_indices: Array, sp_values: Array, sp_shape: Array) -> Array:
+    check_sparse(sp_indices, sp_values, sp_shape)
+    if len(sp_shape) < 2:
+        raise refuse(f"Input should have rank >= 2, but received shape: {comma(sp_shape)}")
+    if not len(sp_values):
+        return sp_values.copy()
+    order, starts = _groups(sp_indices[:, :-1])
+    sizes = np.diff(np.append(starts, len(order)))
+    values = sp_values[order]
+    powers = np.exp(values - np.repeat(np.maximum.reduceat(values, starts), sizes))
+    result = np.empty_like(sp_values)
+    result[order] = powers / np.repeat(np.add.reduceat(powers, starts), sizes)
+    return result
+
+
+@softmax_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Any]:
+    # d_x = y * (d_y - sum(y * d_y)), the sum along the last dimension.
+    indices, dims = op.inputs[0], op.inputs[2]
+    y: Any = op.outputs[0]
+    inner = reduce_sum_op(indices, y * grad, dims, [-1], keep_dims=True)
+    spread = dense_add_op(indices, grad, dims, elementwise_unary.neg(inner))
+    return [None, spread * y, None]
+
+
+def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """Softmax over the elements along the last dimension; what is missing stays so. Source: `tf.sparse_softmax`."""
+    with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
+        x = as_sparse_tensor(sp_input)
+        return SparseTensor(x.indices, softmax_op(*x.parts), x.dense_shape)

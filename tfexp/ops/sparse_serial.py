@@ -1,0 +1,181 @@
+"""Sparse tensors as three serialized TensorProtos (or variants), to be stored and batched as dense ones. TF 1.15.
+
+`tf.io.serialize_sparse`, `tf.io.serialize_many_sparse`, `tf.io.deserialize_many_sparse`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.formats.tensor import array_to_wire, make_ndarray
+from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.shape_rules import merged_dims, with_rank
+from tfexp.ops.sparse_batches import Parts, apart, together
+from tfexp.ops.sparse_layout import check_sparse, comma, dim_of, refuse
+
+Array = np.ndarray
+
+serialize_op = define_op(
+    "SerializeSparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64) -> (serialized_sparse: out_type) "
+    "{T: type; out_type: type in [string,variant] = string}"
+).not_differentiable()
+serialize_many_op = define_op(
+    "SerializeManySparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64) -> (serialized_sparse: out_type) "
+    "{T: type; out_type: type in [string,variant] = string}"
+).not_differentiable()
+deserialize_op = define_op(
+    "DeserializeSparse(serialized_sparse: Tserialized) -> (sparse_indices: int64, sparse_values: dtype, "
+    "sparse_shape: int64) {dtype: type; Tserialized: type in [string,variant] = string}"
+).not_differentiable()
+deserialize_many_op = define_op(
+    "DeserializeManySparse(serialized_sparse: string) -> (sparse_indices: int64, sparse_values: dtype, sparse_shape: int64) "
+    "{dtype: type}"
+).not_differentiable()
+
+
+def _check_ranks(indices: InputShape, values: InputShape, dims: InputShape) -> None:
+    with_rank(indices, 2)
+    with_rank(values, 1)
+    with_rank(dims, 1)
+
+
+@serialize_op.shape
+def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
+    _check_ranks(indices, values, dims)
+    return TensorShape([3])
+
+
+@serialize_many_op.shape
+def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
+    _check_ranks(indices, values, dims)
+    return TensorShape([None, 3])
+
+
+_SPARSE = [TensorShape([None, None]), TensorShape([None]), TensorShape([None])]
+
+
+@deserialize_op.shape
+def _(serialized: InputShape) -> list[TensorShape]:
+    if serialized.known_dims is not None:
+        merged_dims(3, serialized.known_dims[-1] if serialized.known_dims else None)
+    return list(_SPARSE)
+
+
+@deserialize_many_op.shape
+def _(serialized: InputShape) -> list[TensorShape]:
+    merged_dims(dim_of(with_rank(serialized, 2), 1), 3)
+    return list(_SPARSE)
+
+
+def _stored(array: Array, dtype: DType, out_type: DType) -> Any:
+    if out_type == dtypes.variant:
+        return array
+    return array_to_wire(array, dtype).SerializeToString()
+
+
+def store(parts: list[Parts], dtype: DType, out_type: DType) -> Array:
+    """[n, 3]: what stands for each; for variants the arrays themselves."""
+    result = np.empty((len(parts), 3), object)
+    for row, (indices, values, dims) in zip(result, parts, strict=True):  # a record each, as for tf.Examples
+        row[0] = _stored(indices, dtypes.int64, out_type)
+        row[1] = _stored(values, dtype, out_type)
+        row[2] = _stored(dims, dtypes.int64, out_type)
+    return result
+
+
+@serialize_op.kernel("CPU")
+def _(ctx: Any, sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, T: DType, out_type: DType) -> Array:
+    check_sparse(sparse_indices, sparse_values, sparse_shape)
+    # The arrays are the step's; what is stored as it is has to be its own.
+    parts = Parts(sparse_indices.copy(), sparse_values.copy(), sparse_shape.copy())
+    return store([parts], T, out_type)[0]
+
+
+@serialize_many_op.kernel("CPU")
+def _(ctx: Any, sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, T: DType, out_type: DType) -> Array:
+    return store(apart(sparse_indices.copy(), sparse_values.copy(), sparse_shape.copy()), T, out_type)
+
+
+def _restored(stored: Any, dtype: DType, what: str) -> Array:
+    if isinstance(stored, np.ndarray):
+        array, found = stored, dtypes.as_dtype(stored.dtype) if stored.dtype != object else dtypes.string
+    else:
+        proto = TensorProto()
+        try:
+            proto.ParseFromString(stored)
+            found, array = dtypes.as_dtype(proto.dtype), make_ndarray(proto)
+        except Exception as error:
+            raise refuse("Could not parse serialized proto") from error
+    if found != dtype:
+        shown = {"float32": "float", "float64": "double"}
+        names = [shown.get(d.name, d.name) for d in (dtype, found)]
+        raise refuse(f"Requested SparseTensor of type {names[0]} but {what}.dtype() == {names[1]}")
+    return array
+
+
+def _restore(serialized: Array, dtype: DType) -> list[Array]:
+    if not serialized.size:
+        text = "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension"
+        raise refuse(f"{text} {comma(serialized.shape)}")
+    if not serialized.ndim or serialized.shape[-1] != 3:
+        raise refuse(f"Serialized sparse should have 3 as the last dimension, has shape {comma(serialized.shape)}")
+    parts = []
+    for i, (indices, values, dims) in enumerate(serialized.reshape(-1, 3)):
+        name = f"SparseTensor[{i}]"
+        places = _restored(indices, dtypes.int64, f"{name}.indices")
+        elements = _restored(values, dtype, f"{name}.values")
+        sizes = _restored(dims, dtypes.int64, f"{name}.shape")
+        check_sparse(places, elements, sizes)
+        parts.append(Parts(places, elements, sizes))
+    return together(parts, serialized.shape[:-1])
+
+
+@deserialize_op.kernel("CPU")
+def _(ctx: Any, serialized_sparse: Array, *, dtype: DType) -> list[Array]:
+    return _restore(serialized_sparse, dtype)
+
+
+@deserialize_many_op.kernel("CPU")
+def _(ctx: Any, serialized_sparse: Array, *, dtype: DType) -> list[Array]:
+    if serialized_sparse.ndim != 2:
+        raise refuse(f"Serialized sparses should be a matrix, has shape {comma(serialized_sparse.shape)}")
+    return _restore(serialized_sparse, dtype)
+
+
+# --- functions ---------------------------------------------------------------------------------------------------------
+
+
+def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+    """[3]: indices, values and shape, each serialized. TypeError for what is not sparse. `tf.io.serialize_sparse`."""
+    x = as_sparse_tensor(sp_input)
+    result: Tensor = serialize_op(*x.parts, out_type=out_type, name=name)
+    return result
+
+
+def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+    """[n, 3]: each of the sparse tensors along the first dimension. Source: `tf.io.serialize_many_sparse`."""
+    x = as_sparse_tensor(sp_input)
+    result: Tensor = serialize_many_op(*x.parts, out_type=out_type, name=name)
+    return result
+
+
+def deserialize_many_sparse(
+    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """The batch of sparse tensors that [n, 3] strings stand for; `rank` is that of the result, where it is known.
+
+    InvalidArgumentError in the run for strings that are no such tensors, or of other types. Source:
+    `tf.io.deserialize_many_sparse`.
+    """
+    indices, values, dims = deserialize_many_op(serialized_sparse, dtype=dtype, name=name)
+    indices.set_shape([None, rank])
+    dims.set_shape([rank])
+    return SparseTensor(indices, values, dims)
