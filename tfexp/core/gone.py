@@ -6,6 +6,8 @@ of 1.15 that tfexp does not have is an AttributeError that says so. `symbols_1_1
 
 import functools
 import importlib
+import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -72,7 +74,10 @@ def _lookup(
         if on_first_use is not None and name in on_first_use:
             found, _, attribute = on_first_use[name].partition(":")
             loaded = importlib.import_module(found)
-            return getattr(loaded, attribute) if attribute else loaded
+            value = getattr(loaded, attribute) if attribute else loaded
+            if module in sys.modules:  # the next time it is there at once
+                setattr(sys.modules[module], name, value)
+            return value
         plain = f"module {module!r} has no attribute {name!r}"
         if gone is not None and name in gone:
             raise AttributeError(f"{plain} any more: use {gone[name]}")
@@ -94,5 +99,20 @@ def missing_from(namespace: str, on_first_use: Mapping[str, str] | None = None) 
     return _lookup(f"tfexp.{namespace.removeprefix('tf.')}", namespace, on_first_use=on_first_use)
 
 
-of_top_level = _lookup("tfexp", "tf", _TOP_LEVEL, _ON_FIRST_USE)
+_PACKAGES = ("tfexp", "tfexp.api")
+_IMPORT = re.compile(r"^ +from (\S+) import (?:\(\s*)?(\w+) as (\w+)", re.MULTILINE)
+
+
+@functools.cache
+def names_of(file: str) -> dict[str, str]:
+    """The indented `from module import name as public` of a source file: public name -> `module:name`, or a module."""
+    found = _IMPORT.findall(Path(file).read_text(encoding="utf-8"))
+    return {public: f"{module}{'.' if module in _PACKAGES else ':'}{name}" for module, name, public in found}
+
+
+def of_top_level(file: str) -> Callable[[str], Any]:
+    """The `__getattr__` of `tfexp`, whose source file has the names."""
+    return _lookup("tfexp", "tf", _TOP_LEVEL, {**names_of(file), **_ON_FIRST_USE})
+
+
 of_train = _lookup("tfexp.train", "tf.train", _TRAIN)

@@ -29,6 +29,7 @@ import functools
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -161,7 +162,8 @@ class Op:
 
 
 _OPS: dict[str, Op] = {}
-_ON_FIRST_USE: dict[str, str] = {}  # op name -> the module that defines it
+_ON_FIRST_USE: dict[str, tuple[str, ...]] = {}  # op name -> the modules that define it and its gradient
+_DEFINED_IN: dict[str, str] = {}
 _GRADIENTS: dict[str, Rule | None] = {}
 _builder: Callable[[Op, tuple[Any, ...], dict[str, Any], str | None], Any] | None = None
 
@@ -172,18 +174,35 @@ def define_op(signature: str, *, writes_refs: bool = True) -> Op:
     if op.name in _OPS:
         raise ValueError(f"Op {op.name} is already defined")
     _OPS[op.name] = op
+    _DEFINED_IN[op.name] = _importing()
     return op
 
 
-def define_on_first_use(module: str, names: Sequence[str]) -> None:
-    """Say that importing `module` registers these ops, which happens when one of them is first asked for."""
-    _ON_FIRST_USE.update(dict.fromkeys(names, module))
+def _importing() -> str:
+    """The module whose body is running: functions that it calls may define ops for it."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals["__name__"])
+
+
+def define_on_first_use(modules: Sequence[str], names: Sequence[str]) -> None:
+    """Say that importing `modules` registers these ops, which happens when one of them is first asked for."""
+    _ON_FIRST_USE.update(dict.fromkeys(names, tuple(modules)))
 
 
 def _load(name: str) -> None:
-    module = _ON_FIRST_USE.get(name)
-    if module is not None and name not in _OPS:
+    for module in _ON_FIRST_USE.get(name, ()):
         importlib.import_module(module)
+    # Only now: another thread that asks in the meantime has to wait for the import too.
+    _ON_FIRST_USE.pop(name, None)
+
+
+def modules_of(name: str) -> list[str]:
+    """The modules that have to be imported for an op: the one that defines it, and its gradient's if that is another."""
+    rule = _GRADIENTS.get(name)
+    modules = [_DEFINED_IN[name], *([] if rule is None else [rule.__module__])]
+    return list(dict.fromkeys(modules))
 
 
 def get_op(name: str) -> Op:
@@ -199,7 +218,7 @@ def find_op(name: str) -> Op | None:
 
 def all_ops() -> dict[str, Op]:
     """Every registered op by name (a copy)."""
-    for name in _ON_FIRST_USE:
+    for name in list(_ON_FIRST_USE):
         _load(name)
     return dict(_OPS)
 
@@ -213,6 +232,7 @@ def register_gradient(op_type: str, rule: Rule | None) -> None:
 
 def get_gradient(op_type: str) -> Rule | None:
     """The gradient rule, None where gradients stop; LookupError when nothing is registered."""
+    _load(op_type)
     try:
         return _GRADIENTS[op_type]
     except KeyError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -60,6 +61,7 @@ Factory = Callable[[str, Any, Any], Backend]
 Reset = Callable[[str, Sequence[str] | None, Any], None]
 
 _FACTORIES: dict[str, tuple[Factory, Reset]] = {}
+_ON_FIRST_USE: dict[str, str] = {}  # scheme -> the module that registers it
 
 
 def register_backend(scheme: str, factory: Factory, reset: Reset) -> None:
@@ -69,11 +71,18 @@ def register_backend(scheme: str, factory: Factory, reset: Reset) -> None:
     _FACTORIES[scheme] = (factory, reset)
 
 
+def register_on_first_use(scheme: str, module: str) -> None:
+    """Say that importing `module` registers this scheme, which happens when a session first has such a target."""
+    _ON_FIRST_USE[scheme] = module
+
+
 def find_backend(target: str) -> tuple[Factory, Reset]:
     """The factory and the reset function for a target; NotFoundError when nobody registered for its scheme."""
     scheme = target.partition("://")[0] if "://" in target else target
+    if scheme not in _FACTORIES and scheme in _ON_FIRST_USE:
+        importlib.import_module(_ON_FIRST_USE[scheme])
     if scheme not in _FACTORIES:
-        known = ", ".join(repr(s) for s in sorted(_FACTORIES))
+        known = ", ".join(repr(s) for s in sorted({*_FACTORIES, *_ON_FIRST_USE}))
         raise NotFoundError(
             None,
             None,

@@ -16,7 +16,6 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.runtime import functions as _functions  # noqa: F401  (what kernels call functions with)
 from tfexp.runtime import local  # noqa: F401  (registers the backend of sessions without target)
 from tfexp.runtime.backend import PartialRun, find_backend
 from tfexp.runtime.feeds import FeedSpec, flatten_feeds

@@ -1,0 +1,18 @@
+"""What `import tfexp` brings along, and what is found when it is first asked for. The one place that knows all stages.
+
+At once: the registries that everything goes through (operators of tensors, what makes a variable, sessions of this process).
+When first asked for: ops, by their names; sessions at servers, by their scheme; the names of `tfexp`, by its `__getattr__`.
+"""
+
+from tfexp.graph import apply as _apply
+from tfexp.ops import eager_variables as _eager_variables
+from tfexp.ops import index
+from tfexp.ops import overloads as _overloads
+from tfexp.runtime import functions as _functions
+from tfexp.runtime import local as _local
+from tfexp.runtime.backend import register_on_first_use
+
+__all__ = ["_apply", "_eager_variables", "_functions", "_local", "_overloads"]
+
+index.install()
+register_on_first_use("grpc", "tfexp.distributed.server")
