@@ -218,3 +218,24 @@ def test_a_conditional_with_state_on_two_tasks(servers: Any, program: Any, maste
     for one, other in zip([*found, state], [*expected, there], strict=True):
         for value, should in zip(one, other, strict=True):
             np.testing.assert_array_equal(value, should)
+
+
+def test_a_conditional_with_queues_on_two_tasks(servers: Any) -> None:
+    x = tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        first = tf.FIFOQueue(9, tf.float32, [[]])
+    with tf.device(OTHER):
+        second = tf.FIFOQueue(9, tf.float32, [[]])
+
+    def move() -> Any:
+        moved = first.dequeue()
+        with tf.control_dependencies([second.enqueue(moved * x)]):
+            return tf.identity(moved)
+
+    result = tf.cond(x > 1.0, move, lambda: x)
+    sizes = [first.size(), second.size()]
+    with tf.Session(servers["worker:0"].target) as session:
+        session.run(first.enqueue_many([[3.0, 4.0, 5.0]]))
+        assert [session.run(result, {x: value}) for value in (2.0, 0.5, 10.0)] == [3.0, 0.5, 4.0]
+        assert session.run(sizes) == [1, 2]
+        assert session.run(second.dequeue_many(2)).tolist() == [6.0, 40.0]
