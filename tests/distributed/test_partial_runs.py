@@ -10,7 +10,7 @@ import pytest
 
 import tfexp as tf
 from tests.distributed import shared_partial, waiting
-from tests.distributed.clusters import running
+from tests.distributed.clusters import leave_nothing, running
 from tfexp.distributed import messages as m
 
 PS, WORKER = shared_partial.PARTS
@@ -27,9 +27,7 @@ def _graph(servers: dict[str, tf.train.Server]) -> Iterator[None]:
     with tf.Graph().as_default():
         yield
     tf.Session.reset(servers["worker:0"].target)
-    for server in servers.values():
-        task = server._task
-        assert not (task._worker._steps or task._states or task._nested or task._remote)
+    leave_nothing(servers)
 
 
 @pytest.mark.parametrize("master", ["ps:0", "worker:0"])
