@@ -105,10 +105,11 @@ def test_what_nobody_finishes_ends_with_its_session(servers: dict[str, tf.train.
 
 def test_what_fails_between_two_calls_is_said_to_the_next(servers: dict[str, tf.train.Server]) -> None:
     a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
-    with tf.device(PS):
-        bad = tf.check_numerics(a, "no number", name="bad")
     with tf.device(WORKER):
         fine = a + 1.0
+    with tf.device(PS):
+        bad = tf.check_numerics(fine, "no number", name="bad")  # begins when the first call is answered
+    with tf.device(WORKER):
         more = bad + b
     with tf.Session(servers["worker:0"].target) as session:
         handle = session.partial_run_setup([fine, more], [a, b])
