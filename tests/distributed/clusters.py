@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Mapping
 
 import tfexp as tf
 
@@ -22,6 +24,19 @@ def cluster_spec(**jobs: int) -> tf.train.ClusterSpec:
     """A spec with so many tasks of each job."""
     ports = iter(free_ports(sum(jobs.values())))
     return tf.train.ClusterSpec({job: [f"localhost:{next(ports)}" for _ in range(n)] for job, n in jobs.items()})
+
+
+def leave_nothing(servers: Mapping[str, tf.train.Server]) -> None:
+    """Nothing is left of steps in the servers. Peers are told of a failed step's end without anybody waiting for it."""
+
+    def left() -> list[object]:
+        tasks = [server._task for server in servers.values()]
+        return [x for t in tasks for x in (t._worker._steps, t._states, t._partial, t._nested, t._remote) if x]
+
+    until = time.monotonic() + 10
+    while left() and time.monotonic() < until:
+        threading.Event().wait(0.01)
+    assert not left()
 
 
 @contextlib.contextmanager

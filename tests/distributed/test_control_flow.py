@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.distributed.clusters import running
+from tests.distributed.clusters import leave_nothing, running
 from tfexp.ops.calls import build_function, call_function
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
@@ -206,8 +206,7 @@ def test_a_conditional_with_state_on_two_tasks(servers: Any, program: Any, maste
     tf.Session.reset(servers[master].target)
     with tf.Session(servers[master].target) as session:
         found, state = run(session, x, [result], tf.global_variables_initializer()), session.run([a, b])
-    for server in servers.values():
-        assert not server._task._worker._steps
+    leave_nothing(servers)
     with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
         x = tf.placeholder(tf.float32, [])
         a, b = _variables()
@@ -218,3 +217,24 @@ def test_a_conditional_with_state_on_two_tasks(servers: Any, program: Any, maste
     for one, other in zip([*found, state], [*expected, there], strict=True):
         for value, should in zip(one, other, strict=True):
             np.testing.assert_array_equal(value, should)
+
+
+def test_a_conditional_with_queues_on_two_tasks(servers: Any) -> None:
+    x = tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        first = tf.FIFOQueue(9, tf.float32, [[]])
+    with tf.device(OTHER):
+        second = tf.FIFOQueue(9, tf.float32, [[]])
+
+    def move() -> Any:
+        moved = first.dequeue()
+        with tf.control_dependencies([second.enqueue(moved * x)]):
+            return tf.identity(moved)
+
+    result = tf.cond(x > 1.0, move, lambda: x)
+    sizes = [first.size(), second.size()]
+    with tf.Session(servers["worker:0"].target) as session:
+        session.run(first.enqueue_many([[3.0, 4.0, 5.0]]))
+        assert [session.run(result, {x: value}) for value in (2.0, 0.5, 10.0)] == [3.0, 0.5, 4.0]
+        assert session.run(sizes) == [1, 2]
+        assert session.run(second.dequeue_many(2)).tolist() == [6.0, 40.0]

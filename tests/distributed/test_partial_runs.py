@@ -10,7 +10,7 @@ import pytest
 
 import tfexp as tf
 from tests.distributed import shared_partial, waiting
-from tests.distributed.clusters import running
+from tests.distributed.clusters import leave_nothing, running
 from tfexp.distributed import messages as m
 
 PS, WORKER = shared_partial.PARTS
@@ -27,9 +27,7 @@ def _graph(servers: dict[str, tf.train.Server]) -> Iterator[None]:
     with tf.Graph().as_default():
         yield
     tf.Session.reset(servers["worker:0"].target)
-    for server in servers.values():
-        task = server._task
-        assert not (task._worker._steps or task._states or task._nested or task._remote)
+    leave_nothing(servers)
 
 
 @pytest.mark.parametrize("master", ["ps:0", "worker:0"])
@@ -107,10 +105,11 @@ def test_what_nobody_finishes_ends_with_its_session(servers: dict[str, tf.train.
 
 def test_what_fails_between_two_calls_is_said_to_the_next(servers: dict[str, tf.train.Server]) -> None:
     a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
-    with tf.device(PS):
-        bad = tf.check_numerics(a, "no number", name="bad")
     with tf.device(WORKER):
         fine = a + 1.0
+    with tf.device(PS):
+        bad = tf.check_numerics(fine, "no number", name="bad")  # begins when the first call is answered
+    with tf.device(WORKER):
         more = bad + b
     with tf.Session(servers["worker:0"].target) as session:
         handle = session.partial_run_setup([fine, more], [a, b])

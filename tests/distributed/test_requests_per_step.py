@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.distributed.clusters import running
+from tests.distributed.clusters import leave_nothing, running
 from tfexp.distributed import messages as m
 
 PS0, PS1, W0, W1 = "/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:0", "/job:worker/task:1"
@@ -192,8 +192,7 @@ def test_a_large_tensor_goes_straight_to_where_it_is_wanted(servers: Servers) ->
     assert _requests(servers, "worker:0", program) == straight
     # Where it is the master's anyway, it comes with the answer, and goes with the request.
     assert _requests(servers, "worker:1", program) == {"worker:1": {"RunStep": 1}, "ps:0": {"RunGraph": 2}}
-    for server in servers.values():
-        assert not server._task._worker._steps
+    leave_nothing(servers)
     with tf.Session(servers["worker:0"].target) as session:
         session.run(v.initializer)
         session.run(back)
@@ -209,8 +208,7 @@ def test_a_large_tensor_that_nobody_fetches_any_more_is_forgotten(servers: Serve
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"From /job:worker/replica:0/task:1:\nbad"):
             session.run(bad)
         assert session.run(tf.shape(v)).tolist() == [307, 311]
-    for server in servers.values():
-        assert not server._task._worker._steps
+    leave_nothing(servers)
 
 
 def test_steps_of_several_threads_do_not_mix_their_tensors(servers: Servers) -> None:

@@ -244,8 +244,8 @@ class _Partitioner:
             del node.input[:]
             foreign = self._foreign_references(op, number)
             for tensor in op._inputs:
-                variable = foreign.get(tensor)
-                node.input.append(self._input_name(tensor, number) if variable is None else variable.name)
+                known = foreign.get(tensor)
+                node.input.append(self._input_name(tensor, number) if known is None else known.name)
             for tensor in foreign:
                 stage.after.add(self._stage_of(tensor.op))
                 node.input.extend(f"^{self._when(taken, number)}" for taken in self._conditions(tensor))
@@ -273,27 +273,32 @@ class _Partitioner:
                 pending.extend((graph, inner) for op in function.body._operations for inner in called_functions(op))
 
     def _foreign_references(self, op: Operation, number: int) -> dict[Tensor, Operation]:
-        """The references that a node works on and that another stage of its task hands on, each with its variable.
+        """The references and handles that a node works on and that another stage of its task hands on, each with its source.
 
-        A reference does not cross a border, but every stage of the task has the variable.
+        They do not cross a border, but every stage of the task has the variables, queues and the like.
         """
         found: dict[Tensor, Operation] = {}
-        for tensor, argument in zip(op._inputs, op.op_def.inputs, strict=False):  # what works on references takes no lists
-            if not argument.is_ref or tensor in self.fed or tensor.op in self.repeatable:
+        arguments = op.op_def.inputs  # what works on references takes no lists
+        for position, tensor in enumerate(op._inputs):
+            works_on_it = position < len(arguments) and arguments[position].is_ref
+            if not (works_on_it or tensor.dtype is dtypes.resource) or tensor in self.fed or tensor.op in self.repeatable:
                 continue
             if self.task[op] == self.task[tensor.op] and self._stage_of(tensor.op) != number:
-                variable = self._referred_to(tensor)
-                if variable is not None:
-                    found[tensor] = variable
+                source = self._referred_to(tensor)
+                if source is not None:
+                    found[tensor] = source
         return found
 
     def _referred_to(self, reference: Tensor) -> Operation | None:
-        """The variable behind a reference that was handed on; None if it may be one of several."""
+        """Where a reference or handle that was handed on comes from; None if that may be one of several."""
         op = reference.op
         while op not in self.repeatable:
-            if op.type in MERGES or not op._inputs or not op._inputs[0].dtype._is_ref_dtype:
+            if op.type in MERGES or not op._inputs:
                 return None
-            op = op._inputs[0].op
+            before = op._inputs[0]
+            if not (before.dtype._is_ref_dtype or before.dtype is dtypes.resource):
+                return None
+            op = before.op
         return op
 
     def _device_in(self, number: int) -> str:
