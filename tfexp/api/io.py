@@ -26,4 +26,4 @@ from tfexp.ops.queue import RandomShuffleQueue as RandomShuffleQueue
 from tfexp.train.graph_io import write_graph as write_graph
 from tfexp.train.input import match_filenames_once as match_filenames_once
 
-__getattr__ = missing_from("tf.io")
+__getattr__ = missing_from("tf.io", {"gfile": "tfexp.api.io_gfile"})

@@ -16,6 +16,7 @@ __getattr__ = missing_from(
             "metrics",
             "rnn",
             "slim",
+            "tensorboard",
             "training",
             "util",
         )
