@@ -222,7 +222,8 @@ _PYTHON = {
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step",
     "util.compat": "tf.compat",
-    "util.nest": "tf.nest tfexp.core.nest",
+    "util.deprecation": "tfexp.core.deprecation",
+    "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
     "util.tf_contextlib": "contextlib",
     "util.tf_inspect": "inspect",
 }

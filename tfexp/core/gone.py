@@ -14,7 +14,19 @@ from typing import Any
 _ON_FIRST_USE = {
     **{
         name: f"tfexp.api.{name}"
-        for name in ("app", "audio", "contrib", "flags", "gfile", "image", "python_io", "raw_ops", "saved_model", "test")
+        for name in (
+            "app",
+            "audio",
+            "contrib",
+            "flags",
+            "gfile",
+            "image",
+            "python_io",
+            "raw_ops",
+            "resource_loader",
+            "saved_model",
+            "test",
+        )
     },
     "data": "tfexp.data",
     "enable_eager_execution": "tfexp.runtime.eager:enable_eager_execution",
