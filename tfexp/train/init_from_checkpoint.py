@@ -65,7 +65,7 @@ def _below(scope_there: str, scope_here: str) -> list[tuple[str, Any]]:
 def _initialize(variable: Any, reader: BundleReader, shapes: Mapping[str, Any], path: str, name: str) -> None:
     if name not in shapes:
         raise ValueError(f"Tensor {name} is not found in {path} checkpoint {dict(shapes)}")
-    parts = [variable] if isinstance(variable, Variable) else list(variable)
+    parts: list[Any] = [variable] if isinstance(variable, Variable) else list(variable)
     info = parts[0]._save_slice_info
     whole = parts[0].shape if info is None else as_shape(info.full_shape)
     if not as_shape(shapes[name]).is_compatible_with(whole):
