@@ -20,30 +20,46 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
+    from tfexp import data as data
+    from tfexp import layers as layers
+    from tfexp import metrics as metrics
     from tfexp import train as train
+    from tfexp.api import app as app
+    from tfexp.api import audio as audio
     from tfexp.api import bitwise as bitwise
     from tfexp.api import compat as compat
+    from tfexp.api import contrib as contrib
     from tfexp.api import debugging as debugging
     from tfexp.api import dtypes as dtypes
     from tfexp.api import errors as errors
+    from tfexp.api import flags as flags
+    from tfexp.api import gfile as gfile
     from tfexp.api import graph_util as graph_util
+    from tfexp.api import image as image
     from tfexp.api import initializers as initializers
     from tfexp.api import io as io
     from tfexp.api import linalg as linalg
     from tfexp.api import logging as logging
+    from tfexp.api import lookup as lookup
     from tfexp.api import losses as losses
     from tfexp.api import manip as manip
     from tfexp.api import math as math
     from tfexp.api import nest as nest
     from tfexp.api import nn as nn
+    from tfexp.api import python_io as python_io
     from tfexp.api import quantization as quantization
     from tfexp.api import queue as queue
     from tfexp.api import random as random
+    from tfexp.api import raw_ops as raw_ops
+    from tfexp.api import resource_loader as resource_loader
+    from tfexp.api import saved_model as saved_model
+    from tfexp.api import sets as sets
     from tfexp.api import signal as signal
     from tfexp.api import sparse as sparse
     from tfexp.api import spectral as spectral
     from tfexp.api import strings as strings
     from tfexp.api import summary as summary
+    from tfexp.api import test as test
     from tfexp.api import version as version
     from tfexp.api.summary import Event as Event
     from tfexp.api.summary import SessionLog as SessionLog
@@ -257,6 +273,7 @@ if TYPE_CHECKING:
     from tfexp.ops.diagonal import matrix_diag_part as matrix_diag_part
     from tfexp.ops.diagonal import matrix_set_diag as matrix_set_diag
     from tfexp.ops.diagonal import trace as trace
+    from tfexp.ops.edit_distance import edit_distance as edit_distance
     from tfexp.ops.elementwise_binary import accumulate_n as accumulate_n
     from tfexp.ops.elementwise_binary import add as add
     from tfexp.ops.elementwise_binary import add_n as add_n
@@ -342,6 +359,8 @@ if TYPE_CHECKING:
     from tfexp.ops.functional import map_fn as map_fn
     from tfexp.ops.functional import scan as scan
     from tfexp.ops.hessians import hessians as hessians
+    from tfexp.ops.image_boxes import extract_image_patches as extract_image_patches
+    from tfexp.ops.image_boxes import extract_volume_patches as extract_volume_patches
     from tfexp.ops.initializers import constant_initializer as constant_initializer
     from tfexp.ops.initializers import glorot_normal_initializer as glorot_normal_initializer
     from tfexp.ops.initializers import glorot_uniform_initializer as glorot_uniform_initializer
@@ -464,6 +483,9 @@ if TYPE_CHECKING:
     from tfexp.ops.sparse_reduce import sparse_reduce_sum as sparse_reduce_sum
     from tfexp.ops.sparse_reduce import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
     from tfexp.ops.sparse_reduce import sparse_softmax as sparse_softmax
+    from tfexp.ops.sparse_serial import deserialize_many_sparse as deserialize_many_sparse
+    from tfexp.ops.sparse_serial import serialize_many_sparse as serialize_many_sparse
+    from tfexp.ops.sparse_serial import serialize_sparse as serialize_sparse
     from tfexp.ops.sparse_split import sparse_split as sparse_split
     from tfexp.ops.sparse_values import sparse_merge as sparse_merge
     from tfexp.ops.sparse_values import sparse_reset_shape as sparse_reset_shape
@@ -517,6 +539,7 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_scope import no_regularizer as no_regularizer
     from tfexp.ops.variable_scope import variable_op_scope as variable_op_scope
     from tfexp.ops.variable_scope import variable_scope as variable_scope
+    from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
     from tfexp.runtime.protos import ConfigProto as ConfigProto
     from tfexp.runtime.protos import GPUOptions as GPUOptions
     from tfexp.runtime.protos import GraphOptions as GraphOptions

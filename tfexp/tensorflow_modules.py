@@ -20,6 +20,12 @@ from typing import Any
 
 from tfexp.core.op import all_ops, find_op
 
+
+def _renamed(place: str, **names: str) -> str:
+    """Places for attributes of one module that have other names there: theirs=ours."""
+    return "".join(f"{place}:{theirs}={ours} " for theirs, ours in names.items())
+
+
 # tensorflow.python.<key>, with the places that answer, in order.
 _PYTHON = {
     "client.device_lib": "tfexp.runtime.device_list",
@@ -32,7 +38,7 @@ _PYTHON = {
     "framework.constant_op": "tf",
     "framework.device": "tf tfexp.core.device",
     "framework.device_spec": "tf",
-    "framework.dtypes": "tfexp.core.dtypes tf",
+    "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf",
     "framework.errors": "tf.errors tfexp.core.errors",
     "framework.errors_impl": "tf.errors tfexp.core.errors",
     "framework.graph_io": "tf.train",
@@ -57,7 +63,9 @@ _PYTHON = {
     "layers.layers": "tf.layers",
     "layers.normalization": "tf.layers",
     "layers.pooling": "tf.layers",
-    "lib.io.file_io": "tf.gfile tfexp.formats.file_io",
+    "lib.io.file_io": "tf.gfile tfexp.formats.file_io tf.io.gfile "
+    + _renamed("tf.gfile", FileIO="GFile", file_exists="Exists", delete_file="Remove", get_matching_files="Glob")
+    + _renamed("tf.gfile", create_dir="MkDir", recursive_create_dir="MakeDirs"),
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.array_grad": "tf",
     "ops.array_ops": "tf tf.image ops",
@@ -85,7 +93,13 @@ _PYTHON = {
     "ops.histogram_ops": "tf",
     "ops.image_ops": "tf.image ops",
     "ops.image_ops_impl": "tf.image ops",
-    "ops.init_ops": "tf tf.initializers tf.keras.initializers",
+    "ops.init_ops": "tf tf.initializers "
+    + _renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
+    + _renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
+    + _renamed("tf", TruncatedNormal="truncated_normal_initializer", VarianceScaling="variance_scaling_initializer")
+    + _renamed("tf", GlorotUniform="glorot_uniform_initializer", GlorotNormal="glorot_normal_initializer")
+    + _renamed("tf", Orthogonal="orthogonal_initializer")
+    + _renamed("tf.initializers", Identity="identity"),
     "ops.inplace_ops": "ops",
     "ops.io_ops": "tf tf.io ops",
     "ops.linalg.linalg": "tf.linalg",
@@ -166,6 +180,7 @@ _PYTHON = {
     "summary.writer.event_file_writer": "tfexp.train.summary_writer",
     "summary.writer.writer": "tf.summary tfexp.train.summary_writer",
     "summary.writer.writer_cache": "tf.summary tfexp.train.summary_writer",
+    "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
     "training.adadelta": "tf.train",
     "training.adagrad": "tf.train",
@@ -207,7 +222,8 @@ _PYTHON = {
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step",
     "util.compat": "tf.compat",
-    "util.nest": "tf.nest tfexp.core.nest",
+    "util.deprecation": "tfexp.core.deprecation",
+    "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
     "util.tf_contextlib": "contextlib",
     "util.tf_inspect": "inspect",
 }

@@ -84,3 +84,13 @@ def test_flags_of_absl_logging_may_be_ones_own(tmp_path):
         "tf.app.run(main=lambda _: print(tf.app.flags.FLAGS.log_dir))\n"
     )
     assert python(program, "--log_dir=there") == ("there\n", 0)
+
+
+def test_resources_lie_beside_the_file_that_asks(tmp_path, monkeypatch):
+    (tmp_path / "words.txt").write_text("one")
+    (tmp_path / "asking.py").write_text(
+        "import tfexp as tf\n"
+        "loader = tf.resource_loader\n"
+        "print(loader.get_data_files_path(), loader.get_path_to_datafile('words.txt'), loader.load_resource('words.txt'))\n"
+    )
+    assert python(tmp_path / "asking.py") == (f"{tmp_path} {tmp_path / 'words.txt'} b'one'\n", 0)

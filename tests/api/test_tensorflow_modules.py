@@ -31,6 +31,8 @@ def test_every_module_of_ours_that_the_table_names_is_there(name):
         "framework.ops": "Graph Tensor Operation GraphKeys name_scope uid convert_to_tensor internal_convert_to_tensor "
         "get_gradient_function RegisterGradient strip_name_scope prepend_name_scope get_all_collection_keys",
         "framework.dtypes": "float32 DType as_dtype",
+        "lib.io.file_io": "FileIO file_exists get_matching_files recursive_create_dir copy stat",
+        "ops.init_ops": "Constant Zeros TruncatedNormal zeros_initializer glorot_uniform_initializer",
         "framework.errors": "InvalidArgumentError OpError",
         "framework.tensor_util": "make_tensor_proto MakeNdarray constant_value constant_value_as_shape",
         "framework.tensor_shape": "TensorShape Dimension as_shape unknown_shape",
@@ -58,6 +60,7 @@ def test_names_where_tensorflow_has_them(module, names):
 
 
 def test_they_are_the_public_ones():
+    assert stand_for("tensorflow.python.framework.dtypes").float32_ref is tf.Variable(1.0).dtype
     assert stand_for("tensorflow.python.ops.math_ops").matmul is tf.matmul
     assert stand_for("tensorflow.python.framework.errors").OpError is tf.errors.OpError
     assert stand_for("tensorflow.core.framework.graph_pb2").GraphDef is tf.GraphDef

@@ -128,3 +128,11 @@ def test_summaries_by_name():
     scalar, vector = tf.constant(1.0, name="one"), tf.nn.relu(tf.constant([1.0]), name="many")
     assert [s.op.type for s in layers.summarize_tensors([scalar, vector])] == ["ScalarSummary", "HistogramSummary"]
     assert layers.summarize_activation(vector).op.name == "many/activation"
+
+
+def test_embeddings_are_shown(tmp_path):
+    projector = tf.contrib.tensorboard.plugins.projector
+    config = projector.ProjectorConfig()
+    config.embeddings.add(tensor_name="words", metadata_path="words.tsv")
+    projector.visualize_embeddings(tf.summary.FileWriter(str(tmp_path)), config)
+    assert 'tensor_name: "words"' in (tmp_path / "projector_config.pbtxt").read_text()

@@ -360,3 +360,19 @@ def test_inspection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reader.has_tensor("v1") and not reader.has_tensor("v3")
     with pytest.raises(ValueError, match="Couldn't find 'checkpoint' file"):
         tf.train.load_checkpoint(str(tmp_path.parent))
+
+
+def test_references_of_an_imported_graph_are_saved_and_restored(tmp_path):
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        v = tf.Variable([1.0, 2.0], name="v")
+        session.run(v.initializer)
+        path = tf.train.Saver().save(session, str(tmp_path / "model"), write_meta_graph=False)
+        definition = graph.as_graph_def()
+    with tf.Graph().as_default(), tf.Session() as session:
+        (reference,) = tf.import_graph_def(definition, return_elements=["v:0"], name="")
+        for var_list in ([reference], {"v": reference}):
+            saver = tf.train.Saver(var_list)
+            saver.restore(session, path)
+            assert session.run(reference).tolist() == [1.0, 2.0]
+        with pytest.raises(TypeError, match="Variable to save is not a Variable"):
+            tf.train.Saver([tf.constant(1.0)])

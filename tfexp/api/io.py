@@ -26,6 +26,8 @@ from tfexp.ops.queue import RandomShuffleQueue as RandomShuffleQueue
 from tfexp.train.graph_io import write_graph as write_graph
 from tfexp.train.input import match_filenames_once as match_filenames_once
 
-_SERIAL = ("deserialize_many_sparse", "serialize_many_sparse", "serialize_sparse")
+_STORED = ("deserialize_many_sparse", "serialize_many_sparse", "serialize_sparse")
 
-__getattr__ = missing_from("tf.io", {name: f"tfexp.ops.sparse_serial:{name}" for name in _SERIAL})
+__getattr__ = missing_from(
+    "tf.io", {"gfile": "tfexp.api.io_gfile", **{name: f"tfexp.ops.sparse_serial:{name}" for name in _STORED}}
+)

@@ -12,28 +12,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-# Sub-namespaces that few programs use, and that would make `import tfexp` slower.
-_ON_FIRST_USE = {
-    **{
-        name: f"tfexp.api.{name}"
-        for name in (
-            *("app", "audio", "contrib", "flags", "gfile", "image", "lookup", "python_io", "raw_ops", "saved_model", "sets"),
-            "test",
-        )
-    },
-    "data": "tfexp.data",
-    "edit_distance": "tfexp.ops.edit_distance:edit_distance",
-    "enable_eager_execution": "tfexp.runtime.eager:enable_eager_execution",
-    "extract_image_patches": "tfexp.ops.image_boxes:extract_image_patches",
-    "extract_volume_patches": "tfexp.ops.image_boxes:extract_volume_patches",
-    **{
-        name: f"tfexp.ops.sparse_serial:{name}"
-        for name in ("deserialize_many_sparse", "serialize_many_sparse", "serialize_sparse")
-    },
-    "layers": "tfexp.layers",
-    "metrics": "tfexp.metrics",
-}
-
 _TOP_LEVEL = {
     "audio_summary": "tf.summary.audio",
     "batch_matmul": "tf.matmul",
@@ -112,7 +90,7 @@ def names_of(file: str) -> dict[str, str]:
 
 def of_top_level(file: str) -> Callable[[str], Any]:
     """The `__getattr__` of `tfexp`, whose source file has the names."""
-    return _lookup("tfexp", "tf", _TOP_LEVEL, {**names_of(file), **_ON_FIRST_USE})
+    return _lookup("tfexp", "tf", _TOP_LEVEL, names_of(file))
 
 
 of_train = _lookup("tfexp.train", "tf.train", _TRAIN)

@@ -16,8 +16,8 @@ from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.collections import GraphKeys as GraphKeys
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.control_flow import CondContext as CondContext
-from tfexp.graph.control_flow import merge as merge
-from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
+from tfexp.graph.control_flow import merge as _merged
+from tfexp.graph.convert import IndexedSlices, convert_n_to_tensor, convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies as with_dependencies
 from tfexp.graph.loop_nodes import is_cond_switch as IsCondSwitch
 from tfexp.graph.loop_nodes import is_loop_enter as IsLoopEnter
@@ -125,6 +125,16 @@ def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> 
     pred = convert_to_tensor(pred, name="pred")
     output: tuple[Tensor, Tensor] = get_op("Switch")(data, pred, name=name)
     return output
+
+
+def merge(inputs: Any, name: str | None = None) -> tuple[Any, Any]:
+    """(whichever of `inputs` is alive, its number). ValueError for a None. `control_flow_ops.merge`."""
+    if any(value is None for value in inputs):
+        raise ValueError(f"At least one of the merge inputs is None: {inputs}")
+    kept = [value if isinstance(value, IndexedSlices) else convert_to_tensor(value, as_ref=True) for value in inputs]
+    output = _merged(kept, name=name)
+    node = output.values.op if isinstance(output, IndexedSlices) else output.op
+    return output, node.outputs[1]
 
 
 def enter(

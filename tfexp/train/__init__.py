@@ -58,6 +58,7 @@ from tfexp.train.global_step import global_step as global_step
 from tfexp.train.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
 from tfexp.train.gradient_descent import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
 from tfexp.train.graph_io import write_graph as write_graph
+from tfexp.train.init_from_checkpoint import init_from_checkpoint as init_from_checkpoint
 from tfexp.train.input import input_producer as input_producer
 from tfexp.train.input import limit_epochs as limit_epochs
 from tfexp.train.input import match_filenames_once as match_filenames_once

@@ -75,7 +75,7 @@ def _collect(by_key: dict[str, Any], value: Any) -> None:
             raise ValueError(f"At least two variables have the same name: {name}")
         parts.append(value)
         return
-    elif isinstance(value, Variable):
+    elif isinstance(value, Variable) or _is_reference(value):
         key = value.op.name
     elif isinstance(value, SaveableObject):
         key = value.name
@@ -103,7 +103,14 @@ def _saveables(key: str, value: Any) -> list[Saveable]:
     if isinstance(value, Variable):
         info = value._save_slice_info
         return [_saveable(key, value, "" if info is None else info.spec)]
+    if _is_reference(value):
+        return [Saveable(key, value, "", value, value.device)]
     raise TypeError(f"Variable to save is not a Variable: {value}")
+
+
+def _is_reference(value: Any) -> bool:
+    """Whether it is the reference of a variable's node, as in a graph that was imported without its variables."""
+    return isinstance(value, Tensor) and value.op.type in ("Variable", "VariableV2")
 
 
 def _saveable(key: str, variable: Variable, spec: str) -> Saveable:

@@ -17,6 +17,7 @@ __getattr__ = missing_from(
             "metrics",
             "rnn",
             "slim",
+            "tensorboard",
             "training",
             "util",
         )

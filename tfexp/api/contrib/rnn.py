@@ -10,6 +10,8 @@ from tfexp.api.rnn_cell import LSTMStateTuple as LSTMStateTuple
 from tfexp.api.rnn_cell import MultiRNNCell as MultiRNNCell
 from tfexp.api.rnn_cell import ResidualWrapper as ResidualWrapper
 from tfexp.api.rnn_cell import RNNCell as RNNCell
+from tfexp.contributed.stacked_rnn import stack_bidirectional_dynamic_rnn as stack_bidirectional_dynamic_rnn
+from tfexp.contributed.stacked_rnn import stack_bidirectional_rnn as stack_bidirectional_rnn
 from tfexp.core.gone import missing_from
 from tfexp.layers.rnn_dynamic import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
 from tfexp.layers.rnn_dynamic import dynamic_rnn as dynamic_rnn

@@ -1,0 +1,97 @@
+"""`tensorflow.python.tools.freeze_graph`: a graph and a checkpoint made one GraphDef of constants. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from google.protobuf import text_format
+from tensorboard.compat.proto import graph_pb2
+
+from tfexp.formats.atomic_file import replace_file
+from tfexp.formats.checkpoint_state import checkpoint_exists
+from tfexp.graph.graph import Graph
+from tfexp.graph.graph_util import convert_variables_to_constants
+from tfexp.graph.graphdef import import_graph_def
+from tfexp.runtime.session import Session
+from tfexp.train.meta_graph import read_meta_graph
+from tfexp.train.saved_model_loader import SavedModelLoader
+from tfexp.train.saver import Saver, import_meta_graph
+
+
+def freeze_graph(
+    input_graph: str | None,
+    input_saver: str | None,
+    input_binary: bool,
+    input_checkpoint: str | None,
+    output_node_names: str,
+    restore_op_name: str | None,
+    filename_tensor_name: str | None,
+    output_graph: str | None,
+    clear_devices: bool,
+    initializer_nodes: str | None,
+    variable_names_whitelist: str = "",
+    variable_names_blacklist: str = "",
+    input_meta_graph: str | None = None,
+    input_saved_model_dir: str | None = None,
+    saved_model_tags: str = "serve",
+    checkpoint_version: int = 2,
+) -> graph_pb2.GraphDef:
+    """The nodes that `output_node_names` (joined by commas) need, with variables as constants; to `output_graph` as well.
+
+    The graph is a GraphDef's file (`input_graph`, text unless `input_binary`), a MetaGraph's or a SavedModel's; the values
+    are `input_checkpoint`'s or the SavedModel's. `restore_op_name` and `filename_tensor_name` are not needed. ValueError
+    for files that are not there and without a graph or output nodes.
+    """
+    if not output_node_names:
+        raise ValueError("You need to supply the name of a node to --output_node_names.")
+    for what, path in (("graph", input_graph), ("meta graph", input_meta_graph)):
+        if path and not os.path.exists(path):
+            raise ValueError(f"Input {what} file '{path}' does not exist!")
+    if input_checkpoint and not checkpoint_exists(input_checkpoint):
+        raise ValueError(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
+    with Graph().as_default() as graph, Session(graph=graph) as session:
+        if input_saved_model_dir:
+            SavedModelLoader(input_saved_model_dir).load(session, saved_model_tags.split(","))
+        elif input_meta_graph:
+            saver = import_meta_graph(read_meta_graph(input_meta_graph), clear_devices=True)
+            if saver is not None:
+                saver.restore(session, input_checkpoint or "")
+        elif input_graph:
+            _load_graph(session, input_graph, input_binary, input_checkpoint, clear_devices)
+        else:
+            raise ValueError("freeze_graph needs an input_graph, an input_meta_graph or an input_saved_model_dir")
+        if initializer_nodes:
+            session.run([graph.get_operation_by_name(name.strip()) for name in initializer_nodes.split(",")])
+        definition = graph.as_graph_def()
+        if clear_devices:
+            for node in definition.node:
+                node.device = ""
+        frozen = convert_variables_to_constants(
+            session,
+            definition,
+            output_node_names.replace(" ", "").split(","),
+            variable_names_whitelist.replace(" ", "").split(",") if variable_names_whitelist else None,
+            variable_names_blacklist.replace(" ", "").split(",") if variable_names_blacklist else None,
+        )
+    if output_graph:
+        replace_file(output_graph, frozen.SerializeToString())
+    return frozen
+
+
+def _load_graph(session: Any, path: str, binary: bool, checkpoint: str | None, clear_devices: bool) -> None:
+    definition = graph_pb2.GraphDef()
+    with open(path, "rb") as file:
+        data = file.read()
+    if binary:
+        definition.ParseFromString(data)
+    else:
+        text_format.Merge(data.decode(), definition)
+    if clear_devices:
+        for node in definition.node:
+            node.device = ""
+    import_graph_def(definition, name="")
+    if checkpoint:
+        kinds = ("Variable", "VariableV2")
+        refs = {op.name: op.outputs[0] for op in session.graph.get_operations() if op.type in kinds}
+        Saver(refs).restore(session, checkpoint)
