@@ -60,12 +60,10 @@ from tfexp.graph.behavior import disable_tensor_equality as disable_tensor_equal
 from tfexp.graph.behavior import disable_v2_behavior as disable_v2_behavior
 from tfexp.graph.behavior import disable_v2_tensorshape as disable_v2_tensorshape
 from tfexp.graph.behavior import enable_control_flow_v2 as enable_control_flow_v2
-from tfexp.graph.behavior import enable_eager_execution as enable_eager_execution
 from tfexp.graph.behavior import enable_resource_variables as enable_resource_variables
 from tfexp.graph.behavior import enable_tensor_equality as enable_tensor_equality
 from tfexp.graph.behavior import enable_v2_behavior as enable_v2_behavior
 from tfexp.graph.behavior import enable_v2_tensorshape as enable_v2_tensorshape
-from tfexp.graph.behavior import executing_eagerly as executing_eagerly
 from tfexp.graph.behavior import resource_variables_enabled as resource_variables_enabled
 from tfexp.graph.collections import GraphKeys as GraphKeys
 from tfexp.graph.constant_value import constant_value as get_static_value
@@ -97,6 +95,7 @@ from tfexp.graph.scopes import colocate_with as colocate_with
 from tfexp.graph.scopes import container as container
 from tfexp.graph.scopes import control_dependencies as control_dependencies
 from tfexp.graph.scopes import device as device
+from tfexp.graph.scopes import executing_eagerly as executing_eagerly
 from tfexp.graph.scopes import get_collection as get_collection
 from tfexp.graph.scopes import get_collection_ref as get_collection_ref
 from tfexp.graph.scopes import get_default_graph as get_default_graph
@@ -106,6 +105,7 @@ from tfexp.graph.scopes import reset_default_graph as reset_default_graph
 from tfexp.graph.sparse_tensor import SparseTensor as SparseTensor
 from tfexp.graph.sparse_tensor import SparseTensorValue as SparseTensorValue
 from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
+from tfexp.graph.tape import GradientTape as GradientTape
 from tfexp.graph.tensor import Tensor as Tensor
 from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
 from tfexp.graph.versions import GIT_VERSION as GIT_VERSION
@@ -117,6 +117,7 @@ from tfexp.graph.while_loop import while_loop as while_loop
 from tfexp.ops import calls as _calls
 from tfexp.ops import control as _control
 from tfexp.ops import control_loop as _control_loop
+from tfexp.ops import eager_variables as _eager_variables
 from tfexp.ops import fourier_gradients as _fourier_gradients
 from tfexp.ops import linalg_gradients as _linalg_gradients
 from tfexp.ops import on_first_use as _on_first_use
@@ -125,7 +126,6 @@ from tfexp.ops import reduce_gradients as _reduce_gradients
 from tfexp.ops import sendrecv as _sendrecv
 from tfexp.ops import stack as _stack
 from tfexp.ops import tensor_array_gradients as _tensor_array_gradients
-from tfexp.ops import variables as _variables
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmax_of_dimension as arg_max
 from tfexp.ops.argmax import argmin as argmin

@@ -26,6 +26,7 @@ What `op_tests` makes of a row:
 - gradients: first and second order agree with central differences in float64, for the floating inputs that are given by a
   shape. `gradient=()` says that gradients stop: `tf.gradients` gives None, or raises LookupError where there is no rule.
   `second=False` where the second derivative is none (0 everywhere, or not defined by TensorFlow).
+- eager: where ops run at once, values and first gradients are the same.
 - errors: each `Error` is raised, when the node is made (ValueError, TypeError) or when it runs (tf.errors).
 
 An op whose test is elsewhere is named, with the reason, in `exemptions.py`. `test_completeness.py` asks for every op.
@@ -50,6 +51,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.runtime.eager import eager_mode
 
 CASES: list[OpCase] = []
 
@@ -406,6 +408,38 @@ def _compare(
         )
 
 
+def check_eager(case: OpCase) -> None:
+    """Where ops run at once: the same gradients, and the same values, the first time and the second (another way there)."""
+    arrays = case.arrays(case.dtypes[-1])
+    expected = case.expected(arrays)
+    with eager_mode():
+        for time in ("first", "second")[: 1 if case.definition.is_stateful else 2]:
+            outputs = build_constant(case.definition, arrays, case.attrs)
+            for number, (output, wanted) in enumerate(zip(outputs, expected, strict=True)):
+                assert_close(output.numpy(), wanted, case.tolerance, f"{case.id} output {number}, eager, {time} time")  # type: ignore[attr-defined]
+    if not case.numeric or case.gradient == () or not any(tf_dtypes.as_dtype(d).is_floating for d in case.dtypes):
+        return
+    arrays = case.arrays("float64")
+    with tf.Graph().as_default():
+        outputs, feeds = build(case.definition, arrays, np.shape, case.attrs)
+        wanted_inputs = _differentiable(case, list(feeds))
+        ys = [i for i, y in enumerate(outputs) if y.dtype.is_floating]
+        if not wanted_inputs or not ys:
+            return
+        xs = [list(feeds)[i] for i in wanted_inputs]
+        grads = [tf.convert_to_tensor(g) for g in gradients([outputs[i] for i in ys], xs)]
+        of_graph = evaluate(grads, feeds)
+    with eager_mode(), tf.GradientTape() as tape:
+        inputs = [[tf.constant(one) for one in a] if isinstance(a, list) else tf.constant(a) for a in arrays]
+        flat = flatten_args(inputs)
+        tape.watch([flat[i] for i in wanted_inputs])
+        results = outputs_of(case.definition(*inputs, **case.attrs))
+        for_inputs = tape.gradient([results[i] for i in ys], [flat[i] for i in wanted_inputs])
+        for number, grad, expected_grad in zip(wanted_inputs, for_inputs, of_graph, strict=True):
+            actual = tf.convert_to_tensor(grad).numpy()  # type: ignore[attr-defined]
+            assert_close(actual, expected_grad, 1e-9, f"{case.id}: eager gradient with respect to input {number}")
+
+
 def check_errors(case: OpCase) -> None:
     for error in case.errors:
         arrays = case.arrays(error.dtype or case.dtypes[0], error.inputs)
@@ -430,6 +464,7 @@ def _checks(case: OpCase) -> Iterator[Callable[[OpCase], None]]:
     if case.definition.bind_rule is not None:
         yield check_bound
     yield check_gradients
+    yield check_eager
     if case.errors:
         yield check_errors
 

@@ -18,6 +18,7 @@ _ON_FIRST_USE = {
     },
     "data": "tfexp.data",
     "edit_distance": "tfexp.ops.edit_distance:edit_distance",
+    "enable_eager_execution": "tfexp.runtime.eager:enable_eager_execution",
     "extract_image_patches": "tfexp.ops.image_boxes:extract_image_patches",
     "extract_volume_patches": "tfexp.ops.image_boxes:extract_volume_patches",
     **{

@@ -10,12 +10,13 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.functions import DatasetFunction
 from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
 from tfexp.data.structure import Component, flatten, flatten_up_to, map_leaves, pack_as
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.random_seed import get_seed
-from tfexp.graph.scopes import colocate_with, name_scope
+from tfexp.graph.scopes import colocate_with, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import dataset as sources
 from tfexp.ops import dataset_batch as batches
@@ -322,7 +323,13 @@ class Dataset:
 
     # --- iterators -----------------------------------------------------------------------------------------------
 
-    def make_one_shot_iterator(self) -> Iterator:
+    def __iter__(self) -> EagerIterator:
+        """The elements' values, in eager execution; RuntimeError otherwise."""
+        if not executing_eagerly():
+            raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
+        return EagerIterator(self)
+
+    def make_one_shot_iterator(self) -> Iterator | EagerIterator:
         """An iterator that goes through the data set once."""
         return make_one_shot_iterator(self)
 

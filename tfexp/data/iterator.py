@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
+from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.structure import components_of, flatten, map_leaves, pack_as
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import add_to_collection, colocate_with, get_default_graph
+from tfexp.graph.scopes import add_to_collection, colocate_with, executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import iterator as ops
 from tfexp.ops.calls import finish_function
@@ -141,17 +142,21 @@ class Iterator:
 
 def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> Iterator:
     """An iterator that begins `dataset` whenever its `initializer` runs."""
+    if executing_eagerly():
+        raise RuntimeError("make_initializable_iterator is not supported when eager execution is enabled.")
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.iterator_v2(container="", shared_name=shared_name or "", **dataset._spec())
         initializer = ops.make_iterator(dataset._variant_tensor, resource)
         return Iterator(resource, initializer, dataset._element)
 
 
-def make_one_shot_iterator(dataset: Dataset) -> Iterator:
+def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
     """An iterator that goes through `dataset` once, with nothing to initialize.
 
     ValueError when the data set depends on a placeholder or on a variable: its nodes are copied into a function.
     """
+    if executing_eagerly():
+        return EagerIterator(dataset)
     outer = get_default_graph()
     graph = _ByValue(f"_make_dataset_{secrets.token_urlsafe(8)}", outer)
     with graph.as_default():

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections import namedtuple
+from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core import dtypes
@@ -34,6 +35,15 @@ def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | 
                 stack.enter_context(graph.colocate_with(tensor.op))
             node = graph.create_op(op.name, call.tensors, call.attrs, name=scope)
     return results(node)
+
+
+def parts_of_call(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Tensor], dict[str, Any]]:
+    """The inputs and attributes of the node that a call with these inputs makes."""
+    call = _CallBuilder(op)
+    for arg, value in zip(op.inputs, args, strict=True):
+        call.add_input(arg, value)
+    call.finish_attrs(kwargs)
+    return call.tensors, call.attrs
 
 
 def results(node: Operation) -> Any:

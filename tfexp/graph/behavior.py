@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tfexp.graph.scopes import executing_eagerly
+
 
 def _already_off(name: str, what: str) -> Callable[[], None]:
     def disable() -> None:
@@ -27,23 +29,22 @@ def _not_there(name: str, what: str) -> Callable[[], None]:
 
 
 disable_v2_behavior = _already_off("disable_v2_behavior", "all of TensorFlow 2's behaviour is")
-disable_eager_execution = _already_off("disable_eager_execution", "eager execution is")
 disable_resource_variables = _already_off("disable_resource_variables", "resource variables are")
 disable_control_flow_v2 = _already_off("disable_control_flow_v2", "functional control flow is")
 disable_tensor_equality = _already_off("disable_tensor_equality", "comparing tensors by value is")
 disable_v2_tensorshape = _already_off("disable_v2_tensorshape", "plain numbers as dimensions are")
 
 enable_v2_behavior = _not_there("enable_v2_behavior", "graphs and sessions")
-enable_eager_execution = _not_there("enable_eager_execution", "graphs and sessions")
 enable_resource_variables = _not_there("enable_resource_variables", "reference variables")
 enable_control_flow_v2 = _not_there("enable_control_flow_v2", "control flow by Switch and Merge")
 enable_tensor_equality = _not_there("enable_tensor_equality", "tensors that are equal when they are the same")
 enable_v2_tensorshape = _not_there("enable_v2_tensorshape", "dimensions that are `tf.Dimension`s")
 
 
-def executing_eagerly() -> bool:
-    """False: ops make nodes of a graph. `tf.executing_eagerly`."""
-    return False
+def disable_eager_execution() -> None:
+    """Nothing to do; ValueError once eager execution is on, which it then is for good. `tf.disable_eager_execution`."""
+    if executing_eagerly():
+        raise ValueError("tf.disable_eager_execution must be called at program startup.")
 
 
 def control_flow_v2_enabled() -> bool:

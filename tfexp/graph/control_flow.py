@@ -17,7 +17,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
 
@@ -221,6 +221,9 @@ def cond(
         if not callable(function):
             raise TypeError(f"{argument} must be callable.")
     assert true_fn is not None and false_fn is not None
+    if executing_eagerly():
+        result = true_fn() if pred else false_fn()
+        return result if strict else _unpack_single(result)
     with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")

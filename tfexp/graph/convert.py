@@ -11,7 +11,7 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.op import get_op
 from tfexp.core.shape import Dimension, TensorShape
-from tfexp.formats.tensor import make_tensor_proto
+from tfexp.formats.tensor import make_tensor_proto, to_array
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -36,8 +36,11 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     """A `Const` node. With `shape`, a value of fewer elements is repeated (`verify_shape` forbids it). `tf.constant`."""
     if shape is not None:
         shape = TensorShape(shape).as_list()
+    graph = get_default_graph()
+    if graph.is_eager and shape is None:
+        return graph.value(*to_array(value, None if dtype is None else as_dtype(dtype)))
     proto = make_tensor_proto(value, dtype=dtype, shape=shape, verify_shape=verify_shape)
-    op = get_default_graph().create_op("Const", [], {"value": proto, "dtype": as_dtype(proto.dtype)}, name=name)
+    op = graph.create_op("Const", [], {"value": proto, "dtype": as_dtype(proto.dtype)}, name=name)
     return op.outputs[0]
 
 
@@ -58,6 +61,20 @@ def convert_to_tensor(
     if isinstance(value, Tensor):
         return _checked_dtype(value, wanted)
     hint = preferred_dtype if preferred_dtype is not None else dtype_hint
+    if type(value) in _SCALARS and (graph := get_default_graph()).is_eager:
+        # The same few numbers come again and again, and their tensors never change.
+        key = (type(value), str(value), wanted, hint)
+        if key not in graph.scalars:
+            graph.scalars[key] = _by_type(value, wanted, name, hint, as_ref)
+        return graph.scalars[key]
+    return _by_type(value, wanted, name, hint, as_ref)
+
+
+_SCALARS = frozenset({int, float, bool})
+
+
+def _by_type(value: Any, wanted: DType | None, name: str | None, hint: Any, as_ref: bool) -> Tensor:
+    """What the converters of the value's type make of it."""
     for _, _, base_type, convert in _CONVERTERS:
         if not isinstance(value, base_type):
             continue

@@ -9,17 +9,16 @@ from tfexp.core import nest
 from tfexp.core.op import get_op
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
 
-def no_op(name: str | None = None) -> Operation:
+def no_op(name: str | None = None) -> Any:
     """A node that does nothing; useful for its control edges. Source: `tf.no_op`."""
-    node: Operation = get_op("NoOp")(name=name)
-    return node
+    return None if executing_eagerly() else get_op("NoOp")(name=name)
 
 
-def _group_on_device(device: str, dependencies: Sequence[Operation], name: str | None = None) -> Operation:
+def _group_on_device(device: str, dependencies: Sequence[Operation], name: str | None = None) -> Any:
     graph = get_default_graph()
     with graph.control_dependencies(dependencies):
         if not device:
@@ -28,14 +27,18 @@ def _group_on_device(device: str, dependencies: Sequence[Operation], name: str |
             return no_op(name=name)
 
 
-def group(*inputs: Any, **kwargs: Any) -> Operation:
+def group(*inputs: Any, **kwargs: Any) -> Any:
     """A node that runs after all `inputs` (ops, tensors, IndexedSlices; nested). Source: `tf.group`.
+
+    None in eager execution, where everything has run.
 
     With inputs on several devices, there is one node for each, and one after those. TypeError for inputs that are neither.
     """
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    if executing_eagerly():
+        return None
     with name_scope(name, "group_deps", inputs) as scope:
         if not inputs:
             return no_op(name=scope)
@@ -75,6 +78,8 @@ def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str
 
 def tuple(tensors: Sequence[Any], name: str | None = None, control_inputs: Any = None) -> list[Any]:
     """`tensors` (or IndexedSlices, None), none of them there before all are, and after `control_inputs`. `tf.tuple`."""
+    if executing_eagerly():
+        return list(tensors)
     with name_scope(name, "tuple", [t for t in tensors if t is not None]):
         gates = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for value in control_inputs or []:

@@ -26,7 +26,7 @@ from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.loop_gradients import LoopGradient, LoopGradients
 from tfexp.graph.loop_nodes import is_loop_enter, is_loop_exit, is_loop_switch, is_merge, while_context_of
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
 Gradient = Tensor | IndexedSlices
@@ -83,6 +83,8 @@ def gradients(
     `grad_ys` weighs the ys (None: ones), `stop_gradients` are taken as constants. Raises LookupError for an op without a
     gradient, TypeError for types that have none, ValueError for lists whose lengths differ.
     """
+    if executing_eagerly():
+        raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
     ys, xs, stop_gradients = _as_list(ys), _as_list(xs), _as_list(stop_gradients)
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     if unconnected_gradients not in (UnconnectedGradients.NONE, UnconnectedGradients.ZERO):
@@ -286,7 +288,7 @@ class _Backward:
             ):
                 return _add_pairwise(op, grads)
             return _add_by_device(grads)
-        return _add_slices(grads)
+        return add_slices(grads)
 
     def gradient_of(self, x: Tensor, unconnected: str) -> Gradient | None:
         slots = self.grads.get(x.op)
@@ -451,7 +453,7 @@ def _add_pairwise(op: Operation, grads: list[Any]) -> Tensor:
         return total
 
 
-def _add_slices(grads: list[Any]) -> Gradient:
+def add_slices(grads: list[Any]) -> Gradient:
     """Sparse gradients are concatenated; with a dense one among them, all become dense."""
     if any(isinstance(g, Tensor) for g in grads):
         result: Tensor = get_op("AddN")(grads)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import graph_pb2, versions_pb2
@@ -171,6 +171,22 @@ class Graph(Elements, Surroundings, Collections):
     @property
     def _last_id(self) -> int:
         return self._next_id - 1
+
+    # Whether `create_op` computes at once instead of adding a node (`runtime.eager`).
+    is_eager = False
+
+    @property
+    def scalars(self) -> MutableMapping[Any, Tensor]:
+        """Where ops run at once: the tensors of Python numbers that were met."""
+        raise NotImplementedError(f"{self} has nodes, not values")
+
+    def value(self, array: Any, dtype: DType) -> Tensor:
+        """Where ops run at once: a tensor that holds a copy of `array`."""
+        raise NotImplementedError(f"{self} has nodes, not values")
+
+    def next_op_seed(self) -> int:
+        """Where ops run at once: the seed of the next random op that has none of its own."""
+        raise NotImplementedError(f"{self} numbers its random ops")
 
     @property
     def building_function(self) -> bool:

@@ -39,7 +39,9 @@ def get_seed(op_seed: int | None) -> tuple[Any, Any]:
         graph_seed = DEFAULT_GRAPH_SEED
     else:
         graph_seed = _reduced(graph.seed)
-        if op_seed is None:
+        if op_seed is None and graph.is_eager:
+            op_seed = graph.next_op_seed()
+        elif op_seed is None:
             op_seed = _ops_numbered.get(graph, 0)
             _ops_numbered[graph] = op_seed + 1
     op_seed = _reduced(op_seed)

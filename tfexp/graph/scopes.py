@@ -33,9 +33,28 @@ def reset_default_graph() -> None:
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
             "the nesting and create a new graph."
         )
+    if executing_eagerly():
+        raise RuntimeError("tf.reset_default_graph() is not supported when eager execution is enabled: there is no graph.")
     if defaults.session_stack.holds_pushed:
         raise AssertionError("tf.reset_default_graph() was called while a tf.InteractiveSession is open: close() it first.")
     _global_default = None
+
+
+def global_default_graph() -> Graph | None:
+    """The process's own default graph, None as long as nobody has asked for it."""
+    return _global_default
+
+
+def set_global_default_graph(graph: Graph) -> None:
+    """Make it the process's own default graph (eager execution does that)."""
+    global _global_default
+    _global_default = graph
+
+
+def executing_eagerly() -> bool:
+    """Whether ops run at once here: eager execution is on, and no graph is being built. Source: `tf.executing_eagerly`."""
+    current: Graph | None = defaults.graph_stack.current or _global_default
+    return current is not None and current.is_eager
 
 
 def has_default_graph() -> bool:
@@ -61,7 +80,7 @@ def graph_of(values: Iterable[Any]) -> Graph:
     A function that is being built takes values of the graphs around it.
     """
     default = get_default_graph()
-    if default.building_function:
+    if default.building_function or default.is_eager:
         return default
     found: Any = None
     for element in elements_of(values):
@@ -69,7 +88,12 @@ def graph_of(values: Iterable[Any]) -> Graph:
             found = element
         elif element.graph is not found.graph:
             raise ValueError(f"{element} must be from the same graph as {found}.")
-    return default if found is None else found.graph
+    if found is None:
+        return default
+    if found.graph.is_eager:
+        raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
+    graph: Graph = found.graph
+    return graph
 
 
 class name_scope:  # noqa: N801 (TensorFlow's name)
@@ -78,6 +102,9 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
     `default_name` is used where `name` is None; `values` decide the graph. Without `default_name`, None or `""` goes to the
     root. Source: `tf.name_scope`, TF 1.15.
     """
+
+    _stack: contextlib.ExitStack | None
+    _left: tuple[Graph, str]  # in eager execution: where the scope was opened, and what was there before
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
         if not (name is None or isinstance(name, str)):
@@ -93,8 +120,14 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
         return self._name
 
     def __enter__(self) -> str:
+        graph = get_default_graph()
+        if graph.is_eager:
+            # In few steps: it is around nearly every op, and only variables have names from it.
+            self._stack, self._left = None, (graph, graph._name_stack)
+            graph._name_stack = graph._scope_below(self._name)
+            return graph._name_stack + "/" if graph._name_stack else ""
         with contextlib.ExitStack() as stack:
-            graph = graph_of(self._values) if self._values is not None else get_default_graph()
+            graph = graph_of(self._values) if self._values is not None else graph
             if self._values is not None:
                 stack.enter_context(graph.as_default())
             scope = stack.enter_context(graph.name_scope(self._name))
@@ -102,7 +135,11 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
         return scope
 
     def __exit__(self, *exc: Any) -> None:
-        self._stack.close()
+        if self._stack is not None:
+            self._stack.close()
+        else:
+            graph, before = self._left
+            graph._name_stack = before
 
 
 def device(device_name_or_function: Any) -> Any:

@@ -113,17 +113,17 @@ class Surroundings:
             valid = _INNER_NAME if self._name_stack else _FIRST_NAME
             if not valid.fullmatch(name):
                 raise ValueError(f"{name!r} is not a valid scope name")
-        old = self._name_stack
-        if not name:
-            self._name_stack = ""
-        elif name.endswith("/"):
-            self._name_stack = name[:-1]
-        else:
-            self._name_stack = self.unique_name(name)
+        old, self._name_stack = self._name_stack, self._scope_below(name)
         try:
             yield self._name_stack + "/" if self._name_stack else ""
         finally:
             self._name_stack = old
+
+    def _scope_below(self, name: str | None) -> str:
+        """The scope that `name` opens here, without trailing slash."""
+        if not name:
+            return ""
+        return name[:-1] if name.endswith("/") else self.unique_name(name)
 
     def get_name_scope(self) -> str:
         """The current scope without trailing slash."""

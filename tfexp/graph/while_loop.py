@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from tfexp.graph.control_flow import merge, switch_ref_or_tensor
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.loop_nodes import is_loop_constant
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext, leave, next_iteration
 
@@ -47,6 +48,8 @@ def while_loop(
             raise TypeError("parallel_iterations must be a positive integer.")
         if not nest.is_nested(loop_vars):
             loop_vars = [loop_vars]
+        if executing_eagerly():
+            return _run_at_once(cond, body, loop_vars, maximum_iterations, return_same_structure)
         counted = maximum_iterations is not None
         if counted:
             maximum_iterations = _scalar(maximum_iterations)
@@ -63,6 +66,24 @@ def while_loop(
             get_default_graph().add_to_collection(GraphKeys.WHILE_CONTEXT, context)
         result = _build(context, cond, body, loop_vars, shape_invariants, return_same_structure or counted)
         return result[1] if counted else result
+
+
+def _run_at_once(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, return_same_structure: bool) -> Any:
+    """The loop in eager execution: Python's own."""
+    single = len(loop_vars) == 1 and not return_same_structure
+    rounds = itertools.count() if maximum_iterations is None else range(int(maximum_iterations))
+    for _ in rounds:
+        if not cond(*loop_vars):
+            break
+        result = body(*loop_vars)
+        if not nest.is_nested(result):
+            result = [result]
+        nest.assert_same_structure(list(loop_vars), list(result))
+        loop_vars = result
+    results = nest.pack_sequence_as(
+        loop_vars, [v if hasattr(v, "flow") else convert_to_tensor(v) for v in nest.flatten(loop_vars)]
+    )
+    return results[0] if single else results
 
 
 def _scalar(maximum_iterations: Any) -> Tensor:

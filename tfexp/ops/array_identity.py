@@ -15,6 +15,7 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, same_shape, type_text
 
@@ -65,6 +66,8 @@ placeholder_op.not_differentiable()
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that every run has to feed. Running it unfed is an InvalidArgumentError. Source: `tf.placeholder`."""
+    if executing_eagerly():
+        raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     result: Tensor = placeholder_op(dtype=dtype, shape=TensorShape(shape), name=name)
     return result
 

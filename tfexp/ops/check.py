@@ -16,7 +16,7 @@ from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
 from tfexp.graph.dependencies import group, no_op, with_dependencies
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies, get_default_graph, name_scope
+from tfexp.graph.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, same_shape
 from tfexp.ops.shape_rules import with_rank
@@ -74,11 +74,22 @@ def _(ctx: Any, condition: Array, data: list[Array], *, summarize: int) -> None:
         raise InvalidArgumentError(None, None, f"assertion failed: {parts}")
 
 
-def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Operation:
+def _eager_summary(value: Any, most: int) -> str:
+    array = np.ravel(np.asarray(convert_to_tensor(value)))
+    shown = [str(element) for element in (array if most < 0 else array[:most])]
+    return ", ".join([*shown, "..."] if len(shown) < array.size else shown)
+
+
+def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Any:
     """An operation that fails the run, showing `data`, unless the scalar `condition` holds. Source: `tf.Assert`.
 
     Data other than strings and int32 is only brought in when the condition fails (a `cond`), for it may be on a GPU.
     """
+    if executing_eagerly():
+        if not condition:
+            parts = "\n".join(_eager_summary(value, 3 if summarize is None else summarize) for value in data)
+            raise InvalidArgumentError(None, None, f"Expected '{condition}' to be true. Summarized data: {parts}")
+        return None
     with name_scope(name, "Assert", [condition, *data]):
         tensors = convert_n_to_tensor(list(data))
         if all(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in tensors):

@@ -6,8 +6,9 @@ A request comes with its full name and with all that a `VariableScope` hands dow
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_slice
 from tfexp.ops.initializers import glorot_uniform_initializer, zeros_initializer
@@ -145,7 +146,7 @@ class VariableStore:
     def _shared(self, request: Request, shape: TensorShape, dtype: DType) -> Any:
         name = request.name
         found = self._variables[name]  # type: ignore[index]
-        if not request.reuse:
+        if not request.reuse and not executing_eagerly():
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 f"VarScope? Originally defined at:\n\n{_where(found.op.origin)}\n"
@@ -212,7 +213,11 @@ class VariableStore:
 def variable_store() -> VariableStore:
     """The store of the default graph."""
     # A collection, so that it lives and dies with the graph; only strings are names that a user or a MetaGraph sees.
-    kept = get_default_graph().get_collection_ref(_STORE)
+    # In eager execution only an EagerVariableStore is there for longer than one call.
+    graph = get_default_graph()
+    kept = graph.get_collection_ref(_STORE)
+    if not kept and graph.is_eager:
+        return VariableStore()
     if not kept:
         kept.append(VariableStore())
     store: VariableStore = kept[0]
@@ -220,6 +225,36 @@ def variable_store() -> VariableStore:
 
 
 _STORE = ("variable store",)
+
+
+class EagerVariableStore:
+    """Lets `tf.get_variable` share variables by name in eager execution: `with store.as_default(): …`.
+
+    Source: `tf.contrib.eager.EagerVariableStore`.
+    """
+
+    def __init__(self, store: VariableStore | None = None):
+        self._store = VariableStore() if store is None else store
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[None]:
+        """Requests of the default graph go to this store in the block."""
+        kept = get_default_graph().get_collection_ref(_STORE)
+        kept.insert(0, self._store)
+        try:
+            yield
+        finally:
+            kept.remove(self._store)
+
+    def variables(self) -> list[Any]:
+        """All variables of the store, by name."""
+        return [variable for _, variable in sorted(self._store._variables.items())]
+
+    def trainable_variables(self) -> list[Any]:
+        return [v for v in self.variables() if v.trainable]
+
+    def non_trainable_variables(self) -> list[Any]:
+        return [v for v in self.variables() if not v.trainable]
 
 
 def _shared_parts(

@@ -25,7 +25,7 @@ from tfexp.ops import array_identity, scatter, state
 from tfexp.ops.initial_values import without_uninitialized_reads
 from tfexp.ops.save_slice import SaveSliceInfo as _SaveSliceInfo
 from tfexp.ops.slice_assign import assignable_slice
-from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization, set_default_creator
+from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
 
 class RefVariable(Variable):
@@ -344,13 +344,3 @@ def _checked(value: Any, default: Any, what: str, name: str | None) -> Any:
     if not isinstance(value, type(default)):
         raise ValueError(f"Invalid variable {what} mode: {value} for variable: {name}")
     return value
-
-
-@set_default_creator
-def _make_variable(use_resource: bool | None = None, **kwargs: Any) -> RefVariable:
-    if use_resource:
-        raise NotImplementedError(
-            f"Variable {kwargs.get('name')!r}: use_resource=True is not supported, tfexp has reference variables only; "
-            "leave the argument out"
-        )
-    return RefVariable(**kwargs)

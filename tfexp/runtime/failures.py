@@ -53,6 +53,13 @@ def as_op_error(error: Exception, node_name: str, origin: Any) -> errors.OpError
     )
 
 
+def as_eager_error(error: Exception, op_type: str) -> errors.OpError:
+    """The same where there is no node, in eager execution; the message ends with `[Op:TYPE]`."""
+    found = as_op_error(error, op_type, None)
+    text = found.message.partition("\n\t [[{{node")[0]
+    return _make(type(found), None, f"{text} [Op:{op_type}]", found.error_code)
+
+
 def _make(cls: type[errors.OpError], origin: Any, message: str, code: int) -> errors.OpError:
     node_def = None if origin is None else origin.node_def
     if cls is errors.OpError:

@@ -16,8 +16,15 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor_or_indexed_slic
 from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradients import gradients
-from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import colocate_with, control_dependencies, get_default_graph, init_scope, name_scope
+from tfexp.graph.scopes import (
+    colocate_with,
+    control_dependencies,
+    executing_eagerly,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
+from tfexp.graph.tape import GradientTape
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, state
 from tfexp.ops.array_order import unique
@@ -64,7 +71,7 @@ class Optimizer:
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
         grad_loss: Any = None,
-    ) -> Operation:
+    ) -> Any:
         """The op that takes one step against the gradient of `loss`, and then increments `global_step`.
 
         ValueError when no variable gets a gradient.
@@ -99,6 +106,8 @@ class Optimizer:
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH. "
                 f"Not {gate_gradients}"
             )
+        if executing_eagerly():
+            return self._gradients_at_once(loss, var_list, grad_loss)
         loss = call_if_callable(loss)
         self._assert_valid_dtypes([loss] if grad_loss is None else [loss, grad_loss])
         variables = trainable_variables() if var_list is None else nest.flatten(var_list)
@@ -118,8 +127,23 @@ class Optimizer:
         self._assert_valid_dtypes([v for g, v in pairs if g is not None and v.dtype is not dtypes.resource])
         return pairs
 
-    def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Operation:
-        """The op that applies [(gradient or None, variable), …] and then increments `global_step`."""
+    def _gradients_at_once(self, loss: Any, var_list: Any, grad_loss: Any) -> GradientsAndVariables:
+        """In eager execution `loss` is a function; the variables that it reads are those to train, if none are given."""
+        if not callable(loss):
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."
+            )
+        with GradientTape() as tape:
+            if var_list is not None:
+                tape.watch(var_list)
+            value = loss()
+        variables = list(tape.watched_variables()) if var_list is None else nest.flatten(var_list)
+        pairs = list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
+        self._assert_valid_dtypes([v for g, v in pairs if g is not None])
+        return pairs
+
+    def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
+        """The op that applies [(gradient or None, variable), …] and increments `global_step`; None when that was at once."""
         pairs = [(_checked_gradient(g), v) for g, v in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
@@ -140,6 +164,8 @@ class Optimizer:
             else:
                 with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
                     train_op = state.assign_add(global_step, 1, name=scope)
+            if executing_eagerly():
+                return None
             train_op = train_op.op if isinstance(train_op, Tensor) else train_op
             collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
             if train_op not in collection:
@@ -251,7 +277,8 @@ class Optimizer:
 
 
 def _key(var: Any) -> tuple[Any, str]:
-    return (var.op.graph, var.op.name)
+    # Names of eager execution's variables need not differ.
+    return (var.op.graph, getattr(var, "_unique_id", None) or var.op.name)
 
 
 def _target(var: Any) -> Any:

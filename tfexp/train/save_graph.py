@@ -137,6 +137,14 @@ class SaveGraphBuilder:
             version=saver_pb2.SaverDef.V2,
         )
 
+    def save_at_once(self, path: str, saveables: list[Saveable]) -> None:
+        """In eager execution: write them."""
+        self._save(constant(path), saveables)
+
+    def restore_at_once(self, path: str, saveables: list[Saveable]) -> None:
+        """In eager execution: read and assign them."""
+        self._restore(constant(path), saveables, "restore", None)
+
     def _save(self, prefix: Tensor, saveables: list[Saveable]) -> Tensor:
         """SaveV2 of these, and the file name once it has run."""
         with name_scope("SaveV2") as scope:

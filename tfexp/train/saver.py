@@ -14,7 +14,7 @@ from tfexp.core import errors
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.ops import variable_lists
 from tfexp.train import meta_graph
 from tfexp.train.global_step import global_step as step_of
@@ -81,16 +81,25 @@ class Saver:
         """Add the ops to the default graph; done by the constructor unless `defer_build`."""
         if self.saver_def is not None:
             return
+        if executing_eagerly():
+            # Nothing to prepare: each call saves or restores the variables that are given here.
+            if self._var_list is None:
+                raise RuntimeError(
+                    "When eager execution is enabled, `var_list` must specify a list or dict of variables to save"
+                )
+            return
         source = variable_lists.all_saveable_objects() if self._var_list is None else self._var_list
         if not source:
             if not self._allow_empty:
                 raise ValueError("No variables to save")
             self._is_empty = True
             return
-        builder = SaveGraphBuilder(self._reshape, self._sharded, self._filename)
-        self.saver_def = builder.build(saveables_from(source), self._name)
+        self.saver_def = self._builder().build(saveables_from(source), self._name)
         self.saver_def.max_to_keep = self._max_to_keep or 0
         self.saver_def.keep_checkpoint_every_n_hours = self._keep_hours
+
+    def _builder(self) -> SaveGraphBuilder:
+        return SaveGraphBuilder(self._reshape, self._sharded, self._filename)
 
     def _built(self, purpose: str) -> saver_pb2.SaverDef:
         if self.saver_def is None:
@@ -154,7 +163,8 @@ class Saver:
         The order is such that whenever the process dies, the folder's `checkpoint` file names a checkpoint that is there,
         with its MetaGraph. Raises ValueError where `save_path` cannot be one, and the runtime's errors.
         """
-        if not self._is_empty:
+        at_once = executing_eagerly()
+        if not (self._is_empty or at_once):
             self._built("save")
         latest = latest_filename or "checkpoint"
         folder, base = os.path.split(save_path)
@@ -164,12 +174,12 @@ class Saver:
             raise ValueError(f"'latest_filename' collides with 'save_path': {latest!r} and {save_path!r}")
         if os.path.split(latest)[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        if not hasattr(sess, "run"):
+        if not (at_once or hasattr(sess, "run")):
             raise TypeError(f"'sess' must be a Session; {sess}")
         path = save_path if global_step is None else f"{save_path}-{self._step_text(sess, global_step)}"
         if not self._is_empty:
             path = self._write(sess, path, folder)
-        if write_meta_graph:
+        if write_meta_graph and not at_once:
             with sess.graph.as_default():
                 self.export_meta_graph(f"{path}.{meta_graph_suffix}", strip_default_attrs=strip_default_attrs)
         if self._is_empty:
@@ -183,8 +193,11 @@ class Saver:
         return path
 
     def _write(self, sess: Any, path: str, folder: str) -> str:
-        definition = self._built("save")
         try:
+            if executing_eagerly():
+                self._builder().save_at_once(path, saveables_from(self._var_list))
+                return path
+            definition = self._built("save")
             written: Any = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: path})
         except (errors.FailedPreconditionError, errors.NotFoundError):
             if folder and not os.path.isdir(folder):
@@ -193,7 +206,8 @@ class Saver:
         return written.decode() if isinstance(written, bytes) else str(written)
 
     def _step_text(self, sess: Any, global_step: Any) -> str:
-        step = int(global_step) if isinstance(global_step, numbers.Integral) else step_of(sess, global_step)
+        is_number = isinstance(global_step, numbers.Integral) or executing_eagerly()
+        step = int(global_step) if is_number else step_of(sess, global_step)
         return f"{step:08d}" if self._pad_step_number else str(step)
 
     def restore(self, sess: Any, save_path: str) -> None:
@@ -209,8 +223,11 @@ class Saver:
         path = str(save_path)
         if not checkpoint_exists(path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {path}")
-        definition = self._built("restore")
         try:
+            if executing_eagerly():
+                self._builder().restore_at_once(path, saveables_from(self._var_list))
+                return
+            definition = self._built("restore")
             sess.run(definition.restore_op_name, {definition.filename_tensor_name: path})
         except errors.NotFoundError as error:
             raise _explained(error, "a Variable name or other graph key that is missing from the checkpoint") from error

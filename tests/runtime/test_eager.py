@@ -1,0 +1,376 @@
+"""Eager execution: values at once, variables, tapes, Python's control flow, data sets. Numbers recorded from TensorFlow."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.runtime.eager import eager_mode
+
+
+@pytest.fixture(autouse=True)
+def _eagerly():
+    with eager_mode():
+        yield
+
+
+tfe = tf.contrib.eager
+
+MATRIX = [[1.0, 2.0], [3.0, 4.0]]
+
+
+# --- tensors ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_tensor_holds_its_value():
+    x = tf.constant(MATRIX)
+    assert tf.executing_eagerly()
+    assert isinstance(x, tf.Tensor)
+    np.testing.assert_array_equal((x + 1).numpy(), [[2, 3], [4, 5]])
+    np.testing.assert_array_equal(np.ones([2, 2], np.float32) + x, [[2, 3], [4, 5]])
+    assert float(tf.reduce_sum(x)) == 10
+    assert int(tf.constant(2)) == 2
+    assert [1, 2, 3][tf.constant(1)] == 2
+    assert bool(tf.constant(True))
+    assert len(x) == 2
+    assert [row.numpy().tolist() for row in x] == MATRIX
+    assert f"{tf.constant(1.5):.2f}" == "1.50"
+    assert tf.constant("a").numpy() == b"a"
+    assert x.ndim == 2
+    assert x.device == "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+def test_how_a_tensor_prints():
+    x = tf.constant(MATRIX)
+    assert str(x) == "tf.Tensor(\n[[1. 2.]\n [3. 4.]], shape=(2, 2), dtype=float32)"
+    body = "shape=(2, 2), dtype=float32, numpy=\narray([[1., 2.],\n       [3., 4.]], dtype=float32)>"
+    assert repr(x).startswith("<tf.Tensor: id=")
+    assert repr(x).endswith(body)
+    assert str(tf.constant(7)) == "tf.Tensor(7, shape=(), dtype=int32)"
+    assert str(tf.constant("a")) == "tf.Tensor(b'a', shape=(), dtype=string)"
+
+
+def test_values_do_not_change_from_outside():
+    array = np.zeros(3, np.float32)
+    x = tf.constant(array)
+    array[0] = 5
+    x.numpy()[1] = 5
+    np.testing.assert_array_equal(x.numpy(), [0, 0, 0])
+
+
+def test_what_needs_a_graph_says_so():
+    x = tf.constant(1.0)
+    with pytest.raises(RuntimeError, match=r"tf.placeholder\(\) is not compatible with eager execution"):
+        tf.placeholder(tf.float32)
+    with pytest.raises(RuntimeError, match=r"Use tf\.GradientTape instead"):
+        tf.gradients(x, x)
+    with pytest.raises(NotImplementedError, match=r"is \.numpy\(\) what you're looking for"):
+        x.eval()
+    with pytest.raises(RuntimeError, match="The Session graph is empty"):
+        tf.Session().run(x)
+    with tf.Graph().as_default():
+        assert not tf.executing_eagerly()
+        with pytest.raises(RuntimeError, match="Attempting to capture an EagerTensor without building a function"):
+            tf.add(x, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: x + tf.constant([1.0, 2.0, 3.0]), "Incompatible shapes: [2,2] vs. [3] [Op:AddV2]"),
+        (lambda x: tf.matmul(x, [[1.0, 2.0, 3.0]]), "Matrix size-incompatible: In[0]: [2,2], In[1]: [1,3] [Op:MatMul]"),
+        (
+            lambda x: tf.reshape(x, [3, 3]),
+            "Input to reshape is a tensor with 4 values, but the requested shape has 9 [Op:Reshape]",
+        ),
+        (lambda x: tf.gather(x, [5]), "indices[0] = 5 is not in [0, 2) [Op:GatherV2]"),
+        (lambda x: tf.constant(1) // 0, "Integer division by zero [Op:FloorDiv]"),
+    ],
+)
+def test_errors_are_those_of_a_run(call, message):
+    x = tf.constant(MATRIX)
+    for _ in range(2):  # the second time goes the short way
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            call(x)
+        assert str(caught.value) == message
+
+
+def test_the_short_way_notices_what_it_depends_on():
+    x = tf.constant(np.arange(12.0).reshape(3, 4))
+    for shape in ([4, 3], [2, 6], [4, 3]):
+        assert tf.reshape(x, shape).shape.as_list() == shape
+        assert tf.reshape(x, tf.constant(shape)).shape.as_list() == shape
+    for axis in (0, 1, 0):
+        np.testing.assert_array_equal(tf.reduce_sum(x, axis=axis).numpy(), np.arange(12.0).reshape(3, 4).sum(axis))
+    assert (tf.constant(1) / tf.constant(2)).dtype is tf.float64
+    assert (tf.constant(1.0) / tf.constant(2.0)).dtype is tf.float32
+
+
+# --- variables ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_variable_has_its_value_at_once():
+    v = tf.Variable(1.5, name="v")
+    assert repr(v) == "<tf.Variable 'v:0' shape=() dtype=float32, numpy=1.5>"
+    assert v.numpy() == np.float32(1.5)
+    assert v.assign(3.0) is v
+    v.assign_add(1.0)
+    assert float(v * 2.0) == 8.0
+    assert tf.Variable(1.0).name == tf.Variable(1.0).name == "Variable:0"
+    assert tf.global_variables() == []
+    assert tf.global_variables_initializer() is None
+    with pytest.raises(RuntimeError, match="not supported when eager execution is enabled"):
+        v.eval()
+
+
+def test_a_value_that_was_read_does_not_follow_the_variable():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    read, part = v.read_value(), tf.reshape(v, [3, 1])
+    v.assign_add([1.0, 1.0, 1.0])
+    v.scatter_update(tf.IndexedSlices(tf.constant([9.0]), tf.constant([0])))
+    np.testing.assert_array_equal(read.numpy(), [1, 2, 3])
+    np.testing.assert_array_equal(part.numpy(), [[1], [2], [3]])
+    np.testing.assert_array_equal(v.numpy(), [9, 3, 4])
+
+
+def test_updates_are_in_place_where_nobody_looks():
+    v = tf.Variable(np.zeros(1000, np.float32))
+    buffer = v._ref()._value
+    v.assign_add(np.ones(1000, np.float32))
+    address = buffer.value.ctypes.data
+    for _ in range(3):
+        v.assign_add(np.ones(1000, np.float32))
+    assert buffer.value.ctypes.data == address
+
+
+def test_slices_of_a_variable_are_assigned():
+    v = tf.Variable(np.zeros((2, 3), np.float32))
+    v[1, 1:].assign([5.0, 6.0])
+    np.testing.assert_array_equal(v.numpy(), [[0, 0, 0], [0, 5, 6]])
+
+
+def test_get_variable_shares_only_in_a_store():
+    def get():
+        return tf.get_variable("g", [2], initializer=tf.zeros_initializer())
+
+    assert get() is not get()
+    store = tfe.EagerVariableStore()
+    with store.as_default():
+        assert get() is get()
+    with tf.variable_scope("scope"):
+        assert get().name == "scope/g:0"
+    assert [v.name for v in store.trainable_variables()] == ["g:0"]
+
+
+# --- gradients ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_tape_differentiates_what_it_saw():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = v * v
+    outside = v * v
+    assert tape.gradient(y, v).numpy() == 6
+    with pytest.raises(RuntimeError, match="can only be called once on non-persistent tapes"):
+        tape.gradient(y, v)
+    with tf.GradientTape() as tape:
+        pass
+    assert tape.gradient(outside, v) is None
+
+
+def test_a_persistent_tape_watches_tensors_and_gives_many_gradients():
+    x, v = tf.constant(MATRIX), tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(x * x)
+        z = tf.reduce_sum(y * x)
+    np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [[2, 4], [6, 8]])
+    grad, none = tape.gradient(z, [x, v])
+    np.testing.assert_array_equal(grad.numpy(), [[50, 70], [90, 110]])
+    assert none is None
+    assert tape.gradient(z, v, unconnected_gradients="zero").numpy() == 0
+    assert tape.watched_variables() == ()
+
+
+def test_second_order():
+    v = tf.Variable(4.0)
+    with tf.GradientTape() as outer:
+        with tf.GradientTape() as inner:
+            y = v**3
+        slope = inner.gradient(y, v)
+    assert slope.numpy() == 48
+    assert outer.gradient(slope, v).numpy() == 24
+
+
+def test_gradients_of_rows_stay_sparse():
+    table = tf.Variable(np.arange(12.0, dtype=np.float32).reshape(4, 3))
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.gather(table, [1, 1, 2]))
+    grad = tape.gradient(y, table)
+    assert isinstance(grad, tf.IndexedSlices)
+    assert grad.indices.numpy().tolist() == [1, 1, 2]
+
+
+def test_stopping_and_weighting():
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = tf.stop_gradient(v) * v
+    assert tape.gradient(y, v, output_gradients=tf.constant(2.0)).numpy() == 6
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        y = v * v
+    assert tape.gradient(y, v) is None
+    with tf.GradientTape() as tape:
+        y = v * v
+        with tape.stop_recording():
+            z = y * v
+    assert tape.gradient(z, v) is None
+
+
+def test_jacobians():
+    x = tf.constant(MATRIX)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    jacobian = tape.jacobian(y, x).numpy()
+    np.testing.assert_array_equal(jacobian.reshape(4, 4), np.diag([2, 4, 6, 8]))
+    np.testing.assert_array_equal(tape.batch_jacobian(y, x).numpy(), [np.diag([2, 4]), np.diag([6, 8])])
+
+
+def test_a_gradient_of_ones_own():
+    @tf.custom_gradient
+    def square(x):
+        return x * x, lambda dy: dy * 100.0
+
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = square(v)
+    assert tape.gradient(y, v).numpy() == 100
+
+
+def test_a_tape_around_a_graph():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, other = tf.constant(3.0), tf.constant(1.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x * other
+        grad, unwatched = tape.gradient(y, [x, other])
+        assert session.run(grad) == 6
+        assert unwatched is None
+
+
+def test_functions_that_differentiate_functions():
+    w = tf.Variable(2.0)
+    value, ((grad, variable),) = tfe.implicit_value_and_gradients(lambda x: w * w * x)(3.0)
+    assert (value.numpy(), grad.numpy(), variable) == (12, 12, w)
+    assert [(g.numpy(), v) for g, v in tfe.implicit_gradients(lambda: w * w)()] == [(4, w)]
+    assert [g.numpy() for g in tfe.gradients_function(lambda x, y: x * x * y)(3.0, 2.0)] == [12, 9]
+    assert [g.numpy() for g in tfe.gradients_function(lambda x, y: x * x * y, params=["y"])(3.0, 2.0)] == [9]
+    with pytest.raises(ValueError, match="No trainable variables were accessed"):
+        tfe.implicit_gradients(lambda: tf.constant(1.0))()
+
+
+# --- training -----------------------------------------------------------------------------------------------------------
+
+
+def test_optimizers_take_functions():
+    v = tf.Variable(4.0, name="vv")
+    sgd, adam = tf.train.GradientDescentOptimizer(0.1), tf.train.AdamOptimizer(0.1)
+    assert sgd.minimize(lambda: v * v) is None
+    assert v.numpy() == np.float32(3.2)
+    adam.minimize(lambda: v * v, var_list=[v])
+    assert v.numpy() == np.float32(3.1000001)
+    assert [s.name for s in adam.variables()] == ["beta1_power:0", "beta2_power:0", "vv/Adam:0", "vv/Adam_1:0"]
+    with pytest.raises(RuntimeError, match="should be a function when eager execution is enabled"):
+        sgd.minimize(v * v)
+
+
+def test_a_layer_learns():
+    random = np.random.RandomState(0)
+    x = random.randn(64, 3).astype(np.float32)
+    y = x @ np.array([[1.0], [-2.0], [0.5]], np.float32)
+    layer = tf.layers.Dense(1)
+    optimizer, step = tf.train.AdamOptimizer(0.1), tf.Variable(0, trainable=False)
+    loss = tfe.implicit_value_and_gradients(lambda: tf.losses.mean_squared_error(y, layer(x)))
+    for _ in range(150):
+        value, grads = loss()
+        optimizer.apply_gradients(grads, global_step=step)
+    assert value.numpy() < 1e-3
+    assert step.numpy() == 150
+
+
+def test_saving_and_restoring(tmp_path):
+    v, w = tf.Variable([1.0, 2.0], name="v"), tf.Variable(3, name="w")
+    path = tfe.Saver([v, w]).save(None, str(tmp_path / "model"))
+    v.assign([0.0, 0.0])
+    w.assign(0)
+    tfe.Saver([v, w]).restore(None, path)
+    assert (v.numpy().tolist(), w.numpy()) == ([1, 2], 3)
+
+
+# --- control flow, random numbers, data -----------------------------------------------------------------------------------
+
+
+def test_control_flow_is_pythons():
+    assert tf.cond(tf.constant(True), lambda: tf.constant(1), lambda: tf.constant(2)).numpy() == 1
+    assert tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)]).numpy() == 10
+    i, product = tf.while_loop(lambda i, p: i < 9, lambda i, p: (i + 1, p * 2.0), (0, 1.0), maximum_iterations=4)
+    assert (i.numpy(), product.numpy()) == (4, 16)
+    assert tf.case([(tf.constant(False), lambda: tf.constant(1))], default=lambda: tf.constant(3)).numpy() == 3
+    x = tf.constant(MATRIX)
+    np.testing.assert_array_equal(tf.map_fn(lambda a: a * 2, x).numpy(), [[2, 4], [6, 8]])
+    np.testing.assert_array_equal(tf.scan(lambda a, b: a + b, x).numpy(), [[1, 2], [4, 6]])
+    assert tf.group(x) is None
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Summarized data: 1.0, 2.0, 3.0, \.\.\."):
+        tf.Assert(tf.constant(False), [x])
+
+
+def test_random_numbers_are_tensorflows():
+    tf.set_random_seed(7)
+    first, second = tf.random_uniform([3]).numpy(), tf.random_uniform([3]).numpy()
+    np.testing.assert_array_equal(first, np.float32([0.8344538, 0.23336661, 0.8796519]))
+    np.testing.assert_array_equal(second, np.float32([0.01905346, 0.6496551, 0.6962069]))
+    one, two = tf.random_normal([2], seed=5).numpy(), tf.random_normal([2], seed=5).numpy()
+    np.testing.assert_allclose(one, [0.00727805, 0.53435814], rtol=1e-5)
+    np.testing.assert_allclose(two, [-0.14291082, -0.08963896], rtol=1e-5)
+    tf.set_random_seed(7)
+    np.testing.assert_array_equal(tf.random_uniform([3]).numpy(), first)
+
+
+def test_data_sets_are_iterated():
+    data = tf.data.Dataset.range(5).map(lambda a: a * 2).batch(2)
+    for _ in range(2):
+        assert [batch.numpy().tolist() for batch in data] == [[0, 2], [4, 6], [8]]
+    iterator = tfe.Iterator(data)
+    assert next(iterator).numpy().tolist() == [0, 2]
+    assert iterator.get_next().numpy().tolist() == [4, 6]
+    iterator.get_next()
+    with pytest.raises(tf.errors.OutOfRangeError):
+        iterator.get_next()
+    with pytest.raises(RuntimeError, match="not supported when eager execution is enabled"):
+        data.make_initializable_iterator()
+    with tf.Graph().as_default(), pytest.raises(RuntimeError, match="eager execution"):
+        iter(tf.data.Dataset.range(1))
+
+
+# --- switching it on ----------------------------------------------------------------------------------------------------
+
+
+def _run(program):
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(tf.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment)
+    return done.stdout + done.stderr.strip().rpartition("\n")[2]
+
+
+def test_it_is_switched_on_once_and_before_any_graph():
+    assert (
+        _run("import tfexp as tf; tf.enable_eager_execution(); tf.enable_eager_execution(); print(tf.add(1, 2).numpy())")
+        == "3\n"
+    )
+    message = "ValueError: tf.enable_eager_execution must be called at program startup."
+    assert _run("import tfexp as tf; tf.constant(1); tf.enable_eager_execution()") == message
+    program = "import tensorflow.contrib.eager as tfe; tfe.enable_eager_execution(); print(tfe.num_gpus())"
+    assert _run(f"from tfexp import as_tensorflow; as_tensorflow.install(); {program}") == "0\n"

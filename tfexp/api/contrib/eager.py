@@ -1,0 +1,29 @@
+"""`tf.contrib.eager`: eager execution's own names."""
+
+from tfexp.core.gone import missing_from
+from tfexp.data.eager_iterator import EagerIterator as Iterator
+from tfexp.graph.gradient_functions import gradients_function as gradients_function
+from tfexp.graph.gradient_functions import implicit_gradients as implicit_gradients
+from tfexp.graph.gradient_functions import implicit_value_and_gradients as implicit_value_and_gradients
+from tfexp.graph.gradient_functions import value_and_gradients_function as value_and_gradients_function
+from tfexp.graph.scopes import executing_eagerly as executing_eagerly
+from tfexp.graph.tape import GradientTape as GradientTape
+from tfexp.ops.eager_variables import EagerVariable as Variable
+from tfexp.ops.template import make_template as make_template
+from tfexp.ops.variable_store import EagerVariableStore as EagerVariableStore
+from tfexp.runtime.eager import ASYNC as ASYNC
+from tfexp.runtime.eager import DEVICE_PLACEMENT_EXPLICIT as DEVICE_PLACEMENT_EXPLICIT
+from tfexp.runtime.eager import DEVICE_PLACEMENT_SILENT as DEVICE_PLACEMENT_SILENT
+from tfexp.runtime.eager import DEVICE_PLACEMENT_SILENT_FOR_INT32 as DEVICE_PLACEMENT_SILENT_FOR_INT32
+from tfexp.runtime.eager import DEVICE_PLACEMENT_WARN as DEVICE_PLACEMENT_WARN
+from tfexp.runtime.eager import SYNC as SYNC
+from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
+from tfexp.runtime.eager import list_devices as list_devices
+from tfexp.runtime.eager import num_gpus as num_gpus
+from tfexp.train.saver import Saver as Saver
+
+in_eager_mode = executing_eagerly
+
+__all__ = ["Iterator", "Variable"]
+
+__getattr__ = missing_from("tf.contrib.eager")

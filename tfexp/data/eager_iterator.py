@@ -1,0 +1,53 @@
+"""Data sets iterated by Python: what `for element in dataset` does in eager execution. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfexp.core.errors import OutOfRangeError
+from tfexp.data.structure import map_leaves, pack_as
+from tfexp.ops import iterator as ops
+
+if TYPE_CHECKING:
+    from tfexp.data.dataset import Dataset
+
+
+class EagerIterator:
+    """Goes through a data set once; `get_next()` raises OutOfRangeError at its end, `next(iterator)` StopIteration."""
+
+    def __init__(self, dataset: Dataset):
+        self._element = dataset._element
+        self._spec = dataset._spec()
+        self._resource = ops.iterator_v2(container="", shared_name="", **self._spec)
+        ops.make_iterator(dataset._variant_tensor, self._resource)
+
+    def __iter__(self) -> EagerIterator:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self.get_next()
+        except OutOfRangeError:
+            raise StopIteration from None
+
+    next = __next__
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element, as a structure of values."""
+        values = ops.iterator_get_next(self._resource, **self._spec)
+        return pack_as(self._element, list(values))
+
+    @property
+    def output_types(self) -> Any:
+        """The dtype of each component."""
+        return map_leaves(lambda c: c.dtype, self._element)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shape of each component."""
+        return map_leaves(lambda c: c.shape, self._element)
+
+    @property
+    def output_classes(self) -> Any:
+        """The class of each component."""
+        return map_leaves(lambda c: c.value_class, self._element)

@@ -1,0 +1,220 @@
+"""`EagerTensor`: a tensor that holds its value, and `EagerOperation`, what made it. Source: eager execution, TF 1.15."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.core.kernel import Ref
+from tfexp.core.op import Op, get_op
+from tfexp.core.shape import TensorShape, as_shape
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+
+DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+_ids = itertools.count(1)
+
+
+class EagerTensor(Tensor):
+    """A value: `t.numpy()`. It also converts to NumPy, to Python numbers and bools, and iterates over its first dimension.
+
+    Where TensorFlow raises AttributeError (`op`, `name`, `graph`), there is something to see, because gradient rules look at
+    it: what made the tensor, and the graph of eager execution.
+    """
+
+    __slots__ = ("_id", "_producer", "_value", "_world")
+
+    def __init__(self, value: Any, dtype: DType, world: Any):
+        """`value`: as kernels hand it out. `world`: the graph of eager execution."""
+        self._value = value
+        self._dtype = dtype
+        self._world = world
+        self._producer: Operation | None = None
+
+    # --- what a Tensor of a graph has ----------------------------------------------------------------------------
+
+    @property
+    def _op(self) -> Operation:  # type: ignore[override]
+        if self._producer is None:
+            self._producer = EagerOperation(self._world, get_op("Const"), "Const", (), {"dtype": self._dtype}, [self])
+        return self._producer
+
+    @property
+    def _value_index(self) -> int:  # type: ignore[override]
+        return next((i for i, output in enumerate(self._op._outputs) if output is self), 0)
+
+    @property
+    def _consumers(self) -> list[Operation]:  # type: ignore[override]
+        return []
+
+    @property
+    def graph(self) -> Any:
+        return self._world
+
+    @property
+    def device(self) -> str:
+        return DEVICE
+
+    @property
+    def _shape(self) -> TensorShape:
+        value = self._value
+        if isinstance(value, Ref):
+            return value.shape if value.value is None else TensorShape(value.value.shape)
+        return TensorShape(getattr(value, "shape", ()))
+
+    @_shape.setter
+    def _shape(self, shape: TensorShape) -> None:
+        """The value has the shape that it has."""
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    def get_shape(self) -> TensorShape:
+        return self._shape
+
+    def set_shape(self, shape: Any) -> None:
+        """ValueError unless the value has such a shape."""
+        if not self._shape.is_compatible_with(as_shape(shape)):
+            raise ValueError(f"Tensor's shape {self._shape} is not compatible with supplied shape {as_shape(shape)}")
+
+    @property
+    def _static_value(self) -> Any:
+        """Its value is known wherever a graph's would have to be constant."""
+        value = self._value
+        return np.asarray(value) if isinstance(value, (np.ndarray, np.generic)) else None
+
+    @_static_value.setter
+    def _static_value(self, value: Any) -> None:
+        """It is known already."""
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        raise NotImplementedError(
+            "eval is not supported when eager execution is enabled, is .numpy() what you're looking for?"
+        )
+
+    # --- the value -----------------------------------------------------------------------------------------------
+
+    def numpy(self) -> Any:
+        """A copy of the value: an array, or a NumPy scalar (bytes for a string) where there are no dimensions."""
+        value = _array(self)
+        if value.ndim:
+            return value.copy()
+        return value[()]
+
+    @property
+    def ndim(self) -> int:
+        return int(_array(self).ndim)
+
+    def cpu(self) -> EagerTensor:
+        return self
+
+    def gpu(self, gpu_index: int = 0) -> EagerTensor:
+        raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        value = _array(self)
+        return np.array(value, dtype=dtype, copy=True) if copy is not False else np.asarray(value, dtype=dtype)
+
+    def __bool__(self) -> bool:
+        return bool(_array(self))
+
+    def __int__(self) -> int:
+        return int(_array(self))
+
+    def __float__(self) -> float:
+        return float(_array(self))
+
+    def __complex__(self) -> complex:
+        return complex(_array(self))
+
+    def __index__(self) -> int:
+        return _array(self)[()].__index__()
+
+    def __len__(self) -> int:
+        if not self._shape.rank:
+            raise TypeError("Scalar tensor has no `len()`")
+        return int(self._shape.as_list()[0])  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._shape.rank:
+            raise TypeError("Cannot iterate over a scalar tensor.")
+        for i in range(len(self)):
+            yield self[i]
+
+    def __format__(self, spec: str) -> str:
+        value = _array(self)
+        return format(str(self) if value.ndim and not spec else value[()], spec)
+
+    def __copy__(self) -> EagerTensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> EagerTensor:
+        return EagerTensor(self._value, self._dtype, self._world)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("EagerTensors do not pickle: convert them with numpy()")
+
+    def __str__(self) -> str:
+        return f"tf.Tensor({_text(self)}, shape={self._shape}, dtype={self._dtype.name})"
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "_id"):
+            self._id = next(_ids)
+        return f"<tf.Tensor: id={self._id}, shape={self._shape}, dtype={self._dtype.name}, numpy={_text(self, repr)}>"
+
+
+def _array(tensor: EagerTensor) -> Any:
+    value = tensor._value
+    if isinstance(value, Ref):
+        value = value.value
+    if not isinstance(value, (np.ndarray, np.generic)):
+        raise NotImplementedError(f"A value of type {tensor.dtype.name} is no array")
+    return np.asarray(value)
+
+
+def _text(tensor: EagerTensor, form: Any = str) -> str:
+    value = tensor._value.value if isinstance(tensor._value, Ref) else tensor._value
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return "<unprintable>"
+    array = np.asarray(value)
+    if not array.ndim:
+        # As NumPy's repr was for scalars before it named their types.
+        return repr(array.item()) if form is repr or tensor.dtype is dtypes.string else str(array[()])
+    text: str = form(array)
+    return f"\n{text}" if "\n" in text else text
+
+
+class EagerOperation(Operation):
+    """An op that has run: what gradient rules ask of a node."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, world: Any, op_def: Op, name: str, inputs: Sequence[Tensor], attrs: dict[str, Any], outputs: list[Any]
+    ):
+        self._graph = world
+        self._op_def = op_def
+        self._name = name
+        self._id = 0
+        self._inputs = list(inputs)
+        self._control_inputs: list[Operation] = []
+        self._control_outputs: list[Operation] = []
+        self._attrs = attrs
+        self._device = ""
+        self._control_flow_context = None
+        self.origin = ""
+        self._outputs = outputs
+
+    @property
+    def device(self) -> str:
+        return DEVICE
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        raise NotImplementedError("run is not supported when eager execution is enabled: the operation has run")

@@ -1,0 +1,295 @@
+"""`GradientTape`: reverse mode over the ops that ran while it was recording. Source: `tf.GradientTape`, TF 1.15.
+
+In eager execution, each op that takes something watched is noted with its inputs and outputs; `gradient` goes over the notes
+backwards, with the same rules as `tf.gradients`. While a graph is built there is nothing to note: the graph is the record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tfexp.core import dtypes, log, nest
+from tfexp.core.op import get_op
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.gradients import (
+    UnconnectedGradients,
+    add_n,
+    add_slices,
+    gradient_function,
+    gradients,
+    is_trainable,
+)
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
+
+Gradient = Tensor | IndexedSlices
+
+
+class _Recording(threading.local):
+    """The tapes that record in this thread, outermost first."""
+
+    def __init__(self) -> None:
+        self.tapes: list[GradientTape] = []
+
+
+recording = _Recording()
+
+
+def record(op: Operation) -> None:
+    """Note an op that has just run, on every tape that watches one of its inputs."""
+    for tape in recording.tapes:
+        tape._note(op)
+
+
+def variable_accessed(variable: Any) -> None:
+    """Have the tapes watch a trainable variable that is about to be read."""
+    for tape in recording.tapes:
+        if tape._watches_variables and variable.trainable:
+            tape._watch_variable(variable)
+
+
+class GradientTape:
+    """`with tf.GradientTape() as tape: …` records; `tape.gradient(target, sources)` differentiates.
+
+    Trainable variables are watched when they are read (unless `watch_accessed_variables` is False), tensors after
+    `watch(tensor)`. A tape that is not `persistent` gives one set of gradients.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True):
+        self._persistent = persistent
+        self._watches_variables = watch_accessed_variables
+        self._is_recording = False
+        self._used = False
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything that was recorded and watched."""
+        self._watched: set[Tensor] = set()
+        self._variables: dict[Any, None] = {}
+        self._ops: list[Operation] = []
+
+    def __enter__(self) -> GradientTape:
+        if self._is_recording:
+            raise ValueError("Tape is already recording.")
+        self._start()
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        if self._is_recording:
+            self._stop()
+
+    def _start(self) -> None:
+        recording.tapes.append(self)
+        self._is_recording = True
+
+    def _stop(self) -> None:
+        recording.tapes.remove(self)
+        self._is_recording = False
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """A block whose ops are not recorded. RuntimeError when the tape does not record."""
+        if not self._is_recording:
+            raise RuntimeError("Tape is not recording.")
+        self._stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    # --- what is recorded ----------------------------------------------------------------------------------------
+
+    def watch(self, tensor: Any) -> None:
+        """Record what is computed from `tensor` (a Tensor, a variable, or a nest of them) from here on."""
+        for item in nest.flatten(tensor):
+            if not (isinstance(item, Tensor) or hasattr(item, "_ref")):
+                raise ValueError(f"Passed in object of type {type(item)}, not tf.Tensor")
+            if not item.dtype.base_dtype.is_floating and not item.dtype.base_dtype.is_complex:
+                log.warn("The dtype of the watched tensor must be floating (e.g. tf.float32), got %r", item.dtype.base_dtype)
+            if isinstance(item, Tensor):
+                self._watched.add(item)
+            else:
+                self._watch_variable(item)
+
+    def _watch_variable(self, variable: Any) -> None:
+        self._watched.add(variable._ref())
+        self._variables[variable] = None
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables that were read or watched, in that order."""
+        return tuple(self._variables)
+
+    def _note(self, op: Operation) -> None:
+        watched = self._watched
+        for tensor in op._inputs:
+            if tensor in watched:
+                self._ops.append(op)
+                watched.update(t for t in op._outputs if is_trainable(t))
+                return
+
+    # --- differentiating -----------------------------------------------------------------------------------------
+
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+    ) -> Any:
+        """d sum(target) / d source, in the structure of `sources`: Tensors, IndexedSlices, or None where unconnected.
+
+        `output_gradients` weigh the targets. RuntimeError on the second call for a tape that is not persistent.
+        """
+        self._use()
+        targets, flat_sources = nest.flatten(target), nest.flatten(sources)
+        weights = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
+        if get_default_graph().is_eager:
+            grads = self._backward(targets, flat_sources, weights)
+        else:
+            grads = self._of_graph(targets, flat_sources, weights)
+        if unconnected_gradients == UnconnectedGradients.ZERO:
+            grads = [_zeros(s) if g is None else g for g, s in zip(grads, flat_sources, strict=True)]
+        if not self._persistent:
+            self.reset()
+        return nest.pack_sequence_as(sources, grads) if nest.is_nested(sources) else grads[0]
+
+    def _use(self) -> None:
+        if self._used:
+            raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
+        self._used = not self._persistent
+        if self._is_recording:
+            if not self._persistent:
+                self._stop()
+            else:
+                log.warn(
+                    "Calling GradientTape.gradient on a persistent tape inside its context is significantly less efficient "
+                    "than calling it outside the context (it causes the gradient ops to be recorded on the tape)."
+                )
+
+    def _of_graph(self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]) -> list[Gradient | None]:
+        """Only what is watched has a gradient; everything else is in the graph."""
+        grads: list[Gradient | None] = []
+        grad_ys = None if all(w is None for w in weights) else list(weights)
+        for source in sources:
+            is_variable = hasattr(source, "_ref")
+            watched = source._ref() if is_variable else source
+            seen = watched in self._watched or (is_variable and self._watches_variables and source.trainable)
+            grads.extend(gradients(list(targets), [watched], grad_ys) if seen else [None])
+        return grads
+
+    def _backward(self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]) -> list[Gradient | None]:
+        grads: dict[Tensor, list[Gradient]] = defaultdict(list)
+        for target, weight in zip(targets, weights, strict=True):
+            tensor = target._ref() if hasattr(target, "_ref") else convert_to_tensor(target)
+            if not is_trainable(tensor):
+                log.warn(
+                    "The dtype of the target tensor must be floating (e.g. tf.float32) when calling GradientTape.gradient"
+                )
+            elif weight is None:
+                ones = tensor if not tensor.dtype._is_ref_dtype else target.read_value()
+                grads[tensor].append(get_op("OnesLike")(ones))
+            else:
+                grads[tensor].append(convert_to_tensor(weight))
+        for op in reversed(list(self._ops)):
+            if any(t in grads for t in op._outputs):
+                _differentiate(op, grads)
+        return [_sum(grads.get(s._ref() if hasattr(s, "_ref") else s, [])) for s in sources]
+
+    def jacobian(
+        self,
+        target: Tensor,
+        sources: Any,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """d target / d source, of shape target.shape + source.shape, in the structure of `sources`; None if unconnected."""
+        self._use()
+        flat_sources = nest.flatten(sources)
+        shape = target.get_shape().as_list()
+        count = target.get_shape().num_elements() or 0
+        rows: list[list[Any]] = []
+        for i in range(count):
+            weight = get_op("Reshape")(get_op("OneHot")(i, count, *_one_and_zero(target)), shape)
+            rows.append(self._backward([target], flat_sources, [weight]))
+        results: list[Any] = []
+        for n, source in enumerate(flat_sources):
+            column = [row[n] for row in rows]
+            if not column or column[0] is None:
+                results.append(_zeros(source) if unconnected_gradients == UnconnectedGradients.ZERO else None)
+            else:
+                stacked = get_op("Pack")([convert_to_tensor(g) for g in column])
+                results.append(get_op("Reshape")(stacked, [*shape, *source.get_shape().as_list()]))
+        if not self._persistent:
+            self.reset()
+        return nest.pack_sequence_as(sources, results) if nest.is_nested(sources) else results[0]
+
+    def batch_jacobian(
+        self, target: Tensor, source: Tensor, parallel_iterations: int | None = None, experimental_use_pfor: bool = True
+    ) -> Tensor:
+        """d target[b] / d source[b]: [batch, *target.shape[1:], *source.shape[1:]]; ValueError for other ranks."""
+        shape, source_shape = target.get_shape(), source.get_shape()
+        if shape.rank is None or shape.rank < 2 or not shape[:1].is_compatible_with(source_shape[:1]):
+            raise ValueError(
+                f"Need first dimension of target shape ({shape}) and source shape ({source_shape}) to match, and a target "
+                "of rank 2 or more."
+            )
+        self._use()
+        batch, *inner = [int(size) for size in shape.as_list()]  # type: ignore[arg-type]
+        count = math.prod(inner)
+        columns = []
+        for i in range(count):
+            row = get_op("OneHot")(i, count, *_one_and_zero(target))
+            weight = get_op("Tile")(get_op("Reshape")(row, [1, *inner]), [batch] + [1] * len(inner))
+            (grad,) = self._backward([target], [source], [weight])
+            if grad is None:
+                grad = _zeros(source)
+            columns.append(convert_to_tensor(grad))
+        if not self._persistent:
+            self.reset()
+        stacked: Tensor = get_op("Pack")(columns, axis=1)
+        result: Tensor = get_op("Reshape")(stacked, [batch, *inner, *source_shape.as_list()[1:]])
+        return result
+
+
+def _one_and_zero(like: Tensor) -> list[Tensor]:
+    return [convert_to_tensor(value, dtype=like.dtype.base_dtype) for value in (1, 0)]
+
+
+def _zeros(source: Any) -> Tensor:
+    zeros: Tensor = get_op("ZerosLike")(source)
+    return zeros
+
+
+def _sum(grads: Sequence[Gradient]) -> Gradient | None:
+    if len(grads) < 2:
+        return grads[0] if grads else None
+    if all(isinstance(g, Tensor) for g in grads):
+        return add_n(list(grads))  # type: ignore[arg-type]
+    return add_slices(list(grads))
+
+
+def _differentiate(op: Operation, grads: dict[Tensor, list[Gradient]]) -> None:
+    """Add what `op` passes on to the gradients of its inputs."""
+    rule = gradient_function(op)
+    if rule is None:
+        return
+    out_grads: list[Any] = []
+    for tensor in op._outputs:
+        total = _sum(grads.get(tensor, []))
+        if total is not None:
+            grads[tensor] = [total]
+        elif is_trainable(tensor) and tensor.dtype not in (dtypes.resource, dtypes.variant):
+            total = _zeros(tensor)
+        out_grads.append(total)
+    in_grads = rule(op, *out_grads)
+    in_grads = list(in_grads) if isinstance(in_grads, (list, tuple)) else [in_grads]
+    for tensor, grad in zip(op._inputs, in_grads, strict=True):
+        if grad is not None:
+            grads[tensor].append(grad)

@@ -1,0 +1,116 @@
+"""`EagerVariable`: a variable of eager execution, and what `tf.Variable(...)` makes where. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from tfexp.core.dtypes import DType
+from tfexp.graph import tape
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.scopes import executing_eagerly, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import array_identity, state
+from tfexp.ops.slice_assign import assignable_slice
+from tfexp.ops.variable_base import set_default_creator
+from tfexp.ops.variables import RefVariable
+
+_numbers = itertools.count()
+
+
+class EagerVariable(RefVariable):
+    """A variable that has its value at once. It lives as long as something refers to it, and is in no collection.
+
+    The arguments are those of `RefVariable`; names need not differ. `numpy()` is its value; assignments return the variable.
+    """
+
+    def _make_nodes(self, initial_value: Any, name: str | None, dtype: Any, shape: Any, validate_shape: bool) -> None:
+        self._unique_id = f"{name or 'Variable'}_{next(_numbers)}"
+        with name_scope(name, "Variable") as scope:
+            value = initial_value() if callable(initial_value) else initial_value
+            value = convert_to_tensor(value, name="initial_value", dtype=dtype)
+            self._make_storage(value, scope, dtype, shape, validate_shape)
+            state.assign(self._variable, value, validate_shape=validate_shape)
+
+    @property
+    def dtype(self) -> DType:
+        return self._variable.dtype.base_dtype
+
+    @property
+    def initializer(self) -> Any:
+        """None: it has its value."""
+        return None
+
+    @property
+    def initial_value(self) -> Any:
+        raise RuntimeError("initial_value not supported in EAGER mode.")
+
+    def initialized_value(self) -> Tensor:
+        return self.read_value()
+
+    def value(self) -> Tensor:
+        return self.read_value()
+
+    def read_value(self) -> Tensor:
+        """The value, as a tensor that later assignments do not change."""
+        tape.variable_accessed(self)
+        return array_identity.identity(self._variable)
+
+    def numpy(self) -> Any:
+        """A copy of the value: an array, or a NumPy scalar."""
+        return self._variable.numpy()  # type: ignore[attr-defined]
+
+    def eval(self, session: Any = None) -> Any:
+        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+
+    def load(self, value: Any, session: Any = None) -> None:
+        self.assign(value)
+
+    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        state.assign(self._variable, value, use_locking=use_locking)
+        return self if read_value else None
+
+    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        state.assign_add(self._variable, delta, use_locking=use_locking)
+        return self if read_value else None
+
+    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        state.assign_sub(self._variable, delta, use_locking=use_locking)
+        return self if read_value else None
+
+    def _scatter(self, function: Any, sparse_delta: Any, use_locking: bool, name: str | None) -> Any:
+        if not isinstance(sparse_delta, IndexedSlices):
+            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
+        function(self._variable, sparse_delta.indices, sparse_delta.values, use_locking=use_locking)
+        return self
+
+    def __getitem__(self, key: Any) -> Tensor:
+        return assignable_slice(self, key)
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._variable.__array__(*args, **kwargs)
+
+    def __bool__(self) -> bool:
+        return bool(self.read_value())
+
+    def __int__(self) -> int:
+        return int(self.read_value())  # type: ignore[call-overload, no-any-return]
+
+    def __float__(self) -> float:
+        return float(self.read_value())  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        text = repr(self._variable).partition("numpy=")[2].removesuffix(">")
+        return f"<tf.Variable {self.name!r} shape={self.get_shape()} dtype={self.dtype.name}, numpy={text}>"
+
+
+@set_default_creator
+def _make_variable(use_resource: bool | None = None, **kwargs: Any) -> RefVariable:
+    if executing_eagerly():
+        return EagerVariable(**kwargs)
+    if use_resource:
+        raise NotImplementedError(
+            f"Variable {kwargs.get('name')!r}: use_resource=True is not supported, tfexp has reference variables only; "
+            "leave the argument out"
+        )
+    return RefVariable(**kwargs)
