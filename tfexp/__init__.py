@@ -388,10 +388,12 @@ if TYPE_CHECKING:
     from tfexp.ops.logical import logical_or as logical_or
     from tfexp.ops.logical import logical_xor as logical_xor
     from tfexp.ops.matmul import matmul as matmul
+    from tfexp.ops.matmul import sparse_matmul as sparse_matmul
     from tfexp.ops.matrix_initializers import orthogonal_initializer as orthogonal_initializer
     from tfexp.ops.norm import norm as norm
     from tfexp.ops.parsing import FixedLenFeature as FixedLenFeature
     from tfexp.ops.parsing import FixedLenSequenceFeature as FixedLenSequenceFeature
+    from tfexp.ops.parsing import SparseFeature as SparseFeature
     from tfexp.ops.parsing import VarLenFeature as VarLenFeature
     from tfexp.ops.parsing import parse_example as parse_example
     from tfexp.ops.parsing import parse_single_example as parse_single_example

@@ -61,6 +61,15 @@ def test_entries_are_those_of_a_dict(key_dtype: Any, value_shape: tuple[int, ...
         assert exported == model
 
 
+@pytest.mark.parametrize("keys", [[3, -(2**63), 2**63 - 1], [2**63 - 1, 2**63 - 2], [-(2**63), 1 - 2**63], [5]])
+def test_integers_at_the_ends_of_their_range(keys: list[int]) -> None:
+    entries = Entries(tf.int64, tf.int64)
+    entries.insert(np.int64(keys), np.arange(len(keys)))
+    asked = np.int64([*keys, 0, 4, -(2**63), 2**63 - 1])
+    model = dict(zip(keys, range(len(keys)), strict=True))
+    assert entries.find(asked, np.int64(-1)).tolist() == [model.get(key, -1) for key in asked.tolist()]
+
+
 @pytest.mark.parametrize("words", [False, True])
 def test_entries_whose_keys_are_rows(words: bool) -> None:
     kind = tf.string if words else tf.int64

@@ -221,3 +221,15 @@ def test_a_map_of_examples_runs_on_blocks() -> None:
     batch = run(tf.data.make_one_shot_iterator(data.batch(3)).get_next())
     np.testing.assert_array_equal(batch["a"], VALUES[0])
     assert batch["n"].tolist() == [4, 4, 4]
+
+
+def test_sparse_features_that_cannot_be() -> None:
+    with tf.Graph().as_default():
+        for feature, text in (
+            (tf.SparseFeature("", "v", tf.float32, 5), "Missing index_key for SparseFeature x"),
+            (tf.SparseFeature("i", "", tf.float32, 5), "Missing value_key for SparseFeature x"),
+            (tf.SparseFeature("i", "v", None, 5), "Missing type for SparseFeature x"),
+            (tf.SparseFeature("v", "v", tf.float32, 5), "Conflicting type .* for feature v"),
+        ):
+            with pytest.raises(ValueError, match=text):
+                tf.parse_example([b""], {"x": feature})

@@ -118,6 +118,13 @@ def test_without_validation_the_order_does_not_matter() -> None:
         assert session.run(tf.sets.size(x, validate_indices=False)).tolist() == [1, 1]
 
 
+def test_integers_far_apart() -> None:
+    ends = [[-(2**63), 2**63 - 1, 0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(tf.sets.union(tf.constant(ends, tf.int64), tf.constant([[5, 2**63 - 1]], tf.int64)))
+    assert found.values.tolist() == [-(2**63), 0, 5, 2**63 - 1]
+
+
 def test_types_that_sets_are_not_made_of() -> None:
     with tf.Graph().as_default():
         with pytest.raises(TypeError, match="'a' has invalid dtype"):

@@ -16,6 +16,7 @@ from tfexp.ops.files import read_file as read_file
 from tfexp.ops.files import write_file as write_file
 from tfexp.ops.parsing import FixedLenFeature as FixedLenFeature
 from tfexp.ops.parsing import FixedLenSequenceFeature as FixedLenSequenceFeature
+from tfexp.ops.parsing import SparseFeature as SparseFeature
 from tfexp.ops.parsing import VarLenFeature as VarLenFeature
 from tfexp.ops.parsing import parse_example as parse_example
 from tfexp.ops.parsing import parse_single_example as parse_single_example

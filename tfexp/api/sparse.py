@@ -33,4 +33,6 @@ from tfexp.ops.sparse_values import sparse_merge as merge
 from tfexp.ops.sparse_values import sparse_reset_shape as reset_shape
 from tfexp.ops.sparse_values import sparse_to_indicator as to_indicator
 
-__getattr__ = missing_from("tf.sparse")
+_CROSSES = {"cross": "sparse_cross", "cross_hashed": "sparse_cross_hashed"}
+
+__getattr__ = missing_from("tf.sparse", {name: f"tfexp.ops.sparse_cross:{own}" for name, own in _CROSSES.items()})

@@ -1,13 +1,14 @@
 """Lookup tables as steps and sessions share them: keys, each with a slot, and the values in these slots.
 
-Numbers are found by binary search among the sorted ones, strings (and rows of a key matrix) in a dict; both for all keys of
-a call at once. Source: `tf.lookup`, `tf.contrib.lookup`, TF 1.15.
+Numbers are found by binary search among the sorted ones (integers that are nearly all there: directly), strings and rows
+of a key matrix in a dict; all keys of a call at once. Source: `tf.lookup`, `tf.contrib.lookup`, TF 1.15.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
+from collections import deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,6 +20,9 @@ from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, Uni
 Array = np.ndarray
 Shape = tuple[int, ...]
 
+# How many times as many integers as keys there may be from the least to the greatest for a slot for each of them.
+_SPARSEST = 8
+
 
 class _SortedNumbers:
     """Keys that have an order."""
@@ -26,6 +30,8 @@ class _SortedNumbers:
     def __init__(self, dtype: Any):
         self._keys = np.empty(0, dtype)
         self._slots = np.empty(0, np.int64)
+        # The slot of each integer from the least key to the greatest: made when it is first asked for, while keys stay.
+        self._direct: Array | None = None
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -34,8 +40,25 @@ class _SortedNumbers:
         """The slot of each key, -1 for those that are not there."""
         if not len(self._keys):
             return np.full(len(keys), -1)
+        if self._is_dense():
+            return self._find_directly(keys)
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[places] == keys, self._slots[places], -1)
+
+    def _is_dense(self) -> bool:
+        """Whether keys are integers of which not many are missing, as ids mostly are: then none needs to be searched for."""
+        return self._keys.dtype.kind in "iu" and int(self._keys[-1]) - int(self._keys[0]) <= _SPARSEST * len(self._keys)
+
+    def _find_directly(self, keys: Array) -> Array:
+        low, high = self._keys[0], self._keys[-1]
+        if self._direct is None:
+            self._direct = np.full(int(high) - int(low) + 1, -1, np.int64)
+            self._direct[self._keys - low] = self._slots
+        inside = (keys >= low) & (keys <= high)
+        if inside.all():
+            return self._direct[keys - low]
+        found: Array = np.where(inside, self._direct[np.where(inside, keys, low) - low], -1)
+        return found
 
     def new(self, keys: Array) -> Array:
         """Those of the keys that are not there, each once."""
@@ -45,10 +68,12 @@ class _SortedNumbers:
         everything = np.concatenate([self._keys, keys])
         order = np.argsort(everything, kind="stable")
         self._keys, self._slots = everything[order], np.concatenate([self._slots, slots])[order]
+        self._direct = None
 
     def remove(self, keys: Array) -> None:
         gone = np.isin(self._keys, keys)
         self._keys, self._slots = self._keys[~gone], self._slots[~gone]
+        self._direct = None
 
     def slots(self) -> Array:
         return self._slots
@@ -76,9 +101,8 @@ class _Hashed:
         self._slots.update(zip(_hashable(keys), slots.tolist()))
 
     def remove(self, keys: Array) -> None:
-        # A deque of length 0 runs through the map and keeps nothing.
-        for _ in map(self._slots.pop, _hashable(keys), itertools.repeat(None)):
-            pass
+        # A deque of no length runs through the map and keeps nothing.
+        deque(map(self._slots.pop, _hashable(keys), itertools.repeat(None)), maxlen=0)
 
     def slots(self) -> Array:
         return np.fromiter(self._slots.values(), np.int64, len(self._slots))

@@ -204,6 +204,21 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     ]
 
 
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The float32 product of two matrices of float32 or bfloat16, said to be mostly zeros or not. `tf.sparse_matmul`."""
+    flags = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
+    result: Tensor = sparse_mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name, **flags)
+    return result
+
+
 sparse_mat_mul = define_op(
     "SparseMatMul(a: Ta, b: Tb) -> (product: float) {transpose_a: bool = false; transpose_b: bool = false; "
     "a_is_sparse: bool = false; b_is_sparse: bool = false; Ta: type in [float,bfloat16] = float; Tb: type in [float,"
@@ -227,8 +242,9 @@ def _(ctx: Any, a: np.ndarray, b: np.ndarray, *, transpose_a: bool, transpose_b:
 @sparse_mat_mul.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor]:
     transposed = op.get_attr("transpose_a"), op.get_attr("transpose_b")
-    sparse = {op.inputs[0]: op.get_attr("a_is_sparse"), op.inputs[1]: op.get_attr("b_is_sparse"), grad: False}
     a, b = op.inputs
+    # What comes through a ReLU is 0 wherever that was closed.
+    sparse = {a: op.get_attr("a_is_sparse"), b: op.get_attr("b_is_sparse"), grad: grad.op.type == "ReluGrad"}
 
     def product(left: Tensor, right: Tensor, out_type: Any, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
         right_flag = sparse[right]

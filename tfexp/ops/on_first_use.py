@@ -85,6 +85,9 @@ _SPARSE = {
     "edit_distance": """
     EditDistance
     """,
+    "sparse_cross": """
+    SparseCross SparseCrossV2
+    """,
     "sparse_map": """
     AddSparseToTensorsMap AddManySparseToTensorsMap TakeManySparseFromTensorsMap
     """,

@@ -21,6 +21,7 @@ from tfexp.ops.array import rank, reshape
 from tfexp.ops.check import Assert
 from tfexp.ops.comparison import equal
 from tfexp.ops.parse_example import parse_example_v2_op
+from tfexp.ops.sparse_values import sparse_merge
 
 
 class FixedLenFeature(NamedTuple):
@@ -49,6 +50,19 @@ class FixedLenSequenceFeature(NamedTuple):
     default_value: Any = None
 
 
+class SparseFeature(NamedTuple):
+    """A SparseTensor of which two or more features have the values and their indices along dimensions of `size`.
+
+    `index_key` is a key, or one for each dimension with a list of sizes. Source: `tf.SparseFeature`.
+    """
+
+    index_key: Any
+    value_key: str
+    dtype: Any
+    size: Any
+    already_sorted: bool = False
+
+
 @dataclass
 class Spec:
     """Features by kind, each kind in the order of its keys."""
@@ -70,14 +84,35 @@ class Spec:
             if not isinstance(feature, kinds):
                 kind = type(feature).__name__
                 raise ValueError(f"Unsupported {kind} {feature} for key '{key}'")
+            if isinstance(feature, SparseFeature):
+                spec._add_parts(key, feature)
+                continue
             if not feature.dtype:
                 raise ValueError(f"Missing type for feature {key}. Received feature={feature}")
             if isinstance(feature, VarLenFeature):
-                spec.sparse_keys.append(key)
-                spec.sparse_types.append(as_dtype(feature.dtype))
+                spec._add_sparse(key, as_dtype(feature.dtype))
             else:
                 spec._add_dense(key, feature)
         return spec
+
+    def _add_sparse(self, key: str, dtype: DType) -> None:
+        """A key may be asked for several times. ValueError for two types."""
+        if key not in self.sparse_keys:
+            self.sparse_keys.append(key)
+            self.sparse_types.append(dtype)
+            return
+        known = self.sparse_types[self.sparse_keys.index(key)]
+        if known != dtype:
+            raise ValueError(f"Conflicting type {known} vs {dtype} for feature {key}.")
+
+    def _add_parts(self, key: str, feature: SparseFeature) -> None:
+        for what in ("index_key", "value_key", "dtype"):
+            if not getattr(feature, what):
+                shown = "type" if what == "dtype" else what
+                raise ValueError(f"Missing {shown} for SparseFeature {key}. Received feature={feature}.")
+        for index_key in index_keys(feature):
+            self._add_sparse(index_key, dtypes.int64)
+        self._add_sparse(feature.value_key, as_dtype(feature.dtype))
 
     def _add_dense(self, key: str, feature: Any) -> None:
         if feature.shape is None:
@@ -114,6 +149,10 @@ class Spec:
         return reshape(convert_to_tensor(given, dtype, name=f"key_{_in_names(key)}"), shape)
 
 
+def index_keys(feature: SparseFeature) -> list[str]:
+    return [feature.index_key] if isinstance(feature.index_key, str) else list(feature.index_key)
+
+
 def _in_names(key: str) -> str:
     """A key as it may stand in the name of a node."""
     return re.sub(r"[^A-Za-z0-9_.\-/]", "_", key)
@@ -124,7 +163,7 @@ def keys_array(keys: list[str]) -> Any:
     return np.array(keys, object)
 
 
-_EXAMPLE_KINDS = (VarLenFeature, FixedLenFeature, FixedLenSequenceFeature)
+_EXAMPLE_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
 
 
 def feature_spec(features: Mapping[str, Any] | None) -> Spec:
@@ -153,7 +192,20 @@ def parse_example(
     `example_names` stand in errors. ValueError for features that cannot be; InvalidArgumentError at run time, naming
     example and key, for one that is missing, of another type, or of a wrong number of values. Source: `tf.parse_example`.
     """
-    return _parse(serialized, feature_spec(features), name, example_names)
+    return _put_together(features, _parse(serialized, feature_spec(features), name, example_names))
+
+
+def _put_together(features: Mapping[str, Any], parsed: dict[str, Any]) -> dict[str, Any]:
+    """What was parsed, with SparseFeatures in place of what they are made of."""
+    for key in sorted(features):
+        feature: Any = features[key]
+        if isinstance(feature, SparseFeature):
+            ids: Any = [parsed[index_key] for index_key in index_keys(feature)]
+            if isinstance(feature.index_key, str):
+                ids = ids[0]
+            merged = sparse_merge(ids, parsed[feature.value_key], feature.size, already_sorted=feature.already_sorted)
+            parsed[key] = merged
+    return {key: value for key, value in parsed.items() if key in features}
 
 
 def _parse(serialized: Any, spec: Spec, name: str | None, names: Any) -> dict[str, Any]:
@@ -192,4 +244,4 @@ def parse_single_example(
             string.set_shape([])
         elif string.shape.rank:
             raise ValueError("Input serialized must be a scalar")
-        return _parse(string, spec, name, example_names)
+        return _put_together(features, _parse(string, spec, name, example_names))

@@ -111,6 +111,28 @@ def _sparse(indices: Array, values: Array, dims: Array, validate: bool) -> _Sets
     return _Sets(np.ravel_multi_index(tuple(indices[:, :-1].T), outer), values, outer)
 
 
+class _Coded:
+    """Values as numbers below `count`, in the same order: integers less the least of them where that is possible."""
+
+    def __init__(self, values: Array, sets: int):
+        self._known: Array | None = None
+        self._least, span = 0, 1
+        if values.dtype != object and len(values):
+            self._least = int(values.min())
+            span = int(values.max()) - self._least + 1
+        if values.dtype == object or span * max(sets, 1) >= 2**62:
+            self._known, codes = np.unique(values, return_inverse=True)
+            self.codes: Array = codes.reshape(-1)
+            self.count = max(len(self._known), 1)
+        else:
+            self.codes = values.astype(np.int64) - self._least
+            self.count = span
+        self._dtype = values.dtype
+
+    def values(self, codes: Array) -> Array:
+        return (codes + self._least).astype(self._dtype) if self._known is None else self._known[codes]
+
+
 _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
     "a-b": np.setdiff1d,
     "b-a": lambda a, b: np.setdiff1d(b, a),
@@ -126,14 +148,15 @@ def _combined(a: _Sets, b: _Sets, operation: Any) -> list[Array]:
         raise refuse(f"Invalid set_operation {operation}: one of {', '.join(sorted(_OPERATIONS))} is needed.")
     if a.dims != b.dims:
         raise refuse(f"Mismatched shapes {comma(a.dims)} vs {comma(b.dims)}")
-    known, codes = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
-    numbers = np.concatenate([a.groups, b.groups]) * max(len(known), 1) + codes.reshape(-1)
+    count = int(np.prod(a.dims, dtype=np.int64))
+    coded = _Coded(np.concatenate([a.values, b.values]), count)
+    numbers = np.concatenate([a.groups, b.groups]) * coded.count + coded.codes
     found = function(numbers[: len(a.groups)], numbers[len(a.groups) :]).astype(np.int64)
-    groups, codes = np.divmod(found, max(len(known), 1))
-    sizes = np.bincount(groups, minlength=int(np.prod(a.dims, dtype=np.int64)))
+    groups, codes = np.divmod(found, coded.count)
+    sizes = np.bincount(groups, minlength=count)
     position = np.arange(len(found)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     indices = np.stack([*np.unravel_index(groups, a.dims), position], axis=1).astype(np.int64)
-    return [indices, known[codes], np.array([*a.dims, sizes.max(initial=0)], np.int64)]
+    return [indices, coded.values(codes), np.array([*a.dims, sizes.max(initial=0)], np.int64)]
 
 
 @dense_to_dense_op.kernel("CPU")
@@ -176,9 +199,9 @@ def _(
 @set_size_op.kernel("CPU")
 def _(ctx: Any, set_indices: Array, set_values: Array, set_shape: Array, *, validate_indices: bool) -> Array:
     sets = _sparse(set_indices, set_values, set_shape, validate_indices)
-    known, codes = np.unique(sets.values, return_inverse=True)
-    groups = np.unique(sets.groups * max(len(known), 1) + codes.reshape(-1)) // max(len(known), 1)
     count = int(np.prod(sets.dims, dtype=np.int64))
+    coded = _Coded(sets.values, count)
+    groups = np.unique(sets.groups * coded.count + coded.codes) // coded.count
     return np.bincount(groups, minlength=count).astype(np.int32).reshape(sets.dims)
 
 

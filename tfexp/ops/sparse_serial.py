@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tfexp.core import dtypes
@@ -112,7 +113,7 @@ def _restored(stored: Any, dtype: DType, what: str) -> Array:
         try:
             proto.ParseFromString(stored)
             found, array = dtypes.as_dtype(proto.dtype), make_ndarray(proto)
-        except Exception as error:
+        except (DecodeError, TypeError, ValueError) as error:
             raise refuse("Could not parse serialized proto") from error
     if found != dtype:
         shown = {"float32": "float", "float64": "double"}

@@ -21,7 +21,7 @@ Words = Any  # an array of uint64, one for each string
 Hash = Callable[[np.ndarray], Words]
 
 
-def _hashes(texts: Sequence[bytes], function: Hash) -> np.ndarray:
+def hashes(texts: Sequence[bytes], function: Hash) -> np.ndarray:
     """The hash of each text; `function` takes the texts of one length as a matrix of bytes."""
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     results = np.empty(len(texts), U64)
@@ -34,7 +34,7 @@ def _hashes(texts: Sequence[bytes], function: Hash) -> np.ndarray:
 
 
 def _buckets(input: Any, function: Hash, num_buckets: int) -> Any:
-    return (_hashes(texts_of(input), function) % U64(num_buckets)).astype(np.int64).reshape(np.shape(input))
+    return (hashes(texts_of(input), function) % U64(num_buckets)).astype(np.int64).reshape(np.shape(input))
 
 
 def _word(data: np.ndarray, start: int, size: int = 8) -> Words:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.golden.programs.registry import Outcome, Run, program, runs
+from tests.golden.programs.registry import Outcome, Run, program, raised, runs
 
 # Two Examples: a (two floats), b (three integers, none), c (a text).
 FIRST = (
@@ -45,3 +45,36 @@ def padded_features(tf: Any) -> Outcome:
     parsed = tf.parse_example([FIRST, SECOND], features)
     made = [parsed["a"], parsed["b"]]
     return runs(Run(made), names=[m.name for m in made])
+
+
+@program("T6: sparse tensors of several features")
+def composite_features(tf: Any) -> Outcome:
+    int64s, floats = tf.train.Int64List, tf.train.FloatList
+
+    def example(rows: list[int], columns: list[int], values: list[float]) -> bytes:
+        """Features `i`, `j` and `v`."""
+        found = {
+            "i": tf.train.Feature(int64_list=int64s(value=rows)),
+            "j": tf.train.Feature(int64_list=int64s(value=columns)),
+            "v": tf.train.Feature(float_list=floats(value=values)),
+        }
+        # Maps are written in no certain order; their parts are.
+        parts = [tf.train.Example(features=tf.train.Features(feature={key: found[key]})) for key in sorted(found)]
+        return b"".join(part.SerializeToString() for part in parts)
+
+    texts = [example([2, 0], [1, 0], [1.5, 2.5]), example([1], [3], [-4.0])]
+    features = {
+        "line": tf.SparseFeature("i", "v", tf.float32, 5),
+        "plane": tf.SparseFeature(["i", "j"], "v", tf.float32, [5, 4]),
+        "sorted": tf.SparseFeature(index_key="i", value_key="v", dtype=tf.float32, size=5, already_sorted=True),
+        "v": tf.VarLenFeature(tf.float32),
+    }
+    fed = [tf.placeholder_with_default(texts, [2]), tf.placeholder_with_default(texts[0], [])]
+    parsed = [tf.parse_example(fed[0], features), tf.parse_single_example(fed[1], features)]
+    made = [part for one in parsed for key in sorted(one) for part in (one[key].indices, one[key].values)]
+    refused = [
+        raised(lambda: tf.parse_example(texts, {"x": tf.SparseFeature("", "v", tf.float32, 5)})),
+        raised(lambda: tf.parse_example(texts, {"x": tf.SparseFeature("i", "v", None, 5)})),
+        raised(lambda: tf.parse_example(texts, {"x": tf.SparseFeature("v", "v", tf.float32, 5)})),
+    ]
+    return runs(Run(made), names=[m.name for m in made], keys=sorted(parsed[0]), refused=refused)

@@ -122,3 +122,14 @@ def distances(tf: Any) -> Outcome:
     y = _sparse(tf, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]], [2, 3, 5, 2, 1, 2], [2, 3])
     found = [tf.edit_distance(ours, theirs), tf.edit_distance(ours, theirs, normalize=False), tf.edit_distance(x, y)]
     return runs(Run(found), bad=raised(lambda: tf.edit_distance(3, x)))
+
+
+@program(SOURCE)
+def products_of_matrices_with_many_zeros(tf: Any) -> Outcome:
+    a, b = tf.constant(values("spma", 3, 5), name="a"), tf.constant(values("spmb", 5, 2), name="b")
+    plain = tf.sparse_matmul(a, tf.nn.relu(b), b_is_sparse=True)
+    turned = tf.sparse_matmul(tf.transpose(a), tf.transpose(b), transpose_a=True, transpose_b=True)
+    mixed = tf.sparse_matmul(tf.cast(a, tf.bfloat16), b, a_is_sparse=True)
+    gradients = tf.gradients([plain, turned], [a, b])
+    behind_relu = tf.gradients(tf.nn.relu(tf.sparse_matmul(a, b, a_is_sparse=True)), [a, b])
+    return runs(Run([plain, mixed, *gradients, *behind_relu], rtol=1e-3))

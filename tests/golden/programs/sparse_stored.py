@@ -104,3 +104,27 @@ def sets_that_are_refused(tf: Any) -> Outcome:
         "size": raised(lambda: tf.sets.size(one)),
     }
     return runs(refused=refused)
+
+
+@program(SOURCE)
+def crossed(tf: Any) -> Outcome:
+    words = _sparse(tf, [[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
+    numbers = tf.SparseTensor([[0, 0], [1, 0]], tf.constant([5, -6], tf.int64), [2, 1])
+    dense = tf.constant([["d", "q"], ["e", "r"]])
+    hashed = [
+        tf.sparse.cross_hashed([words, numbers, dense], num_buckets=1000),
+        tf.sparse.cross_hashed([words, dense], hash_key=5, name="keyed"),
+        tf.sparse.cross_hashed([tf.constant([[5, 6], [7, 8]]), tf.constant([[1], [2]])]),
+    ]
+    texts = tf.raw_ops.SparseCross(
+        indices=[words.indices],
+        values=[words.values],
+        shapes=[words.dense_shape],
+        dense_inputs=[dense],
+        hashed_output=False,
+        num_buckets=0,
+        hash_key=7,
+        out_type=tf.string,
+        internal_type=tf.string,
+    )
+    return runs(Run([*_parts(*hashed), *texts]))

@@ -201,7 +201,7 @@ class _Streamed(_Reading):
             drawn = tf.random.stateless_uniform(tf.shape(some), seed, minval=0, maxval=2**63 - 1, dtype=tf.int64)
             return tf.data.Dataset.from_tensor_slices(tf.gather(some, tf.argsort(drawn)))
 
-        strings = tf.data.TFRecordDataset(self._files, self.records.compression)
+        strings: tf.data.Dataset = tf.data.TFRecordDataset(self._files, self.records.compression)
         if not self._by_file:
             strings = strings.shard(share.workers, share.worker)
         numbered = tf.data.Dataset.zip((strings.batch(self.settings.shuffle), tf.data.Dataset.range(1 << 62)))
