@@ -107,6 +107,11 @@ from tfexp.graph.sparse_tensor import SparseTensorValue as SparseTensorValue
 from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tfexp.graph.tape import GradientTape as GradientTape
 from tfexp.graph.tensor import Tensor as Tensor
+from tfexp.graph.type_spec import RaggedTensorSpec as RaggedTensorSpec
+from tfexp.graph.type_spec import SparseTensorSpec as SparseTensorSpec
+from tfexp.graph.type_spec import TensorArraySpec as TensorArraySpec
+from tfexp.graph.type_spec import TensorSpec as TensorSpec
+from tfexp.graph.type_spec import TypeSpec as TypeSpec
 from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
 from tfexp.graph.versions import GIT_VERSION as GIT_VERSION
 from tfexp.graph.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION

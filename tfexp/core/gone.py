@@ -16,6 +16,7 @@ _ON_FIRST_USE = {
         name: f"tfexp.api.{name}"
         for name in ("app", "audio", "contrib", "flags", "gfile", "image", "python_io", "raw_ops", "test")
     },
+    "OptionalSpec": "tfexp.data.specs:OptionalSpec",
     "data": "tfexp.data",
     "enable_eager_execution": "tfexp.runtime.eager:enable_eager_execution",
     "extract_image_patches": "tfexp.ops.image_boxes:extract_image_patches",
