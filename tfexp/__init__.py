@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from tfexp.core.shape import TensorShape as TensorShape
     from tfexp.core.shape import dimension_at_index as dimension_at_index
     from tfexp.core.shape import dimension_value as dimension_value
+    from tfexp.data.specs import OptionalSpec as OptionalSpec
     from tfexp.formats.tensor import make_ndarray as make_ndarray
     from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
     from tfexp.graph.behavior import control_flow_v2_enabled as control_flow_v2_enabled
@@ -130,6 +131,11 @@ if TYPE_CHECKING:
     from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
     from tfexp.graph.tape import GradientTape as GradientTape
     from tfexp.graph.tensor import Tensor as Tensor
+    from tfexp.graph.type_spec import RaggedTensorSpec as RaggedTensorSpec
+    from tfexp.graph.type_spec import SparseTensorSpec as SparseTensorSpec
+    from tfexp.graph.type_spec import TensorArraySpec as TensorArraySpec
+    from tfexp.graph.type_spec import TensorSpec as TensorSpec
+    from tfexp.graph.type_spec import TypeSpec as TypeSpec
     from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
     from tfexp.graph.versions import GIT_VERSION as GIT_VERSION
     from tfexp.graph.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION

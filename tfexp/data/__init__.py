@@ -13,5 +13,6 @@ from tfexp.data.options import Options as Options
 from tfexp.data.readers import FixedLengthRecordDataset as FixedLengthRecordDataset
 from tfexp.data.readers import TextLineDataset as TextLineDataset
 from tfexp.data.readers import TFRecordDataset as TFRecordDataset
+from tfexp.data.specs import DatasetSpec as DatasetSpec
 
 __getattr__ = missing_from("tf.data")

@@ -12,6 +12,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
 from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.functions import DatasetFunction
+from tfexp.data.generator import generator_variant
 from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
 from tfexp.data.options import Options, merged
 from tfexp.data.padding import padded_shape, padding_value
@@ -23,6 +24,7 @@ from tfexp.data.structure import (
     Kind,
     as_tensor,
     as_values,
+    components_of,
     flatten,
     flatten_up_to,
     map_leaves,
@@ -129,6 +131,27 @@ class Dataset:
         step = _int64(1 if numbers.step is None else numbers.step, "step")
         element = Component(dtypes.int64, TensorShape([]))
         return Dataset(sources.range_dataset(start, stop, step, **spec_of(element)), element)
+
+    @staticmethod
+    def from_generator(
+        generator: Callable[..., Any], output_types: Any, output_shapes: Any = None, args: Any = None
+    ) -> Dataset:
+        """What the iterator `generator(*args)` yields (`args` as NumPy arrays), anew in each run through the data set.
+
+        `output_types`, `output_shapes`: structures of what each element is. TypeError for what is not callable;
+        InvalidArgumentError, when it runs, for an element that is something else.
+        """
+        if not callable(generator):
+            raise TypeError("`generator` must be a Python callable.")
+        if args is not None and not isinstance(args, (list, tuple)):
+            raise TypeError("values must be a sequence.")
+        tensors = [convert_to_tensor(value, name=f"args_{i}") for i, value in enumerate(args or ())]
+        element = components_of(output_types, output_shapes)
+
+        def flat_map_fn(unused_dummy: Tensor) -> Dataset:
+            return Dataset(generator_variant(generator, output_types, element, tensors), element)
+
+        return Dataset.from_tensors(0).flat_map(flat_map_fn)
 
     @staticmethod
     def list_files(file_pattern: Any, shuffle: bool | None = None, seed: Any = None) -> Dataset:

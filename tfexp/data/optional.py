@@ -7,6 +7,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.data.iterator import Iterator
+from tfexp.data.specs import component_structure, spec_structure
 from tfexp.data.structure import KINDS, Component, Kind, as_tensor, as_values, component_of, flatten, pack_as, spec_of
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import colocate_with, name_scope
@@ -32,8 +33,8 @@ class Optional:
 
     @staticmethod
     def none_from_structure(value_structure: Any) -> Optional:
-        """An Optional without a value; `value_structure` is a structure of Components (`get_structure`)."""
-        return Optional(ops.optional_none(), value_structure)
+        """An Optional without a value; `value_structure` is a structure of TypeSpecs, as `get_structure` gives it."""
+        return Optional(ops.optional_none(), component_structure(value_structure))
 
     def has_value(self, name: str | None = None) -> Tensor:
         """A boolean: whether there is a value."""
@@ -49,8 +50,8 @@ class Optional:
 
     @property
     def value_structure(self) -> Any:
-        """The structure of the value's Components."""
-        return self._element
+        """The structure of the value, a TypeSpec for each part."""
+        return spec_structure(self._element)
 
 
 def _converted(value: Any) -> list[Any]:

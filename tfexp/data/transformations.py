@@ -12,6 +12,7 @@ from tfexp.data.iterator import Iterator
 from tfexp.data.mixing import scanned
 from tfexp.data.seeds import seed_tensors
 from tfexp.data.sparse import SPARSE
+from tfexp.data.specs import component_structure, spec_structure
 from tfexp.data.structure import Component, as_values, spec_of
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import colocate_with
@@ -110,8 +111,8 @@ def cardinality(dataset: Dataset) -> Tensor:
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
-    """The structure of the elements, a Component for each part."""
-    return dataset_or_iterator._element
+    """The structure of the elements, a TypeSpec for each part."""
+    return spec_structure(dataset_or_iterator._element)
 
 
 def to_variant(dataset: Dataset) -> Tensor:
@@ -121,7 +122,7 @@ def to_variant(dataset: Dataset) -> Tensor:
 
 def from_variant(variant: Tensor, structure: Any) -> Dataset:
     """The data set of a tensor that `to_variant` gave."""
-    dataset = Dataset(variant, structure)
+    dataset = Dataset(variant, component_structure(structure))
     dataset._keeps = True
     return dataset
 

@@ -6,6 +6,8 @@ degenerate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import google_crc32c
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,13 @@ def unmask(masked: int) -> int:
     """The CRC of a stored form."""
     rotated = (masked - _MASK_DELTA) & 0xFFFFFFFF
     return ((rotated >> 17) | (rotated << 15)) & 0xFFFFFFFF
+
+
+def masked_crc32cs(records: Sequence[bytes]) -> NDArray[np.uint64]:
+    """`masked_crc32c` of each of them."""
+    crcs = np.array(list(map(google_crc32c.value, records)), np.uint64)
+    rotated = (crcs >> np.uint64(15)) | (crcs << np.uint64(17))
+    return (rotated + np.uint64(_MASK_DELTA)) & np.uint64(0xFFFFFFFF)
 
 
 def masked_crc32c(data: bytes) -> int:

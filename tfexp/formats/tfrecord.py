@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, BinaryIO, Protocol
 
+import numpy as np
+
 from tfexp.core.errors import DataLossError
-from tfexp.formats.crc import masked_crc32c
+from tfexp.formats.crc import masked_crc32c, masked_crc32cs
 from tfexp.formats.file_errors import file_error
 
 _HEADER = struct.Struct("<QI")
@@ -223,22 +225,23 @@ class RecordStream:
         damage = None
         try:
             while self._failure is None and len(records) < count:
+                self._from_buffer(records, stored, count)
+                if len(records) == count:
+                    break
                 length = self._header()
                 if length is None:
                     break
-                begin = self._at + _HEADER.size
-                end = begin + length
-                if end + _FOOTER.size > len(self._buffer):
-                    begin, end = self._body(length)
+                begin, end = self._body(length)
                 records.append(self._buffer[begin:end])
                 stored += _FOOTER.unpack_from(self._buffer, end)
                 self._at = end + _FOOTER.size
         except _DamagedError as error:
             damage = str(error)
-        computed = [masked_crc32c(record) for record in records]
-        if stored != computed:
-            first = next(i for i, crc in enumerate(computed) if crc != stored[i])
-            damage = _mismatch("data", stored[first], computed[first])
+        computed = masked_crc32cs(records)
+        wrong = computed != np.array(stored, np.uint64)
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            damage = _mismatch("data", stored[first], int(computed[first]))
             del records[first:]
         self._number += len(records)
         self._offset += sum(map(len, records)) + (_HEADER.size + _FOOTER.size) * len(records)
@@ -253,6 +256,20 @@ class RecordStream:
     def close(self) -> None:
         """Nothing more is read."""
         self._source.close()
+
+    def _from_buffer(self, records: list[bytes], stored: list[int], count: int) -> None:
+        """Adds records that the buffer has whole and whose lengths were there before, and their CRCs."""
+        buffer, at, size, lengths = self._buffer, self._at, len(self._buffer), self._lengths
+        header, footer = _HEADER.unpack_from, _FOOTER.unpack_from
+        while len(records) < count and at + 12 <= size:
+            length, crc = header(buffer, at)
+            end = at + 12 + length
+            if end + 4 > size or lengths.get(length) != crc:
+                break
+            records.append(buffer[at + 12 : end])
+            stored += footer(buffer, end)
+            at = end + 4
+        self._at = at
 
     def _header(self) -> int | None:
         """The length of the next record; None at the end of the file."""
@@ -273,6 +290,9 @@ class RecordStream:
 
     def _body(self, length: int) -> tuple[int, int]:
         """Where the record is whose header stands at `_at`, once the buffer has all of it."""
+        begin = self._at + _HEADER.size
+        if begin + length + _FOOTER.size <= len(self._buffer):
+            return begin, begin + length
         self._fill(_HEADER.size + length + _FOOTER.size)
         self._whole(_HEADER.size, length)
         self._whole(_HEADER.size + length, _FOOTER.size)

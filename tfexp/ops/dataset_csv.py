@@ -33,7 +33,7 @@ _TYPES = "{output_types: list(type) in [float,double,int32,int64,string] >= 1; o
 csv_dataset = define_dataset(f"CSVDataset({_ARGUMENTS}) -> (handle: variant) {_TYPES}")
 csv_dataset_v2 = define_dataset(f"CSVDatasetV2({_ARGUMENTS}, exclude_cols: int64) -> (handle: variant) {_TYPES}")
 
-_PIECE = 1 << 20  # bytes that are parsed at once
+_PIECE = 1 << 18  # bytes that are parsed at once
 _NAMES = {dtypes.float32: "float", dtypes.float64: "double"}
 
 

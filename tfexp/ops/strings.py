@@ -144,7 +144,7 @@ def parsed_number(text: bytes, dtype: DType) -> int | float | None:
 
 def parsed_numbers(texts: Sequence[Any], dtype: DType) -> np.ndarray | None:
     """All texts (or numbers already) as numbers; None where one of them needs a closer look (`parsed_number`)."""
-    if any(type(text) is bytes and b"_" in text for text in texts):
+    if b"_" in b"\n".join([text for text in texts if type(text) is bytes]):  # Python's literals may have it
         return None
     try:
         numbers = np.array(

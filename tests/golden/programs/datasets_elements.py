@@ -103,3 +103,15 @@ def states(tf: Any) -> Outcome:
     total = data.reduce({"a": np.int64(0), "b": np.float32(1.0)}, lambda s, v: {"a": s["a"] + v, "b": s["b"] * 2.0})
     scanned = data.apply(tf.data.experimental.scan((np.int64(1), 0.5), lambda s, v: ((s[0] + v, s[1] * 2.0), (s[1], v))))
     return fetched(tf, scanned, 3, Run([total["a"], total["b"]]))
+
+
+@program("D6: from_generator")
+def generated(tf: Any) -> Outcome:
+    def rows(count: Any) -> Any:
+        for number in range(count):
+            yield number, {"text": "x" * number, "row": [1.5] * number}
+
+    types = (tf.int64, {"text": tf.string, "row": tf.float32})
+    data = tf.data.Dataset.from_generator(rows, types, ([], {"text": [], "row": [None]}), args=(3,)).repeat(2)
+    plain = tf.data.Dataset.from_generator(lambda: range(9), tf.int32)
+    return fetched(tf, tf.data.Dataset.zip((data, plain)), 5)

@@ -28,6 +28,13 @@ from tfexp.data.options import MapVectorizationOptions as MapVectorizationOption
 from tfexp.data.options import OptimizationOptions as OptimizationOptions
 from tfexp.data.options import StatsOptions as StatsOptions
 from tfexp.data.options import ThreadingOptions as ThreadingOptions
+from tfexp.data.specs import DatasetStructure as DatasetStructure
+from tfexp.data.specs import OptionalStructure as OptionalStructure
+from tfexp.data.specs import RaggedTensorStructure as RaggedTensorStructure
+from tfexp.data.specs import SparseTensorStructure as SparseTensorStructure
+from tfexp.data.specs import Structure as Structure
+from tfexp.data.specs import TensorArrayStructure as TensorArrayStructure
+from tfexp.data.specs import TensorStructure as TensorStructure
 from tfexp.data.transformations import cardinality as cardinality
 from tfexp.data.transformations import dense_to_sparse_batch as dense_to_sparse_batch
 from tfexp.data.transformations import enumerate_dataset as enumerate_dataset

@@ -1,0 +1,100 @@
+"""What the elements of a data set are, as `tf.TypeSpec`s: `tf.data.experimental.get_structure`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape, as_shape
+from tfexp.data.structure import KINDS, Component, Kind, map_leaves
+from tfexp.graph.type_spec import RaggedTensorSpec, SparseTensorSpec, TensorArraySpec, TensorSpec, TypeSpec
+
+
+class DatasetSpec(TypeSpec):
+    """A data set of such elements. `tf.data.DatasetSpec`."""
+
+    def __init__(self, element_spec: Any, dataset_shape: Any = ()):
+        self._element_spec = element_spec
+        self._dataset_shape = as_shape(dataset_shape)
+
+    @property
+    def element_spec(self) -> Any:
+        return self._element_spec
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self._element_spec, self._dataset_shape
+
+
+class OptionalSpec(TypeSpec):
+    """An Optional of such a value. `tf.OptionalSpec`."""
+
+    def __init__(self, value_structure: Any):
+        self._value_structure = value_structure
+
+    def _parts(self) -> tuple[Any, ...]:
+        return (self._value_structure,)
+
+
+def spec_structure(element: Any) -> Any:
+    """The structure of TypeSpecs that stands for a structure of Components."""
+    return map_leaves(_spec, element)
+
+
+def component_structure(specs: Any) -> Any:
+    """The structure of Components that stands for one of TypeSpecs. TypeError for what no data set can have."""
+    return map_leaves(_component, specs)
+
+
+def _spec(component: Component) -> TypeSpec:
+    name = None if component.kind is None else component.kind.name
+    if name == "dataset":
+        return DatasetSpec(spec_structure(component.inner))
+    if name == "optional":
+        return OptionalSpec(spec_structure(component.inner))
+    if name == "sparse":
+        return SparseTensorSpec(component.shape, component.dtype)
+    return TensorSpec(component.shape, component.dtype)
+
+
+def _kind(name: str) -> Kind:
+    return next(kind for kind in KINDS if kind.name == name)
+
+
+def _component(spec: Any) -> Component:
+    if isinstance(spec, Component):
+        return spec
+    if isinstance(spec, DatasetSpec):
+        return Component(dtypes.variant, TensorShape([]), component_structure(spec._element_spec), _kind("dataset"))
+    if isinstance(spec, OptionalSpec):
+        return Component(dtypes.variant, TensorShape([]), component_structure(spec._value_structure), _kind("optional"))
+    if isinstance(spec, SparseTensorSpec):
+        return Component(spec.dtype, spec.shape, None, _kind("sparse"))
+    if isinstance(spec, TensorSpec):
+        return Component(spec.dtype, spec.shape)
+    raise TypeError(f"{spec!r} says nothing of an element of a data set")
+
+
+# Their names before they were specs.
+Structure = TypeSpec
+DatasetStructure = DatasetSpec
+OptionalStructure = OptionalSpec
+
+
+def TensorStructure(dtype: Any, shape: Any) -> TensorSpec:
+    """`tf.data.experimental.TensorStructure`."""
+    return TensorSpec(shape, dtype)
+
+
+def SparseTensorStructure(dtype: Any, shape: Any) -> SparseTensorSpec:
+    """`tf.data.experimental.SparseTensorStructure`."""
+    return SparseTensorSpec(shape, dtype)
+
+
+def RaggedTensorStructure(dtype: Any, shape: Any, ragged_rank: int) -> RaggedTensorSpec:
+    """`tf.data.experimental.RaggedTensorStructure`."""
+    return RaggedTensorSpec(shape, dtype, ragged_rank)
+
+
+def TensorArrayStructure(dtype: Any, element_shape: Any, dynamic_size: bool, infer_shape: bool) -> TensorArraySpec:
+    """`tf.data.experimental.TensorArrayStructure`."""
+    return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)
