@@ -3,7 +3,8 @@
 The training step is the runner's: its graph, its fetches, its feeds. All inputs are built in one process and take turns,
 in many short stretches, in an order that is drawn anew each time. An input's speed in a round is its steps over the time of
 all its stretches (a fastest one would be one in which no block was read), and is compared with the faster of `feed` and
-`preload` in the same round. The figures are medians over the rounds, with the middle half of them.
+`preload` in the same round. The figures are medians over the rounds, with the middle half of them. `--cpu` counts the
+processor time of the process instead of the time that passes: what is left to measure on a machine that others keep busy.
 """
 
 from __future__ import annotations
@@ -110,28 +111,28 @@ def training(chosen: Settings) -> Iterator[Trained]:
         program.batches.stop()
 
 
-def measure(model: Model, batch_size: int, rounds: int, seconds: float, cache: str) -> dict[str, list[float]]:
+def measure(
+    model: Model, batch_size: int, given: dict[str, Input], rounds: int, seconds: float, clock: Callable[[], float]
+) -> dict[str, list[float]]:
     """Steps in a second, in each round."""
-    speeds: dict[str, list[float]] = {name: [] for name in inputs(cache)}
+    speeds: dict[str, list[float]] = {name: [] for name in given}
     with contextlib.ExitStack() as stack:
-        entered = {
-            name: stack.enter_context(training(settings(model, batch_size, given))) for name, given in inputs(cache).items()
-        }
+        entered = {name: stack.enter_context(training(settings(model, batch_size, each))) for name, each in given.items()}
         counts = {}
         for name, each in entered.items():
             each.steps(200)
-            began = time.perf_counter()
+            began = clock()
             each.steps(200)
-            counts[name] = max(1, int(200 * seconds / _STRETCHES / (time.perf_counter() - began)))
+            counts[name] = max(1, int(200 * seconds / _STRETCHES / (clock() - began)))
         order = list(entered)
         for _ in range(rounds):
             spent = dict.fromkeys(order, 0.0)
             for _ in range(_STRETCHES):
                 random.shuffle(order)
                 for name in order:
-                    began = time.perf_counter()
+                    began = clock()
                     entered[name].steps(counts[name])
-                    spent[name] += time.perf_counter() - began
+                    spent[name] += clock() - began
             for name, taken in spent.items():
                 speeds[name].append(_STRETCHES * counts[name] / taken)
     return speeds
@@ -139,13 +140,19 @@ def measure(model: Model, batch_size: int, rounds: int, seconds: float, cache: s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cpu", action="store_true", help="count processor time")
+    parser.add_argument("--only", nargs="+", metavar="INPUT", help="beside feed and preload")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6, help="for an input in a round")
     arguments = parser.parse_args()
+    clock = time.process_time if arguments.cpu else time.perf_counter
     print("| model, rows in a batch | input | steps/s | of data in memory | middle half |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as cache:
         for title, (model, batch_size) in models().items():
-            speeds = measure(model, batch_size, arguments.rounds, arguments.seconds, str(Path(cache)))
+            given = inputs(str(Path(cache)))
+            if arguments.only:
+                given = {name: each for name, each in given.items() if name in (*IN_MEMORY, *arguments.only)}
+            speeds = measure(model, batch_size, given, arguments.rounds, arguments.seconds, clock)
             best = [max(both) for both in zip(*(speeds[name] for name in IN_MEMORY), strict=True)]
             for name, found in speeds.items():
                 ratios = [speed / most for speed, most in zip(found, best, strict=True)]
