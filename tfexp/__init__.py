@@ -126,6 +126,9 @@ from tfexp.ops import reduce_gradients as _reduce_gradients
 from tfexp.ops import sendrecv as _sendrecv
 from tfexp.ops import stack as _stack
 from tfexp.ops import tensor_array_gradients as _tensor_array_gradients
+from tfexp.ops.accumulator import ConditionalAccumulator as ConditionalAccumulator
+from tfexp.ops.accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
+from tfexp.ops.accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmax_of_dimension as arg_max
 from tfexp.ops.argmax import argmin as argmin
