@@ -2,6 +2,11 @@
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.batch_norm import fused_batch_norm as fused_batch_norm
+from tfexp.ops.candidate_sampling import all_candidate_sampler as all_candidate_sampler
+from tfexp.ops.candidate_sampling import compute_accidental_hits as compute_accidental_hits
+from tfexp.ops.candidate_sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from tfexp.ops.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from tfexp.ops.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
 from tfexp.ops.elementwise_unary import sigmoid as sigmoid
 from tfexp.ops.elementwise_unary import tanh as tanh
 from tfexp.ops.embedding import embedding_lookup as embedding_lookup
