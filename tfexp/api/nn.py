@@ -71,6 +71,8 @@ from tfexp.ops.nn_pool import max_pool3d as max_pool3d
 from tfexp.ops.nn_pool import max_pool_v2 as max_pool_v2
 from tfexp.ops.nn_pool import max_pool_with_argmax as max_pool_with_argmax
 from tfexp.ops.nn_pool import pool as pool
+from tfexp.ops.nn_sampled import nce_loss as nce_loss
+from tfexp.ops.nn_sampled import sampled_softmax_loss as sampled_softmax_loss
 from tfexp.ops.nn_softmax import log_softmax as log_softmax
 from tfexp.ops.nn_softmax import softmax as softmax
 from tfexp.ops.nn_statistics import batch_norm_with_global_normalization as batch_norm_with_global_normalization

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.golden.programs.registry import Outcome, Run, program, runs
+from tests.golden.programs.registry import Outcome, Run, program, runs, values
 
 
 @program("O10: candidate samplers")
@@ -30,3 +30,23 @@ def samplers(tf: Any) -> Outcome:
         shapes=[str(t.shape) for t in (*made[0], *hits)],
         fields=[list(made[0]._fields), list(hits._fields)],
     )
+
+
+@program("O10: losses over sampled classes")
+def sampled_losses(tf: Any) -> Outcome:
+    tf.set_random_seed(5)
+    weights = tf.constant(values("weights", 11, 4))
+    parts = [tf.constant(values("first", 6, 4)), tf.constant(values("second", 5, 4))]
+    biases, x = tf.constant(values("biases", 11)), tf.placeholder(tf.float32, [3, 4])
+    free, many = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.int64, [None, 2])
+    labels = tf.constant([[1], [2], [10]], tf.int64)
+    with tf.name_scope("scope"):
+        losses = [tf.nn.sampled_softmax_loss(weights, biases, labels, x, 5, 11, seed=3)]
+    losses.append(tf.nn.nce_loss(weights, biases, tf.cast(labels, tf.int32), x, 7, 11))
+    losses.append(tf.nn.nce_loss(parts, biases, labels, x, 7, 11, remove_accidental_hits=True, name="hits"))
+    sampled = tf.nn.uniform_candidate_sampler(many, 2, 6, True, 11)
+    losses.append(tf.nn.sampled_softmax_loss(weights, biases, many, free, 6, 11, 2, sampled, partition_strategy="div"))
+    grads = tf.gradients(losses[:2], [weights, biases, x])
+    dense = [tf.convert_to_tensor(g) for g in grads]
+    fed = {x: values("x", 3, 4), free: values("free", 2, 4), many: [[1, 3], [4, 0]]}
+    return runs(Run([*losses, *dense], fed), Run(losses, fed))
