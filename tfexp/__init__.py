@@ -143,6 +143,9 @@ if TYPE_CHECKING:
     from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
     from tfexp.graph.versions import VERSION as VERSION
     from tfexp.graph.while_loop import while_loop as while_loop
+    from tfexp.ops.accumulator import ConditionalAccumulator as ConditionalAccumulator
+    from tfexp.ops.accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
+    from tfexp.ops.accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
     from tfexp.ops.argmax import argmax as argmax
     from tfexp.ops.argmax import argmax_of_dimension as arg_max
     from tfexp.ops.argmax import argmin as argmin

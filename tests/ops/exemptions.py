@@ -139,6 +139,20 @@ EXEMPT: dict[str, str] = {
         "the planner puts functions in their place: test_calls.py, and TensorFlow's in tests/graph/test_imported_graphs.py",
     ),
     **dict.fromkeys(
+        (
+            *("ConditionalAccumulator", "ResourceConditionalAccumulator", "SparseConditionalAccumulator"),
+            *("AccumulatorApplyGradient", "ResourceAccumulatorApplyGradient", "SparseAccumulatorApplyGradient"),
+            *("AccumulatorTakeGradient", "ResourceAccumulatorTakeGradient", "SparseAccumulatorTakeGradient"),
+            *("AccumulatorNumAccumulated", "ResourceAccumulatorNumAccumulated"),
+            *("AccumulatorSetGlobalStep", "ResourceAccumulatorSetGlobalStep"),
+        ),
+        "an accumulator is a resource: test_accumulator.py",
+    ),
+    **dict.fromkeys(
+        (f"{kind}CandidateSampler" for kind in ("Uniform", "LogUniform", "LearnedUnigram", "ThreadUnsafeUnigram", "All")),
+        "every run gives other values: test_candidate_sampling.py, and TensorFlow's in tests/golden/programs/candidates.py",
+    ),
+    **dict.fromkeys(
         ("PyFunc", "PyFuncStateless", "EagerPyFunc"), "what they compute is a Python function's business: test_py_func.py"
     ),
     "Placeholder": "feeds have tests in tests/runtime, and every row here feeds some",

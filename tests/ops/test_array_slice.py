@@ -150,7 +150,8 @@ def test_slices_of_unknown_bounds_have_the_rank_only() -> None:
         assert x[i].shape.as_list() == [7, 3]
         assert x[1:, i:, ::-1].shape.as_list() == [None, None, 3]
         assert x[:, 2:5].shape.as_list() == [None, 3, 3]
-        assert tf.slice(x, [i, 0, 0], [2, 7, -1]).shape.as_list() == [2, 7, None]
+        assert tf.slice(x, [0, 0, i], [2, 7, -1]).shape.as_list() == [2, 7, None]
+        assert tf.slice(x, [i, 0, 0], [2, 7, -1]).shape.as_list() == [2, 7, 3]
 
 
 def test_only_slices_of_variables_can_be_assigned() -> None:

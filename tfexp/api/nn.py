@@ -2,6 +2,11 @@
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.batch_norm import fused_batch_norm as fused_batch_norm
+from tfexp.ops.candidate_sampling import all_candidate_sampler as all_candidate_sampler
+from tfexp.ops.candidate_sampling import compute_accidental_hits as compute_accidental_hits
+from tfexp.ops.candidate_sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from tfexp.ops.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from tfexp.ops.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
 from tfexp.ops.elementwise_unary import sigmoid as sigmoid
 from tfexp.ops.elementwise_unary import tanh as tanh
 from tfexp.ops.embedding import embedding_lookup as embedding_lookup
@@ -68,6 +73,8 @@ from tfexp.ops.nn_pool import max_pool3d as max_pool3d
 from tfexp.ops.nn_pool import max_pool_v2 as max_pool_v2
 from tfexp.ops.nn_pool import max_pool_with_argmax as max_pool_with_argmax
 from tfexp.ops.nn_pool import pool as pool
+from tfexp.ops.nn_sampled import nce_loss as nce_loss
+from tfexp.ops.nn_sampled import sampled_softmax_loss as sampled_softmax_loss
 from tfexp.ops.nn_softmax import log_softmax as log_softmax
 from tfexp.ops.nn_softmax import softmax as softmax
 from tfexp.ops.nn_statistics import batch_norm_with_global_normalization as batch_norm_with_global_normalization

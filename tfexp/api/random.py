@@ -3,6 +3,10 @@
 from tfexp.core.gone import missing_from
 from tfexp.graph.random_seed import get_seed as get_seed
 from tfexp.graph.random_seed import set_random_seed as set_random_seed
+from tfexp.ops.candidate_sampling import all_candidate_sampler as all_candidate_sampler
+from tfexp.ops.candidate_sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from tfexp.ops.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from tfexp.ops.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
 from tfexp.ops.random import categorical as categorical
 from tfexp.ops.random import multinomial as multinomial
 from tfexp.ops.random import random_normal as normal

@@ -33,7 +33,8 @@ def _(input: InputShape, begin: InputShape, size: InputShape) -> TensorShape:
     if dims is not None and count is not None and len(dims) != count:
         raise ValueError(f"Shape must be rank {count} but is rank {len(dims)}")
     sizes = None if size.value is None else size.value.tolist()
-    starts = None if begin.value is None else begin.value.tolist()
+    # Of a computed beginning, elements may be known by themselves.
+    starts = begin.value_as_shape.known_dims if begin.value is None else begin.value.tolist()
     if sizes is None:
         # Of a computed size, elements that are known are sizes of their own (-1 reads as unknown).
         partial = size.value_as_shape.known_dims

@@ -29,7 +29,7 @@ from tfexp.ops.shape_rules import with_rank
 _UNIFORM_DTYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
 
 
-def _stream_state(ctx: KernelContext, seed: int, seed2: int) -> PhiloxState:
+def stream_state(ctx: KernelContext, seed: int, seed2: int) -> PhiloxState:
     """The stream of the kernel's node, in the state in which earlier runs left it."""
     state: PhiloxState | None = ctx.node_state.get("philox")
     if state is None:
@@ -40,7 +40,7 @@ def _stream_state(ctx: KernelContext, seed: int, seed2: int) -> PhiloxState:
 
 def draw(ctx: KernelContext, seed: int, seed2: int, values: int) -> Philox:
     """The stream from which a kernel of this node fills a tensor of so many values."""
-    return _stream_state(ctx, seed, seed2).take_for(values)
+    return stream_state(ctx, seed, seed2).take_for(values)
 
 
 def checked_shape(shape: Array) -> tuple[tuple[int, ...], int]:
@@ -193,7 +193,7 @@ def _(value: InputShape) -> TensorShape:
 def _(ctx: KernelContext, value: Array, *, seed: int, seed2: int) -> Array:
     if np.ndim(value) == 0 or len(value) < 2 or value.size == 0:
         return value.copy()
-    stream = _stream_state(ctx, seed, seed2).take(distributions.shuffle_blocks(len(value)))
+    stream = stream_state(ctx, seed, seed2).take(distributions.shuffle_blocks(len(value)))
     return value[distributions.shuffled_indices(stream, len(value))]
 
 
@@ -220,7 +220,7 @@ def _(logits: InputShape, num_samples: InputShape) -> TensorShape:
 @multinomial_op.kernel("CPU")
 def _(ctx: KernelContext, logits: Array, num_samples: Array, *, seed: int, seed2: int, output_dtype: DType) -> Array:
     samples = checked_logits(logits, num_samples)
-    stream = _stream_state(ctx, seed, seed2).take(distributions.multinomial_blocks(len(logits), samples))
+    stream = stream_state(ctx, seed, seed2).take(distributions.multinomial_blocks(len(logits), samples))
     return distributions.multinomial(stream, logits, samples, output_dtype.as_numpy_dtype)
 
 
