@@ -136,7 +136,7 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, out: Array) -> Non
             spread = products.reshape(*target.shape[:2], *lay.outputs[1:], len(offsets), depth)
             for number, (windows, elements) in enumerate(offsets):
                 there = total[elements]
-                np.add(there, spread[(*windows, number)], there)
+                np.add(there, spread[..., number, :][windows], there)
             if total is not target:
                 target[...] = total
 
