@@ -94,12 +94,7 @@ _MODELS: dict[str, Build] = {
 
 
 def _strings(make: Callable[[Any, Any], Any], values: np.ndarray) -> Build:
-    def build(tf: Any) -> Step:
-        value = tf.placeholder_with_default(tf.constant(values, tf.string), [None])
-        result, session = tf.reshape(make(tf, value), [-1])[:1], tf.Session()
-        return lambda: session.run(result)
-
-    return build
+    return _arrays(lambda tf, _: make(tf, tf.Variable(tf.constant(values, tf.string))), _floats(1))
 
 
 _STRINGS: dict[str, Build] = {
