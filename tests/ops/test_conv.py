@@ -8,7 +8,8 @@ import pytest
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.ops import conv_kernels
+from tfexp.ops import conv_kernels, image_blocks
+from tfexp.ops.windows import lay_windows
 
 FLOATS = ["float32", "float64"]
 
@@ -396,11 +397,12 @@ THREE = {"strides": (1, 1, 1), "dilations": (1, 1, 1), "explicit": ((0, 0),) * 3
 test_rows = op_tests(CASES)
 
 
-@pytest.mark.parametrize("limit", [300, 5000])
-def test_small_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """Images cut into rows, and batches into images."""
+@pytest.mark.parametrize("limit", [300, 5000, 50_000])
+@pytest.mark.parametrize("depth", [2, 37])
+def test_small_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch, limit: int, depth: int) -> None:
+    """Images cut into rows, and batches into images; windows as a whole, and row by row."""
     random = np.random.default_rng(3)
-    x, w = random.standard_normal((3, 7, 5, 2)), random.standard_normal((3, 2, 2, 3))
+    x, w = random.standard_normal((3, 7, 5, depth)), random.standard_normal((3, 2, depth, 3))
     with tf.Graph().as_default(), tf.Session() as session:
         inputs = [tf.placeholder(tf.float64, a.shape) for a in (x, w)]
         results = []
@@ -408,11 +410,60 @@ def test_small_blocks_give_the_same(monkeypatch: pytest.MonkeyPatch, limit: int)
             y = tf.nn.conv2d(*inputs, [1, stride, stride, 1], "SAME")
             results += [y, *tf.gradients(tf.square(y), inputs)]
         expected = session.run(results, dict(zip(inputs, (x, w), strict=True)))
-        monkeypatch.setattr(conv_kernels, "_BLOCK_BYTES", limit)
-        monkeypatch.setattr(conv_kernels, "_WORTH_SHARING", 1)
+        monkeypatch.setattr(image_blocks, "BLOCK_BYTES", limit)
+        monkeypatch.setattr(image_blocks, "_WORTH_SHARING", 1)
         actual = session.run(results, dict(zip(inputs, (x, w), strict=True)))
     for a, e in zip(actual, expected, strict=True):
-        np.testing.assert_allclose(a, e, rtol=1e-12)
+        np.testing.assert_allclose(a, e, rtol=1e-11, atol=1e-11)
+
+
+_BY_ROWS = [
+    # size, window, stride, dilation, padding, explicit
+    ((11, 7), (3, 2), (1, 1), (1, 1), "SAME", ()),
+    ((11, 7), (3, 2), (1, 1), (1, 1), "VALID", ()),
+    ((11, 7), (3, 5), (1, 2), (2, 1), "SAME", ()),
+    ((11, 7), (2, 3), (1, 3), (1, 2), "EXPLICIT", (1, 0, 2, 3)),
+    ((11, 7), (1, 3), (1, 1), (1, 1), "SAME", ()),
+    ((5, 7, 3), (2, 3, 2), (1, 2, 1), (1, 1, 1), "SAME", ()),
+    ((11,), (3,), (1,), (3,), "VALID", ()),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize(("size", "window", "stride", "dilation", "padding", "explicit"), _BY_ROWS)
+def test_row_by_row_is_window_by_window(
+    size: tuple[int, ...],
+    window: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+    padding: str,
+    explicit: tuple[int, ...],
+    dtype: type,
+) -> None:
+    """The kernels with less copying against sums over windows, for enough channels that they are used."""
+    random = np.random.default_rng(5)
+    lay = lay_windows(size, window, stride, dilation, padding, explicit)
+    x, w = random.standard_normal((3, *size, 67)), random.standard_normal((*window, 67, 5))
+    grad = random.standard_normal((3, *lay.outputs, 5))
+    pads = [(0, 0), *zip(lay.before, lay.after, strict=True), (0, 0)]
+    padded, spread = np.pad(x, pads), np.zeros(np.pad(x, pads).shape)
+    y, for_filter = np.zeros(grad.shape), np.zeros(w.shape)
+    for offset in np.ndindex(*window):
+        there = (slice(None), *lay.offset_slices(offset))
+        y += padded[there] @ w[offset]
+        spread[there] += grad @ w[offset].T
+        for_filter[offset] = np.einsum("nd,no->do", padded[there].reshape(-1, 67), grad.reshape(-1, 5))
+    for_input = spread[(slice(None), *(slice(b, b + n) for b, n in zip(lay.before, size, strict=True)))]
+    a, b, g = (array.astype(dtype) for array in (x, w, grad))
+    results = (
+        conv_kernels.convolve(a, b, lay),
+        conv_kernels.filter_gradient(a, g, b.shape, lay),
+        conv_kernels.input_gradient(g, b, lay, 67),
+    )
+    tolerance = {8: 1e-11, 4: 1e-4, 2: 0.06}[np.dtype(dtype).itemsize]
+    for actual, expected in zip(results, (y, for_filter, for_input), strict=True):
+        assert actual.dtype == dtype
+        np.testing.assert_allclose(actual, expected, tolerance, tolerance * 3)
 
 
 def test_arguments() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import Dimension, InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
@@ -48,6 +49,21 @@ def _(ctx: Any, split_dim: Array, value: Array, *, num_split: int) -> list[Array
             f"(size = {dims[axis]}) and num_split {num_split}"
         )
     return np.split(value, num_split, axis)
+
+
+@split_op.bind
+def _(node: BindRequest) -> Call | None:
+    """The slices, made once: `np.split` takes longer to make them than to cut."""
+    axis, dims = node.input_values[0], node.input_shapes[1].known_dims
+    if axis is None or dims is None or not -len(dims) <= int(axis) < len(dims):
+        return None
+    number, ahead = node.attrs["num_split"], (slice(None),) * (int(axis) % len(dims))
+    size = dims[int(axis)]
+    if size is None or size % number:
+        return None
+    step = size // number
+    cuts = [(*ahead, slice(i * step, (i + 1) * step)) for i in range(number)]
+    return Call(lambda split_dim, value: [value[cut] for cut in cuts], view=True)
 
 
 @split_op.gradient

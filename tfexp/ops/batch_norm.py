@@ -23,9 +23,9 @@ from tfexp.ops.array import Array, dims_text, reshape, size
 from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_order import transpose
 from tfexp.ops.cast import cast
-from tfexp.ops.conv_kernels import run_blocks, wide
 from tfexp.ops.elementwise_binary import squared_difference
 from tfexp.ops.elementwise_unary import reciprocal, rsqrt
+from tfexp.ops.image_blocks import run_blocks, wide
 from tfexp.ops.reduce import reduce_mean, reduce_sum
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.windows import channels_second, from_last, to_last

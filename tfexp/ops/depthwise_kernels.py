@@ -10,7 +10,7 @@ import numpy as np
 
 from tfexp.core.workers import scratch, threads
 from tfexp.ops.array import Array
-from tfexp.ops.conv_kernels import Block, blocks_of, padded_rows, run_blocks, wide
+from tfexp.ops.image_blocks import Block, blocks_of, padded_rows, run_blocks, wide
 from tfexp.ops.windows import Windows
 
 

@@ -17,6 +17,7 @@ from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, array_identity, comparison, complex_numbers, elementwise_unary
 from tfexp.ops.broadcast import equal_and_known, reduced_gradients
+from tfexp.ops.cache_blocks import in_pieces
 from tfexp.ops.shape_rules import all_merged, broadcasting
 
 # --- sums ---------------------------------------------------------------------------------------------------------
@@ -183,6 +184,7 @@ squared_difference = define_op(
 broadcasting(squared_difference)
 
 
+@in_pieces
 def _squared_difference(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     difference = np.subtract(x, y, out=out)
     if difference.dtype.kind == "c":

@@ -17,6 +17,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, complex_numbers, elementwise_binary
+from tfexp.ops.cache_blocks import in_pieces
 from tfexp.ops.scalar_arrays import scalar_array
 from tfexp.ops.shape_rules import shape_preserving, shaped_as_first
 
@@ -321,6 +322,7 @@ sigmoid_op = define_op("Sigmoid(x: T) -> (y: T) {T: type in [bfloat16,half,float
 shape_preserving(sigmoid_op)
 
 
+@in_pieces
 def _sigmoid(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     # 1 / (1 + exp(-x)): where exp overflows to inf, the result is the 0 that it should be.
     result = np.negative(x, out=out)

@@ -12,7 +12,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.conv import same_attrs
-from tfexp.ops.conv_kernels import wide
+from tfexp.ops.image_blocks import wide
 from tfexp.ops.shape_rules import merged, with_rank
 
 _ATTRS = (

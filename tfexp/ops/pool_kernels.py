@@ -16,10 +16,12 @@ import numpy as np
 
 from tfexp.core.workers import scratch
 from tfexp.ops.array import Array
-from tfexp.ops.conv_kernels import blocks_of, run_blocks, wide
+from tfexp.ops.image_blocks import blocks_of, run_blocks, wide
 from tfexp.ops.windows import Windows
 
 Slices = tuple[slice, ...]
+
+_ARRAYS = 4  # how many arrays of about the input's size should stay in cache together
 
 
 def _reaches(lay: Windows, axis: int) -> Iterator[tuple[Slices, Slices]]:
@@ -71,7 +73,7 @@ def _stages(x: Array, lay: Windows, combine: Any, start: Any, out: Array) -> lis
 
 
 def _by_images(images: int, image_bytes: int, elements: int, work: Callable[[slice], None]) -> None:
-    blocks = blocks_of(images, 1, image_bytes)
+    blocks = blocks_of(images, 1, _ARRAYS * image_bytes)
 
     def part(number: int, start: int, stop: int) -> None:
         for block in blocks[start:stop]:

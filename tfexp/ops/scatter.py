@@ -33,13 +33,37 @@ def _apply(ufunc: Any) -> Update:
     """`buffer[index] = ufunc(buffer[index], updates)`, repeated indices in turn."""
 
     def update(buffer: np.ndarray, index: Any, updates: Any) -> None:
-        if _has_duplicates(index):
-            ufunc.at(buffer, index, updates)
-        else:
+        if not _has_duplicates(index):
             # Several times faster than `.at` for rows, and the same numbers.
             buffer[index] = ufunc(buffer[index], updates)
+            return
+        rounds = _rounds(index[0].ravel()) if len(index) == 1 and buffer.ndim > 1 else None
+        if rounds is None:
+            ufunc.at(buffer, index, updates)
+            return
+        flat, shape = index[0].ravel(), index[0].shape + buffer.shape[1:]
+        rows = np.broadcast_to(updates, shape).reshape(flat.size, *buffer.shape[1:])
+        for chosen in rounds:
+            places = flat[chosen]
+            buffer[places] = ufunc(buffer[places], rows[chosen])
 
     return update
+
+
+_MAX_ROUNDS = 8  # when an index comes more often, `.at` is quicker
+
+
+def _rounds(index: np.ndarray) -> list[np.ndarray] | None:
+    """Positions in `index` such that no round has an index twice, and each index comes in its order; None for too many."""
+    order = np.argsort(index, kind="stable")
+    ordered = index[order]
+    is_first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+    starts = np.flatnonzero(is_first)
+    counts = np.diff(starts, append=len(index))
+    if counts.max() > _MAX_ROUNDS:
+        return None
+    number = np.arange(len(index)) - np.repeat(starts, counts)
+    return [order[number == n] for n in range(counts.max())]
 
 
 def _has_duplicates(index: tuple[np.ndarray, ...]) -> bool:

@@ -70,8 +70,8 @@ shape_preserving(as_string_op).not_differentiable()
 def _(
     ctx: Any, input: Any, *, T: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: bytes | str
 ) -> np.ndarray:
-    text = fill.decode() if isinstance(fill, bytes) else fill
-    pattern = _number_format(T, precision, scientific, shortest, width, text)
+    filling = fill.decode() if isinstance(fill, bytes) else fill
+    pattern = _number_format(T, precision, scientific, shortest, width, filling)
     array = np.asarray(input)
     if T.is_bool:
         formatted = ["true" if value else "false" for value in array.ravel()]
@@ -80,7 +80,10 @@ def _(
     elif T is dtypes.string:
         return string_array([value.rjust(max(width, 0)) for value in array.ravel()], array.shape)
     else:
-        formatted = [pattern % value for value in array.ravel().tolist()]
+        # All of them in one call; no number has a line break in it.
+        values = tuple(array.ravel().tolist())
+        text = "\n".join([pattern] * len(values)) % values
+        return string_array(text.encode().split(b"\n") if values else [], array.shape)
     return string_array([value.encode() for value in formatted], array.shape)
 
 

@@ -56,6 +56,8 @@ class Elements:
         self.closed = False
         self.gradients: dict[str, Elements] = {}
         self.places = [_Element() for _ in range(size)]
+        # The last element shape and shape of a value that were compared, and were compatible.
+        self._fits: tuple[TensorShape, tuple[int, ...]] | None = None
 
     def check_open(self) -> None:
         if self.closed:
@@ -75,13 +77,9 @@ class Elements:
             raise self._error(f"Tried to write to index {index} but array is {kind} and size is: {len(self.places)}")
         self.grow(index + 1)
         place, shape = self.places[index], np.shape(value)
-        if not self.element_shape.is_compatible_with(shape):
-            raise self._error(
-                f"Could not write to TensorArray index {index} because the value shape is {_text(shape)} which is "
-                f"incompatible with the TensorArray's inferred element shape: {shape_text(self.element_shape)} (consider "
-                "setting "
-                "infer_shape=False)."
-            )
+        fits = self._fits
+        if fits is None or fits[0] is not self.element_shape or fits[1] != shape:
+            self._check_shape(index, shape)
         if place.read:
             raise self._error(f"Could not write to TensorArray index {index} because it has already been read.")
         if place.written:
@@ -97,6 +95,16 @@ class Elements:
         place.value, place.shape, place.written = value, shape, True
         if self.identical_shapes and not self.element_shape.is_fully_defined():
             self.element_shape = TensorShape(shape)
+
+    def _check_shape(self, index: int, shape: tuple[int, ...]) -> None:
+        if not self.element_shape.is_compatible_with(shape):
+            raise self._error(
+                f"Could not write to TensorArray index {index} because the value shape is {_text(shape)} which is "
+                f"incompatible with the TensorArray's inferred element shape: {shape_text(self.element_shape)} (consider "
+                "setting "
+                "infer_shape=False)."
+            )
+        self._fits = (self.element_shape, shape)
 
     def read(self, index: int) -> Any:
         self.check_open()

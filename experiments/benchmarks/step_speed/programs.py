@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from convolution import PROGRAMS as CONVOLUTION
+from families import PROGRAMS as FAMILIES
 from pipelines import PROGRAMS as PIPELINES
 
 Step = Callable[[], Any]
@@ -118,6 +119,7 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Step], float | None]] = {
     "dynamic_rnn, LSTM 128, 50 steps, batch 32, SGD": (recurrent(True), 1.0),
     **CONVOLUTION,
     **PIPELINES,
+    **FAMILIES,
 }
 
 

@@ -1,0 +1,83 @@
+"""Kernels that go another way for large or repeated inputs give what the plain way gives, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+
+
+def _run(make: Any, *arrays: np.ndarray) -> Any:
+    with tf.Graph().as_default(), tf.Session() as session:
+        feeds = {tf.placeholder(a.dtype, a.shape): a for a in arrays}
+        fetches = make(*feeds)
+        for _ in range(3):  # node by node first, then as generated code
+            values = session.run(fetches, feeds)
+        return values
+
+
+@pytest.mark.parametrize("shape", [(1009, 101), (100_003,), (1, 100_003), (100_003, 1)])
+def test_pieces(shape: tuple[int, ...]) -> None:
+    random = np.random.default_rng(1)
+    x, y = (random.standard_normal(shape).astype(np.float32) for _ in range(2))
+    row = y[:1] if len(shape) > 1 else y[0]
+    sigmoid, squared, rows = _run(
+        lambda a, b: (tf.sigmoid(a), tf.squared_difference(a, b), tf.squared_difference(a, b[:1])), x, y
+    )
+    one = np.float32(1)
+    np.testing.assert_array_equal(sigmoid, one / (one + np.exp(-x)))
+    np.testing.assert_array_equal(squared, (x - y) ** 2)
+    np.testing.assert_array_equal(rows, (x - row) ** 2)
+
+
+@pytest.mark.parametrize("shape", [(1009, 101), (100_003,), (7, 100_003), (3, 5, 7, 1009)])
+def test_softmax_in_pieces(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
+    softmax, logs = _run(lambda a: (tf.nn.softmax(a), tf.nn.log_softmax(a)), x)
+    wide = x.astype(np.float64)
+    expected = np.exp(wide) / np.exp(wide).sum(-1, keepdims=True)
+    np.testing.assert_allclose(softmax, expected, 1e-5)
+    np.testing.assert_allclose(logs, np.log(expected), 1e-5)
+
+
+@pytest.mark.parametrize("lowest", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8])
+def test_top_k_takes_the_first_of_equals(dtype: Any, lowest: bool) -> None:
+    x = np.random.default_rng(3).integers(0, 5, (11, 31)).astype(dtype)
+    if lowest:
+        x[3, 2:] = -np.inf if dtype is np.float32 else np.iinfo(dtype).min
+    values, indices = _run(lambda a: tf.nn.top_k(a, 7), x)
+    order = np.argsort(-x.astype(np.float64), -1, kind="stable")[:, :7]
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_array_equal(values, np.take_along_axis(x, order, -1))
+
+
+@pytest.mark.parametrize("times", [2, 5, 9])
+def test_repeated_rows_in_turn(times: int) -> None:
+    """Up to some repetitions in rounds, for more by `ufunc.at`: the order of additions is the same."""
+    random = np.random.default_rng(4)
+    table, updates = (random.standard_normal((n, 5)).astype(np.float32) for n in (7, 3 * times))
+    indices = np.tile([4, 0, 6], times).astype(np.int32)
+    expected = table.copy()
+    np.add.at(expected, indices, updates)
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable(table)
+        session.run(variable.initializer)
+        np.testing.assert_array_equal(session.run(tf.scatter_add(variable, indices, updates)), expected)
+        halved = session.run(tf.scatter_mul(variable, indices, 0.5))
+    np.testing.assert_array_equal(halved[[4, 0, 6]], expected[[4, 0, 6]] * np.float32(0.5**times))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 53), (3, 53), (31, 53), (0, 53)])
+def test_products_with_few_rows(rows: int, columns: int) -> None:
+    random = np.random.default_rng(5)
+    a, b = random.standard_normal((rows, 17)), random.standard_normal((columns, 17))
+    np.testing.assert_allclose(_run(lambda x, y: tf.matmul(x, y, transpose_b=True), a, b), a @ b.T, 1e-12)
+
+
+def test_no_numbers_as_strings() -> None:
+    assert _run(tf.as_string, np.zeros((0, 3), np.int64)).shape == (0, 3)
+    assert _run(tf.as_string, np.array([[-3], [40]])).tolist() == [[b"-3"], [b"40"]]
