@@ -126,6 +126,9 @@ from tfexp.ops import reduce_gradients as _reduce_gradients
 from tfexp.ops import sendrecv as _sendrecv
 from tfexp.ops import stack as _stack
 from tfexp.ops import tensor_array_gradients as _tensor_array_gradients
+from tfexp.ops.accumulator import ConditionalAccumulator as ConditionalAccumulator
+from tfexp.ops.accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
+from tfexp.ops.accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
 from tfexp.ops.argmax import argmax as argmax
 from tfexp.ops.argmax import argmax_of_dimension as arg_max
 from tfexp.ops.argmax import argmin as argmin
@@ -385,6 +388,9 @@ from tfexp.ops.partitioned_variables import create_partitioned_variables as crea
 from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
 from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
 from tfexp.ops.partitioned_variables import variable_axis_size_partitioner as variable_axis_size_partitioner
+from tfexp.ops.py_func import numpy_function as numpy_function
+from tfexp.ops.py_func import py_func as py_func
+from tfexp.ops.py_func import py_function as py_function
 from tfexp.ops.queue import FIFOQueue as FIFOQueue
 from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
 from tfexp.ops.queue import PriorityQueue as PriorityQueue

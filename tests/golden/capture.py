@@ -8,6 +8,7 @@ is normalised in these ways and no others:
 - Attributes that TensorFlow gained after 1.15, listed in `tests/golden/later_attrs.py`, are left out.
 - The numbers and random letters at the end of functions' names are left out.
 - The number that `tf.custom_gradient` puts in `_gradient_op_type`, which counts ops of the process, is left out.
+- So is the number of a Python function's token (`pyfunc_7`).
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def node_lines(graph_def: Any) -> list[str]:
                 node.ClearField(described.name)
         line = text_format.MessageToString(node, as_one_line=True, as_utf8=True).strip()
         line = re.sub(r'"(__inference_\w+?)_[0-9]+"|"(_make_dataset)_[\w-]{11}"', r'"\1\2"', line)
+        line = re.sub('"pyfunc_[0-9]+"', '"pyfunc"', line)
         lines.append(re.sub('"CustomGradient-[0-9]+"', '"CustomGradient"', line))
     return lines
 

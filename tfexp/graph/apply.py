@@ -49,7 +49,7 @@ def parts_of_call(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[
 def results(node: Operation) -> Any:
     """What a call returns: the Operation, the one output, the list of it, or a named tuple of the outputs."""
     op = node.op_def
-    if not op.outputs:
+    if not node.outputs:
         return node
     if op.has_single_output:
         return node.outputs[0]

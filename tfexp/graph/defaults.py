@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -59,3 +59,19 @@ session_stack = DefaultStack()
 def get_default_session() -> Any:
     """The innermost default session of this thread, or None."""
     return session_stack.current
+
+
+_eager_world: Callable[[], Any] | None = None
+
+
+def set_eager_world(make: Callable[[], Any]) -> None:
+    """Say how a graph is made whose ops run at once; the runtime, which has one, says so."""
+    global _eager_world
+    _eager_world = make
+
+
+def new_eager_world() -> Any:
+    """A graph whose ops run at once."""
+    if _eager_world is None:
+        raise RuntimeError("eager execution is the runtime's, and nobody has imported tfexp.runtime.eager")
+    return _eager_world()

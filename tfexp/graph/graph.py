@@ -46,6 +46,7 @@ class Graph(Elements, Surroundings, Collections):
         self._functions: dict[str, Function] = {}  # the library: what nodes of this graph call by name
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
+        self._kept: list[Any] = []
 
     # --- nodes -------------------------------------------------------------------------------------------------
 
@@ -198,6 +199,10 @@ class Graph(Elements, Surroundings, Collections):
 
     def get_operations(self) -> list[Operation]:
         return list(self._operations)
+
+    def keep_alive(self, thing: Any) -> None:
+        """Hold on to what nodes of this graph need and know by name only."""
+        self._kept.append(thing)
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         self._unfeedable.add(tensor)

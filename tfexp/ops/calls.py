@@ -145,7 +145,7 @@ def call_function(function: Function, args: Sequence[Tensor], name: str | None =
     op = stateful_partitioned_call if function.effects else partitioned_call
     types = [t.dtype for t in function.outputs]
     results = op(list(args), Tout=types, f=NameAttrList(name=function.name), name=name)
-    outputs: list[Tensor] = list(results)
+    outputs: list[Tensor] = list(results) if types else []
     for output, inner in zip(outputs, function.outputs, strict=True):
         output.set_shape(inner.shape)
     return outputs

@@ -23,6 +23,16 @@ from tfexp.runtime.feeds import FeedSpec, flatten_feeds
 from tfexp.runtime.fetches import FetchMapper
 from tfexp.runtime.invocation import Invocation
 
+
+def _eager_world() -> Graph:
+    """For functions of eager tensors in graphs; eager execution is imported when first needed."""
+    from tfexp.runtime.eager import EagerGraph
+
+    return EagerGraph()
+
+
+defaults.set_eager_world(_eager_world)
+
 _handle_numbers = itertools.count()
 
 # Distinct (fetches, feed keys) that a session remembers; more than a program has, unless it makes them up in a loop.
