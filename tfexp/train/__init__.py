@@ -103,6 +103,7 @@ from tfexp.train.stopping_hooks import NanLossDuringTrainingError as NanLossDuri
 from tfexp.train.stopping_hooks import NanTensorHook as NanTensorHook
 from tfexp.train.stopping_hooks import StopAtStepHook as StopAtStepHook
 from tfexp.train.supervisor import Supervisor as Supervisor
+from tfexp.train.sync_replicas import SyncReplicasOptimizer as SyncReplicasOptimizer
 from tfexp.train.training_loop import basic_train_loop as basic_train_loop
 from tfexp.train.watching_hooks import LoggingTensorHook as LoggingTensorHook
 from tfexp.train.watching_hooks import ProfilerHook as ProfilerHook

@@ -57,3 +57,37 @@ def reading_the_step(tf: Any) -> Outcome:
         for hook in (tf.train.StopAtStepHook(last_step=3), tf.train.StepCounterHook(), tf.train.GlobalStepWaiterHook(1)):
             hook.begin()
     return runs(none=none)
+
+
+@program("C7: SyncReplicasOptimizer over two parameter servers, dense and sparse")
+def sync_replicas(tf: Any) -> Outcome:
+    with tf.device(tf.train.replica_device_setter(ps_tasks=2, worker_device="/job:worker/task:1")):
+        step = tf.train.get_or_create_global_step()
+        dense = tf.get_variable("w", [3], initializer=tf.ones_initializer())
+        sparse = tf.get_variable("b", [5, 2], initializer=tf.zeros_initializer())
+        loss = tf.reduce_sum(dense * dense) + tf.reduce_sum(tf.gather(sparse, [1, 3]))
+        inner = tf.train.GradientDescentOptimizer(0.5)
+        optimizer = tf.train.SyncReplicasOptimizer(inner, replicas_to_aggregate=2, total_num_replicas=3)
+        early = [raised(optimizer.get_chief_queue_runner), raised(optimizer.get_init_tokens_op)]
+        early += [raised(lambda: optimizer.apply_gradients([])), raised(lambda: optimizer.minimize(loss))]
+        train = optimizer.minimize(loss, global_step=step)
+        optimizer.get_init_tokens_op(0)
+        optimizer.make_session_run_hook(True).begin()
+        optimizer.make_session_run_hook(False, num_tokens=4).begin()
+    runner = optimizer.get_chief_queue_runner()
+    names = [train.name, optimizer.local_step_init_op.name, optimizer.chief_init_op.name]
+    names += [runner.name, runner.close_op.name, runner.cancel_op.name, *[op.name for op in runner.enqueue_ops]]
+    return runs(early=early, names=names)
+
+
+@program("C7: SyncReplicasOptimizer with moving averages")
+def sync_replicas_averages(tf: Any) -> Outcome:
+    step = tf.train.get_or_create_global_step()
+    weights = tf.get_variable("w", [3])
+    averages = tf.train.ExponentialMovingAverage(0.9)
+    adam = tf.train.AdamOptimizer(0.5)
+    optimizer = tf.train.SyncReplicasOptimizer(adam, 3, 2, variable_averages=averages, variables_to_average=[weights])
+    optimizer.minimize(tf.reduce_sum(weights * weights), global_step=step)
+    few = raised(lambda: optimizer.get_init_tokens_op(0))
+    optimizer.get_init_tokens_op(1)
+    return runs(few=few, slots=optimizer.get_slot_names())
