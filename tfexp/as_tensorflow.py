@@ -17,6 +17,7 @@ import tfexp
 
 # Modules below TensorFlow's private package that its own documentation told people to import from.
 _PRIVATE = {
+    "tensorflow.python.client.timeline": "tfexp.runtime.timeline",
     "tensorflow.python.framework.dtypes": "tfexp.core.dtypes",
     "tensorflow.python.framework.errors": "tfexp.core.errors",
     "tensorflow.python.framework.graph_util": "tfexp.api.graph_util",

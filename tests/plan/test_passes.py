@@ -10,8 +10,9 @@ import pytest
 import tfexp as tf
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.ops.random import random_uniform
+from tfexp.plan.assign import Assignment
 from tfexp.plan.passes import make_plan
-from tfexp.plan.place import Devices
+from tfexp.runtime.device_list import CPU
 from tfexp.runtime.executor import Interpreter
 from tfexp.runtime.session import Session
 
@@ -29,7 +30,7 @@ def plan_for(fetches, feeds=None, optimise=True):
     targets = [f for f in fetches if isinstance(f, tf.Operation)]
     feeds = feeds or {}
     shapes = [tf.TensorShape(s) for s in feeds.values()]
-    return make_plan(tensors, targets, list(feeds), shapes, Devices(), optimise)
+    return make_plan(tensors, targets, list(feeds), shapes, Assignment([CPU]), optimise)
 
 
 def ops(plan):

@@ -1,91 +1,140 @@
-"""Which device of which task runs a node: TensorFlow's rules for partial names, applied to a whole cluster.
+"""The simple placer: which device of which task runs a node, by TensorFlow's rules for partial names.
 
-Nodes that share a reference or a resource, and nodes with `_class: loc:@…`, go together. What a name leaves open is filled
-in so: the master's own task where that fits (as with no job at all), else the first that does, for a job its task 0; no
-device type is the task's first device. One thing is for a cluster to settle: a variable that is pinned nowhere lives on the
-first task by name, so that every master of the cluster finds the same one (chapter 12 of the course: one client's `x` is
-every other client's `x`, whatever server each talks to). A node that has been placed stays where it is.
+A node that has been placed stays where it is; one that is pinned goes there; any other goes to the default device, which is
+the first GPU if there is one and it has a kernel, else the CPU. Nodes that share a reference or a resource, and nodes with
+`_class: loc:@…`, go together. What a name leaves open is filled in so: the master's own task where that fits (as with no
+job at all), else the first that does, for a job its task 0. One thing is for a cluster to settle: a variable that is pinned
+nowhere lives on the first task by name, so that every master of the cluster finds the same one (chapter 12 of the course:
+one client's `x` is every other client's `x`, whatever server each talks to).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import Op
 from tfexp.graph.operation import Operation
+from tfexp.plan.gpu import has_gpu_kernel
 
 _VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})
 _SHARED_KINDS = ("resource", "variant")
 
 
 class Assignment:
-    """The devices of a session's nodes. `devices`: full names, the master's own first; `soft`: a missing GPU is the CPU."""
+    """The devices of a session's nodes.
 
-    def __init__(self, devices: Sequence[str], soft: bool = False):
+    `devices`: full names, the master's own first. `soft`: where a device is missing or has no kernel, the task's CPU does.
+    `log`: called with each node and its device, once.
+    """
+
+    def __init__(self, devices: Sequence[str], soft: bool = False, log: Callable[[Operation, str], None] | None = None):
         self._names = tuple(devices)
         self._parsed = tuple(DeviceName.parse(name) for name in devices)
         self._home = self._parsed[0]
         self._shared = min(self._parsed, key=lambda d: (d.job or "", d.task or 0, d.device_type != "CPU"))
         self._soft = soft
-        self._device_of: dict[str, str] = {}
+        self._log = log
+        self._device_of: dict[Operation, str] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
 
     def __getitem__(self, op: Operation) -> str:
-        return self._device_of[op.name]
+        return self._device_of[op]
 
     def place(self, ops: Iterable[Operation]) -> None:
         """Give every one of these nodes its device. InvalidArgumentError when one cannot have what it asks for."""
-        new = [op for op in ops if op.name not in self._device_of]
-        for group in _groups(new):
-            device = self._device_for(group)
-            self._device_of.update((op.name, device) for op in group)
+        with self._lock:
+            new = [op for op in ops if op not in self._device_of]
+            # With one device, who has to be with whom is no question.
+            for group in _groups(new) if len(self._names) > 1 else [[op] for op in new]:
+                device = self._device_for(group)
+                self._device_of.update((op, device) for op in group)
+        if self._log is not None:
+            for op in new:
+                self._log(op, self._device_of[op])
+
+    def device_for(self, name: str, op: Op, attrs: Mapping[str, Any], wanted: str, origin: Operation | None) -> str:
+        """The device of a node that is no operation of the graph; not remembered."""
+        return self._choose(name, origin, [(op, attrs)], DeviceName.parse(wanted), self._home)
 
     def _device_for(self, group: list[Operation]) -> str:
         wanted = DeviceName()
         for op in group:
             for neighbour in _partners(op):
-                if neighbour.name in self._device_of:
-                    return self._device_of[neighbour.name]
+                if neighbour in self._device_of:
+                    return self._device_of[neighbour]
         for op in group:
             mine = DeviceName.parse(op.device) if op.device else DeviceName()
             if not _agree(mine, wanted, self._soft):
                 raise InvalidArgumentError(
                     None,
                     op,
-                    f"Cannot colocate nodes {{{{colocation_node {op.name}}}}} and {{{{colocation_node {group[0].name}}}}} "
-                    f"because no device type supports both of those nodes and the other nodes colocated with them: "
-                    f"{op.name} wants {op.device}, the others {wanted}",
+                    f"Cannot colocate nodes {{{{colocation_node {op.name}}}}} and {{{{colocation_node {group[0].name}}}}}: "
+                    f"Cannot merge devices with incompatible {_difference(mine, wanted)}: '{mine}' and '{wanted}'\n\t "
+                    f"[[{{{{node {op.name}}}}}]]",
                 )
             wanted = wanted.merged_over(mine)
         has_variable = any(op.type in _VARIABLES for op in group)
-        return self._choose(group[0], wanted, self._shared if has_variable else self._home)
+        nodes = [(op.op_def, op._attrs) for op in group]
+        return self._choose(group[0].name, group[0], nodes, wanted, self._shared if has_variable else self._home)
 
-    def _choose(self, op: Operation, wanted: DeviceName, preferred: DeviceName) -> str:
-        found = self._matching(wanted, preferred)
+    def _choose(
+        self,
+        name: str,
+        origin: Operation | None,
+        nodes: Sequence[tuple[Op, Mapping[str, Any]]],
+        wanted: DeviceName,
+        preferred: DeviceName,
+    ) -> str:
+        matching = self._matching(wanted)
+        found = self._best(matching, nodes, preferred)
         if found is None and self._soft:
             # Only type and index may give way: another job or task is another place altogether.
-            found = self._matching(DeviceName(wanted.job, wanted.replica, wanted.task), preferred)
-        if found is None:
+            matching = matching or self._matching(DeviceName(wanted.job, wanted.replica, wanted.task))
+            place_only = self._matching(DeviceName(wanted.job, wanted.replica, wanted.task, "CPU"))
+            found = self._best(place_only, nodes, preferred)
+        if found is not None:
+            return found
+        prefix = f"Cannot assign a device for operation {name}: "
+        if matching:
             raise InvalidArgumentError(
                 None,
-                op,
-                f"Cannot assign a device for operation {op.name}: {{{{node {op.name}}}}} was explicitly assigned to "
-                f"{op.device} but available devices are [ {', '.join(sorted(self._names))} ]. Make sure the device "
-                "specification refers to a valid device.",
+                origin,
+                f"{prefix}Could not satisfy explicit device specification '{wanted}' because no supported kernel for "
+                f"{wanted.device_type} devices is available.\n\t [[{{{{node {name}}}}}]]",
             )
-        return found
+        raise InvalidArgumentError(
+            None,
+            origin,
+            f"{prefix}{{{{node {name}}}}} was explicitly assigned to {wanted} but available devices are "
+            f"[ {', '.join(sorted(self._names))} ]. Make sure the device specification refers to a valid device."
+            + (" The requested device appears to be a GPU, but there is none." if wanted.device_type == "GPU" else ""),
+        )
 
-    def _matching(self, wanted: DeviceName, preferred: DeviceName) -> str | None:
-        matches = [n for n, device in enumerate(self._parsed) if wanted.matches(device)]
-        if not matches:
-            return None
+    def _matching(self, wanted: DeviceName) -> list[int]:
+        return [n for n, device in enumerate(self._parsed) if wanted.matches(device)]
 
-        def rank(n: int) -> tuple[bool, str, int, int]:
+    def _best(
+        self, candidates: Sequence[int], nodes: Sequence[tuple[Op, Mapping[str, Any]]], preferred: DeviceName
+    ) -> str | None:
+        """The candidate that is nearest to `preferred` and has kernels for all nodes; GPUs come first."""
+
+        def rank(n: int) -> tuple[bool, str, int, bool, int]:
             device = self._parsed[n]
             elsewhere = (device.job, device.task) != (preferred.job, preferred.task)
-            return elsewhere, device.job or "", device.task or 0, n
+            return elsewhere, device.job or "", device.task or 0, device.device_type != "GPU", n
 
-        return self._names[min(matches, key=rank)]
+        for n in sorted(candidates, key=rank):
+            if self._parsed[n].device_type != "GPU" or all(has_gpu_kernel(op, attrs) for op, attrs in nodes):
+                return self._names[n]
+        return None
 
 
 def _agree(a: DeviceName, b: DeviceName, soft: bool) -> bool:
@@ -93,6 +142,14 @@ def _agree(a: DeviceName, b: DeviceName, soft: bool) -> bool:
     if not soft:
         pairs += [(a.device_type, b.device_type), (a.device_index, b.device_index)]
     return all(x is None or y is None or x == y for x, y in pairs)
+
+
+def _difference(a: DeviceName, b: DeviceName) -> str:
+    if a.device_type != b.device_type and None not in (a.device_type, b.device_type):
+        return "types"
+    if a.device_index != b.device_index and None not in (a.device_index, b.device_index):
+        return "ids"
+    return "jobs" if a.job != b.job else "tasks"
 
 
 def _partners(op: Operation) -> Iterable[Operation]:

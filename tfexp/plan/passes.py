@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.assign import Assignment
 from tfexp.plan.bind import bind
 from tfexp.plan.buffers import assign_buffers
 from tfexp.plan.freeze import freeze
@@ -15,7 +16,7 @@ from tfexp.plan.functions import expand_functions
 from tfexp.plan.ir import Draft, drafts_within
 from tfexp.plan.loops import contract_loops
 from tfexp.plan.order import order
-from tfexp.plan.place import Devices, place
+from tfexp.plan.place import place
 from tfexp.plan.plan import PassRecord, Plan
 from tfexp.plan.prune import prune
 from tfexp.plan.share import share_elementwise
@@ -50,7 +51,7 @@ def make_plan(
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
     feed_shapes: Sequence[TensorShape],
-    devices: Devices,
+    assignment: Assignment,
     optimise: bool,
 ) -> Plan:
     """The plan of the step that computes `fetches` and runs `targets`, given `feeds` of these (perhaps partial) shapes.
@@ -67,7 +68,7 @@ def make_plan(
     library = {} if graph is None else graph._functions
     passes: list[tuple[str, Callable[[Draft], None]]] = [
         ("functions", lambda d: expand_functions(d, library)),
-        ("place", lambda d: place(d, devices)),
+        ("place", lambda d: place(d, assignment)),
         ("loops", contract_loops),
         ("order", _in_loops_too(order)),
     ]

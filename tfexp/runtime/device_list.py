@@ -1,8 +1,61 @@
-"""What `Session.list_devices` lists."""
+"""The devices of this process: which there are, what `Session.list_devices` lists, and where placements are logged."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
 from tfexp.core.device import DeviceName
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.graph.operation import Operation
+
+TASK = "/job:localhost/replica:0/task:0"
+CPU = f"{TASK}/device:CPU:0"
+
+
+def local_devices(config: Any, task: str = TASK) -> tuple[str, ...]:
+    """The devices that a ConfigProto (or None) asks for: its CPUs, and virtual GPUs, which compute on the CPU.
+
+    `device_count` says how many; of the GPUs, those are left that `gpu_options.visible_device_list` and the environment's
+    `CUDA_VISIBLE_DEVICES` name. Raises InvalidArgumentError for a list that names no device of these.
+    """
+    counts = {} if config is None else dict(config.device_count)
+    gpus = counts.get("GPU", 0)
+    environment = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if environment is not None:
+        gpus = min(gpus, len([number for number in environment.split(",") if number.strip() not in ("", "-1")]))
+    visible = "" if config is None else config.gpu_options.visible_device_list
+    if gpus and visible:
+        for number in visible.split(","):
+            if not number.strip().isdigit() or int(number) >= gpus:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"'visible_device_list' ({visible!r}) names GPU {number.strip()!r}, but there are {gpus}, from 0 on",
+                )
+        gpus = len(visible.split(","))
+    names = [f"{task}/device:CPU:{i}" for i in range(max(1, counts.get("CPU", 1)))]
+    return (*names, *(f"{task}/device:GPU:{i}" for i in range(gpus)))
+
+
+def is_virtual(device: str) -> bool:
+    """Whether the device only stands in for one: every GPU here, and every CPU but the first."""
+    name = DeviceName.parse(device)
+    return (name.device_type, name.device_index) != ("CPU", 0)
+
+
+def log_devices(devices: Sequence[str]) -> None:
+    """Say on standard error which devices a session has. Source: `ConfigProto.log_device_placement`."""
+    virtual = [name for name in devices if is_virtual(name)]
+    lines = ["Device mapping:", *(f"{name} -> virtual, computes on the CPU" for name in virtual)]
+    print("\n".join(lines) if virtual else "Device mapping: no known devices.", file=sys.stderr, flush=True)
+
+
+def log_placement(op: Operation, device: str) -> None:
+    """Say on standard error where a node is: `name: (Type): /job:…/device:…`."""
+    print(f"{op.name}: ({op.type}): {device}", file=sys.stderr, flush=True)
 
 
 class DeviceAttributes:
@@ -29,5 +82,13 @@ class DeviceAttributes:
     def incarnation(self) -> int:
         return self._incarnation
 
+    @property
+    def is_virtual(self) -> bool:
+        """Whether it only stands in for a device, and computes on the CPU."""
+        return is_virtual(self._name)
+
     def __repr__(self) -> str:
-        return f"_DeviceAttributes({self._name}, {self.device_type}, {self._memory_limit_bytes}, {self._incarnation})"
+        virtual = ", virtual" if self.is_virtual else ""
+        return (
+            f"_DeviceAttributes({self._name}, {self.device_type}, {self._memory_limit_bytes}, {self._incarnation}{virtual})"
+        )

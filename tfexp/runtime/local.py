@@ -20,22 +20,21 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.assign import Assignment
 from tfexp.plan.codegen import Source, generate
 from tfexp.plan.passes import make_plan
-from tfexp.plan.place import Devices
 from tfexp.plan.plan import Plan
 from tfexp.runtime.backend import register_backend
 from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
-from tfexp.runtime.device_list import DeviceAttributes
+from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
 from tfexp.runtime.executor import Interpreter
+from tfexp.runtime.options import tell_unsupported, tell_unsupported_of_run
 from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.plan_cache import PlanCache
 from tfexp.runtime.resources import Resources, SessionResources
 from tfexp.runtime.step import ActiveSteps, current
 from tfexp.runtime.trace import Tracer, record_graphs
-
-CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 # Shapes of one signature that get a plan of their own; with more, a plan for all shapes serves the rest.
 MAX_SPECIALISED = 16
@@ -77,7 +76,8 @@ class LocalBackend:
         self._owns_resources = resources is None
         self.resources = Resources() if resources is None else resources
         self.active = ActiveSteps()
-        self.devices = Devices(devices, soft=self.config.allow_soft_placement)
+        logged = log_placement if self.config.log_device_placement else None
+        self.assignment = Assignment(devices, self.config.allow_soft_placement, logged)
         self.plans = PlanCache(MAX_PLANS)
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> LocalStep:
@@ -88,7 +88,7 @@ class LocalBackend:
         return PartialStep(Interpreter(step.plan(None, optimise=False), self.resources), fetches, targets, feeds)
 
     def list_devices(self) -> list[DeviceAttributes]:
-        return [DeviceAttributes(name) for name in self.devices.names]
+        return [DeviceAttributes(name) for name in self.assignment.names]
 
     def close(self) -> None:
         self.active.close()
@@ -199,8 +199,10 @@ class LocalStep:
             fed = [tensor.get_shape() for tensor in self._feeds]
         else:
             fed = [TensorShape(shape) for shape in shapes]
+        if self._backend.config.log_device_placement:
+            self._backend.assignment.place(self._backend.graph.get_operations())
         with denormals_flushed():  # constants are folded as the step would compute them
-            return make_plan(self._fetches, self._targets, self._feeds, fed, self._backend.devices, optimise)
+            return make_plan(self._fetches, self._targets, self._feeds, fed, self._backend.assignment, optimise)
 
     def explain(self, shapes: Shapes) -> Explanation:
         plan = self.plan(shapes)
@@ -208,6 +210,7 @@ class LocalStep:
 
     def _run_watched(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """A run with options: interpreted, so that every node can be timed, and stopped at its deadline."""
+        tell_unsupported_of_run(options)
         options = options or config_pb2.RunOptions()
         with self._lock:
             compiled = self._compiled(shapes)
@@ -225,7 +228,10 @@ class LocalStep:
 
 
 def _open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> LocalBackend:
-    backend = LocalBackend(graph, config)
+    tell_unsupported(config)
+    backend = LocalBackend(graph, config, devices=local_devices(config))
+    if backend.config.log_device_placement:
+        log_devices(backend.assignment.names)
     configure(backend.config.intra_op_parallelism_threads)
     _open.add(backend)
     return backend

@@ -1,0 +1,67 @@
+"""Options of a session and of a run that are accepted and change nothing here: whoever sets one is told, once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard.compat.proto import config_pb2
+
+from tfexp.core import log
+
+_ONE_THREAD = "a step's nodes run one after another, in the thread that calls `run`"
+_NO_GPU_MEMORY = "the GPUs of this process are virtual, and have the computer's memory"
+_PLANNER = "the planner always does what pays"
+
+# Option -> why it has no effect. A group that is named here stands for all of its options.
+_CONFIG = {
+    "inter_op_parallelism_threads": _ONE_THREAD,
+    "use_per_session_threads": _ONE_THREAD,
+    "session_inter_op_thread_pool": _ONE_THREAD,
+    "gpu_options.per_process_gpu_memory_fraction": _NO_GPU_MEMORY,
+    "gpu_options.allow_growth": _NO_GPU_MEMORY,
+    "gpu_options.allocator_type": _NO_GPU_MEMORY,
+    "gpu_options.deferred_deletion_bytes": _NO_GPU_MEMORY,
+    "gpu_options.force_gpu_compatible": _NO_GPU_MEMORY,
+    "gpu_options.experimental": _NO_GPU_MEMORY,
+    "graph_options.optimizer_options": _PLANNER,
+    "graph_options.rewrite_options": _PLANNER,
+    "graph_options.build_cost_model": "the time of every node is in RunMetadata, with RunOptions.trace_level",
+    "graph_options.enable_bfloat16_sendrecv": "tensors travel as they are",
+    "experimental": "nothing experimental of TensorFlow's is here",
+}
+_RUN = {
+    "inter_op_thread_pool": _ONE_THREAD,
+    "debug_options": "tfdbg is not here: tf.Print and RunOptions.trace_level show values and times",
+    "report_tensor_allocations_upon_oom": "a step's buffers are listed by the plan (`repr(session.explain(…))`)",
+    "experimental": "nothing experimental of TensorFlow's is here",
+}
+
+_told: set[str] = set()
+
+
+def tell_unsupported(config: config_pb2.ConfigProto | None) -> None:
+    """Log, once in a process, each option of a ConfigProto that is set and has no effect."""
+    _tell("ConfigProto", config, _CONFIG)
+
+
+def tell_unsupported_of_run(options: config_pb2.RunOptions | None) -> None:
+    """The same for RunOptions."""
+    _tell("RunOptions", options, _RUN)
+
+
+def _tell(message: str, given: Any, reasons: dict[str, str]) -> None:
+    if given is None:
+        return
+    for path, reason in reasons.items():
+        name = f"{message}.{path}"
+        if name not in _told and _is_set(given, path.split(".")):
+            _told.add(name)
+            log.warn("%s has no effect: %s", name, reason)
+
+
+def _is_set(proto: Any, path: list[str]) -> bool:
+    for field in path[:-1]:
+        if not proto.HasField(field):
+            return False
+        proto = getattr(proto, field)
+    return any(field.name == path[-1] for field, _ in proto.ListFields())
