@@ -16,6 +16,9 @@ from tfexp.ops.variable_scope import get_variable
 
 _log = logging.getLogger("tensorflow")
 
+# Where TensorFlow keeps the tensor that reads the step.
+_READ_CACHE = "global_step_read_op_cache"
+
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The value of the step in `sess`."""
@@ -61,6 +64,31 @@ def get_or_create_global_step(graph: Any = None) -> Any:
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step
+
+
+def global_step_read() -> Any:
+    """A tensor with the value of the graph's global step, or of its initial value as long as it has none; one per graph.
+
+    None where the graph has no global step. Unlike the variable itself, it is a copy that later updates leave alone.
+    """
+    graph = get_default_graph()
+    step = get_global_step(graph)
+    found = graph.get_collection(_READ_CACHE)
+    if step is None or found:
+        return found[0] if found else None
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{step.op.name}/"):
+        # Hooks read it before anything is initialised in the session.
+        value = (step.initialized_value() if hasattr(step, "initialized_value") else step) + 0
+    graph.add_to_collection(_READ_CACHE, value)
+    return value
+
+
+def required_step_read(hook: str) -> Any:
+    """`global_step_read`, for the hook of that name. RuntimeError in a graph without a global step."""
+    value = global_step_read()
+    if value is None:
+        raise RuntimeError(f"Global step should be created to use {hook}.")
+    return value
 
 
 def assert_global_step(global_step_tensor: Any) -> None:

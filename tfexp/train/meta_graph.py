@@ -207,7 +207,10 @@ def _add_collection(definition: meta_graph_pb2.MetaGraphDef, graph: Any, key: An
     for item in graph.get_collection(key):
         kind, value = _exported(item, scope, to_proto)
         if kind is None or collection.WhichOneof("kind") not in (None, kind):
-            _log.warning(
+            # Every loop and branch leaves these; a graph that is imported runs without them.
+            contexts = key in (GraphKeys.COND_CONTEXT, GraphKeys.WHILE_CONTEXT)
+            _log.log(
+                logging.DEBUG if contexts else logging.WARNING,
                 "Collection %r is left out of the MetaGraph: %s is of another kind or of none that can be written",
                 key,
                 type(item).__name__,

@@ -28,6 +28,9 @@ class QueueRunner:
     and lets nobody wait for room in it. Any other exception stops the coordinator, whose `join` raises it.
     """
 
+    # Whether nothing but the end of the session wakes a thread that waits: then `join` must not wait for it.
+    _ends_with_session = False
+
     def __init__(
         self,
         queue: QueueBase | None = None,
@@ -137,7 +140,7 @@ class QueueRunner:
                 )
             )
         for thread in threads:
-            if coord is not None:
+            if coord is not None and not self._ends_with_session:
                 coord.register_thread(thread)
             thread.daemon = thread.daemon or daemon
             if start:
@@ -154,7 +157,9 @@ class QueueRunner:
         except self._types:
             ended = True
         except Exception as error:
-            if coord is not None:
+            if coord is not None and coord.should_stop() and self._ends_with_session:
+                log.debug("Queue %s: its session has ended: %s", self.name, error)
+            elif coord is not None:
                 coord.request_stop(error)
             else:
                 log.error("Exception in QueueRunner: %s", error)

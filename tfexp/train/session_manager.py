@@ -197,7 +197,7 @@ class SessionManager:
         """Run `local_init_op` if the model is ready for it; (whether nothing of it is missing, else why)."""
         if self._local_init_op is None:
             return True, None
-        ready, why = _ready(self._ready_for_local_init_op, session)
+        ready, why = missing_values(self._ready_for_local_init_op, session)
         if not ready:
             return False, why
         _log.info("Running local_init_op.")
@@ -206,10 +206,10 @@ class SessionManager:
         return True, None
 
     def _model_ready(self, session: Session) -> tuple[bool, str | None]:
-        return _ready(self._ready_op, session)
+        return missing_values(self._ready_op, session)
 
 
-def _ready(op: Any, session: Session) -> tuple[bool, str | None]:
+def missing_values(op: Any, session: Session) -> tuple[bool, str | None]:
     """Whether `op` finds nothing without a value; else which, or the error that it ended with."""
     if op is None:
         return True, None

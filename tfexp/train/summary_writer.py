@@ -10,6 +10,7 @@ from tensorboard.compat.proto import event_pb2, graph_pb2, summary_pb2
 
 from tfexp.formats.event import EventFileWriter
 from tfexp.graph.graph import Graph
+from tfexp.graph.scopes import get_default_graph
 from tfexp.train import meta_graph
 
 
@@ -138,14 +139,14 @@ class FileWriter:
 
 
 class FileWriterCache:
-    """One FileWriter for each folder of the process."""
+    """One FileWriter for each folder of the process; the first to ask for it has its default graph written."""
 
     _cache: dict[str, FileWriter] = {}
 
     @staticmethod
     def get(logdir: str) -> FileWriter:
         if logdir not in FileWriterCache._cache:
-            FileWriterCache._cache[logdir] = FileWriter(logdir)
+            FileWriterCache._cache[logdir] = FileWriter(logdir, graph=get_default_graph())
         return FileWriterCache._cache[logdir]
 
     @staticmethod
