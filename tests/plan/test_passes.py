@@ -307,3 +307,11 @@ def test_random_graphs_give_what_the_interpreter_gives(seed):
             for a, b in zip(expected, found):
                 np.testing.assert_array_equal(a, b)
         np.testing.assert_array_equal(plain.run(variables[0]), quick.run(variables[0]))
+
+
+def test_an_update_of_a_resource_by_its_older_handle_is_an_effect(graph):
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[3, 2], name="sum")
+    apply = accumulator.apply_grad([0], tf.ones([1, 2]))
+    with tf.control_dependencies([apply]):
+        after = tf.constant(1.0) + 1.0
+    assert "SparseAccumulatorApplyGradient" in ops(plan_for(after))

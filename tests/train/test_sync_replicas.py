@@ -43,6 +43,24 @@ def test_gradients_of_a_step_are_averaged():
     np.testing.assert_allclose(weights, -RATE * gradients.mean(1).sum(0), rtol=1e-5)
 
 
+def test_rows_of_gradients_are_averaged_each_by_itself():
+    server = tf.train.Server.create_local_server()
+    with tf.Graph().as_default():
+        step = tf.train.get_or_create_global_step()
+        table = tf.get_variable("table", [6, 2], initializer=tf.zeros_initializer())
+        loss = tf.reduce_sum(tf.gather(table, tf.placeholder(tf.int32, [None], name="ids")))
+        inner = tf.train.GradientDescentOptimizer(RATE)
+        optimizer = tf.train.SyncReplicasOptimizer(inner, replicas_to_aggregate=2, total_num_replicas=1)
+        train = optimizer.minimize(loss, global_step=step)
+        hook = optimizer.make_session_run_hook(is_chief=True, num_tokens=1)
+        with tf.train.MonitoredTrainingSession(server.target, hooks=[hook]) as session:
+            tokens = [int(session.run(train, {"ids:0": ids})) for ids in ([0, 2], [1, 3], [2], [5])]
+            assert tokens == [0, 1, 1, 2]
+            rows = session.run("table:0")
+    server.stop()
+    np.testing.assert_allclose(rows, [[-RATE] * 2, [-RATE] * 2, [-2 * RATE] * 2, [-RATE] * 2, [0, 0], [-RATE] * 2])
+
+
 def test_stale_gradients_are_dropped():
     ones = {"x:0": [1.0, 1.0, 1.0]}
     with training(2) as (session, train):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
 from tfexp.plan.alias import RootMap, find_roots, writes
@@ -267,4 +268,6 @@ def has_effect(node: Node) -> bool:
         return True
     if any(arg.is_ref for arg in op.inputs) and op.writes_refs:
         return True
+    if any(arg.is_ref and arg.dtype is dtypes.string for arg in op.inputs):
+        return True  # the older kind of handle, of a queue, a reader, an accumulator
     return any(v.dtype.base_dtype.name in ("resource", "variant") for v in node.inputs)

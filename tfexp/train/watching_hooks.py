@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,12 +15,12 @@ from tfexp.core.log import get_logger
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_default_graph
 from tfexp.runtime.session import Session
+from tfexp.runtime.timeline import Timeline
 from tfexp.train.global_step import get_global_step, required_step_read
 from tfexp.train.scaffold import Scaffold
 from tfexp.train.session_hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from tfexp.train.step_timer import SecondOrStepTimer
 from tfexp.train.summary_writer import FileWriter, FileWriterCache
-from tfexp.train.timeline import chrome_trace
 
 _log = get_logger()
 
@@ -246,6 +245,6 @@ class ProfilerHook(SessionRunHook):
         self._writer.add_run_metadata(run_metadata, f"step_{step}")
         path = os.path.join(self._output_dir, f"timeline-{step}.json")
         _log.info("Saving timeline for %d into '%s'.", step, path)
-        trace = chrome_trace(run_metadata.step_stats, self._show_dataflow, self._show_memory)
+        trace = Timeline(run_metadata.step_stats).generate_chrome_trace_format(self._show_dataflow, self._show_memory)
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(trace, file)
+            file.write(trace)
