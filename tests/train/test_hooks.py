@@ -257,3 +257,11 @@ def test_waiting_for_others_to_make_steps():
     with tf.train.MonitoredSession(hooks=[Others(), waiter]) as session:
         session.run(add.op)
     assert looks[:3] == [1, 2, 3]
+
+
+def test_logged_numbers_have_the_digits_of_their_type(caplog):
+    with tf.Graph().as_default(), caplog.at_level("INFO", logger="tensorflow"):
+        third = tf.identity(tf.constant(1.0) / 3.0, name="third")
+        with tf.train.MonitoredSession(hooks=[tf.train.LoggingTensorHook(["third"], every_n_iter=1)]) as session:
+            session.run(third)
+    assert "third = 0.33333334" in caplog.text

@@ -79,7 +79,7 @@ class LoggingTensorHook(SessionRunHook):
             _log.info("%s", self._formatter(values))
             return
         with np.printoptions(suppress=True):
-            line = ", ".join(f"{tag} = {values[tag]}" for tag in self._tensors)
+            line = ", ".join(f"{tag} = {values[tag]!s}" for tag in self._tensors)
         if seconds is None:
             _log.info("%s", line)
         else:
