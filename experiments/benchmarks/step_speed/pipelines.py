@@ -26,6 +26,16 @@ def _step(tf: Any, data: Any) -> Step:
     return lambda: session.run(element)
 
 
+def _python_function(tf: Any, value: Any) -> Any:
+    result = tf.py_func(lambda v: np.float32(v * 2), [value], tf.float32)
+    result.set_shape([])
+    return result
+
+
+def _loop(tf: Any, value: Any) -> Any:
+    return tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * 2.0), (0, value))[1]
+
+
 def _batches(mapped: Callable[[Any, Any], Any]) -> Callable[[Any], Step]:
     """Shuffled, mapped, in batches of 64, prefetched."""
 
@@ -119,7 +129,9 @@ PROGRAMS = {
         _batches(lambda tf, v: tf.cond(v > 0.5, lambda: v * 2.0, lambda: v + 1.0)),
         10.0,
     ),
-    "tf.data: the same with a map of single elements": (_batches(lambda tf, v: tf.unique([v, v * 2.0]).y[0]), 5.0),
+    "tf.data: the same with a Python function in the map": (_batches(_python_function), 5.0),
+    "tf.data: the same with a loop in the map": (_batches(_loop), 5.0),
+    "tf.data: the same with tf.unique in the map": (_batches(lambda tf, v: tf.unique([v, v * 2.0]).y[0]), 5.0),
     "tf.data: the same with random numbers in the map": (_batches(lambda tf, v: v + tf.random_uniform([])), 5.0),
     "tf.data: TFRecords, batch 128": (_records, 1.0),
     "tf.data: TFRecords, batch 128, parse_example": (_examples, 1.0),
