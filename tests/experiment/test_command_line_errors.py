@@ -14,7 +14,7 @@ ROOTS = (
 )
 TRAIN = (
     "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
-    "steps, summary_every"
+    "steps, summary_every, trace_every"
 )
 MODELS = "The choices are: linreg, logreg, mlp, own, softmax"
 FLAGS = "The choices are: --cfg, --config-dir, --help, --hydra-help, --info, --multirun, --version, -m"

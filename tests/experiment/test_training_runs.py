@@ -110,6 +110,17 @@ def test_events_and_graph_read_as_tensorboard_reads_them(cli: Callable, tmp_path
     assert {node.device for node in graph.node if node.op == "Placeholder"} == {"/device:CPU:0"}
 
 
+def test_traces_of_every_so_many_steps(cli: Callable, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    cli(*QUICK, "train.trace_every=25", f"hydra.run.dir={folder}")
+    cli(*QUICK, f"hydra.run.dir={tmp_path / 'plain'}")
+    assert sorted(path.name for path in (folder / "traces").iterdir()) == ["step-25.json", "step-50.json"]
+    events = json.loads((folder / "traces" / "step-50.json").read_text())["traceEvents"]
+    assert {"MatMul", "ApplyGradientDescent"} <= {event["name"] for event in events if event["ph"] == "X"}
+    assert numbers(folder) == numbers(tmp_path / "plain")
+    assert not (tmp_path / "plain" / "traces").exists()
+
+
 def test_same_configuration_same_numbers_to_the_bit(cli: Callable, tmp_path: Path) -> None:
     words = ["model=mlp", "model.hidden=[13]", "train.steps=40", "train.eval_every=10"]
     cli(*words, "hydra.run.dir=a")

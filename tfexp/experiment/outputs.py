@@ -40,6 +40,7 @@ class RunFiles:
         self.plot = path / "loss.png"
         self.tasks = path / "tasks.json"
         self.logs = path / "logs"
+        self.traces = path / "traces"
 
     def write_text(self, path: Path, text: str) -> None:
         """Replace the file as a whole: whoever reads it, whenever, sees the old text or the new one."""

@@ -17,8 +17,12 @@ from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import History, Record
 from tfexp.experiment.outputs import RunFiles
+from tfexp.runtime.timeline import Timeline
 
-__all__ = ["Recorder"]
+__all__ = ["TRACED", "Recorder"]
+
+TRACED = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+"""How a step is run whose `RunMetadata` is to be kept (`Recorder.trace`)."""
 
 
 class Recorder:
@@ -43,6 +47,13 @@ class Recorder:
 
     def summarize(self, step: int, feeds: dict[Any, Any]) -> None:
         self._writer.add_summary(self._session.run(self._program.summaries, feeds), step)
+
+    def trace(self, step: int, metadata: tf.RunMetadata) -> None:
+        """Keep the times of a step's nodes: a Chrome trace in the folder, and in the events for TensorBoard."""
+        self._files.traces.mkdir(exist_ok=True)
+        trace = Timeline(metadata.step_stats).generate_chrome_trace_format(show_memory=True)
+        self._files.write_text(self._files.traces / f"step-{step}.json", trace)
+        self._writer.add_run_metadata(metadata, f"step {step}", step)
 
     def evaluate(self, step: int) -> None:
         """Loss and metrics over all training and all test rows, into the history and the events.

@@ -27,7 +27,7 @@ from tfexp.experiment.datasets.dataset import prepare
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import should_stop
 from tfexp.experiment.outputs import RunFiles
-from tfexp.experiment.recorder import Recorder
+from tfexp.experiment.recorder import TRACED, Recorder
 from tfexp.experiment.resuming import earlier_records
 from tfexp.experiment.transfer import from_plain
 
@@ -160,7 +160,12 @@ class _Replica:
         fetches = (program.train.outputs[0], program.objective, batch)
         reported = time.perf_counter()
         while self.step <= last and not self.member.stopping:
-            step, loss, values = session.run(fetches, batches.next_feeds())
+            if recorder is not None and train.trace_every and (self.made + 1) % train.trace_every == 0:
+                metadata = tf.RunMetadata()
+                step, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
+                recorder.trace(int(step), metadata)
+            else:
+                step, loss, values = session.run(fetches, batches.next_feeds())
             before, self.step, self.loss = self.step, int(step), float(loss)
             self.made += 1
             if not math.isfinite(loss):

@@ -26,7 +26,7 @@ from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.plot import draw
 from tfexp.experiment.progress import Progress, progress_for
-from tfexp.experiment.recorder import Recorder
+from tfexp.experiment.recorder import TRACED, Recorder
 from tfexp.experiment.report import show_result
 from tfexp.experiment.resuming import begun, earlier_records, note_stay, refuse_if_ended
 from tfexp.experiment.schema import Settings
@@ -169,7 +169,13 @@ class _Training:
         status = "finished"
         while step < total:
             summarized = intervals.summary_every and (step + 1) % intervals.summary_every == 0
-            _, loss, values = session.run(with_batch if summarized else plain, batches.next_feeds())
+            fetches = with_batch if summarized else plain
+            if intervals.trace_every and (step + 1) % intervals.trace_every == 0:
+                metadata = tf.RunMetadata()
+                _, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
+                recorder.trace(step + 1, metadata)
+            else:
+                _, loss, values = session.run(fetches, batches.next_feeds())
             step += 1
             if not math.isfinite(loss):
                 raise Diverged(step, f"the loss is {loss} at step {step}")

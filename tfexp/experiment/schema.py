@@ -108,6 +108,7 @@ class Train(Section):
     eval_every: int = bounded(least=0)
     checkpoint_every: int = bounded(least=0)
     summary_every: int = bounded(least=0)
+    trace_every: int = bounded(least=0)
     keep_checkpoints: int = bounded(least=0)
     early_stop: EarlyStop
 
