@@ -22,6 +22,7 @@ from tfexp.data.structure import (
     KINDS,
     Component,
     Kind,
+    Structured,
     as_tensor,
     as_values,
     components_of,
@@ -57,7 +58,7 @@ from tfexp.ops.string_join import reduce_join
 _PARALLEL_LENGTH = -1  # AUTOTUNE
 
 
-class Dataset:
+class Dataset(Structured):
     """A sequence of elements, each a structure of tensors. `tf.data.Dataset`.
 
     `variant` is the node's output, `element` a structure of `Component`s; options come from the `inputs`.
@@ -74,21 +75,6 @@ class Dataset:
         return f"<{type(self).__name__} shapes: {_text(self.output_shapes)}, types: {_text(self.output_types)}>"
 
     __str__ = __repr__
-
-    @property
-    def output_types(self) -> Any:
-        """The dtype of each component."""
-        return map_leaves(lambda c: c.dtype, self._element)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shape of each component."""
-        return map_leaves(lambda c: c.shape, self._element)
-
-    @property
-    def output_classes(self) -> Any:
-        """`tf.Tensor`, or the data set class of nested data sets, for each component."""
-        return map_leaves(lambda c: c.value_class, self._element)
 
     def _spec(self) -> dict[str, Any]:
         """What every dataset node says of its elements."""

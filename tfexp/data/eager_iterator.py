@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfexp.core.errors import OutOfRangeError
-from tfexp.data.structure import as_values, map_leaves
+from tfexp.data.structure import Structured, as_values
 from tfexp.ops import iterator as ops
 
 if TYPE_CHECKING:
     from tfexp.data.dataset import Dataset
 
 
-class EagerIterator:
+class EagerIterator(Structured):
     """Goes through a data set once; `get_next()` raises OutOfRangeError at its end, `next(iterator)` StopIteration."""
 
     def __init__(self, dataset: Dataset):
@@ -36,18 +36,3 @@ class EagerIterator:
         """The next element, as a structure of values."""
         values = ops.iterator_get_next(self._resource, **self._spec)
         return as_values(values, self._element)
-
-    @property
-    def output_types(self) -> Any:
-        """The dtype of each component."""
-        return map_leaves(lambda c: c.dtype, self._element)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shape of each component."""
-        return map_leaves(lambda c: c.shape, self._element)
-
-    @property
-    def output_classes(self) -> Any:
-        """The class of each component."""
-        return map_leaves(lambda c: c.value_class, self._element)

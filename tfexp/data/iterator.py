@@ -10,7 +10,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
 from tfexp.data.eager_iterator import EagerIterator
-from tfexp.data.structure import as_values, components_of, flatten, map_leaves, spec_of
+from tfexp.data.structure import Structured, as_values, components_of, flatten, spec_of
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _MANY_CALLS = 32
 
 
-class Iterator:
+class Iterator(Structured):
     """Where a program gets a data set's elements from: `get_next()` is a structure of tensors."""
 
     def __init__(self, resource: Tensor, initializer: Operation | None, element: Any):
@@ -117,21 +117,6 @@ class Iterator:
             return self._string_handle
         handle: Tensor = ops.iterator_to_string_handle(self._iterator_resource, name=name)
         return handle
-
-    @property
-    def output_types(self) -> Any:
-        """The dtype of each component."""
-        return map_leaves(lambda c: c.dtype, self._element)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shape of each component."""
-        return map_leaves(lambda c: c.shape, self._element)
-
-    @property
-    def output_classes(self) -> Any:
-        """The class of each component."""
-        return map_leaves(lambda c: c.value_class, self._element)
 
 
 def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> Iterator:

@@ -120,6 +120,27 @@ def map_leaves(function: Callable[..., Any], structure: Any, *others: Any) -> An
     return pack_as(structure, [function(*leaves) for leaves in zip(*columns, strict=True)])
 
 
+class Structured:
+    """What has elements of a structure: data sets and iterators."""
+
+    _element: Any
+
+    @property
+    def output_types(self) -> Any:
+        """The dtype of each component."""
+        return map_leaves(lambda c: c.dtype, self._element)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shape of each component."""
+        return map_leaves(lambda c: c.shape, self._element)
+
+    @property
+    def output_classes(self) -> Any:
+        """`tf.Tensor`, or the class of nested data sets, sparse tensors and the like, for each component."""
+        return map_leaves(lambda c: c.value_class, self._element)
+
+
 def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
     """The parts of `structure` at the places of the leaves of `shallow`; TypeError, ValueError where the two differ."""
     if not is_structure(shallow):
