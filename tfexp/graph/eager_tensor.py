@@ -28,7 +28,7 @@ class EagerTensor(Tensor):
     it: what made the tensor, and the graph of eager execution.
     """
 
-    __slots__ = ("_id", "_producer", "_value", "_world")
+    __slots__ = ("_id", "_known_shape", "_producer", "_value", "_world")
 
     def __init__(self, value: Any, dtype: DType, world: Any):
         """`value`: as kernels hand it out. `world`: the graph of eager execution."""
@@ -36,6 +36,7 @@ class EagerTensor(Tensor):
         self._dtype = dtype
         self._world = world
         self._producer: Operation | None = None
+        self._known_shape: TensorShape | None = None
 
     # --- what a Tensor of a graph has ----------------------------------------------------------------------------
 
@@ -63,10 +64,13 @@ class EagerTensor(Tensor):
 
     @property
     def _shape(self) -> TensorShape:
+        if self._known_shape is not None:
+            return self._known_shape
         value = self._value
         if isinstance(value, Ref):
             return value.shape if value.value is None else TensorShape(value.value.shape)
-        return TensorShape(getattr(value, "shape", ()))
+        self._known_shape = TensorShape(getattr(value, "shape", ()))
+        return self._known_shape
 
     @_shape.setter
     def _shape(self, shape: TensorShape) -> None:

@@ -311,7 +311,7 @@ def matmul(
         b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
         sparse_types = ("bfloat16", "float32")
         is_sparse = (a_is_sparse or b_is_sparse) and a.dtype.name in sparse_types and b.dtype.name in sparse_types
-        batched = any(x.shape.ndims is None or x.shape.ndims > 2 for x in (a, b))
+        batched = a.shape.ndims not in (0, 1, 2) or b.shape.ndims not in (0, 1, 2)
         if batched and not (a_is_sparse or b_is_sparse):
             if transpose_a:
                 a, adjoint_a = complex_numbers.conj(a), True

@@ -7,6 +7,8 @@ of those inputs that the shape rule asks for (`Reshape`'s shape, `Sum`'s axes).
 
 from __future__ import annotations
 
+import contextvars
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +46,19 @@ class _ByValue:
 
     inputs: tuple[int, ...]
 
+
+class _Quiet(threading.local):
+    """A context of each thread in which NumPy has no warnings to give: to enter it is cheaper than `np.errstate`.
+
+    It cannot be entered twice, and need not: the kernels of the short way call nobody back.
+    """
+
+    def __init__(self) -> None:
+        self.context = contextvars.copy_context()
+        self.context.run(np.seterr, all="ignore")
+
+
+_quiet = _Quiet()
 
 # None: these go the long way.
 _known: dict[Any, _Known | _ByValue | None] = {}
@@ -86,8 +101,7 @@ def apply_eagerly(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: s
     for i, tensor in known.constants:
         values[i] = tensor._value
     try:
-        with np.errstate(all="ignore"):
-            value = known.function(*values)
+        value = _quiet.context.run(known.function, *values)
     except Exception as error:
         raise as_eager_error(error, op.name) from error
     result = EagerTensor(value, known.dtype, graph)
