@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from tfexp.graph.convert import register_tensor_conversion_function as register_tensor_conversion_function
     from tfexp.graph.custom_gradient import NotDifferentiable as NoGradient
     from tfexp.graph.custom_gradient import NotDifferentiable as NotDifferentiable
+    from tfexp.graph.custom_gradient import NotDifferentiable as no_gradient
     from tfexp.graph.custom_gradient import RegisterGradient as RegisterGradient
     from tfexp.graph.custom_gradient import custom_gradient as custom_gradient
     from tfexp.graph.defaults import get_default_session as get_default_session
@@ -123,6 +124,7 @@ if TYPE_CHECKING:
     from tfexp.graph.scopes import get_collection as get_collection
     from tfexp.graph.scopes import get_collection_ref as get_collection_ref
     from tfexp.graph.scopes import get_default_graph as get_default_graph
+    from tfexp.graph.scopes import init_scope as init_scope
     from tfexp.graph.scopes import name_scope as name_scope
     from tfexp.graph.scopes import op_scope as op_scope
     from tfexp.graph.scopes import reset_default_graph as reset_default_graph
@@ -172,7 +174,10 @@ if TYPE_CHECKING:
     from tfexp.ops.array_gather import gather_nd as gather_nd
     from tfexp.ops.array_gather import scatter_nd as scatter_nd
     from tfexp.ops.array_gather import tensor_scatter_add as tensor_scatter_add
+    from tfexp.ops.array_gather import tensor_scatter_add as tensor_scatter_nd_add
+    from tfexp.ops.array_gather import tensor_scatter_sub as tensor_scatter_nd_sub
     from tfexp.ops.array_gather import tensor_scatter_sub as tensor_scatter_sub
+    from tfexp.ops.array_gather import tensor_scatter_update as tensor_scatter_nd_update
     from tfexp.ops.array_gather import tensor_scatter_update as tensor_scatter_update
     from tfexp.ops.array_identity import ensure_shape as ensure_shape
     from tfexp.ops.array_identity import identity as identity

@@ -94,3 +94,12 @@ def test_resources_lie_beside_the_file_that_asks(tmp_path, monkeypatch):
         "print(loader.get_data_files_path(), loader.get_path_to_datafile('words.txt'), loader.load_resource('words.txt'))\n"
     )
     assert python(tmp_path / "asking.py") == (f"{tmp_path} {tmp_path / 'words.txt'} b'one'\n", 0)
+
+
+def test_names_for_the_same_function():
+    assert tf.tensor_scatter_nd_update is tf.tensor_scatter_update
+    assert tf.no_gradient is tf.NoGradient is tf.NotDifferentiable
+    assert tf.manip.space_to_batch_nd is tf.space_to_batch_nd
+    for name in ("decode_png", "decode_jpeg", "decode_image", "encode_jpeg", "extract_jpeg_shape", "is_jpeg"):
+        assert getattr(tf.io, name) is getattr(tf.image, name)
+    assert tf.io.decode_base64 is tf.decode_base64

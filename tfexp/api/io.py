@@ -28,7 +28,17 @@ from tfexp.train.graph_io import write_graph as write_graph
 from tfexp.train.input import match_filenames_once as match_filenames_once
 
 _STORED = ("deserialize_many_sparse", "serialize_many_sparse", "serialize_sparse")
+_PICTURES = (
+    *("decode_and_crop_jpeg", "decode_bmp", "decode_gif", "decode_image", "decode_jpeg", "decode_png"),
+    *("encode_jpeg", "extract_jpeg_shape", "is_jpeg"),
+)
 
 __getattr__ = missing_from(
-    "tf.io", {"gfile": "tfexp.api.io_gfile", **{name: f"tfexp.ops.sparse_serial:{name}" for name in _STORED}}
+    "tf.io",
+    {
+        "gfile": "tfexp.api.io_gfile",
+        **{name: f"tfexp.ops.sparse_serial:{name}" for name in _STORED},
+        **{name: f"tfexp.ops.image_codec:{name}" for name in _PICTURES},
+        **{name: f"tfexp.ops.string_text:{name}" for name in ("decode_base64", "encode_base64")},
+    },
 )
