@@ -17,9 +17,12 @@ _WORTH_SHARING = 1 << 18  # elements: some hundred microseconds
 
 def share_elementwise(draft: Draft) -> None:
     """Let the direct calls of large element-wise nodes share out their rows, if the step owns the cores anyway."""
-    if not any(node.kernel is not None and node.kernel.shares for node in draft.nodes):
+    if not draft.sections and not any(node.kernel is not None and node.kernel.shares for node in draft.nodes):
         return
+    in_strands = {node for strands in draft.sections for strand in strands for node in strand}
     for node in draft.nodes:
+        if node in in_strands:
+            continue  # its thread is one of those already
         if node.call is not None and node.call.elementwise and node.call.out and len(node.outputs) == 1:
             node.call = _shared(node, node.call)
 
