@@ -14,7 +14,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core import errors, workers
-from tfexp.plan import strands
+from tfexp.plan import fuse, strands
 from tfexp.plan.plan import Plan
 from tfexp.runtime import compiled
 
@@ -25,6 +25,7 @@ N = 100_003  # elements: a tanh of so many is heavy, a sum of two is not
 def _two_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = workers._team
     monkeypatch.setattr("tfexp.runtime.cpu._install_workers", lambda wanted: None)
+    monkeypatch.setattr(fuse, "_WORTH_FUSING", 1 << 60)
     workers.install(workers.Team(2))
     yield
     workers.install(before)

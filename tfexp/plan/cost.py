@@ -29,7 +29,7 @@ _ELEMENTS = {
     }.items()
     for op in ops.split()
 }
-_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2"})
+_MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2"})
 # Work of the third order in the last dimension, in products of that order.
 _CUBIC = {
     "Cholesky": 0.5,
@@ -46,7 +46,9 @@ def seconds(node: Node) -> float:
     """The estimate, on one core; 0 where it cannot be told, because a shape is not known or the op is a loop or a view."""
     if node.loop is not None or (node.call is not None and node.call.view) or (node.kernel is not None and node.kernel.view):
         return 0.0
-    if node.type in _PRODUCTS:
+    if "seconds" in node.attrs:
+        return float(node.attrs["seconds"])  # a node of `fuse`
+    if is_product(node):
         return _PRODUCT * _products(node)
     if node.type in _CUBIC:
         order = _last(node.inputs[0].shape)
@@ -55,6 +57,11 @@ def seconds(node: Node) -> float:
         return _PRODUCT * _convolved(node)
     sizes = [_elements(value.shape) for value in (*node.inputs, *node.outputs)]
     return _ELEMENT * _ELEMENTS.get(node.type, 1) * max(sizes, default=0)
+
+
+def is_product(node: Node) -> bool:
+    """Whether the node is BLAS's work alone."""
+    return node.type in _MATRIX_PRODUCTS
 
 
 def _products(node: Node) -> float:

@@ -74,7 +74,7 @@ def freeze(
         buffers=tuple(draft.buffer_sizes),
         may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
-        shares=bool(draft.sections) or any(_shares(step) for step in steps),
+        shares=draft.shares or bool(draft.sections) or any(_shares(step) for step in steps),
         parks=bool(parking),
         sections=tuple(_section(strands, positions) for strands in draft.sections),
         inner=inner,

@@ -13,13 +13,13 @@ from tfexp.plan.bind import bind
 from tfexp.plan.buffers import assign_buffers
 from tfexp.plan.freeze import freeze
 from tfexp.plan.functions import expand_functions
+from tfexp.plan.fuse import fuse
 from tfexp.plan.ir import Draft, drafts_within
 from tfexp.plan.loops import contract_loops
 from tfexp.plan.order import order
 from tfexp.plan.place import place
 from tfexp.plan.plan import PassRecord, Plan
 from tfexp.plan.prune import prune
-from tfexp.plan.share import share_elementwise
 from tfexp.plan.simplify import simplify
 from tfexp.plan.specialise import specialise
 from tfexp.plan.strands import find_strands
@@ -43,8 +43,8 @@ def _optimising(threads: int) -> list[tuple[str, Callable[[Draft], None]]]:
         ("specialise", specialise),
         ("simplify", _in_loops_too(simplify)),
         ("bind", _in_loops_too(bind)),
+        ("fuse", _in_loops_too(fuse)),
         ("strands", lambda draft: find_strands(draft, threads)),
-        ("share", _in_loops_too(share_elementwise)),
         ("buffers", _in_loops_too(assign_buffers)),
     ]
 

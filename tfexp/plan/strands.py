@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from tfexp.core import dtypes
 from tfexp.plan.alias import find_roots, writes
-from tfexp.plan.cost import seconds
+from tfexp.plan.cost import is_product, seconds
 from tfexp.plan.ir import Draft, Node
 from tfexp.plan.mortal import find_mortal
 
@@ -188,7 +188,7 @@ def _is_constant(node: Node) -> bool:
 
 
 def _shares(node: Node) -> bool:
-    return (node.kernel is not None and node.kernel.shares) or node.type in ("MatMul", "BatchMatMul", "BatchMatMulV2")
+    return (node.kernel is not None and node.kernel.shares) or is_product(node)
 
 
 def _unfit(draft: Draft) -> set[Node]:
