@@ -79,4 +79,4 @@ def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, late
         table.add_row(name, str(before), str(after))
     console.print(table)
     if not repeatable:
-        console.print("several workers add up their updates in another order each time: their numbers are near, not equal")
+        console.print("the workers' gradients come in another order each time: their numbers are near, not equal")

@@ -227,6 +227,11 @@ class Settings:
         return self.replication.copies(self.cluster)
 
     @property
+    def repeatable(self) -> bool:
+        """Whether the same run comes to the same numbers, to the bit."""
+        return self.update.repeatable(self.cluster, self.replication)
+
+    @property
     def title(self) -> str:
         title = f"{type(self.model).__name__} on {type(self.data).__name__}"
         if not self.cluster.tasks:

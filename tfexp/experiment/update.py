@@ -22,6 +22,10 @@ class Update(Section, ABC):
     def check(self, cluster: Cluster, replication: Replication) -> None:
         """Raise SettingError if it makes no sense with these. Its key is seen from outside of the section."""
 
+    @abstractmethod
+    def repeatable(self, cluster: Cluster, replication: Replication) -> bool:
+        """Whether the same run comes to the same numbers, to the bit."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Async(Update):
@@ -31,6 +35,9 @@ class Async(Update):
 
     def check(self, cluster: Cluster, replication: Replication) -> None:
         """One copy and any number of them can."""
+
+    def repeatable(self, cluster: Cluster, replication: Replication) -> bool:
+        return replication.copies(cluster) == 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,3 +70,7 @@ class Sync(Update):
                 f"{self.spare} of {workers} worker{'' if workers == 1 else 's'} leaves none to make an update: give at most "
                 f"{workers - 1}",
             )
+
+    def repeatable(self, cluster: Cluster, replication: Replication) -> bool:
+        # Gradients are added up as they come in, and a sum of two numbers is the same in both orders.
+        return not isinstance(replication, BetweenGraph) or (not self.spare and replication.copies(cluster) <= 2)
