@@ -73,6 +73,9 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "logreg": [],
         "softmax": [],
         "mlp": ["model.hidden=[13,7]"],
+        "cnn": ["model.filters=[3]"],
+        "lstm": ["model.units=[11]"],
+        "layers": ["model.layers=[{dense: 13}, relu]"],
         "own": ["model.target=own_parts:Wide", "model.width=11", *LINE],
     },
     "data": {

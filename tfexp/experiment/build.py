@@ -12,6 +12,8 @@ from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.inputs.input import Batches, Share
+from tfexp.experiment.models.phase import evaluation_feeds
+from tfexp.experiment.objective import Objective
 from tfexp.experiment.schema import Device, Settings
 
 __all__ = ["Program", "Replica", "build", "replica_of", "session_config"]
@@ -22,10 +24,10 @@ class Program:
     """The graph and what the runner fetches from it and feeds to it.
 
     `batches` brings what `train` trains on into `features` and `labels`, which can be fed any number of rows.
-    `objective` is the loss with its regularization, `train` one optimizer step which adds one to `global_step`.
-    `summaries` is None if there are none. `ready` gives the names of the variables without a value; only a graph
-    that shares them with others has it. `variables` are all variables in the order of their names, `trained` the
-    names of those that are trained.
+    `objective` is the loss with its regularization, `evaluating` what an evaluation feeds beside its rows, `train` one
+    optimizer step which adds one to `global_step`. `summaries` is None if there are none. `ready` gives the names of the
+    variables without a value; only a graph that shares them with others has it. `variables` are all variables in the
+    order of their names, `trained` the names of those that are trained.
     """
 
     graph: tf.Graph
@@ -33,6 +35,7 @@ class Program:
     features: tf.Tensor
     labels: tf.Tensor
     objective: tf.Tensor
+    evaluating: dict[Any, Any]
     metrics: dict[str, tf.Tensor]
     learning_rate: tf.Tensor
     global_step: tf.Variable
@@ -55,37 +58,38 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
     graph = tf.Graph()
     with graph.as_default(), graph.device(_one_device(settings) if replica is None else replica.placement):
         tf.set_random_seed(settings.train.seed)
+        global_step = tf.train.get_or_create_global_step()
         with tf.name_scope("input"):
             batches = settings.input.batches(_share(settings, dataset, replica))
             features, labels = batches.features, batches.labels
         with tf.variable_scope("model"):
             outputs = settings.model.outputs(features, spec)
         with tf.name_scope("loss"):
-            loss = settings.model.loss(outputs, labels, spec)
-            regularization = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
-            objective = tf.add_n([loss, *regularization], name="objective") if regularization else loss
+            objective = Objective.of(settings.model.loss(outputs, labels, spec))
         with tf.name_scope("metrics"):
             metrics = settings.model.metrics(outputs, labels, spec)
         with tf.name_scope("train"):
-            global_step = tf.train.get_or_create_global_step()
             start = settings.optimizer.learning_rate
             learning_rate = tf.convert_to_tensor(
                 settings.schedule.rate(start, global_step), dtype=tf.float32, name="learning_rate"
             )
             optimizer = settings.optimizer.create(learning_rate)
-            train = optimizer.minimize(objective, global_step=global_step)
+            gradients = objective.gradients(optimizer)
+            with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+                train = optimizer.apply_gradients(gradients, global_step=global_step)
         program = Program(
             graph=graph,
             batches=batches,
             features=features,
             labels=labels,
-            objective=objective,
+            objective=objective.value,
+            evaluating=evaluation_feeds(graph),
             metrics=metrics,
             learning_rate=learning_rate,
             global_step=global_step,
             train=train,
             initialize=tf.global_variables_initializer(),
-            summaries=_summaries(objective) if settings.train.summary_every else None,
+            summaries=_summaries(objective.value) if settings.train.summary_every else None,
             ready=None if replica is None else tf.report_uninitialized_variables(),
             # relative paths: a run's folder may be moved
             saver=tf.train.Saver(

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 import hydra
@@ -41,6 +40,7 @@ from tfexp.experiment.inputs.input import Input
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.optimizers import Optimizer
 from tfexp.experiment.outputs import RunFolder, make_unique
+from tfexp.experiment.reading import in_words
 from tfexp.experiment.replication import Replication
 from tfexp.experiment.report import show_comparison
 from tfexp.experiment.runner import Experiment, Origin
@@ -48,7 +48,7 @@ from tfexp.experiment.schedules import Schedule
 from tfexp.experiment.schema import Cluster, Device, Settings, Train, resolve
 from tfexp.experiment.update import Update
 
-__all__ = ["conf_dir", "data_of", "main", "reported"]
+__all__ = ["conf_dir", "data_of", "main", "reported", "settings_of"]
 
 _SECTIONS: dict[str, type] = {
     "model": Model,
@@ -113,13 +113,18 @@ def _complain(error: Exception) -> int:
 
 def data_of(words: list[str]) -> Data:
     """The settings that `data=…` and `data.<field>=…` choose, for a program that needs no more than these."""
-    overrides = _parse(words)
-    for override in overrides:
+    for override in _parse(words):
         if override.key_or_group.partition(".")[0] != "data":
             raise SettingError(override.key_or_group, "only data=<choice> and data.<setting>=<value> say what to write")
+    return settings_of(words).data
+
+
+def settings_of(words: list[str]) -> Settings:
+    """What these words of a command line choose; all else is as `conf/` has it."""
+    overrides = _parse(words)
     _refuse_sweeps(overrides)
     with _composer([]) as compose:
-        return _settings(compose(overrides)).data
+        return _settings(compose(overrides))
 
 
 def conf_dir() -> Path:
@@ -431,14 +436,14 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
         raise SettingError(key, f"{problem}. There is {owner}.{last}" if owner else problem) from error
     except MissingMandatoryValue as error:
         key = str(error.full_key)
-        raise SettingError(key, f"{_words(_hint(kind, key))} must be given: {name}.{key}=<value>") from error
+        raise SettingError(key, f"{in_words(_hint(kind, key))} must be given: {name}.{key}=<value>") from error
     except ValidationError as error:
         key = str(error.full_key)
         value, hint = OmegaConf.select(given, key), _hint(kind, key)
         if isinstance(hint, type) and issubclass(hint, Enum):
             raise SettingError(key, no_such("choice", str(value), hint.__members__)) from error
         shown = "null" if value is None else f"'{value}'"
-        raise SettingError(key, f"{shown} is not {_words(hint)}") from error
+        raise SettingError(key, f"{shown} is not {in_words(hint)}") from error
 
 
 def _allow_writing(schema: DictConfig) -> None:
@@ -458,20 +463,3 @@ def _hint(kind: Any, key: str) -> Any:
         if bracket:
             kind = get_args(kind)[0]
     return kind
-
-
-def _words(hint: Any) -> str:
-    """The annotation in words."""
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", NoneType: "null"}
-    if hint in names:
-        return names[hint]
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return f"one of {', '.join(hint.__members__)}"
-    if dataclasses.is_dataclass(hint):
-        return f"a section with {', '.join(field.name for field in dataclasses.fields(hint))}"
-    arguments = get_args(hint)
-    if NoneType in arguments:
-        return " or ".join(_words(argument) for argument in arguments)
-    if arguments and arguments[-1] is Ellipsis:
-        return f"a list, each item {_words(arguments[0])}"
-    return str(hint)

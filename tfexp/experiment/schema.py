@@ -47,8 +47,10 @@ def bounded(
     above: float | None = None,
     below: float | None = None,
     says: str = "",
+    default: Any = dataclasses.MISSING,
 ) -> Any:
-    """A field without a default whose number, or each of whose numbers, must lie in the given range.
+    """A field whose number, or each of whose numbers, must lie in the given range. Sections of `conf/` have no `default`:
+    their files give every value.
 
     `says` describes it, under `description` in the field's metadata.
     """
@@ -59,7 +61,7 @@ def bounded(
         "below": (below, float.__lt__),
     }
     ranges = {words: (bound, holds) for words, (bound, holds) in limits.items() if bound is not None}
-    return dataclasses.field(metadata={"ranges": ranges, "description": says})
+    return dataclasses.field(default=default, metadata={"ranges": ranges, "description": says})
 
 
 @dataclass(frozen=True, kw_only=True)
