@@ -16,7 +16,7 @@ TRAIN = (
     "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
     "steps, summary_every, trace_every"
 )
-MODELS = "The choices are: cnn, layers, linreg, logreg, lstm, mlp, own, softmax"
+MODELS = "The choices are: cnn, ensemble, gan, layers, linreg, logreg, lstm, mlp, own, softmax, word2vec"
 FLAGS = "The choices are: --cfg, --config-dir, --help, --hydra-help, --info, --multirun, --version, -m"
 
 WORKS = "replication=between_graph update=async with a cluster such as cluster=2workers, and replication=none without one"

@@ -211,7 +211,7 @@ def test_shows_the_configuration_and_the_help(cli: Callable) -> None:
     shown = cli("--help")
     assert shown.code == 0
     for group in (
-        "model: cnn, layers, linreg, logreg, lstm, mlp, own, softmax",
+        "model: cnn, ensemble, gan, layers, linreg, logreg, lstm, mlp, own, softmax, word2vec",
         "schedule: constant, exponential, piecewise",
     ):
         assert group in shown.out

@@ -55,6 +55,8 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
     """
     spec = dataset.spec
     settings.model.check(spec)
+    for part in (dataset.train, dataset.test):
+        settings.model.check_rows(part.features, spec)
     graph = tf.Graph()
     with graph.as_default(), graph.device(_one_device(settings) if replica is None else replica.placement):
         tf.set_random_seed(settings.train.seed)

@@ -191,7 +191,7 @@ class InputConformance:
         features = np.arange(self.rows * 3, dtype=np.float32).reshape(self.rows, 3)
         features[:, 0] = np.arange(self.rows)
         numbers = np.arange(self.rows)
-        labels = np.float32(numbers)[:, None] / 2 if classes is None else numbers % classes
+        labels = numbers.astype(np.float32)[:, None] / 2 if classes is None else numbers % classes
         part = Examples(features, labels)
         return Dataset(part, part, Spec(3, classes), ("a", "b", "c"), "numbered rows", "0" * 64)
 

@@ -19,6 +19,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
 from tfexp.experiment.errors import ExperimentError
@@ -50,6 +52,9 @@ class Model(Section, ABC):
 
     def check(self, spec: Spec) -> None:
         """Raise ExperimentError if data of this kind cannot be learned by this model."""
+
+    def check_rows(self, features: np.ndarray, spec: Spec) -> None:
+        """Raise ExperimentError if rows like these, float32 [rows, spec.width], cannot; called after `check`."""
 
     @abstractmethod
     def outputs(self, features: tf.Tensor, spec: Spec) -> Any:
