@@ -122,8 +122,13 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "constant": [],
         "exponential": ["schedule.decay_steps=10"],
         "piecewise": ["schedule.boundaries=[10,70]"],
+        "polynomial": ["schedule.decay_steps=90", "schedule.cycle=true"],
+        "natural_exp": ["schedule.decay_steps=10"],
+        "inverse_time": ["schedule.staircase=true"],
+        "cosine": ["schedule.decay_steps=90"],
+        "cosine_restarts": ["schedule.first_steps=10"],
     },
-    "device": {"cpu": ["device.intra_op_threads=1"]},
+    "device": {"cpu": ["device.intra_op_threads=1"], "one_thread": [], "gpu": ["device.log_placement=false"]},
     "cluster": {
         "local": [],
         "2workers": ["cluster.hosting=process"],
@@ -209,6 +214,8 @@ def test_fixed_sections_have_the_values_of_exactly_their_settings() -> None:
     assert set(config["train"]["early_stop"]) == {field.name for field in dataclasses.fields(schema.EarlyStop)}
     device = yaml.safe_load((conf_dir() / "device" / "cpu.yaml").read_text())
     assert set(device) == {field.name for field in dataclasses.fields(schema.Device)}
+    for path in (conf_dir() / "device").glob("*.yaml"):
+        assert set(yaml.safe_load(path.read_text())) <= {*device, "defaults"}, path
     settings = {field.name: field.metadata["description"] for field in dataclasses.fields(schema.Cluster)}
     local = (conf_dir() / "cluster" / "local.yaml").read_text()
     assert set(yaml.safe_load(local)) == set(settings)

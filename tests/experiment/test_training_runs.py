@@ -212,7 +212,7 @@ def test_shows_the_configuration_and_the_help(cli: Callable) -> None:
     assert shown.code == 0
     for group in (
         "model: cnn, ensemble, gan, layers, linreg, logreg, lstm, mlp, own, softmax, word2vec",
-        "schedule: constant, exponential, piecewise",
+        "schedule: constant, cosine, cosine_restarts, exponential",
     ):
         assert group in shown.out
     assert "train.epochs=20" in shown.out

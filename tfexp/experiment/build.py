@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
 from tfexp.experiment.schema import Device, Settings
+from tfexp.runtime.device_list import local_devices
 
 __all__ = ["Program", "Replica", "build", "replica_of", "session_config"]
 
@@ -134,8 +136,23 @@ def _share(settings: Settings, dataset: Dataset, replica: Replica | None) -> Sha
 
 
 def _one_device(settings: Settings) -> str:
-    _device_name(settings.device.name)
+    """The only process's device. Raises SettingError if there is none of that name here."""
+    wanted = _device_name(settings.device.name)
+    there = [DeviceName.parse(name) for name in local_devices(session_config(settings.device))]
+    if not settings.device.soft_placement and not any(_is(device, wanted) for device in there):
+        names = ", ".join(f"/{str(device.device_type).lower()}:{device.device_index}" for device in there)
+        raise SettingError(
+            "device.name",
+            f"there is no '{settings.device.name}' here, only {names}: give one of them, or device.soft_placement=true to "
+            "run on it what has no other device",
+        )
     return settings.device.name
+
+
+def _is(device: DeviceName, wanted: DeviceName) -> bool:
+    """Whether `device` is one that the name, which may say only a part, means."""
+    parts = dataclasses.asdict(wanted)
+    return all(value in (None, getattr(device, part)) for part, value in parts.items())
 
 
 def _device_name(name: str) -> DeviceName:

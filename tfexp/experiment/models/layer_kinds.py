@@ -110,8 +110,8 @@ class Lstm(Layer):
 
     def make(self, inputs: tf.Tensor, name: str) -> tf.Tensor:
         cell = tf.nn.rnn_cell.LSTMCell(self.units, name=name)
-        every, _ = tf.nn.dynamic_rnn(cell, inputs, dtype=tf.float32, scope=name)
-        return every if self.every else every[:, -1, :]
+        every, _ = tf.nn.static_rnn(cell, tf.unstack(inputs, axis=1), dtype=tf.float32, scope=name)
+        return tf.stack(every, axis=1) if self.every else every[-1]
 
 
 @dataclass(frozen=True, kw_only=True)

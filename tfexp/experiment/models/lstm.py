@@ -47,6 +47,6 @@ class Lstm(Supervised):
         cells = [
             tf.nn.rnn_cell.LSTMCell(units, forget_bias=1.0, name=f"layer{at}") for at, units in enumerate(self.units, 1)
         ]
-        every, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.MultiRNNCell(cells), pieces, dtype=tf.float32)
-        last = dropout(every[:, -1, :], self.dropout, "dropout")
+        every, _ = tf.nn.static_rnn(tf.nn.rnn_cell.MultiRNNCell(cells), tf.unstack(pieces, axis=1), dtype=tf.float32)
+        last = dropout(every[-1], self.dropout, "dropout")
         return dense(last, spec.classes or 1, "outputs", l2=self.l2)
