@@ -9,9 +9,9 @@ import tfexp.experiment
 
 FOLDER = Path(tfexp.experiment.__file__).parent
 OWNERS = {
-    "hydra": {"cli.py", "sweep.py"},
+    "hydra": {"cli.py", "origins.py", "sweep.py"},
     "omegaconf": {"cli.py", "sweep.py"},
-    "yaml": {"cli.py"},
+    "yaml": {"cli.py", "origins.py"},
     "rich": {"progress.py", "report.py"},
     "matplotlib": {"plot.py"},
     "sklearn": set(),

@@ -15,8 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import hydra
 import yaml
@@ -34,12 +33,16 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException, ValidationError
 
 import tfexp as tf
+from tfexp.experiment.choices import conf_dir, groups
 from tfexp.experiment.compare import differences, numbers_of
 from tfexp.experiment.datasets.source import Data
+from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, nearest, no_such
+from tfexp.experiment.hints import hint_of, in_words
 from tfexp.experiment.inputs.input import Input
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.optimizers import Optimizer
+from tfexp.experiment.origins import Origins
 from tfexp.experiment.outputs import RunFolder, make_unique
 from tfexp.experiment.replication import Replication
 from tfexp.experiment.report import show_comparison
@@ -48,7 +51,7 @@ from tfexp.experiment.schedules import Schedule
 from tfexp.experiment.schema import Cluster, Device, Settings, Train, resolve
 from tfexp.experiment.update import Update
 
-__all__ = ["conf_dir", "data_of", "main", "reported"]
+__all__ = ["composed", "conf_dir", "data_of", "main", "reported"]
 
 _SECTIONS: dict[str, type] = {
     "model": Model,
@@ -64,7 +67,16 @@ _SECTIONS: dict[str, type] = {
 }
 _FIXED = ("device", "cluster", "train")
 """The sections whose schema is one class; the others name theirs in `target`."""
-_FLAGS = ("--help", "--hydra-help", "--version", "--cfg", "--info", "--multirun", "-m", "--config-dir")
+_FLAGS = {
+    "--help": "this page, for the choices and settings given",
+    "-m": "with several values (key=a,b): a run for each combination",
+    "--multirun": "the same as -m",
+    "--cfg": "job, hydra or all: show the configuration, run nothing",
+    "--info": "all, config, defaults, defaults-tree, plugins or searchpath: show how Hydra composes it, run nothing",
+    "--config-dir": "a folder with groups and choices of one's own, laid out as conf/ is",
+    "--hydra-help": "Hydra's own help",
+    "--version": "Hydra's version",
+}
 _COMMANDS = ("resume", "rerun")
 
 _RESUMABLE = (
@@ -122,13 +134,25 @@ def data_of(words: list[str]) -> Data:
         return _settings(compose(overrides)).data
 
 
-def conf_dir() -> Path:
-    """The configuration: inside the package in an installed wheel, beside it in the source tree."""
-    package = Path(__file__).resolve().parents[1]
-    for candidate in (package / "conf", package.parent / "conf"):
-        if (candidate / "config.yaml").is_file():
-            return candidate
-    raise ExperimentError(f"the configuration is missing: there is no conf/config.yaml in {package} or beside it")
+def composed(words: list[str], config_dir: str | None = None) -> Composed:
+    """What the words of a command line compose. The values are not checked."""
+    overrides = _parse(words)
+    _refuse_sweeps(overrides)
+    own = [] if config_dir is None else [_config_dir_override(config_dir)]
+    with _composer(own) as compose:
+        without = compose([override for override in overrides if "." not in override.key_or_group])
+        config = compose(overrides)
+        kinds = {}
+        for name in _SECTIONS:
+            if not OmegaConf.is_missing(config[name], "target"):
+                try:
+                    kinds[name] = _kind(name, config)
+                except SettingError as error:
+                    raise error.under(name) from error.__cause__
+        origins = Origins("config", [*own, *(_forced(override) for override in overrides)], overrides)
+    chosen = dict(config.hydra.runtime.choices)
+    plain = [OmegaConf.to_container(OmegaConf.masked_copy(c, [k for k in c if k != "hydra"])) for c in (config, without)]
+    return Composed(plain[0], plain[1], kinds, chosen, origins)  # type: ignore[arg-type]  # of dicts come dicts
 
 
 def _main(argv: list[str]) -> int:
@@ -143,7 +167,9 @@ def _main(argv: list[str]) -> int:
     for name, other in instead.items():
         if getattr(flags, name) is not None:
             raise SettingError(f"--{name.replace('_', '-')}", f"is not for this program: use {other}")
-    if flags.help or flags.hydra_help or flags.shell_completion:
+    if flags.help:
+        return _help(flags.overrides, flags.config_dir)
+    if flags.hydra_help or flags.shell_completion:
         return _hydra(argv, _nothing)
     overrides = _parse(flags.overrides)
     if {"train.steps", "train.epochs"} <= {o.key_or_group for o in overrides if o.value() is not None}:
@@ -160,6 +186,16 @@ def _main(argv: list[str]) -> int:
             _settings(compose(overrides))
     words = [word for word in argv if word not in flags.overrides] + [_forced(override) for override in overrides]
     return _sweep([*words, *sweep_dir], command) if flags.multirun else _hydra(words, _nothing)
+
+
+def _help(words: list[str], config_dir: str | None) -> int:
+    from tfexp.experiment.pages import help_page
+
+    words = [word for word in words if word.partition("=")[0] not in _COMMANDS]
+    there = groups([] if config_dir is None else [Path(config_dir)])
+    said = OmegaConf.load(conf_dir() / "hydra" / "help" / "tfexp.yaml")
+    help_page(there, composed(words, config_dir), said.header, _FLAGS, said.footer)
+    return 0
 
 
 # ---- a single run, a resumed one, one that is run again
@@ -333,7 +369,11 @@ def _config_dir_override(folder: str) -> str:
 def _composer(always: list[str]) -> Iterator[Compose]:
     """A function from overrides to the composed configuration; raises SettingError for those that do not fit."""
 
+    last: Sequence[Override] = ()
+
     def plain(overrides: Sequence[Override]) -> DictConfig:
+        nonlocal last
+        last = overrides
         words = [*always, *(_forced(override) for override in overrides)]
         return hydra.compose("config", words, return_hydra_config=True)
 
@@ -352,19 +392,30 @@ def _composer(always: list[str]) -> Iterator[Compose]:
             config = plain(overrides)
         except MissingConfigException as error:
             group, _, choice = str(error.missing_cfg_file).rpartition("/")
-            raise SettingError(group, no_such("choice", choice, error.options or ())) from error
+            raise SettingError(group, no_such("choice", choice, error.options or ()), f"conf/{group}") from error
+        except yaml.MarkedYAMLError as error:
+            at = error.problem_mark
+            where = "" if at is None else f"{at.name}, line {at.line + 1}: "
+            raise SettingError("", f"{where}not YAML: {error.problem}") from error
         except ConfigCompositionException as error:
             defaults = plain([])
             for override in overrides:
                 root = override.key_or_group.partition(".")[0]
                 if root not in defaults and override.key_or_group not in defaults.hydra.runtime.choices:
-                    raise SettingError(override.key_or_group, _no_such_root(override.key_or_group, defaults)) from error
+                    problem = _no_such_root(override.key_or_group, defaults)
+                    raise SettingError(override.key_or_group, problem, "conf/config.yaml") from error
             raise
         HydraConfig.instance().set_config(config)
         return config
 
     with hydra.initialize_config_dir(str(conf_dir()), job_name="tfexp", version_base="1.3"):
-        yield compose
+        try:
+            yield compose
+        except SettingError as error:
+            if error.where or error.key.partition(".")[0] not in _SECTIONS or "." not in error.key:
+                raise
+            origins = Origins("config", [*always, *(_forced(override) for override in last)], last)
+            raise error.at(origins.file_of(error.key)) from error.__cause__
 
 
 def _no_such_root(key: str, defaults: DictConfig) -> str:
@@ -400,19 +451,24 @@ def _settings(config: DictConfig) -> Settings:
         if name not in (*_SECTIONS, *_COMMANDS, "hydra"):
             raise SettingError(str(name), no_such("section", str(name), _SECTIONS))
     parts: dict[str, Any] = {}
-    for name, kind in _SECTIONS.items():
-        section = config[name]
-        if not isinstance(section, DictConfig):
-            raise SettingError(name, f"'{section}' is not a section: give {name}.<setting>=<value>")
+    for name in _SECTIONS:
         try:
-            if name not in _FIXED:
-                if "target" not in section or OmegaConf.is_missing(section, "target"):
-                    raise SettingError("target", f"has no value: give {name}.target=package.module:Class")
-                kind = resolve(str(section.target), kind)
-            parts[name] = _typed(name, kind, config)
+            parts[name] = _typed(name, _kind(name, config), config)
         except SettingError as error:
             raise error.under(name) from error.__cause__
     return Settings(**parts)
+
+
+def _kind(name: str, config: DictConfig) -> type:
+    """The schema of a section. Raises SettingError, whose key is seen from inside of the section."""
+    section, kind = config[name], _SECTIONS[name]
+    if not isinstance(section, DictConfig):
+        raise SettingError("", f"'{section}' is not a section: give {name}.<setting>=<value>")
+    if name in _FIXED:
+        return kind
+    if "target" not in section or OmegaConf.is_missing(section, "target"):
+        raise SettingError("target", f"has no value: give {name}.target=package.module:Class")
+    return resolve(str(section.target), kind)
 
 
 def _typed(name: str, kind: type, config: DictConfig) -> Any:
@@ -424,21 +480,21 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
     except ConfigKeyError as error:
         key = str(error.full_key)
         parent, _, last = key.rpartition(".")
-        fields = dataclasses.fields(_hint(kind, parent) if parent else kind)
+        fields = dataclasses.fields(hint_of(kind, parent) if parent else kind)
         problem = no_such("setting", last, [field.name for field in fields])
         others = [other for other in _SECTIONS if other != name and isinstance(config[other], DictConfig)]
         owner = next((other for other in others if last in config[other]), None)
         raise SettingError(key, f"{problem}. There is {owner}.{last}" if owner else problem) from error
     except MissingMandatoryValue as error:
         key = str(error.full_key)
-        raise SettingError(key, f"{_words(_hint(kind, key))} must be given: {name}.{key}=<value>") from error
+        raise SettingError(key, f"{in_words(hint_of(kind, key))} must be given: {name}.{key}=<value>") from error
     except ValidationError as error:
         key = str(error.full_key)
-        value, hint = OmegaConf.select(given, key), _hint(kind, key)
+        value, hint = OmegaConf.select(given, key), hint_of(kind, key)
         if isinstance(hint, type) and issubclass(hint, Enum):
             raise SettingError(key, no_such("choice", str(value), hint.__members__)) from error
         shown = "null" if value is None else f"'{value}'"
-        raise SettingError(key, f"{shown} is not {_words(hint)}") from error
+        raise SettingError(key, f"{shown} is not {in_words(hint)}") from error
 
 
 def _allow_writing(schema: DictConfig) -> None:
@@ -448,30 +504,3 @@ def _allow_writing(schema: DictConfig) -> None:
         child = schema._get_node(key)
         if isinstance(child, DictConfig):
             _allow_writing(child)
-
-
-def _hint(kind: Any, key: str) -> Any:
-    """The annotation of the field, or of the list's item, at the dotted `key`."""
-    for part in key.split("."):
-        name, bracket, _ = part.partition("[")
-        kind = get_type_hints(kind)[name]
-        if bracket:
-            kind = get_args(kind)[0]
-    return kind
-
-
-def _words(hint: Any) -> str:
-    """The annotation in words."""
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", NoneType: "null"}
-    if hint in names:
-        return names[hint]
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return f"one of {', '.join(hint.__members__)}"
-    if dataclasses.is_dataclass(hint):
-        return f"a section with {', '.join(field.name for field in dataclasses.fields(hint))}"
-    arguments = get_args(hint)
-    if NoneType in arguments:
-        return " or ".join(_words(argument) for argument in arguments)
-    if arguments and arguments[-1] is Ellipsis:
-        return f"a list, each item {_words(arguments[0])}"
-    return str(hint)
