@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 
 from tfexp.experiment.choices import Group, groups, of_runs
-from tfexp.experiment.cli import composed, reported
+from tfexp.experiment.cli import reported
+from tfexp.experiment.composing import composed
 from tfexp.experiment.described import Composed, Described, describe
 from tfexp.experiment.errors import SettingError, nearest, no_such
 

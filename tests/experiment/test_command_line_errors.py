@@ -43,9 +43,11 @@ MESSAGES = {
     # keys
     "learning_rate=1": "learning_rate (conf/config.yaml): there is no setting or group 'learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
-    "optimzer.learning_rate=1": "optimzer.learning_rate (conf/config.yaml): there is no setting or group 'optimzer.learning_rate'; "
+    "optimzer.learning_rate=1": "optimzer.learning_rate (conf/config.yaml): there is no setting or group "
+    "'optimzer.learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
-    "optimizer.lr=1": "optimizer.lr (conf/optimizer/sgd.yaml): there is no setting 'lr'; did you mean 'learning_rate'? The choices are: learning_rate",
+    "optimizer.lr=1": "optimizer.lr (conf/optimizer/sgd.yaml): there is no setting 'lr'; did you mean "
+    "'learning_rate'? The choices are: learning_rate",
     "--cfg job train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
     "train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
     "train.learning_rate=3": f"train.learning_rate (conf/config.yaml): there is no setting 'learning_rate'. {TRAIN}. "
@@ -110,13 +112,16 @@ MESSAGES = {
     "cluster=2workers cluster.ps=0": "cluster.ps: between_graph needs a parameter server to keep the variables that the "
     "workers share: give at least 1",
     "cluster=2workers cluster.workers=0": "cluster.workers: between_graph needs a worker to train: give at least 1",
-    "cluster=static": "cluster.ps_hosts (conf/cluster/local.yaml, line 5): between_graph needs a parameter server to keep the variables that the workers "
+    "cluster=static": "cluster.ps_hosts (conf/cluster/local.yaml, line 5): between_graph needs a parameter "
+    "server to keep the variables that the workers "
     "share: give at least 1",
-    "cluster=static cluster.ps_hosts=[a:1]": "cluster.worker_hosts (conf/cluster/local.yaml, line 6): between_graph needs a worker to train: give at least 1",
+    "cluster=static cluster.ps_hosts=[a:1]": "cluster.worker_hosts (conf/cluster/local.yaml, line 6): "
+    "between_graph needs a worker to train: give at least 1",
     "cluster=static cluster.ps_hosts=[a]": "cluster.ps_hosts: 'a' is not host:port",
     "cluster=static cluster.ps_hosts=[a:1] cluster.worker_hosts=[a:1]": "cluster.worker_hosts: two tasks have the "
     "address a:1",
-    "cluster=static cluster.ps_hosts=[a:1] cluster.workers=2": "cluster.worker_hosts (conf/cluster/local.yaml, line 6): has 0 addresses for 2 tasks",
+    "cluster=static cluster.ps_hosts=[a:1] cluster.workers=2": "cluster.worker_hosts "
+    "(conf/cluster/local.yaml, line 6): has 0 addresses for 2 tasks",
     "cluster=2workers cluster.ps_hosts=[a:1]": "cluster.ps_hosts: is for cluster.hosting=static, and it is ray",
     "cluster=2workers cluster.hosting=slurm": "cluster.hosting: there is no choice 'slurm'. "
     "The choices are: process, ray, static",

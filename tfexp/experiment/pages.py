@@ -63,7 +63,10 @@ def help_page(groups: Mapping[str, Group], composed: Composed, header: str, flag
     page.print(_table([(_text(name, "cyan"), _text(says)) for name, says in _commands()]))
 
     page.print(_title("Examples", ""))
-    page.print(_table([_example(line) for line in examples.strip().splitlines()]))
+    for line in examples.strip().splitlines():
+        command, _, says = line.strip().partition("  ")
+        # not wrapped: to be copied
+        page.print(_text(f"{command:58}") + _text(f"  # {says.strip()}" if says else "", "dim"), soft_wrap=True)
 
 
 def overview(groups: Mapping[str, Group], composed: Composed, plain: Iterable[Described]) -> None:
@@ -163,13 +166,8 @@ def _commands() -> list[tuple[str, str]]:
         says = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         call, colon, rest = says.partition("`: ")
         if colon and call.startswith("`python -m tfexp."):
-            found.append((call.removeprefix("`"), " ".join(rest.split("\n\n")[0].split())))
+            found.append((call.removeprefix("`"), " ".join(rest.split("\n\n")[0].split()).rstrip(".")))
     return found
-
-
-def _example(line: str) -> tuple[Text, ...]:
-    command, _, says = line.strip().partition("  ")
-    return _text(command), _text(says.strip(), "dim")
 
 
 def _title(title: str, says: str) -> Text:
