@@ -7,6 +7,7 @@ the comment of the group's line in `conf/config.yaml` what the group is.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from tfexp.experiment.errors import ExperimentError
 
-__all__ = ["Choice", "Group", "conf_dir", "groups", "of_runs", "shown"]
+__all__ = ["Choice", "Group", "commands", "conf_dir", "groups", "of_runs", "shown"]
 
 _IN_DEFAULTS = re.compile(r"^  - (?:override )?(?P<group>[\w/]+): (?P<choice>[\w.-]+) *(?:# *(?P<says>.*))?$", re.MULTILINE)
 _HYDRAS = "hydra"
@@ -91,6 +92,19 @@ def of_runs() -> dict[str, str]:
     """What runs are told beside their settings (`resume=…`): name -> what it says."""
     text = (conf_dir() / "config.yaml").read_text(encoding="utf-8")
     return dict(re.findall(r"^(\w+): null # *(.*)$", text, re.MULTILINE))
+
+
+def commands() -> list[tuple[str, str]]:
+    """(command, what it does) of the package's other modules that are commands: their docstrings begin with how to call
+    them.
+    """
+    found = []
+    for path in sorted(Path(__file__).parents[1].glob("*.py")):
+        says = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        call, colon, rest = says.partition("`: ")
+        if colon and call.startswith("`python -m tfexp."):
+            found.append((call.removeprefix("`"), " ".join(rest.split("\n\n")[0].split()).rstrip(".")))
+    return found
 
 
 def shown(path: Path) -> str:

@@ -44,7 +44,7 @@ from tfexp.experiment.outputs import RunFolder, make_unique
 from tfexp.experiment.report import show_comparison
 from tfexp.experiment.runner import Experiment, Origin
 
-__all__ = ["conf_dir", "data_of", "main", "reported"]
+__all__ = ["data_of", "main", "reported"]
 
 _FLAGS = {
     "--help": "this page, for the choices and settings given",

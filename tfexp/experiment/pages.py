@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tfexp.experiment.choices import Group, of_runs
+from tfexp.experiment.choices import Group, commands, of_runs
 from tfexp.experiment.described import Composed, Described, describe
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ def help_page(groups: Mapping[str, Group], composed: Composed, header: str, flag
     page.print(_table([(_text(name, "cyan"), _text(says)) for name, says in flags.items()]))
 
     page.print(_title("Further commands", "each has --help"))
-    page.print(_table([(_text(name, "cyan"), _text(says)) for name, says in _commands()]))
+    page.print(_table([(_text(name, "cyan"), _text(says)) for name, says in commands()]))
 
     page.print(_title("Examples", ""))
     for line in examples.strip().splitlines():
@@ -155,19 +153,6 @@ def _settings(settings: Iterable[Described]) -> RenderableType:
         value = _text("???", "red") if setting.is_missing else _text(written(setting.value), "green")
         rows.append((_text(setting.key, "cyan") + _text("=", "dim") + value, _text(setting.says or setting.kind)))
     return _table(rows, 44)
-
-
-def _commands() -> list[tuple[str, str]]:
-    """(command, what it does) of the package's other modules that are commands: their docstrings begin with how to call
-    them.
-    """
-    found = []
-    for path in sorted(Path(__file__).parents[1].glob("*.py")):
-        says = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        call, colon, rest = says.partition("`: ")
-        if colon and call.startswith("`python -m tfexp."):
-            found.append((call.removeprefix("`"), " ".join(rest.split("\n\n")[0].split()).rstrip(".")))
-    return found
 
 
 def _title(title: str, says: str) -> Text:
