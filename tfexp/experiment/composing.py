@@ -160,7 +160,8 @@ def composer(always: list[str]) -> Iterator[Compose]:
             if error.where or error.key.partition(".")[0] not in SECTIONS or "." not in error.key:
                 raise
             origins = Origins("config", [*always, *(forced(override) for override in last)], last)
-            raise error.at(origins.file_of(error.key)) from error.__cause__
+            unknown = isinstance(error.__cause__, ConfigKeyError)
+            raise error.at(origins.file_of(error.key, unknown)) from error.__cause__
 
 
 def _no_such_root(key: str, defaults: DictConfig) -> str:

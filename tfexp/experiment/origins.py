@@ -50,7 +50,6 @@ class Origins:
                 self.files[package] = path
                 for key, line in _keys(path):
                     self._put(f"{package}.{key}".lstrip("."), Place(f"{shown(path)}, line {line}", path))
-        self._filed = frozenset(self._places)
         typed = {override.key_or_group: override for override in given}
         for key, override in typed.items():
             if "." in key:
@@ -73,19 +72,16 @@ class Origins:
                 break
         return None
 
-    def file_of(self, key: str) -> str:
-        """The file, and line, of a setting that is not on the command line; else the file that has the others around it.
-
-        "" for a setting of the command line that a file has, too: nothing in the file is wrong.
+    def file_of(self, key: str, unknown: bool) -> str:
+        """The file, and line, that has the setting; where only the command line has it, "", or if there is no such setting
+        (`unknown`), the file that has the others around it.
         """
         key = key.partition("[")[0]  # of a list's item
         place = self.of(key)
         if place is not None and place.path is not None:
             return place.text
-        package = key.partition(".")[0]
-        path = self.files.get(package, self.files.get(""))
-        known = any(filed == key or filed.startswith(f"{key}.") for filed in self._filed)
-        return "" if known or path is None else shown(path)
+        path = self.files.get(key.partition(".")[0], self.files.get(""))
+        return shown(path) if unknown and path is not None else ""
 
     def of_choice(self, group: str) -> Place:
         """What chose a group's file."""
