@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tfexp.experiment.cli import reported
 from tfexp.experiment.errors import ExperimentError, SettingError, nearest
+from tfexp.experiment.missing import brought_by
 
 ROOTS = (
     "The choices are: cluster, data, device, input, model, optimizer, replication, rerun, resume, schedule, train, update"
@@ -33,6 +35,12 @@ MESSAGES = {
     # stray signs
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
+    "++model=mlp": "++model: model is chosen already: write model=<choice>, without the plus",
+    "model@other=mlp": "model@other: a group has its own section, without @",
+    "~train.steps": "train.steps: a setting cannot be taken away (~): give another value",
+    "++train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
+    "-m hydra/launcher=joblib": "hydra/launcher: there is no choice 'joblib'. The choices are: basic. A plugin has it: "
+    "pip install hydra-joblib-launcher",
     "~model": "model: a setting cannot be taken away (~): give another value",
     "+colour=red": "colour: there is no section 'colour'; did you mean 'cluster'? The choices are: cluster, data, "
     "device, input, model, optimizer, replication, schedule, train, update",
@@ -198,3 +206,34 @@ def test_every_error_says_how_the_process_ends() -> None:
         kinds.extend(kind.__subclasses__())
     assert SettingError in kinds
     assert all(kind.exit_code > 0 for kind in kinds)
+
+
+def test_a_wrong_setting_in_a_file_of_ones_own_names_the_file_and_the_line(cli: Callable, tmp_path: Path) -> None:
+    folder = tmp_path / "mine" / "optimizer"
+    folder.mkdir(parents=True)
+    (folder / "fast.yaml").write_text("defaults:\n  - sgd\n  - _self_\nlearning_rate: -1\n")
+    (folder / "slip.yaml").write_text("defaults:\n  - sgd\n  - _self_\nlerning_rate: 1\n")
+    (folder / "torn.yaml").write_text("target: [a\nlearning_rate: 1\n")
+    for choice, message in {
+        "fast": f"optimizer.learning_rate ({folder}/fast.yaml, line 4): -1.0 must be above 0",
+        "slip": f"optimizer.lerning_rate ({folder}/slip.yaml, line 4): there is no setting 'lerning_rate'; did you mean "
+        "'learning_rate'? The choices are: learning_rate",
+        "torn": f"{folder}/torn.yaml, line 2: not YAML: expected ',' or ']', but got ':'",
+    }.items():
+        ended = cli("--config-dir", "mine", f"optimizer={choice}")
+        assert (ended.code, ended.err) == (2, f"tfexp: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [("sklearn", "pip install scikit-learn"), ("ray.util", "pip install ray"), ("pytest", "pip install 'tfexp[test]'")],
+)
+def test_a_missing_package_says_which_pip_install_brings_it(
+    module: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def imports() -> int:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    assert reported(imports) == 1
+    assert capsys.readouterr().err == f"tfexp: {module} is not installed here: {command}\n"
+    assert brought_by("a_module_that_nobody_has") is None

@@ -11,7 +11,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 import hydra
@@ -40,9 +40,11 @@ from tfexp.experiment.composing import (
 )
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, no_such
+from tfexp.experiment.missing import brought_by
 from tfexp.experiment.outputs import RunFolder, make_unique
 from tfexp.experiment.report import show_comparison
 from tfexp.experiment.runner import Experiment, Origin
+from tfexp.experiment.schema import Settings
 
 __all__ = ["data_of", "main", "reported"]
 
@@ -88,6 +90,11 @@ def reported(command: Callable[[], int]) -> int:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
         return _complain(error)
+    except ModuleNotFoundError as error:
+        bring = brought_by(error.name or "")
+        if bring is None or os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        return _complain(ExperimentError(f"{error.name} is not installed here: {bring}"))
     except KeyboardInterrupt:
         print("tfexp: interrupted", file=sys.stderr)
         return 130
@@ -188,7 +195,7 @@ def _resume(path: Path, overrides: list[Override], command: str) -> int:
         config = _load(folder.config)
         for key, value in changes.items():
             OmegaConf.update(config, key, value)
-        experiment = Experiment.of(checked(config))
+        experiment = Experiment.of(_settings_of(folder.config, config, changes))
         experiment.run(folder, _origin(command, config, overrides), resume=True)
     return 0
 
@@ -199,7 +206,7 @@ def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: 
         raise SettingError(key, "a run is run again as it was; with rerun, only hydra.run.dir may be given")
     before = numbers_of(earlier)
     config = _load(earlier / "config.yaml")
-    experiment = Experiment.of(checked(config))
+    experiment = Experiment.of(_settings_of(earlier / "config.yaml", config))
     with _new_folder(compose([*overrides, *parse(["hydra.job.name=rerun"])]), given) as folder:
         after = experiment.run(folder, _origin(command, config, overrides))["numbers"]
         found = differences(before, after)
@@ -219,11 +226,21 @@ def _origin(command: str, config: DictConfig, overrides: Sequence[Override | str
     return Origin(command, OmegaConf.to_yaml(OmegaConf.create(recorded)), lines)
 
 
+def _settings_of(path: Path, config: DictConfig, changes: Container[str] = ()) -> Settings:
+    """The settings that a run's file has; what is wrong is the file's fault, but for the `changes`."""
+    try:
+        return checked(config)
+    except SettingError as error:
+        raise (error if error.key in changes else error.at(str(path))) from error.__cause__
+
+
 def _load(path: Path) -> DictConfig:
     try:
         config = OmegaConf.load(path)
     except (OSError, yaml.YAMLError) as error:
         raise ExperimentError(f"{path} cannot be read: {error}") from error
+    if not config:
+        raise ExperimentError(f"{path} is empty: that run was ended before it began; start it again")
     if not isinstance(config, DictConfig) or set(config) != set(SECTIONS):
         raise ExperimentError(f"{path} is not a run's configuration: it must have {', '.join(SECTIONS)}")
     return config

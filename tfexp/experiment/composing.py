@@ -27,6 +27,7 @@ from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import SettingError, nearest, no_such
 from tfexp.experiment.hints import hint_of, in_words
 from tfexp.experiment.inputs.input import Input
+from tfexp.experiment.missing import plugin
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.optimizers import Optimizer
 from tfexp.experiment.origins import Origins
@@ -114,7 +115,7 @@ def config_dir_override(folder: str) -> str:
 def composer(always: list[str]) -> Iterator[Compose]:
     """A function from overrides to the composed configuration; raises SettingError for those that do not fit."""
 
-    last: Sequence[Override] = ()
+    last: Sequence[Override] | None = None
 
     def plain(overrides: Sequence[Override]) -> DictConfig:
         nonlocal last
@@ -127,17 +128,21 @@ def composer(always: list[str]) -> Iterator[Compose]:
         for override in overrides:
             if override.is_delete():
                 raise SettingError(override.key_or_group, "a setting cannot be taken away (~): give another value")
-            if override.is_add() and "." not in override.key_or_group:
+            if override.package is not None:
+                raise SettingError(f"{override.key_or_group}@{override.package}", "a group has its own section, without @")
+            if (override.is_add() or override.is_force_add()) and "." not in override.key_or_group:
                 added.append(override.key_or_group)
         chosen = plain([]).hydra.runtime.choices if added else {}
         for key in added:
             if key in chosen:
-                raise SettingError(f"+{key}", f"{key} is chosen already: write {key}=<choice>, without the plus")
+                signs = "+" if any(o.is_add() for o in overrides if o.key_or_group == key) else "++"
+                raise SettingError(f"{signs}{key}", f"{key} is chosen already: write {key}=<choice>, without the plus")
         try:
             config = plain(overrides)
         except MissingConfigException as error:
             group, _, choice = str(error.missing_cfg_file).rpartition("/")
-            raise SettingError(group, no_such("choice", choice, error.options or ()), f"conf/{group}") from error
+            problem = no_such("choice", choice, error.options or ()) + plugin(group, choice)
+            raise SettingError(group, problem, "" if group.startswith("hydra/") else f"conf/{group}") from error
         except yaml.MarkedYAMLError as error:
             at = error.problem_mark
             where = "" if at is None else f"{at.name}, line {at.line + 1}: "
@@ -157,7 +162,7 @@ def composer(always: list[str]) -> Iterator[Compose]:
         try:
             yield compose
         except SettingError as error:
-            if error.where or error.key.partition(".")[0] not in SECTIONS or "." not in error.key:
+            if last is None or error.where or error.key.partition(".")[0] not in SECTIONS or "." not in error.key:
                 raise
             origins = Origins("config", [*always, *(forced(override) for override in last)], last)
             unknown = isinstance(error.__cause__, ConfigKeyError)
