@@ -14,7 +14,7 @@ from run_files import numbers, records
 
 from tests.distributed.clusters import running
 from tfexp.experiment import schema
-from tfexp.experiment.cli import conf_dir
+from tfexp.experiment.choices import conf_dir
 from tfexp.records import main as write_records
 
 CSV = "width,height,kind\n" + "".join(f"{i % 7},{i % 5},{i % 3}\n" for i in range(47))

@@ -11,7 +11,7 @@ import pytest
 import tfexp as tf
 from tfexp.experiment import runner
 from tfexp.experiment.build import build
-from tfexp.experiment.cli import settings_of
+from tfexp.experiment.composing import settings_of
 from tfexp.experiment.conformance import ModelConformance
 from tfexp.experiment.datasets.corpus import GROUPS, Corpus, vocabulary
 from tfexp.experiment.datasets.dataset import Spec, prepare

@@ -23,8 +23,8 @@ import numpy as np
 
 import tfexp as tf
 from tfexp.experiment.build import build, session_config
-from tfexp.experiment.cli import settings_of
 from tfexp.experiment.compare import differences
+from tfexp.experiment.composing import settings_of
 from tfexp.experiment.datasets.dataset import Dataset, Examples, Spec, prepare
 from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.history import Record, read_records

@@ -9,9 +9,10 @@ from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
 from tfexp.experiment.errors import SettingError, no_such
+from tfexp.experiment.hints import in_words
 from tfexp.experiment.schema import Section
 
-__all__ = ["in_words", "read"]
+__all__ = ["read"]
 
 S = TypeVar("S", bound=Section)
 
@@ -56,20 +57,3 @@ def _value(hint: Any, value: Any, key: str) -> Any:
     if isinstance(hint, type) and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
         return value
     raise SettingError(key, f"{'null' if value is None else repr(value)} is not {in_words(hint)}")
-
-
-def in_words(hint: Any) -> str:
-    """An annotation for a reader: `a whole number`."""
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", NoneType: "null"}
-    if hint in names:
-        return names[hint]
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return f"one of {', '.join(hint.__members__)}"
-    if dataclasses.is_dataclass(hint):
-        return f"a section with {', '.join(field.name for field in dataclasses.fields(hint))}"
-    arguments = get_args(hint)
-    if NoneType in arguments:
-        return " or ".join(in_words(argument) for argument in arguments)
-    if arguments and arguments[-1] is Ellipsis:
-        return "a list" if arguments[0] is Any else f"a list, each item {in_words(arguments[0])}"
-    return str(hint)

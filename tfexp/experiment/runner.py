@@ -20,7 +20,7 @@ from tfexp.experiment import manifest
 from tfexp.experiment.build import Program, build, replica_of, session_config
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import Dataset, prepare
-from tfexp.experiment.endings import diverged, input_failed, stopped
+from tfexp.experiment.endings import diverged, input_failed, says_when_full, stopped
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.outputs import RunFolder
@@ -63,6 +63,7 @@ class Experiment:
             replica = replica_of(settings, tf.train.ClusterSpec(spec), 0)
         return cls(settings, dataset, course, build(settings, dataset, replica))
 
+    @says_when_full
     def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False) -> dict[str, Any]:
         """Train, evaluate and report; returns what `result.json` holds.
 

@@ -38,9 +38,9 @@ class Constant(Schedule):
 
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Schedule):
-    decay_steps: int = bounded(least=1)
-    decay_rate: float = bounded(above=0)
-    staircase: bool
+    decay_steps: int = bounded(least=1, says="steps in which the rate is multiplied by decay_rate once")
+    decay_rate: float = bounded(above=0, says="factor by which the rate falls in decay_steps")
+    staircase: bool = bounded(says="fall in one jump every decay_steps, not a little in each step")
 
     def rate(self, start: float, global_step: Any) -> Any:
         return tf.train.exponential_decay(start, global_step, self.decay_steps, self.decay_rate, staircase=self.staircase)
@@ -48,8 +48,10 @@ class Exponential(Schedule):
 
 @dataclass(frozen=True, kw_only=True)
 class Piecewise(Schedule):
-    boundaries: tuple[int, ...] = bounded(least=1)
-    factors: tuple[float, ...] = bounded(least=0)
+    boundaries: tuple[int, ...] = bounded(least=1, says="the last steps of each stretch, in order")
+    factors: tuple[float, ...] = bounded(
+        least=0, says="optimizer.learning_rate is multiplied by these, one for each stretch: one more than boundaries"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

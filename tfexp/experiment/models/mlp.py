@@ -27,9 +27,9 @@ class Activation(Enum):
 class Mlp(Supervised):
     """`hidden` layers of those widths, then one output, or one for each class."""
 
-    hidden: tuple[int, ...] = bounded(least=1)
-    activation: Activation
-    l2: float = bounded(least=0)
+    hidden: tuple[int, ...] = bounded(least=1, says="widths of the hidden layers, the first next to the features")
+    activation: Activation = bounded(says="of the hidden layers")
+    l2: float = bounded(least=0, says="weight of the weights' sum of squares in the loss")
 
     def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
         activate = getattr(tf.nn, self.activation.value)
