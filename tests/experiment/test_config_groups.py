@@ -142,11 +142,16 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "heaps_gan": ["data.points=211"],
         "words": ["data.sentences=97"],
     },
-    "replication": {"none": [], "between_graph": ["cluster=2workers", "cluster.hosting=process"]},
-    "update": {"async": ["cluster=2workers", "cluster.hosting=process"]},
+    "replication": {
+        "none": [],
+        "between_graph": ["cluster=2workers", "cluster.hosting=process"],
+        "in_graph": ["replication.towers=3"],
+    },
+    "update": {
+        "async": ["cluster=2workers", "cluster.hosting=process"],
+        "sync": ["replication=in_graph", "update.spare=0"],
+    },
 }
-REFUSED = {("replication", "in_graph"), ("update", "sync")}
-"""Choices that say that they are not there yet."""
 
 
 def groups() -> dict[str, set[str]]:
@@ -155,15 +160,7 @@ def groups() -> dict[str, set[str]]:
 
 
 def test_every_choice_has_a_recipe() -> None:
-    refused = {group: {choice for other, choice in REFUSED if other == group} for group in RECIPES}
-    assert groups() == {group: set(choices) | refused[group] for group, choices in RECIPES.items()}
-
-
-@pytest.mark.parametrize(("group", "choice"), sorted(REFUSED))
-def test_what_is_not_there_yet_says_what_is(group: str, choice: str, cli: Callable) -> None:
-    ended = cli("cluster=2workers", f"{group}={choice}")
-    assert ended.code == 2
-    assert ended.err.startswith(f"tfexp: {group}: {choice} is not there yet; what works is ")
+    assert groups() == {group: set(choices) for group, choices in RECIPES.items()}
 
 
 @pytest.mark.parametrize(("group", "choice"), [(group, choice) for group, choices in RECIPES.items() for choice in choices])

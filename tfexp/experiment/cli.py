@@ -208,7 +208,7 @@ def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: 
     with _new_folder(compose([*overrides, *parse(["hydra.job.name=rerun"])]), given) as folder:
         after = experiment.run(folder, _origin(command, config, overrides))["numbers"]
         found = differences(before, after)
-        repeatable = not experiment.settings.cluster.tasks
+        repeatable = experiment.settings.repeatable
         show_comparison(found, earlier, folder.path, repeatable)
     return 1 if repeatable and found else 0
 

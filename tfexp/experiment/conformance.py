@@ -74,7 +74,7 @@ class ModelConformance:
         for name, tensor in fetches.items():
             assert tensor.dtype == tf.float32, name
             assert tensor.get_shape().rank == 0, name
-        with tf.Session(graph=program.graph, config=session_config(settings.device)) as session:
+        with tf.Session(graph=program.graph, config=session_config(settings)) as session:
             session.run(program.initialize)
             before = session.run(program.variables)
             for rows in (1, 2, dataset.train.rows):

@@ -8,7 +8,7 @@ from typing import Any
 import tfexp as tf
 from tfexp.experiment.models.model import Parts
 
-__all__ = ["Objective"]
+__all__ = ["Objective", "updates"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Objective:
             variables = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope=f"model/{scope}/")
             pairs += optimizer.compute_gradients(loss, var_list=variables)
         return pairs
+
+
+def updates(scope: str | None = None) -> list[Any]:
+    """What is to be done in each training step beside applying gradients; of one copy of the model, whose scope that is."""
+    return list(tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope=scope))
 
 
 def _regularized(loss: tf.Tensor, scope: str | None) -> tf.Tensor:

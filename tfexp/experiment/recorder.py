@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class Recorder:
         self._files, self._dataset, self._program, self._course = files, dataset, program, course
         self._session = session
         self.checkpoints = Checkpoints(files, program)
+        self.note: Callable[[], Record] = dict
+        """What an evaluation records beside its numbers."""
 
     @contextlib.contextmanager
     def open(self, records: list[Record]) -> Iterator[Recorder]:
@@ -73,6 +75,7 @@ class Recorder:
         for name, value in scalars.items():
             if not math.isfinite(value):
                 raise Diverged(step, f"{name} is {value} after step {step}")
+        record.update(self.note())
         self.history.add(record)
         points = [tf.Summary.Value(tag=name, simple_value=value) for name, value in scalars.items()]
         self._writer.add_summary(tf.Summary(value=points), step)

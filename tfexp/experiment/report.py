@@ -28,7 +28,7 @@ def show_result(
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
     if tasks:
-        console.print(_task_table(tasks, timing["steps_of"], timing["seconds"]))
+        console.print(_task_table(tasks, timing["steps_of"], timing["seconds"], result.get("dropped")))
     for name, value in values.items():
         console.print(f"{name} = {value}", markup=False)
     console.print(
@@ -40,7 +40,10 @@ def show_result(
     console.print(f"tensorboard --logdir {shlex.quote(str(folder))}", markup=False)
 
 
-def _task_table(tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds: float) -> Any:
+def _task_table(
+    tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds: float, dropped: dict[str, int] | None
+) -> Any:
+    """`dropped`: the gradients of each worker that came too late; None where none can."""
     from rich.table import Table
 
     table = Table()
@@ -48,11 +51,15 @@ def _task_table(tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds:
         table.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich's own set of literals
     table.add_column("steps", justify="right")
     table.add_column("steps/s", justify="right")
+    if dropped is not None:
+        table.add_column("dropped", justify="right")
     for task in tasks:
         made = steps.get(task["task"])
         speed = "" if made is None else f"{made / seconds:,.0f}"
-        cells = (task["task"], task["host"], task["port"], task["pid"], made)
-        table.add_row(*("" if cell is None else str(cell) for cell in cells), speed)
+        cells = [task["task"], task["host"], task["port"], task["pid"], made, speed]
+        if dropped is not None:
+            cells.append(dropped.get(task["task"]))
+        table.add_row(*("" if cell is None else str(cell) for cell in cells))
     return table
 
 
@@ -72,4 +79,4 @@ def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, late
         table.add_row(name, str(before), str(after))
     console.print(table)
     if not repeatable:
-        console.print("asynchronous workers update in another order each time: their numbers are near, not equal")
+        console.print("the workers' gradients come in another order each time: their numbers are near, not equal")

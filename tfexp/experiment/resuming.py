@@ -12,7 +12,7 @@ from tfexp.experiment.history import Record, read_records, should_stop
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.schema import Settings
 
-__all__ = ["begun", "earlier_records", "note_stay", "refuse_if_ended"]
+__all__ = ["begun", "dropped_before", "earlier_records", "note_stay", "refuse_if_ended"]
 
 
 def begun(files: RunFiles, dataset: Dataset) -> dict[str, Any]:
@@ -42,6 +42,12 @@ def earlier_records(files: RunFiles, settings: Settings, step: int) -> list[Reco
         for record in read_records(files.metrics)
         if record["step"] <= step and (several or due(settings.train.eval_every, record["step"]))
     ]
+
+
+def dropped_before(records: list[Record], workers: int) -> list[int]:
+    """The gradients of each worker that had come too late, as the last evaluation said."""
+    dropped: list[int] = records[-1].get("dropped", []) if records else []
+    return dropped if len(dropped) == workers else [0] * workers
 
 
 def refuse_if_ended(files: RunFiles, settings: Settings, course: Course, step: int, records: list[Record]) -> None:

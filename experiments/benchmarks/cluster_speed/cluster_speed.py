@@ -22,6 +22,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 _PINNED = ("OPENBLAS_", "OMP_", "MKL_", "GOTO_")
+_STEPS_A_SECOND = 500  # to make where the workers have to end at the same step, however long it takes
 _GIGABYTES = 0.1  # of the variable that is pulled and pushed
 
 # Row, program, how many workers at once, what of the answer is shown and in which unit (bigger is better: steps per second,
@@ -30,6 +31,8 @@ ROWS = (
     ("remote run of feed, multiply, fetch; µs", "remote_run", 1, 1.0),
     ("regression, 1 ps + 1 worker; steps/s", "regression", 1, 1.5),
     ("regression, 1 ps + 2 workers; steps/s in all", "regression", 2, 1.5),
+    ("the same with SyncReplicasOptimizer; global steps/s", "together", 2, 1.5),
+    ("the same in one graph, by one client; steps/s", "in_graph", 1, 1.5),
     ("100 MB variable, ps to worker; GB/s", "pull", 1, 1.0),
     ("100 MB variable, worker to ps; GB/s", "push", 1, 1.0),
 )
@@ -56,6 +59,7 @@ class Cluster:
         ]
         for task in self._tasks:
             self._answer(task)
+        self._until = 0
 
     def _answer(self, task: Any) -> dict[str, Any]:
         line = task.stdout.readline()
@@ -67,13 +71,19 @@ class Cluster:
     def ask(self, program: str, workers: int, seconds: float) -> float:
         """What the row shows: µs, steps per second, or GB/s."""
         tasks = self._tasks[1 : 1 + workers]
+        request = {"program": program, "seconds": seconds}
+        if program == "together":
+            self._until += 50 + int(seconds * _STEPS_A_SECOND)
+            request["until"] = self._until
         for task in tasks:
-            print(json.dumps({"program": program, "seconds": seconds}), file=task.stdin, flush=True)
+            print(json.dumps(request), file=task.stdin, flush=True)
         answers = [self._answer(task) for task in tasks]
         if not seconds:
             return 0.0
         if program == "remote_run":
             return float(answers[0]["median"]) * 1e6
+        if program in ("together", "in_graph"):
+            return float(answers[0]["rate"])
         if program == "regression":
             return sum(float(answer["rate"]) for answer in answers)
         return _GIGABYTES / float(answers[0]["median"])
