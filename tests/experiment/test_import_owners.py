@@ -9,10 +9,10 @@ import tfexp.experiment
 
 FOLDER = Path(tfexp.experiment.__file__).parent
 OWNERS = {
-    "hydra": {"cli.py", "sweep.py"},
-    "omegaconf": {"cli.py", "sweep.py"},
-    "yaml": {"cli.py"},
-    "rich": {"progress.py", "report.py"},
+    "hydra": {"cli.py", "composing.py", "origins.py", "sweep.py"},
+    "omegaconf": {"cli.py", "composing.py", "sweep.py"},
+    "yaml": {"cli.py", "composing.py", "origins.py"},
+    "rich": {"pages.py", "progress.py", "report.py"},
     "matplotlib": {"plot.py"},
     "sklearn": set(),
     "ray": set(),

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tfexp import records
-from tfexp.experiment.cli import conf_dir
+from tfexp.experiment.choices import conf_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()

@@ -20,7 +20,7 @@ from tfexp.experiment import manifest
 from tfexp.experiment.build import Program, session_config
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import Dataset, prepare
-from tfexp.experiment.endings import diverged, input_failed, stopped
+from tfexp.experiment.endings import diverged, input_failed, says_when_full, stopped
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.in_graph import program_of
@@ -65,6 +65,7 @@ class Experiment:
             spec = tf.train.ClusterSpec(tasks)
         return cls(settings, dataset, course, program_of(settings, dataset, spec))
 
+    @says_when_full
     def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False) -> dict[str, Any]:
         """Train, evaluate and report; returns what `result.json` holds.
 
