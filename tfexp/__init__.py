@@ -411,6 +411,7 @@ if TYPE_CHECKING:
     from tfexp.ops.parsing import VarLenFeature as VarLenFeature
     from tfexp.ops.parsing import parse_example as parse_example
     from tfexp.ops.parsing import parse_single_example as parse_single_example
+    from tfexp.ops.parsing_sequence import parse_single_sequence_example as parse_single_sequence_example
     from tfexp.ops.partitioned_variables import create_partitioned_variables as create_partitioned_variables
     from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
     from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
