@@ -110,7 +110,7 @@ def test_print_refuses() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         with pytest.raises(ValueError, match="Unsupported output stream"):
             tf.print("x", output_stream="nowhere")
-        with pytest.raises(ValueError, match="Unrecognized keyword arguments for tf.print"):
+        with pytest.raises(ValueError, match=r"Unrecognized keyword arguments for tf.print"):
             tf.print("x", other=1)
         with pytest.raises(NotFoundError):
             session.run(tf.print("x", output_stream="file:///no/such/folder/file"))
