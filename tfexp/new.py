@@ -21,7 +21,7 @@ _USAGE = "usage: python -m tfexp.new NAME"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Write the folder that the argument names; the exit status is 2 for a name that cannot be, 1 if it cannot be written."""
+    """Write the folder that the argument names; the status is 2 for a name that cannot be, 1 if it cannot be written."""
     words = sys.argv[1:] if argv is None else argv
     if not words or words[0] in ("-h", "--help"):
         print(f"{_USAGE}\n\n{__doc__}" if words else _USAGE, file=sys.stdout if words else sys.stderr)

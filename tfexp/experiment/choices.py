@@ -63,13 +63,13 @@ def conf_dir() -> Path:
 
 
 def own_folders() -> list[Path]:
-    """The choices that experiments of one's own bring: `experiments/<name>/conf` in the folder where the command is given."""
+    """The choices that experiments of one's own bring: `experiments/<name>/conf` where the command is given."""
     return sorted(path for path in Path("experiments").glob("*/conf") if path.is_dir())
 
 
 def groups(more: Sequence[Path] = ()) -> dict[str, Group]:
-    """The config groups by name, in the order of their names; `more` are folders of the user's own (`--config-dir`), to which
-    those of `own_folders` come.
+    """The config groups by name, in the order of their names; `more` are folders of the user's own (`--config-dir`), beside
+    those of `own_folders`.
 
     A choice that two folders have is the first folder's: ours, as Hydra has it.
     """

@@ -37,9 +37,10 @@ def write_new(name: str, root: Path) -> Path:
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise SettingError(
-            "", f"'{name}' cannot name an experiment: it is a folder, a Python package and a choice, so small letters, digits "
-            "and _, a letter first: my_experiment"
-        )  # fmt: skip
+            "",
+            f"'{name}' cannot name an experiment: it is a folder, a Python package and a choice, so small letters, digits "
+            "and _, a letter first: my_experiment",
+        )
     folder = root / name
     if folder.exists():
         raise ExperimentError(f"{folder} is there already: choose another name")
