@@ -36,7 +36,9 @@ MESSAGES = {
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
     "++model=mlp": "++model: model is chosen already: write model=<choice>, without the plus",
-    "model@other=mlp": "model@other: a group has its own section, without @",
+    "model@other=mlp": "model@other: a group has its own section, without @, and nothing chosen has such a part",
+    "model@model.member=mlp": "model@model.member: "
+    "a group has its own section, without @, and nothing chosen has such a part",
     "~train.steps": "train.steps: a setting cannot be taken away (~): give another value",
     "++train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
     "-m hydra/launcher=joblib": "hydra/launcher: there is no choice 'joblib'. The choices are: basic. A plugin has it: "

@@ -14,7 +14,7 @@ from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
-from tfexp.experiment.objective import Objective, updates
+from tfexp.experiment.objective import Objective
 from tfexp.experiment.schema import Settings
 from tfexp.experiment.update import Sync
 from tfexp.runtime.device_list import local_devices
@@ -108,8 +108,7 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
                 copies = settings.copies
                 sync = OncePerStep(optimizer, copies - settings.update.spare, copies, replica.worker)
             gradients = copy.objective.gradients(sync or optimizer)
-            with tf.control_dependencies(updates()):
-                train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
+            train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
         program = complete(
             settings,
             copy,

@@ -33,10 +33,10 @@ from tfexp.experiment.composing import (
     checked,
     composed,
     composer,
-    config_dir_override,
     forced,
     parse,
     refuse_sweeps,
+    search_path,
     settings_of,
 )
 from tfexp.experiment.datasets.source import Data
@@ -134,8 +134,7 @@ def _main(argv: list[str]) -> int:
     if {"train.steps", "train.epochs"} <= {o.key_or_group for o in overrides if o.value() is not None}:
         raise SettingError("train.epochs", "give train.steps or train.epochs, not both")
     command = f"python -m tfexp {shlex.join(argv)}"
-    own = [] if flags.config_dir is None else [config_dir_override(flags.config_dir)]
-    with composer(own) as compose:
+    with composer(search_path(flags.config_dir)) as compose:
         if flags.multirun:
             sweep_dir = _check_sweep(overrides, compose)
         else:
@@ -144,6 +143,8 @@ def _main(argv: list[str]) -> int:
                 return _single(overrides, compose, command)
             checked(compose(overrides))
     words = [word for word in argv if word not in flags.overrides] + [forced(override) for override in overrides]
+    if not any(override.key_or_group == "hydra.searchpath" for override in overrides):
+        words += search_path(None)  # that of --config-dir is among the words
     return _sweep([*words, *sweep_dir], command) if flags.multirun else _hydra(words, _nothing)
 
 

@@ -28,7 +28,6 @@ from tfexp.experiment.build import (
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.inputs.input import Batches
-from tfexp.experiment.objective import updates
 from tfexp.experiment.replication import InGraph
 from tfexp.experiment.schema import Settings
 
@@ -73,20 +72,17 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
         pairs = []
         for tower, copy in zip(towers, copies, strict=True):
             with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}/train/"):
+                gradients = copy.objective.gradients(optimizer, f"tower_{tower.worker}/")
                 if together:
-                    pairs.append(copy.objective.gradients(optimizer))
-                    continue
-                gradients = copy.objective.gradients(optimizer)
-                with tf.control_dependencies(updates(f"tower_{tower.worker}/")):
+                    pairs.append(gradients)
+                else:
                     trains.append(optimizer.apply_gradients(gradients, global_step=global_step).outputs[0])
         with graph.device(towers[0].placement):
             loss, batches = copies[0].objective.value, _All(copies)
             if together:
                 with tf.name_scope("train/"):
                     loss = tf.add_n([copy.objective.value for copy in copies]) / len(copies)
-                    means = _means(pairs)
-                    with tf.control_dependencies(updates()):
-                        trains = [optimizer.apply_gradients(means, global_step=global_step).outputs[0]]
+                    trains = [optimizer.apply_gradients(_means(pairs), global_step=global_step).outputs[0]]
                 batches = _Together(copies)
             others = [
                 Tower(copy.batches, train, copy.objective.value) for copy, train in zip(copies[1:], trains[1:], strict=False)

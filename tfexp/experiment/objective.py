@@ -8,7 +8,7 @@ from typing import Any
 import tfexp as tf
 from tfexp.experiment.models.model import Parts
 
-__all__ = ["Objective", "updates"]
+__all__ = ["Objective"]
 
 
 @dataclass(frozen=True)
@@ -26,20 +26,28 @@ class Objective:
             return cls(_regularized(loss.value, None), parts)
         return cls(_regularized(loss, None))
 
-    def gradients(self, optimizer: tf.train.Optimizer) -> list[tuple[Any, Any]]:
-        """(gradient, variable) pairs for `optimizer.apply_gradients`."""
-        if not self.parts:
-            return list(optimizer.compute_gradients(self.value))
+    def gradients(self, optimizer: tf.train.Optimizer, scope: str | None = None) -> list[tuple[Any, Any]]:
+        """(gradient, variable) pairs for `optimizer.apply_gradients`.
+
+        Whoever takes a gradient has done what else belongs to a training step (`tf.GraphKeys.UPDATE_OPS`: the moving
+        averages of batch normalization), of the copy of the model in the name scope `scope`. The gradients wait for it,
+        not what is done with them: of several workers, one applies what others have handed in.
+        """
         pairs = []
-        for scope, loss in self.parts:
-            variables = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope=f"model/{scope}/")
+        for part, loss in self.parts or ((None, self.value),):
+            variables = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope=None if part is None else f"model/{part}/")
             pairs += optimizer.compute_gradients(loss, var_list=variables)
-        return pairs
+        updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope=scope)
+        if not updates:
+            return pairs
+        with tf.control_dependencies(updates):
+            return [(gradient if gradient is None else _same(gradient), variable) for gradient, variable in pairs]
 
 
-def updates(scope: str | None = None) -> list[Any]:
-    """What is to be done in each training step beside applying gradients; of one copy of the model, whose scope that is."""
-    return list(tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope=scope))
+def _same(gradient: Any) -> Any:
+    if isinstance(gradient, tf.IndexedSlices):
+        return tf.IndexedSlices(tf.identity(gradient.values), gradient.indices, gradient.dense_shape)
+    return tf.identity(gradient)
 
 
 def _regularized(loss: tf.Tensor, scope: str | None) -> tf.Tensor:
