@@ -1,8 +1,8 @@
 """What the programs of the source documents print.
 
-`test_programs` runs those in experiments/sources and compares with what they say they print; the other files hold what has to
-be the source's own text, `print x` read as `print(x)`. Everything runs with tfexp and, where it is installed, with TensorFlow
-itself, so that the suite cannot drift from what it claims.
+`test_programs` runs those in experiments/sources and compares with what they say they print; the other files hold what has
+to be the source's own text, `print x` read as `print(x)`. Everything runs with tfexp and, where it is installed, with
+TensorFlow itself, so that the suite cannot drift from what it claims.
 """
 
 from __future__ import annotations
