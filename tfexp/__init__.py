@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
     from tfexp import data as data
+    from tfexp import distributions as distributions
     from tfexp import layers as layers
     from tfexp import metrics as metrics
     from tfexp import train as train
