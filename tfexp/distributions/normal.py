@@ -24,7 +24,7 @@ from tfexp.ops.elementwise_binary import maximum, squared_difference
 from tfexp.ops.elementwise_quantile import ndtri
 from tfexp.ops.elementwise_special import erf, erfc
 from tfexp.ops.elementwise_unary import abs as abs_
-from tfexp.ops.elementwise_unary import log, log1p, square
+from tfexp.ops.elementwise_unary import log, square
 from tfexp.ops.nn_activation import softplus
 from tfexp.ops.random import random_normal
 
@@ -176,4 +176,4 @@ def log_ndtr(x: Any) -> Any:
         series = 1.0 - 1.0 / squared * (1.0 - 3.0 / squared * (1.0 - 5.0 / squared))
         far = -0.5 * squared - log(-below) - 0.5 * math.log(2.0 * math.pi) + log(series)
         near = where_v2(greater(x, low), log(ndtr(inside)), far)
-        return where_v2(greater(x, high), log1p(-ndtr(-x)), near)
+        return where_v2(greater(x, high), -ndtr(-x), near)

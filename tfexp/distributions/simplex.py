@@ -388,10 +388,10 @@ class DirichletMultinomial(_OfVectors):
 
     def _covariance(self) -> Any:
         x = self._factor() * self._mean()
-        outer = matmul(x[..., None], (x / self.total_count[..., None])[..., None, :])
+        outer = matmul(x[..., None], x[..., None, :])
         return matrix_set_diag(-outer, self._variance())  # type: ignore[operator]
 
     def _variance(self) -> Any:
         scale = self._factor()
         x = scale * self._mean()
-        return x * (self.total_count[..., None] * scale - x) / self.total_count[..., None]
+        return x * (self.total_count[..., None] * scale - x)
