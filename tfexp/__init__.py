@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
     from tfexp import data as data
+    from tfexp import distributions as distributions
+    from tfexp import feature_column as feature_column
     from tfexp import layers as layers
     from tfexp import metrics as metrics
     from tfexp import train as train
