@@ -34,7 +34,6 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBaseException, ValidationError
 
 import tfexp as tf
-from tfexp.experiment.compare import differences, numbers_of
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, nearest, no_such
 from tfexp.experiment.inputs.input import Input
@@ -42,13 +41,13 @@ from tfexp.experiment.models.model import Model
 from tfexp.experiment.optimizers import Optimizer
 from tfexp.experiment.outputs import RunFolder, make_unique
 from tfexp.experiment.replication import Replication
-from tfexp.experiment.report import show_comparison
+from tfexp.experiment.reproducing import SPREAD, Earlier
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schedules import Schedule
 from tfexp.experiment.schema import Cluster, Device, Settings, Train, resolve
 from tfexp.experiment.update import Update
 
-__all__ = ["conf_dir", "data_of", "main", "reported"]
+__all__ = ["conf_dir", "data_of", "main", "reported", "reproduce"]
 
 _SECTIONS: dict[str, type] = {
     "model": Model,
@@ -203,19 +202,22 @@ def _resume(path: Path, overrides: list[Override], command: str) -> int:
     return 0
 
 
-def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: str) -> int:
+def reproduce(earlier: Path, out: str | None, spread: float, command: str) -> int:
+    """What `rerun=<earlier> hydra.run.dir=<out>` does, with a `spread` of one's own; `out` is a value in Hydra's grammar."""
+    where = [] if out is None else [f"hydra.run.dir={out}"]
+    with _composer([]) as compose:
+        return _rerun(earlier, _parse(where), compose, command, spread)
+
+
+def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: str, spread: float = SPREAD) -> int:
     given = {override.key_or_group: override for override in overrides}
     for key in given.keys() - {"rerun", "hydra.run.dir"}:
         raise SettingError(key, "a run is run again as it was; with rerun, only hydra.run.dir may be given")
-    before = numbers_of(earlier)
+    before = Earlier(earlier)
     config = _load(earlier / "config.yaml")
     experiment = Experiment.of(_settings(config))
     with _new_folder(compose([*overrides, *_parse(["hydra.job.name=rerun"])]), given) as folder:
-        after = experiment.run(folder, _origin(command, config, overrides))["numbers"]
-        found = differences(before, after)
-        repeatable = not experiment.settings.cluster.tasks
-        show_comparison(found, earlier, folder.path, repeatable)
-    return 1 if repeatable and found else 0
+        return 0 if before.reproduce(experiment, folder, _origin(command, config, overrides), spread) else 1
 
 
 def _new_folder(config: DictConfig, given: dict[str, Override]) -> contextlib.closing[RunFolder]:

@@ -28,7 +28,7 @@ def git_state() -> dict[str, Any] | None:
 
     Of the files that git does not know, those count that are Python.
     """
-    done = _git("status", "--porcelain=v2", "--branch", "--untracked-files=no")
+    done = _git("-c", "status.relativePaths=false", "status", "--porcelain=v2", "--branch", "--untracked-files=no")
     if done is None:
         return None
     lines = done.splitlines()
@@ -37,7 +37,9 @@ def git_state() -> dict[str, Any] | None:
         "commit": facts.get("branch.oid"),
         "branch": facts.get("branch.head"),
         "changed_files": [line.split(" ", 8)[-1] for line in lines if not line.startswith("# ")],
-        "new_files": (_git("ls-files", "-z", "--others", "--exclude-standard", "--full-name", ":/*.py") or "").split("\0")[:-1],
+        "new_files": (_git("ls-files", "-z", "--others", "--exclude-standard", "--full-name", ":/*.py") or "").split("\0")[
+            :-1
+        ],
     }
 
 

@@ -222,6 +222,11 @@ class Settings:
         self.replication.check(self.cluster)
 
     @property
+    def repeatable(self) -> bool:
+        """Whether these settings give the same numbers each time, to the bit."""
+        return not self.cluster.tasks and self.input.repeatable
+
+    @property
     def title(self) -> str:
         title = f"{type(self.model).__name__} on {type(self.data).__name__}"
         workers = self.cluster.worker_count

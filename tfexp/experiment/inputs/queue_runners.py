@@ -28,6 +28,10 @@ class Queue(Input):
     capacity: int = bounded(least=1)
     threads: int = bounded(least=1)
 
+    @property
+    def repeatable(self) -> bool:
+        return self.threads == 1
+
     def batches(self, share: Share) -> Batches:
         return _Queued(share, self)
 
