@@ -2,10 +2,11 @@
 
   FOLDER           of a run that ended: its config.yaml is run again, in a folder of its own
   --out FOLDER     where; default: outputs/<date>/<time>-rerun
-  --spread 0.1     of workers that are not synchronised: how far a metric may be off, as a part of the way it went in training
+  --spread 0.1     of workers that are not synchronised: how far a metric may be off, as a part of the way that it went
 
-A run of one process is deterministic: its numbers have to agree to the bit. What differs in the environment (versions, code,
-data, machine) is shown. The exit status is 0 if the numbers agree and 1 if they do not. It is `python -m tfexp rerun=<folder>`.
+A run of one process is deterministic: its numbers have to agree to the bit. What differs in the environment (versions,
+code, data, machine) is shown. The exit status is 0 if the numbers agree and 1 if they do not. `python -m tfexp
+rerun=<folder>` does the same.
 """
 
 from __future__ import annotations

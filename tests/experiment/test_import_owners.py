@@ -11,9 +11,9 @@ FOLDER = Path(tfexp.experiment.__file__).parent
 OWNERS = {
     "hydra": {"cli.py", "sweep.py"},
     "omegaconf": {"cli.py", "sweep.py"},
-    "yaml": {"cli.py"},
-    "rich": {"progress.py", "report.py"},
-    "matplotlib": {"plot.py"},
+    "yaml": {"cli.py", "reporting/run.py"},
+    "rich": {"progress.py", "report.py", "reporting/listing.py", "reporting/one_run.py", "reporting/comparison.py"},
+    "matplotlib": {"plot.py", "reporting/picture.py"},
     "sklearn": set(),
     "ray": set(),
 }

@@ -31,7 +31,7 @@ class Earlier:
         self.records = read_records(self.files.metrics)
 
     def reproduce(self, experiment: Experiment, folder: RunFolder, origin: Origin, spread: float = SPREAD) -> bool:
-        """Run `experiment`, whose settings are the earlier run's, in `folder`; says and returns whether the numbers agree."""
+        """Run `experiment`, with the earlier run's settings, in `folder`; says, and returns, whether the numbers agree."""
         try:
             after = experiment.run(folder, origin)["numbers"]
         except Diverged as error:
