@@ -25,6 +25,7 @@ import sys
 from pathlib import Path
 
 from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.find import find_runs
 from tfexp.experiment.reporting.run import Run, is_run, read_run
 from tfexp.experiment.reporting.select import Condition, is_condition, name_of, sort_runs
@@ -40,7 +41,7 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     command, rest = (words[0], words[1:]) if words and words[0] in _COMMANDS else ("list", words)
     try:
-        return {"list": _list, "show": _show, "compare": _compare}[command](rest)
+        return {"list": _list, "show": _show, "compare": _compare, "report": _report}[command](rest)
     except ExperimentError as error:
         print(f"tfexp: {error}", file=sys.stderr)
         return error.exit_code
@@ -122,6 +123,29 @@ def _compare(words: list[str]) -> int:
         if not drawn:
             raise ExperimentError("there are no curves to draw: none of the runs has an evaluation in metrics.jsonl")
         print(f"curves      {given.curves}" + ("" if drawn == len(runs) else f" (of {drawn} of the {len(runs)} runs)"))
+    return 0
+
+
+def _report(words: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tfexp.runs report", description="One HTML page, with all in it.")
+    parser.add_argument("folders", nargs="+", type=Path, help="of runs, or folders with runs below them: a sweep's, for one")
+    parser.add_argument("--out", type=Path, metavar="FILE.html", help="default: report.html, of one folder in that folder")
+    parser.add_argument("--title", help="default: the folder's name, or how many runs there are")
+    given = parser.parse_args(words)
+    runs = _runs_below(given.folders)
+    alone = given.folders[0] if len(given.folders) == 1 else None
+    out = given.out or (alone / "report.html" if alone else Path("report.html"))
+
+    from tfexp.experiment.reporting.page import MARK, page_of
+
+    try:
+        if out.exists() and MARK not in out.read_bytes()[:200].decode("utf-8", "replace"):
+            raise ExperimentError(f"{out} is there already and is no report: choose another --out")
+        title = given.title or (alone.resolve().name if alone else f"{len(runs)} runs")
+        RunFiles(out.parent).write_text(out, page_of(runs, title, out))
+    except OSError as error:
+        raise ExperimentError(f"cannot write {out}: {error.strerror}") from error
+    print(f"{out}: {len(runs)} run{'' if len(runs) == 1 else 's'}, {out.stat().st_size / 1000:,.0f} kB")
     return 0
 
 
