@@ -233,7 +233,7 @@ def _table(subject: _Subject) -> str:
         values = [run.values[name] for run in subject.runs if name in run.values]
         if len(set(values)) > 1:
             best[name] = (min if is_better_low(name) else max)(values)
-    numeric = {name for name in columns if all(isinstance(run.values.get(name), int | float | None) for run in subject.runs)}
+    numeric = {name for name in columns if all(_is_number(run.values.get(name)) for run in subject.runs)}
     head = "".join(
         f'<th{_number(name in numeric)}><button title="{escape(name)}">{escape(titles[name])}</button></th>'
         for name in columns
@@ -272,7 +272,8 @@ def _numbers(subject: _Subject) -> str:
         return ""
     at = "" if run.step is None else f" at step {run.step:,}"
     head = '<tr><th></th><th class="n">train</th><th class="n">test</th></tr>'
-    return f"<h2>Numbers{at}</h2><div class='card scroll'><table class='short'><thead>{head}</thead><tbody>{rows}</tbody></table></div>"
+    table = f"<table class='short'><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    return f"<h2>Numbers{at}</h2><div class='card scroll'>{table}</div>"
 
 
 def _settings(subject: _Subject) -> str:
