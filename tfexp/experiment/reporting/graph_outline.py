@@ -131,9 +131,7 @@ def _opened(
             parts[f"{scope}/{rest}" if rest else name].append(name)
         inner = sum(len(names) for names in parts.values() if len(names) >= 4)
         drawn = sum(any(by_name[name].op != "Const" for name in names) for names in parts.values())
-        apart = len(parts) > 1 and not any(
-            source in groups[scope] for name in groups[scope] for source in inputs[name]
-        )  # placeholders, say
+        apart = len(parts) > 1 and not any(inputs[name] for name in groups[scope])  # placeholders, say
         structured = 2 * inner >= len(groups[scope]) and drawn > 1
         if not (structured or (apart and len(parts) <= 4)) or len(groups) - 1 + drawn > _MOST:
             continue

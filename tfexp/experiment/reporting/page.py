@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import quote
 
@@ -150,9 +151,9 @@ def _best_tiles(subject: _Subject) -> list[tuple[str, str]]:
         having = [run for run in subject.runs if name in run.values]
         if having:
             best = sort_runs(having, name, descending=not is_better_low(metric))[0]
-            values = sorted(run.values[name] for run in having)
+            values = [run.values[name] for run in having]
             tiles.append((f"{best.values[name]:.5g}", f"best test {metric}, {best.name}"))
-            tiles.append((f"{values[len(values) // 2]:.5g}", f"median test {metric}, {values[0]:.4g} to {values[-1]:.4g}"))
+            tiles.append((f"{median(values):.5g}", f"median test {metric}, {min(values):.4g} to {max(values):.4g}"))
     return tiles
 
 
@@ -226,7 +227,7 @@ def _parallel(subject: _Subject, lines: Panel | None) -> str:
 
 def _table(subject: _Subject) -> str:
     metrics = [f"test.{name}" for name in subject.metrics]
-    columns = ["run", "status", *subject.settings, "step", *metrics, "seconds"]
+    columns = ["run", "status", *metrics, *subject.settings, "step", "seconds"]
     titles = heads(columns)
     best = {}
     for name in metrics:
@@ -330,10 +331,8 @@ def _graph(subject: _Subject) -> str:
         return f"<h2>Graph</h2><p class='problem'>{escape(str(error))}</p>"
     of = f" of {run.name}" if len(subject.runs) > 1 else ""
     link = f'<a href="{subject.link(path)}">graph.pbtxt</a>'
-    return (
-        f"<h2>Graph{escape(of)}</h2><p class='note'>{_graph_told(outline)} {link}</p>"
-        f"<div class='card scroll'>{draw_graph(outline)}</div>"
-    )
+    drawn = f"<div class='card scroll'>{draw_graph(outline)}</div>" if outline.boxes else ""
+    return f"<h2>Graph{escape(of)}</h2><p class='note'>{_graph_told(outline)} {link}</p>{drawn}"
 
 
 def _graph_told(outline: Outline) -> str:
