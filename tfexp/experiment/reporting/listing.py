@@ -28,6 +28,7 @@ __all__ = [
 STATUS_STYLES = {
     "finished": "green",
     "stopped early": "green",
+    "halved": "dim",
     "interrupted": "yellow",
     "failed": "red",
     "diverged": "red",

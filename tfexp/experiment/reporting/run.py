@@ -14,8 +14,10 @@ from tfexp.experiment.reporting.liveness import at_work
 
 __all__ = ["STATUSES", "History", "Run", "choice", "flat", "is_run", "read_run"]
 
-STATUSES = ("finished", "stopped early", "interrupted", "failed", "diverged", "running", "unknown")
-"""interrupted: by a signal, or its process is gone. unknown: the folder does not say, or another machine would know."""
+STATUSES = ("finished", "stopped early", "halved", "interrupted", "failed", "diverged", "running", "unknown")
+"""halved: ended by a sweep, for others were better. interrupted: by a signal, or its process is gone. unknown: the folder
+does not say, or another machine would know.
+"""
 
 Record = dict[str, Any]
 """A line of metrics.jsonl, see `history.Record`."""
@@ -120,8 +122,10 @@ def read_run(path: Path, name: str | None = None) -> Run:
             numbers = _numbers(last)
             step, epoch = (_number(last.get(key)) for key in ("step", "epoch"))
     ending = manifest.get("ending")
-    if isinstance(ending, dict) and ending.get("message") and status != "finished":
-        problems.append(str(ending["message"]).splitlines()[0])
+    if isinstance(ending, dict):
+        problems += str(ending.get("message") or "").splitlines()[:1]
+    elif status == "interrupted":
+        problems.append("its process is gone")
     timing = result.get("timing")
     return Run(
         path=path,

@@ -66,4 +66,4 @@ def digits(value: float) -> str:
     if value and not 1e-3 <= abs(value) < 1e5:
         mantissa, _, power = f"{value:.3g}".partition("e")
         return f"{mantissa}e{int(power)}" if power else mantissa
-    return f"{value:.4g}"
+    return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
