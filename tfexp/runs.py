@@ -67,6 +67,9 @@ def _list(words: list[str]) -> int:
     if len(folders) > 1:
         parser.error(f"one folder to look in, not {len(folders)}: {' '.join(folders)}")
     root = Path(folders[0] if folders else "outputs")
+    if not root.exists():
+        named = "" if folders else ": name the folder to look in"
+        raise ExperimentError(f"there is no folder {root}{named}")
     try:
         runs = find_runs(root)
     except OSError as error:

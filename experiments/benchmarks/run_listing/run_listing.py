@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -111,21 +112,22 @@ def main() -> None:
             f"compare {given.runs} --curves": ["compare", *folders, "--curves", f"{scratch}/curves.png"],
             "report on 100": ["report", *folders[:100], "--out", f"{scratch}/100.html"],
         }
-        print(f"| command, on {given.runs} runs | seconds | of which to start |\n|---|---|---|")
-        start = _seconds(["--help"], given.rounds)
-        for name, words in commands.items():
-            print(f"| {name} | {_seconds(words, given.rounds):.2f} | {start:.2f} |", flush=True)
+        print(f"| command, on {given.runs} runs | seconds | of the processor |\n|---|---|---|")
+        for name, words in {"--help, so only to start": ["--help"], **commands}.items():
+            print("| {} | {:.2f} | {:.2f} |".format(name, *_seconds(words, given.rounds)), flush=True)
         print(f"\nthe page of 100 runs has {(Path(scratch) / '100.html').stat().st_size / 1e3:,.0f} kB")
 
 
-def _seconds(words: list[str], rounds: int) -> float:
-    """The median over processes that do nothing else."""
-    times = []
+def _seconds(words: list[str], rounds: int) -> tuple[float, float]:
+    """The medians, over processes that do nothing else, of the time that passed and of the processor's."""
+    passed, used = [], []
     for _ in range(rounds):
-        began = time.perf_counter()
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run([sys.executable, "-m", "tfexp.runs", *words], check=True, stdout=subprocess.DEVNULL)
-        times.append(time.perf_counter() - began)
-    return median(times)
+        passed.append(time.perf_counter() - began)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return median(passed), median(used)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,9 @@ def test_json_and_csv_have_everything(tree: Path, show: Callable) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["nowhere"], 1, "tfexp: nowhere cannot be read: No such file or directory"),
+        ([], 1, "tfexp: there is no folder outputs: name the folder to look in"),
+        (["nowhere"], 1, "tfexp: there is no folder nowhere"),
+        (["c/config.yaml"], 1, "tfexp: c/config.yaml cannot be read: Not a directory"),
         ([".", "los<1"], 2, "tfexp: los: no run has such a value; did you mean 'train.loss'?"),
         ([".", "--sort", "rate"], 2, "tfexp: rate: no run has such a value"),
         ([".", "--columns", "run,xyzzy"], 2, "tfexp: xyzzy: no run has such a value"),
