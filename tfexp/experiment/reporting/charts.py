@@ -135,7 +135,7 @@ def parallel(runs: Sequence[Run], settings: Sequence[str], metric: str) -> Panel
     if len(runs) < 2:
         return None
     names = [*settings, metric]
-    gap = max(128, min(260, 1000 / (len(names) - 1)))
+    gap = max(112, min(260, 1000 / (len(names) - 1)))
     width = gap * (len(names) - 1) + 150
     axes = [_Axis(name, [run.values.get(name) for run in runs], 75 + gap * at) for at, name in enumerate(names)]
     lines = []
