@@ -92,7 +92,7 @@ def show_reproduction(found: Sequence[Compared], earlier: Path, parted: int | No
     wrong = [one for one in found if not one.agrees]
     if spread is not None:
         console.print(
-            "asynchronous: the order of updates differs each time, so a metric may be off by "
+            "asynchronous: what comes first is used first, so the numbers are near, not equal: each may be off by "
             f"{spread:.0%} of the way that it went in training"
         )
     if parted is not None:

@@ -21,7 +21,8 @@ from tfexp.experiment.build import Program, build, replica_of, session_config
 from tfexp.experiment.code_state import keep_patch
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import Dataset, prepare
-from tfexp.experiment.endings import diverged, input_failed, recorded, stopped
+from tfexp.experiment.ended import recorded
+from tfexp.experiment.endings import diverged, input_failed, stopped
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.outputs import RunFolder

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tfexp.experiment import endings, progress, recorder
+from tfexp.experiment import ended, progress, recorder
 from tfexp.experiment.errors import Diverged, Interrupted
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.run import read_run
@@ -101,17 +101,17 @@ def test_a_full_disk_does_not_hide_what_the_run_failed_of(tmp_path: Path, monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(Diverged) as raised, endings.recorded(files, {"pid": 1}):
+    with pytest.raises(Diverged) as raised, ended.recorded(files, {"pid": 1}):
         raise Diverged(3, "the loss is nan")
     assert raised.value.__notes__ == ["how the run ended could not be written down: [Errno 28] No space left on device"]
 
 
 def test_only_the_process_that_wrote_the_manifest_ends_it(tmp_path: Path) -> None:
     files = RunFiles(tmp_path)
-    with endings.recorded(files, {"pid": 1}):
+    with ended.recorded(files, {"pid": 1}):
         pass
     assert not files.manifest.exists()
     files.write_json(files.manifest, {"process": {"pid": 2}})
-    with pytest.raises(Interrupted), endings.recorded(files, {"pid": 1}):
+    with pytest.raises(Interrupted), ended.recorded(files, {"pid": 1}):
         raise Interrupted(2, "stopped")
     assert json.loads(files.manifest.read_text()) == {"process": {"pid": 2}}
