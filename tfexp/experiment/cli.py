@@ -25,7 +25,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 import tfexp as tf
 from tfexp.experiment.choices import conf_dir, groups
-from tfexp.experiment.compare import differences, numbers_of
 from tfexp.experiment.composing import (
     COMMANDS,
     SECTIONS,
@@ -43,11 +42,11 @@ from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, no_such
 from tfexp.experiment.missing import brought_by
 from tfexp.experiment.outputs import RunFolder, make_unique
-from tfexp.experiment.report import show_comparison
+from tfexp.experiment.reproducing import SPREAD, Earlier
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schema import Settings
 
-__all__ = ["data_of", "main", "reported"]
+__all__ = ["data_of", "main", "reported", "reproduce"]
 
 _FLAGS = {
     "--help": "this page, for the choices and settings given",
@@ -199,19 +198,22 @@ def _resume(path: Path, overrides: list[Override], command: str) -> int:
     return 0
 
 
-def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: str) -> int:
+def reproduce(earlier: Path, out: str | None, spread: float, command: str) -> int:
+    """What `rerun=<earlier> hydra.run.dir=<out>` does, with a `spread` of one's own; `out` is a value in Hydra's grammar."""
+    where = [] if out is None else [f"hydra.run.dir={out}"]
+    with composer([]) as compose:
+        return _rerun(earlier, parse(where), compose, command, spread)
+
+
+def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: str, spread: float = SPREAD) -> int:
     given = {override.key_or_group: override for override in overrides}
     for key in given.keys() - {"rerun", "hydra.run.dir"}:
         raise SettingError(key, "a run is run again as it was; with rerun, only hydra.run.dir may be given")
-    before = numbers_of(earlier)
+    before = Earlier(earlier)
     config = _load(earlier / "config.yaml")
     experiment = Experiment.of(_settings_of(earlier / "config.yaml", config))
     with _new_folder(compose([*overrides, *parse(["hydra.job.name=rerun"])]), given) as folder:
-        after = experiment.run(folder, _origin(command, config, overrides))["numbers"]
-        found = differences(before, after)
-        repeatable = experiment.settings.repeatable
-        show_comparison(found, earlier, folder.path, repeatable)
-    return 1 if repeatable and found else 0
+        return 0 if before.reproduce(experiment, folder, _origin(command, config, overrides), spread) else 1
 
 
 def _new_folder(config: DictConfig, given: dict[str, Override]) -> contextlib.closing[RunFolder]:

@@ -235,7 +235,7 @@ class Settings:
     @property
     def repeatable(self) -> bool:
         """Whether the same run comes to the same numbers, to the bit."""
-        return self.update.repeatable(self.cluster, self.replication)
+        return self.update.repeatable(self.cluster, self.replication) and self.input.repeatable
 
     @property
     def title(self) -> str:
