@@ -186,15 +186,17 @@ class _Replica:
                 if recorder is not None and train.trace_every and (turns.own + 1) % train.trace_every == 0:
                     metadata = tf.RunMetadata()
                     fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
-                    recorder.trace(int(session.run(program.global_step)), metadata)
+                    before, self.step = self.step, turns.made(session, fetched)
+                    recorder.trace(self.step, metadata)
                 else:
                     fetched, loss, values = session.run(fetches, batches.next_feeds())
-                before, self.step, self.loss = self.step, turns.made(session, fetched), float(loss)
+                    before, self.step = self.step, turns.made(session, fetched)
             except tf.errors.OpError as error:
                 if turns.over(session, error):
                     return "over"
                 raise
-            if not math.isfinite(loss):
+            self.loss = float(loss)
+            if not math.isfinite(self.loss):
                 raise Diverged(self.step, f"the loss is {loss} at step {self.step}")
             now = time.perf_counter()
             if now - reported >= _REPORT_EVERY or turns.own == 1:

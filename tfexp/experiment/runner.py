@@ -170,25 +170,26 @@ class _Training:
             show_result(self.settings.title, result, self.folder.path, recorder.short_values())
         return result, recorder.history.records
 
-    def _loop(self, step: int, turns: Turns, stop: StopRequest, progress: Progress) -> tuple[int, str]:
-        """Train from `step` to the end; returns the last step and how it ended."""
+    def _loop(self, begin: int, turns: Turns, stop: StopRequest, progress: Progress) -> tuple[int, str]:
+        """Train from step `begin` to the end; returns the last step and how it ended."""
         intervals, program, session, recorder = self.settings.train, self.program, self.session, self.recorder
         batches, total, others = program.batches, self.course.total_steps, bool(program.others)
         batch = (program.features, program.labels)
         plain, with_batch = (turns.fetches, program.loss, ()), (turns.fetches, program.loss, batch)
-        status = "finished"
-        turns.begin(session, step)
+        step, status = begin, "finished"
+        turns.begin(session, begin)
         while turns.may_begin(step):
             # which step it will be, is not known where others make steps, too
             summarized = intervals.summary_every and (others or (step + 1) % intervals.summary_every == 0)
             fetches = with_batch if summarized else plain
-            if intervals.trace_every and (step + 1) % intervals.trace_every == 0:
+            if intervals.trace_every and (begin + turns.own + 1) % intervals.trace_every == 0:
                 metadata = tf.RunMetadata()
                 fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
-                recorder.trace(step + 1, metadata)
+                before, step = step, turns.made(session, fetched)
+                recorder.trace(step, metadata)
             else:
                 fetched, loss, values = session.run(fetches, batches.next_feeds())
-            before, step = step, turns.made(session, fetched)
+                before, step = step, turns.made(session, fetched)
             if not math.isfinite(loss):
                 raise Diverged(step, f"the loss is {loss} at step {step}")
             progress.step(step, loss)

@@ -39,7 +39,7 @@ class Turns(ABC):
         """The chief prepares what all share beside the variables. Nobody trains before that."""
 
     def begin(self, session: tf.Session, step: int) -> None:  # noqa: B027
-        """The training goes on after `step` steps."""
+        """The training goes on after `step` steps, with this session."""
 
     @abstractmethod
     def may_begin(self, step: int) -> bool:
@@ -146,6 +146,7 @@ class Together(Turns):
 
     def begin(self, session: tf.Session, step: int) -> None:
         self._step = int(session.run(self._rule.local_step_init_op))
+        self._updates, self._ended = tf.train.Coordinator(), False
         if self._chief:
             self._rule.get_chief_queue_runner().create_threads(session, self._updates, daemon=True, start=True)
 
@@ -206,7 +207,7 @@ class Towers(Turns):
         self._error: BaseException | None = None
 
     def begin(self, session: tf.Session, step: int) -> None:
-        self._left = self.total - step
+        self._left, self._error = self.total - step, None
         self._threads = [
             threading.Thread(target=self._train, args=(session, number, tower), name=f"tower-{number + 1}", daemon=True)
             for number, tower in enumerate(self.program.others)

@@ -106,7 +106,8 @@ class OncePerStep(SyncReplicasOptimizer):
                 with device(where):
                     beginnings.append(accumulator.set_global_step(global_step, name="SetGlobalStep"))
             self.chief_init_op = group(self.local_step_init_op, *beginnings)
-            self._init_tokens = group() if self.release is None else self.release
+            if self._permits is None:
+                self._init_tokens = group()
         return train_op
 
     def get_init_tokens_op(self, num_tokens: int = -1) -> Any:
@@ -121,6 +122,8 @@ class OncePerStep(SyncReplicasOptimizer):
             return [counted]
         self._permits = FIFOQueue(1, [dtypes.bool], [()], name="permit", shared_name="sync_permit")
         self.hold, self.release = self._permits.dequeue(), self._permits.enqueue((True,))
+        with control_dependencies([self._permits.dequeue_many(self._permits.size())]):  # of a chief before this one
+            self._init_tokens = self._permits.enqueue((True,))
         with control_dependencies([counted]):
             return [self._permits.dequeue()]
 

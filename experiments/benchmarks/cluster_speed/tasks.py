@@ -1,7 +1,8 @@
 """A process of a measured cluster: `tasks.py ENGINE CLUSTER JOB INDEX` serves that task and measures what it is told to.
 
-A line on stdin is a request `{"program": name, "seconds": s}` (or `"until": step`), a line on stdout its answer. What is
-measured is written once: `tf` is tfexp or `tensorflow.compat.v1`. The process ends with its input.
+A line on stdin is a request `{"program": name, "seconds": s}` (or, for workers that have to end together, `"until": step`),
+a line on stdout its answer. What is measured is written once: `tf` is tfexp or `tensorflow.compat.v1`. The process ends with
+its input.
 """
 
 from __future__ import annotations
