@@ -79,16 +79,13 @@ if TYPE_CHECKING:
     from tfexp.graph.behavior import control_flow_v2_enabled as control_flow_v2_enabled
     from tfexp.graph.behavior import disable_control_flow_v2 as disable_control_flow_v2
     from tfexp.graph.behavior import disable_eager_execution as disable_eager_execution
-    from tfexp.graph.behavior import disable_resource_variables as disable_resource_variables
     from tfexp.graph.behavior import disable_tensor_equality as disable_tensor_equality
     from tfexp.graph.behavior import disable_v2_behavior as disable_v2_behavior
     from tfexp.graph.behavior import disable_v2_tensorshape as disable_v2_tensorshape
     from tfexp.graph.behavior import enable_control_flow_v2 as enable_control_flow_v2
-    from tfexp.graph.behavior import enable_resource_variables as enable_resource_variables
     from tfexp.graph.behavior import enable_tensor_equality as enable_tensor_equality
     from tfexp.graph.behavior import enable_v2_behavior as enable_v2_behavior
     from tfexp.graph.behavior import enable_v2_tensorshape as enable_v2_tensorshape
-    from tfexp.graph.behavior import resource_variables_enabled as resource_variables_enabled
     from tfexp.graph.collections import GraphKeys as GraphKeys
     from tfexp.graph.constant_value import constant_value as get_static_value
     from tfexp.graph.control_flow import cond as cond
@@ -287,6 +284,9 @@ if TYPE_CHECKING:
     from tfexp.ops.diagonal import matrix_diag_part as matrix_diag_part
     from tfexp.ops.diagonal import matrix_set_diag as matrix_set_diag
     from tfexp.ops.diagonal import trace as trace
+    from tfexp.ops.eager_variables import disable_resource_variables as disable_resource_variables
+    from tfexp.ops.eager_variables import enable_resource_variables as enable_resource_variables
+    from tfexp.ops.eager_variables import resource_variables_enabled as resource_variables_enabled
     from tfexp.ops.edit_distance import edit_distance as edit_distance
     from tfexp.ops.elementwise_binary import accumulate_n as accumulate_n
     from tfexp.ops.elementwise_binary import add as add

@@ -68,6 +68,8 @@ class BoundStep:
 
 def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any]], Any]:
     kernel = bind_kernel(step, resources, lambda plan: Interpreter(plan, resources).run_part)
+    if step.copies:
+        return lambda inputs: kernel(*inputs).copy()
     if step.call is None:
         return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
     function = step.call.function
