@@ -24,6 +24,12 @@ LookupTableExport LookupTableExportV2 LookupTableInsert LookupTableInsertV2 Look
 LookupTableRemoveV2 InitializeTable InitializeTableV2 InitializeTableFromTextFile InitializeTableFromTextFileV2
 """
 
+_LISTS = """
+EmptyTensorList TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape TensorListFromTensor
+TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack TensorListReserve TensorListResize
+TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
+"""
+
 _RULES = "Adadelta Adagrad AdagradDA CenteredRMSProp Ftrl FtrlV2 Momentum ProximalAdagrad ProximalGradientDescent RMSProp"
 _ON_HANDLES = f"""
 VarHandleOp ReadVariableOp AssignVariableOp AssignAddVariableOp AssignSubVariableOp VarIsInitializedOp VariableShape
@@ -54,6 +60,9 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         _ON_HANDLES.split(),
         "they work on the handle of a variable: test_resource_variables.py, tests/golden/programs/resource_variables.py",
+    ),
+    **dict.fromkeys(
+        _LISTS.split(), "a list is a variant: tests/golden/programs/tensor_lists.py, tests/graph/test_imported_graphs.py"
     ),
     "EncodeWav": "it writes a file: test_image_color.py",
     **dict.fromkeys(
@@ -149,6 +158,7 @@ EXEMPT: dict[str, str] = {
             "StatelessCase",
             "While",
             "StatelessWhile",
+            "SymbolicGradient",
         ),
         "the planner puts functions in their place: test_calls.py, and TensorFlow's in tests/graph/test_imported_graphs.py",
     ),
