@@ -564,6 +564,9 @@ if TYPE_CHECKING:
     from tfexp.runtime.protos import RunOptions as RunOptions
     from tfexp.runtime.session import InteractiveSession as InteractiveSession
     from tfexp.runtime.session import Session as Session
+    from tfexp.runtime.session_handles import delete_session_tensor as delete_session_tensor
+    from tfexp.runtime.session_handles import get_session_handle as get_session_handle
+    from tfexp.runtime.session_handles import get_session_tensor as get_session_tensor
 
 __version__ = "0.1.0"
 __getattr__ = of_top_level(__file__)
