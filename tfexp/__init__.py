@@ -268,6 +268,7 @@ if TYPE_CHECKING:
     from tfexp.ops.confusion_matrix import confusion_matrix as confusion_matrix
     from tfexp.ops.counting import bincount as bincount
     from tfexp.ops.counting import histogram_fixed_width as histogram_fixed_width
+    from tfexp.ops.critical_section import CriticalSection as CriticalSection
     from tfexp.ops.cumulative import cumprod as cumprod
     from tfexp.ops.cumulative import cumsum as cumsum
     from tfexp.ops.decode_csv import decode_csv as decode_csv

@@ -275,7 +275,7 @@ class UnreadVariable(ResourceVariable):
 
     def read_value(self) -> Tensor:
         with control_dependencies([self._parent_op]):
-            return super().read_value()
+            return self._read()
 
 
 def is_resource_variable(value: Any) -> bool:

@@ -112,7 +112,11 @@ class Interpreter:
         progress = self.begin()
         for slot, array in zip(self.plan.feeds, fed, strict=True):
             progress.values[slot] = array
-        self.advance(progress, range(len(self._steps)), state, trace)
+        try:
+            self.advance(progress, range(len(self._steps)), state, trace)
+        except Exception:
+            progress.values.clear()  # who keeps the error must not keep the step's values
+            raise
         return self.results(progress)
 
     def run_part(self, fed: Sequence[Any]) -> list[Any]:
