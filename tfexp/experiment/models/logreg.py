@@ -19,7 +19,7 @@ __all__ = ["Logreg"]
 class Logreg(Classification):
     """The outputs are log-odds of class 1, [rows, 1]."""
 
-    l2: float = bounded(least=0)
+    l2: float = bounded(least=0, says="weight of the weights' sum of squares in the loss")
 
     def check(self, spec: Spec) -> None:
         super().check(spec)
