@@ -81,16 +81,13 @@ if TYPE_CHECKING:
     from tfexp.graph.behavior import control_flow_v2_enabled as control_flow_v2_enabled
     from tfexp.graph.behavior import disable_control_flow_v2 as disable_control_flow_v2
     from tfexp.graph.behavior import disable_eager_execution as disable_eager_execution
-    from tfexp.graph.behavior import disable_resource_variables as disable_resource_variables
     from tfexp.graph.behavior import disable_tensor_equality as disable_tensor_equality
     from tfexp.graph.behavior import disable_v2_behavior as disable_v2_behavior
     from tfexp.graph.behavior import disable_v2_tensorshape as disable_v2_tensorshape
     from tfexp.graph.behavior import enable_control_flow_v2 as enable_control_flow_v2
-    from tfexp.graph.behavior import enable_resource_variables as enable_resource_variables
     from tfexp.graph.behavior import enable_tensor_equality as enable_tensor_equality
     from tfexp.graph.behavior import enable_v2_behavior as enable_v2_behavior
     from tfexp.graph.behavior import enable_v2_tensorshape as enable_v2_tensorshape
-    from tfexp.graph.behavior import resource_variables_enabled as resource_variables_enabled
     from tfexp.graph.collections import GraphKeys as GraphKeys
     from tfexp.graph.constant_value import constant_value as get_static_value
     from tfexp.graph.control_flow import cond as cond
@@ -277,6 +274,7 @@ if TYPE_CHECKING:
     from tfexp.ops.confusion_matrix import confusion_matrix as confusion_matrix
     from tfexp.ops.counting import bincount as bincount
     from tfexp.ops.counting import histogram_fixed_width as histogram_fixed_width
+    from tfexp.ops.critical_section import CriticalSection as CriticalSection
     from tfexp.ops.cumulative import cumprod as cumprod
     from tfexp.ops.cumulative import cumsum as cumsum
     from tfexp.ops.decode_csv import decode_csv as decode_csv
@@ -293,6 +291,9 @@ if TYPE_CHECKING:
     from tfexp.ops.diagonal import matrix_diag_part as matrix_diag_part
     from tfexp.ops.diagonal import matrix_set_diag as matrix_set_diag
     from tfexp.ops.diagonal import trace as trace
+    from tfexp.ops.eager_variables import disable_resource_variables as disable_resource_variables
+    from tfexp.ops.eager_variables import enable_resource_variables as enable_resource_variables
+    from tfexp.ops.eager_variables import resource_variables_enabled as resource_variables_enabled
     from tfexp.ops.edit_distance import edit_distance as edit_distance
     from tfexp.ops.elementwise_binary import accumulate_n as accumulate_n
     from tfexp.ops.elementwise_binary import add as add
@@ -578,6 +579,9 @@ if TYPE_CHECKING:
     from tfexp.runtime.protos import RunOptions as RunOptions
     from tfexp.runtime.session import InteractiveSession as InteractiveSession
     from tfexp.runtime.session import Session as Session
+    from tfexp.runtime.session_handles import delete_session_tensor as delete_session_tensor
+    from tfexp.runtime.session_handles import get_session_handle as get_session_handle
+    from tfexp.runtime.session_handles import get_session_tensor as get_session_tensor
 
 __version__ = "0.1.0"
 __getattr__ = of_top_level(__file__)

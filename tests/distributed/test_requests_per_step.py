@@ -68,11 +68,12 @@ def _requests(servers: Servers, master: str, program: Program) -> dict[str, dict
     return {name: dict(requests) for name, requests in seen.items() if requests}
 
 
-def _trained(servers: Servers, optimizer: Callable[[Any], Any], decay: bool) -> Program:
+def _trained(servers: Servers, optimizer: Callable[[Any], Any], decay: bool, use_resource: bool = False) -> Program:
     """Two variables and the step counter on two parameter servers; the counter is read, and counts when all is done."""
     with tf.device(tf.train.replica_device_setter(cluster=servers["ps:0"]._cluster, worker_device=W0)):
         x, y = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None, 1])
-        w, b = tf.Variable(tf.zeros([3, 1])), tf.Variable(tf.zeros([1]))
+        w = tf.Variable(tf.zeros([3, 1]), use_resource=use_resource)
+        b = tf.Variable(tf.zeros([1]), use_resource=use_resource)
         step = tf.train.get_or_create_global_step()
         loss = tf.reduce_mean(tf.square(tf.matmul(x, w) + b - y))
         rate = tf.train.exponential_decay(0.1, step, 10, 0.9) if decay else 0.1
@@ -80,16 +81,17 @@ def _trained(servers: Servers, optimizer: Callable[[Any], Any], decay: bool) -> 
     return tf.global_variables_initializer(), [train, loss], {x: np.ones((2, 3)), y: np.ones((2, 1))}
 
 
+@pytest.mark.parametrize("use_resource", [False, True])
 @pytest.mark.parametrize("decay", [False, True])
 @pytest.mark.parametrize(
     "optimizer",
     [tf.train.GradientDescentOptimizer, tf.train.AdamOptimizer, lambda rate: tf.train.MomentumOptimizer(rate, 0.9)],
 )
 def test_a_training_step_asks_a_parameter_server_once_to_read_and_once_to_update(
-    servers: Servers, optimizer: Callable[[Any], Any], decay: bool
+    servers: Servers, optimizer: Callable[[Any], Any], decay: bool, use_resource: bool
 ) -> None:
     twice = {"RunGraph": 2}
-    program = _trained(servers, optimizer, decay)
+    program = _trained(servers, optimizer, decay, use_resource)
     assert _requests(servers, "worker:0", program) == {"worker:0": {"RunStep": 1}, "ps:0": twice, "ps:1": twice}
 
 

@@ -80,6 +80,43 @@ def a_loop(times: int) -> Case:
     return case
 
 
+def a_loop_with_gradient(tf: Any, function: Any) -> Any:
+    """What the backward loop needs of each iteration goes through TensorLists."""
+    tf.enable_control_flow_v2()
+    n, x = tf.placeholder(tf.int32, [], name="n"), tf.placeholder(tf.float32, [2], name="x")
+    _, y = tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, tf.tanh(a * x) + a), [0, tf.ones([2])])
+    return [y, tf.gradients(y, x)[0]], {n: 4, x: [0.5, -1.5]}
+
+
+def a_map_and_a_scan(tf: Any, function: Any) -> Any:
+    tf.enable_control_flow_v2()
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    mapped = tf.map_fn(lambda row: row * tf.reduce_sum(row), x)
+    scanned = tf.scan(lambda a, row: a * 0.5 + row, x)
+    return [mapped, scanned, tf.gradients(mapped, x)[0]], {x: np.arange(12).reshape(4, 3) / 4}
+
+
+def tensor_arrays_in_a_loop(tf: Any, function: Any) -> Any:
+    tf.enable_control_flow_v2()
+    n = tf.placeholder(tf.int32, [], name="n")
+    array = tf.TensorArray(tf.float32, size=0, dynamic_size=True, infer_shape=False, element_shape=[None])
+    _, array = tf.while_loop(
+        lambda i, a: i < n, lambda i, a: (i + 1, a.write(i, tf.fill([i + 1], tf.cast(i, tf.float32)))), [0, array]
+    )
+    return [array.concat(), array.size()], {n: 3}
+
+
+def gradient_of_a_legacy_function(tf: Any, function: Any) -> Any:
+    @function.Defun(tf.float32, tf.float32)
+    def scaled(a: Any, b: Any) -> Any:
+        return tf.exp(a) * b, a - b
+
+    x, y = tf.placeholder(tf.float32, [3], name="x"), tf.placeholder(tf.float32, [3], name="y")
+    product, difference = scaled(x, y)
+    total = tf.reduce_sum(product) + 2.0 * tf.reduce_sum(difference)
+    return [product, *tf.gradients(total, [x, y])], {x: [0.0, 1.0, 2.0], y: [3.0, 4.0, 5.0]}
+
+
 def a_loop_of_the_first_kind(tf: Any, function: Any) -> Any:
     tf.disable_control_flow_v2()
     n, x = tf.placeholder(tf.int32, [], name="n"), tf.placeholder(tf.float32, [], name="x")
@@ -116,6 +153,10 @@ CASES: dict[str, Case] = {
     **{f"case {i} of 3": one_of_three(i) for i in (0, 1, 2, 7, -1)},
     "loop": a_loop(5),
     "loop that never runs": a_loop(0),
+    "loop with gradient": a_loop_with_gradient,
+    "map and scan": a_map_and_a_scan,
+    "tensor arrays in a loop": tensor_arrays_in_a_loop,
+    "gradient of a legacy function": gradient_of_a_legacy_function,
     "loop of the first kind": a_loop_of_the_first_kind,
     "frozen perceptron": frozen_perceptron,
 }

@@ -24,6 +24,22 @@ LookupTableExport LookupTableExportV2 LookupTableInsert LookupTableInsertV2 Look
 LookupTableRemoveV2 InitializeTable InitializeTableV2 InitializeTableFromTextFile InitializeTableFromTextFileV2
 """
 
+_LISTS = """
+EmptyTensorList TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape TensorListFromTensor
+TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack TensorListReserve TensorListResize
+TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
+"""
+
+_RULES = "Adadelta Adagrad AdagradDA CenteredRMSProp Ftrl FtrlV2 Momentum ProximalAdagrad ProximalGradientDescent RMSProp"
+_ON_HANDLES = f"""
+VarHandleOp ReadVariableOp AssignVariableOp AssignAddVariableOp AssignSubVariableOp VarIsInitializedOp VariableShape
+DestroyResourceOp DisableCopyOnRead ResourceCountUpTo ResourceStridedSliceAssign ResourceGather ResourceGatherNd
+ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub
+ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate
+ResourceApplyAdam ResourceApplyGradientDescent
+{" ".join(f"ResourceApply{rule} ResourceSparseApply{rule}" for rule in _RULES.split())}
+"""
+
 EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         ("SerializeSparse", "SerializeManySparse", "DeserializeSparse", "DeserializeManySparse"),
@@ -40,6 +56,21 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         ("SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2"),
         "its numbers are random: test_image_color.py, and TensorFlow's numbers in tests/golden/programs/images.py",
+    ),
+    **dict.fromkeys(
+        _ON_HANDLES.split(),
+        "they work on the handle of a variable: test_resource_variables.py, tests/golden/programs/resource_variables.py",
+    ),
+    **dict.fromkeys(
+        _LISTS.split(), "a list is a variant: tests/golden/programs/tensor_lists.py, tests/graph/test_imported_graphs.py"
+    ),
+    **dict.fromkeys(
+        ("GetSessionHandle", "GetSessionTensor", "DeleteSessionTensor"),
+        "the tensors are the session's: tests/runtime/test_session_handles.py",
+    ),
+    **dict.fromkeys(
+        ("MutexV2", "MutexLock", "ConsumeMutexLock"),
+        "they wait for each other: test_critical_section.py, tests/golden/programs/critical_sections.py",
     ),
     "EncodeWav": "it writes a file: test_image_color.py",
     **dict.fromkeys(
@@ -138,6 +169,7 @@ EXEMPT: dict[str, str] = {
             "StatelessCase",
             "While",
             "StatelessWhile",
+            "SymbolicGradient",
         ),
         "the planner puts functions in their place: test_calls.py, and TensorFlow's in tests/graph/test_imported_graphs.py",
     ),

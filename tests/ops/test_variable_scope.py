@@ -439,7 +439,6 @@ ERRORS = [
     ),
     (lambda: tf.get_variable("n", [2], custom_getter=3), ValueError, "Passed a custom_getter which is not callable: 3"),
     (lambda: tf.get_variable("n", [2], partitioner=3), ValueError, "Partitioner must be callable, but received: 3"),
-    (lambda: tf.get_variable("n", [2], use_resource=True), NotImplementedError, "'n': use_resource=True"),
     (lambda: tf.get_variable("n", [2], initializer=lambda: 1.0), TypeError, "positional|dtype"),
     (
         lambda: tf.get_variable("n", [2], trainable=True, synchronization=tf.VariableSynchronization.ON_READ),

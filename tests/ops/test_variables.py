@@ -420,7 +420,6 @@ ERRORS = [
         "Invalid variable aggregation mode: x for variable: q",
     ),
     (lambda: tf.Variable(1.0, shape=[2]), ValueError, "Shapes must be equal rank, but are 1 and 0 for 'Variable/Assign'"),
-    (lambda: tf.Variable(1.0, use_resource=True, name="q"), NotImplementedError, "'q': use_resource=True"),
     (lambda: tf.Variable(1.0, no_such=1), TypeError, "no_such"),
     (lambda: tf.Variable(1.0).load(2.0), ValueError, "Either session argument should be provided"),
     (lambda: tf.Variable(1.0).eval(), ValueError, "No default session is registered"),

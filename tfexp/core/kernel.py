@@ -45,6 +45,8 @@ class Kernel:
     `shares`: it splits its work over the intra-op threads (`core.workers`); in steps with such a node, BLAS keeps to one
     thread.
     `waits`: where it would have to wait for other steps or nodes, it returns a `core.waiting.Waiting`.
+    `reads_variable`: the result is the array of the one input, a variable's Ref, as it is now: whoever runs the kernel
+    copies it where the step may update the variable before the last reader of the result.
     """
 
     function: Callable[..., Any]
@@ -54,6 +56,7 @@ class Kernel:
     takes_dead: bool = False
     shares: bool = False
     waits: bool = False
+    reads_variable: bool = False
 
     def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a node's attributes that the function takes."""
@@ -111,11 +114,17 @@ class Ref:
 
     __slots__ = ("dtype", "name", "shape", "value")
 
+    by_handle = False  # whether tensors that stand for it are handles (of dtype resource), not references
+
     def __init__(self, name: str, dtype: DType, shape: TensorShape):
         self.name = name
         self.dtype = dtype
         self.shape = shape
         self.value: np.ndarray | None = None
+
+    def no_value(self) -> str:
+        """What to say to who wants the value where there is none."""
+        return f"Attempting to use uninitialized value {self.name}"
 
     def assign(self, value: Any) -> None:
         """Store a copy of `value`, in place when the buffer fits."""

@@ -84,6 +84,7 @@ class Op:
     allows_uninitialized_input: bool
     signature: str
     writes_refs: bool  # whether the kernel may write to its ref inputs
+    on_variables: bool = False  # whether its resource inputs and outputs are variables' handles, which count as references
     shape_rule: Rule | None = None
     kernels: dict[str, Kernel] = field(default_factory=dict)
     bind_rule: Callable[[Any], Call | None] | None = None
@@ -125,11 +126,12 @@ class Op:
         takes_dead: bool = False,
         shares: bool = False,
         waits: bool = False,
+        reads_variable: bool = False,
     ) -> Callable[[Rule], Rule]:
         """Attach `kernel(ctx, *arrays, **attrs)` for device types (`"CPU"`, `"XLA"`); the flags are `Kernel`'s."""
 
         def attach(function: Rule) -> Rule:
-            kernel = Kernel(function, _declared_attrs(function), view, handle, takes_dead, shares, waits)
+            kernel = Kernel(function, _declared_attrs(function), view, handle, takes_dead, shares, waits, reads_variable)
             for device in devices:
                 self.kernels[device] = kernel
             return function
@@ -168,9 +170,9 @@ _GRADIENTS: dict[str, Rule | None] = {}
 _builder: Callable[[Op, tuple[Any, ...], dict[str, Any], str | None], Any] | None = None
 
 
-def define_op(signature: str, *, writes_refs: bool = True) -> Op:
+def define_op(signature: str, *, writes_refs: bool = True, on_variables: bool = False) -> Op:
     """Register the op that `signature` (a line in the form of TensorFlow's registry) declares; ValueError if taken."""
-    op = parse_signature(signature, writes_refs)
+    op = parse_signature(signature, writes_refs, on_variables)
     if op.name in _OPS:
         raise ValueError(f"Op {op.name} is already defined")
     _OPS[op.name] = op
@@ -277,7 +279,7 @@ _SIGNATURE = re.compile(r"(\w+)\((.*?)\) -> \((.*?)\)(?: \{(.*)\})?(?: #(.*))?",
 _ATTR = re.compile(r"(\w+): ([a-z]+(?:\([a-z]+\))?)(?: in \[(.*?)\])?(?: >= (-?\d+))?(?: = (.*))?", re.DOTALL)
 
 
-def parse_signature(signature: str, writes_refs: bool = True) -> Op:
+def parse_signature(signature: str, writes_refs: bool = True, on_variables: bool = False) -> Op:
     """The Op that a signature line declares, not registered. ValueError when the line does not parse."""
     match = _SIGNATURE.fullmatch(signature.strip())
     if match is None:
@@ -296,6 +298,7 @@ def parse_signature(signature: str, writes_refs: bool = True) -> Op:
         allows_uninitialized_input="uninitialized_input" in flags,
         signature=signature,
         writes_refs=writes_refs,
+        on_variables=on_variables,
     )
 
 

@@ -389,10 +389,17 @@ class InputShape(TensorShape):
     (-1 counts as unknown), as a TensorShape. Source: the shape functions' `input_tensor` and `input_tensors_as_shapes`.
     """
 
-    __slots__ = ("_find_value", "_find_value_as_shape")
+    __slots__ = ("_find_of_handle", "_find_value", "_find_value_as_shape")
 
-    def __init__(self, shape: TensorShape, find_value: Callable[[], Any], find_value_as_shape: Callable[[], TensorShape]):
+    def __init__(
+        self,
+        shape: TensorShape,
+        find_value: Callable[[], Any],
+        find_value_as_shape: Callable[[], TensorShape],
+        find_of_handle: Callable[[], TensorShape] | None = None,
+    ):
         self._dims = shape._dims
+        self._find_of_handle = find_of_handle
         self._find_value = find_value
         self._find_value_as_shape = find_value_as_shape
 
@@ -403,6 +410,11 @@ class InputShape(TensorShape):
     @property
     def value_as_shape(self) -> TensorShape:
         return self._find_value_as_shape()
+
+    @property
+    def of_handle(self) -> TensorShape:
+        """The shape of the variable, where the input is the handle of one."""
+        return TensorShape(None) if self._find_of_handle is None else self._find_of_handle()
 
 
 def dimension_value(dimension: Any) -> int | None:

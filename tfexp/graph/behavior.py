@@ -1,4 +1,5 @@
-"""The switches between TensorFlow 1's and 2's behaviour. tfexp has the first: turning the second off changes nothing.
+"""The switches between TensorFlow 1's and 2's behaviour. tfexp has the first: turning the second off changes
+nothing. (Those of resource variables, which are in both, are in `ops.eager_variables`.)
 
 Source: `tf.disable_v2_behavior` and its parts, TF 1.15.
 """
@@ -29,13 +30,11 @@ def _not_there(name: str, what: str) -> Callable[[], None]:
 
 
 disable_v2_behavior = _already_off("disable_v2_behavior", "all of TensorFlow 2's behaviour is")
-disable_resource_variables = _already_off("disable_resource_variables", "resource variables are")
 disable_control_flow_v2 = _already_off("disable_control_flow_v2", "functional control flow is")
 disable_tensor_equality = _already_off("disable_tensor_equality", "comparing tensors by value is")
 disable_v2_tensorshape = _already_off("disable_v2_tensorshape", "plain numbers as dimensions are")
 
 enable_v2_behavior = _not_there("enable_v2_behavior", "graphs and sessions")
-enable_resource_variables = _not_there("enable_resource_variables", "reference variables")
 enable_control_flow_v2 = _not_there("enable_control_flow_v2", "control flow by Switch and Merge")
 enable_tensor_equality = _not_there("enable_tensor_equality", "tensors that are equal when they are the same")
 enable_v2_tensorshape = _not_there("enable_v2_tensorshape", "dimensions that are `tf.Dimension`s")
@@ -49,9 +48,4 @@ def disable_eager_execution() -> None:
 
 def control_flow_v2_enabled() -> bool:
     """False: `tf.cond` and `tf.while_loop` make Switch and Merge nodes. `tf.control_flow_v2_enabled`."""
-    return False
-
-
-def resource_variables_enabled() -> bool:
-    """False: variables are references. `tf.resource_variables_enabled`."""
     return False

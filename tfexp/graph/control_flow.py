@@ -11,11 +11,12 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from tfexp.core import nest
+from tfexp.core import dtypes, nest
 from tfexp.core.op import get_op
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import with_dependencies
+from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
@@ -284,10 +285,15 @@ def zeros_like_output(op: Operation, index: int) -> Tensor:
     value = op.outputs[index]
     context = op._control_flow_context
     if op.type not in ("Switch", "RefSwitch") or context is None:
+        if value.dtype is dtypes.resource:
+            return zeros_like_variable(value)
         zeros: Tensor = get_op("ZerosLike")(value, name="zeros_like")
         return zeros
     other_side = get_op("Switch")(op._inputs[0], context.pred, name="Switch")[1 - context.branch]
     pivot = get_op("Identity")(other_side, name="Identity")
+    if value.dtype is dtypes.resource:
+        with get_default_graph().control_dependencies([pivot]):
+            return zeros_like_variable(other_side, get_op("VariableShape")(other_side))
     shape = get_op("Shape")(other_side, name="Shape")
     with get_default_graph().control_dependencies([pivot]), name_scope("zeros") as scope:
         zero = constant(0, dtype=value.dtype.base_dtype, name="Const")

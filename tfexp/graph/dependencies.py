@@ -49,7 +49,9 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
                 raise TypeError(
                     f"'inputs' should be zero or more (nested) Tensors. Received {value!r} with type {type(value)}"
                 )
-            op = element if isinstance(element, Operation) else element.op
+            op = getattr(value, "op", None)  # of a variable that was assigned to, the assignment
+            if not isinstance(op, Operation):
+                op = element if isinstance(element, Operation) else element.op
             by_device.setdefault(element.device, []).append(op)
         if len(by_device) == 1:
             ((device, dependencies),) = by_device.items()

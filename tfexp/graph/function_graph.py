@@ -6,10 +6,12 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graph import Graph
+from tfexp.graph.handles import capture_handle
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
@@ -69,6 +71,8 @@ class FunctionGraph(Graph):
                 )
             outer = self.outer.capture(tensor) if isinstance(self.outer, FunctionGraph) else tensor
             found = self.argument(outer.dtype, outer.shape, tensor.op.name.replace("/", "_"))
+            if tensor.dtype is dtypes.resource:
+                capture_handle(found, tensor)
             self.captured[tensor] = found
         return found
 

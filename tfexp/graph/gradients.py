@@ -23,6 +23,7 @@ from tfexp.graph.convert import (
     register_tensor_conversion_function,
 )
 from tfexp.graph.dependencies import tuple as tuple_
+from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.loop_gradients import LoopGradient, LoopGradients
 from tfexp.graph.loop_nodes import is_loop_enter, is_loop_exit, is_loop_switch, is_merge, while_context_of
 from tfexp.graph.operation import Operation
@@ -373,6 +374,8 @@ def _zeros_like(x: Tensor) -> Tensor:
     """As `tf.zeros_like` makes them: a constant where the shape is known, and small enough to be written down."""
     shape, dtype = x.get_shape(), x.dtype.base_dtype
     zeros: Tensor
+    if dtype is dtypes.resource:
+        return zeros_like_variable(x)
     if not shape.is_fully_defined():
         zeros = get_op("ZerosLike")(x, name="zeros_like")
     elif (shape.num_elements() or 0) < _LARGE:

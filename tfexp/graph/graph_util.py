@@ -10,6 +10,7 @@ from tensorboard.compat.proto import graph_pb2
 
 from tfexp.core import dtypes
 from tfexp.formats.tensor import make_tensor_proto
+from tfexp.graph.frozen_handles import without_handles
 
 _VARIABLE_OPS = frozenset({"Variable", "VariableV2", "AutoReloadVariable"})
 
@@ -66,12 +67,17 @@ def convert_variables_to_constants(
     inference = extract_sub_graph(input_graph_def, output_node_names)
     allowed = None if variable_names_whitelist is None else set(variable_names_whitelist)
     denied = set(variable_names_blacklist or ())
-    names = [
-        node.name
+    chosen = [
+        node
         for node in inference.node
-        if node.op in _VARIABLE_OPS and (allowed is None or node.name in allowed) and node.name not in denied
+        if node.op in (*_VARIABLE_OPS, "VarHandleOp")
+        and (allowed is None or node.name in allowed)
+        and node.name not in denied
     ]
-    values = dict(zip(names, sess.run([f"{name}:0" for name in names]) if names else [], strict=True))
+    names = [node.name for node in chosen]
+    reads = [f"{node.name}/Read/ReadVariableOp:0" if node.op == "VarHandleOp" else f"{node.name}:0" for node in chosen]
+    values = dict(zip(names, sess.run(reads) if names else [], strict=True))
+    inference = without_handles(inference, {node.name for node in chosen if node.op == "VarHandleOp"})
     out = graph_pb2.GraphDef(versions=inference.versions)
     out.library.CopyFrom(inference.library)
     for node in inference.node:

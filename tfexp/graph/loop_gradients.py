@@ -127,11 +127,13 @@ class LoopGradient:
         with graph.control_dependencies(None), in_context(self._calling), graph.colocate_with(value):
             size = constant(-1, dtype=dtypes.int32)
             stack: Tensor = get_op("StackV2")(size, elem_type=value.dtype.base_dtype, name="f_acc")
-        entered = self.forward.add_value(stack)
+        # What surrounds the gradient may wait for the forward loop, which can then not wait for it.
+        with graph.control_dependencies(None), in_context(self.context):
+            entered = self.forward.add_value(stack)
         context = output_context(value.op)
         push = get_op("StackPushV2")
         if context is self.forward:
-            with in_context(self.forward):
+            with graph.control_dependencies(None), in_context(self.forward):
                 pushed = push(entered, value, swap_memory=self.forward.swap_memory)
             self.forward_index.op._add_control_input(pushed.op)
         else:
@@ -139,11 +141,11 @@ class LoopGradient:
             if not isinstance(context, CondContext):
                 raise TypeError(f"value {value.name!r} is not in a context of the loop {self.forward.name!r}")
             if dead_branch:
-                with in_context(context.outer_context):
+                with graph.control_dependencies(None), in_context(context.outer_context):
                     pushed = push(entered, value, swap_memory=self.forward.swap_memory)
                 pushed.op._set_control_flow_context(context)
             else:
-                with in_context(context):
+                with graph.control_dependencies(None), in_context(context):
                     pushed = push(entered, value, swap_memory=self.forward.swap_memory)
             self.forward_sync._add_control_input(pushed.op)
         # In iteration i + 1, nothing is pushed before everything of iteration i is.

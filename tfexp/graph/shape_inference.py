@@ -16,6 +16,7 @@ from tfexp.core import dtypes
 from tfexp.core.op import Op, flatten_args, group_inputs
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.tensor import make_ndarray
+from tfexp.graph.handles import handle_shape
 from tfexp.graph.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ def shape_text(shape: TensorShape) -> str:
 
 
 def _input_shape(tensor: Tensor) -> InputShape:
-    return InputShape(tensor._shape, lambda: static_value(tensor), lambda: static_value_as_shape(tensor))
+    return InputShape(
+        tensor._shape, lambda: static_value(tensor), lambda: static_value_as_shape(tensor), lambda: handle_shape(tensor)
+    )
 
 
 def static_value(tensor: Tensor) -> np.ndarray | None:
@@ -257,4 +260,5 @@ _PARTIAL: dict[str, PartialShapeRule] = {
     "StridedSlice": _partial_strided_slice,
     "Cast": lambda op: static_value_as_shape(op._inputs[0]),
     "Identity": lambda op: static_value_as_shape(op._inputs[0]),
+    "VariableShape": lambda op: handle_shape(op._inputs[0]),
 }

@@ -178,7 +178,8 @@ class Surroundings:
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         if op is not None and not isinstance(op, Operation):
-            element = self.as_graph_element(getattr(op, "_control_input", op))
+            handle = getattr(op, "handle", None)  # a resource variable's
+            element = handle if isinstance(handle, Tensor) else self.as_graph_element(getattr(op, "_control_input", op))
             op = element.op if isinstance(element, Tensor) else element
         # Colocation is stronger than the devices around it.
         saved_devices, self._device_stack = self._device_stack, []

@@ -18,6 +18,7 @@ from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, rank, reshape, same_shape, shape
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
+from tfexp.ops.tensor_list_value import TensorList
 
 # Constants of fewer elements than this are written into the graph, larger ones are filled at run time.
 _SMALL = 1000
@@ -108,7 +109,9 @@ zeros_like_op.shape(same_shape)
 
 
 @zeros_like_op.kernel("CPU")
-def _(ctx: Any, x: Array) -> Array:
+def _(ctx: Any, x: Any) -> Any:
+    if isinstance(x, TensorList):
+        return x.zeros()
     x = np.asarray(x)
     return np.full(x.shape, b"", object) if x.dtype == object else np.zeros(x.shape, x.dtype)
 

@@ -88,6 +88,17 @@ for _op in (while_, stateless_while):
         return output_shapes or [TensorShape(None)] * len(inputs)
 
 
+symbolic_gradient = define_op(
+    "SymbolicGradient(input: Tin) -> (output: Tout) {Tin: list(type) >= 1; Tout: list(type) >= 1; f: func}"
+)
+
+
+@symbolic_gradient.shape
+def _(input: Sequence[InputShape], *, Tout: list[Any]) -> list[TensorShape]:
+    """Gradients have the shapes of the function's inputs, which come first."""
+    return [TensorShape(shape) for shape in input[: len(Tout)]]
+
+
 to_bool = define_op("ToBool(input: T) -> (output: bool) {T: type}")
 to_bool.not_differentiable()
 

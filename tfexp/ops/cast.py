@@ -62,8 +62,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     Floats lose their fraction when they become integers; complex numbers their imaginary part when they become real.
     """
     base = dtypes.as_dtype(dtype).base_dtype
-    if isinstance(x, Tensor) and x.dtype.base_dtype is base:
-        return x
+    if (isinstance(x, Tensor) or hasattr(x, "sparse_read")) and x.dtype.base_dtype is base:
+        return x  # a resource variable is read where it is used
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, IndexedSlices):
             return IndexedSlices(cast(x.values, base, name=scope), x.indices, x.dense_shape)

@@ -11,8 +11,10 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_identity, state
+from tfexp.ops.resource_variables import ResourceVariable
 from tfexp.ops.slice_assign import assignable_slice
 from tfexp.ops.variable_base import set_default_creator
+from tfexp.ops.variable_scope import get_variable_scope
 from tfexp.ops.variables import RefVariable
 
 _numbers = itertools.count()
@@ -108,9 +110,31 @@ class EagerVariable(RefVariable):
 def _make_variable(use_resource: bool | None = None, **kwargs: Any) -> RefVariable:
     if executing_eagerly():
         return EagerVariable(**kwargs)
-    if use_resource:
-        raise NotImplementedError(
-            f"Variable {kwargs.get('name')!r}: use_resource=True is not supported, tfexp has reference variables only; "
-            "leave the argument out"
-        )
-    return RefVariable(**kwargs)
+    variable_def = kwargs.get("variable_def")
+    if variable_def is not None:
+        use_resource = variable_def.is_resource
+    if use_resource is None:
+        use_resource = get_variable_scope().use_resource
+    if use_resource is None:
+        use_resource = resource_variables_enabled()
+    return ResourceVariable(**kwargs) if use_resource else RefVariable(**kwargs)
+
+
+_by_default = False
+
+
+def enable_resource_variables() -> None:
+    """From here on, variables that do not say otherwise are behind handles. Source: `tf.enable_resource_variables`."""
+    global _by_default
+    _by_default = True
+
+
+def disable_resource_variables() -> None:
+    """The opposite of `enable_resource_variables`. Source: `tf.disable_resource_variables`."""
+    global _by_default
+    _by_default = False
+
+
+def resource_variables_enabled() -> bool:
+    """Whether variables that do not say otherwise are behind handles. Source: `tf.resource_variables_enabled`."""
+    return _by_default

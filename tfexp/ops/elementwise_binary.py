@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -18,6 +20,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, array_identity, comparison, complex_numbers, elementwise_unary
 from tfexp.ops.broadcast import equal_and_known, reduced_gradients
 from tfexp.ops.shape_rules import all_merged, broadcasting
+from tfexp.ops.tensor_list_value import TensorList
 
 # --- sums ---------------------------------------------------------------------------------------------------------
 
@@ -62,7 +65,9 @@ def _(inputs: Sequence[TensorShape]) -> TensorShape:
     return all_merged(inputs)
 
 
-def _add_n(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def _add_n(*inputs: Any, out: np.ndarray | None = None) -> Any:
+    if isinstance(inputs[0], TensorList):
+        return functools.reduce(TensorList.plus, inputs)
     if any(np.shape(x) != np.shape(inputs[0]) for x in inputs):
         shapes = ", ".join(str(list(np.shape(x))) for x in inputs)
         raise InvalidArgumentError(None, None, f"Inputs to operation AddN must have the same size and shape. Got {shapes}")
@@ -80,7 +85,9 @@ def _(ctx: Any, inputs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 @add_n_op.bind
-def _(node: BindRequest) -> Call:
+def _(node: BindRequest) -> Call | None:
+    if node.output_dtypes[0] is dtypes.variant:
+        return None
     known = all(shape.is_fully_defined() for shape in node.input_shapes)
     if known and len(node.input_shapes) == 2 and node.input_shapes[0] == node.input_shapes[1]:
         return Call(np.add, out=True, elementwise=True)

@@ -7,16 +7,18 @@ comes more than once, the updates are applied one after the other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.shape_inference import shape_text as static_text
-from tfexp.ops.shape_rules import merged, with_rank_at_least
+from tfexp.ops.resource_state import variable_op
+from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 from tfexp.ops.state import NUMBERS, buffer_of, is_reference, shape_text
 
 Update = Callable[[np.ndarray, Any, Any], None]
@@ -121,17 +123,27 @@ def _check_rows(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: Any)
         )
 
 
+class Forms(NamedTuple):
+    """An update of references, and the same of variables' handles."""
+
+    of_reference: Op
+    of_handle: Op
+
+
 # `stops_gradients=False`: TensorFlow has nothing registered for the op, so that differentiating through it is an error.
-def _define_rows(name: str, types: str | None, use_locking: str, update: Update, stops_gradients: bool = True) -> Op:
+def _define_rows(name: str, types: str | None, use_locking: str, update: Update, stops_gradients: bool = True) -> Forms:
     t = f"type in [{types}]" if types else "type"
     op = define_op(
         f"{name}(ref: ref T, indices: Tindices, updates: T) -> (output_ref: ref T) "
         f"{{T: {t}; Tindices: type in [int32,int64]; use_locking: bool = {use_locking}}}"
     )
     op.shape(_row_shape)
+    of_handle = variable_op(
+        f"Resource{name}(resource: resource, indices: Tindices, updates: dtype) -> () "
+        f"{{dtype: {t}; Tindices: type in [int32,int64]}} #stateful"
+    )
 
-    @op.kernel("CPU")
-    def _(ctx: Any, ref: Ref, indices: Any, updates: Any) -> Ref:
+    def update_rows(ref: Ref, indices: Any, updates: Any) -> Ref:
         buffer = buffer_of(ref)
         indices = np.asarray(indices)
         if buffer.ndim == 0:
@@ -141,9 +153,26 @@ def _define_rows(name: str, types: str | None, use_locking: str, update: Update,
             update(buffer, (indices,), _own(updates, buffer))
         return ref
 
+    return _finish(Forms(op, of_handle), update_rows, _row_shape, stops_gradients)
+
+
+def _finish(forms: Forms, update: Callable[..., Ref], shape: Callable[..., TensorShape], stops_gradients: bool) -> Forms:
+    """Attach the kernel and the shape rule of both forms."""
+    op, of_handle = forms
+    op.kernel("CPU")(lambda ctx, *inputs: update(*inputs))
+
+    @of_handle.kernel("CPU")
+    def _(ctx: Any, *inputs: Any) -> None:
+        update(*inputs)
+
+    @of_handle.shape
+    def _(resource: InputShape, indices: TensorShape, updates: TensorShape) -> None:
+        with_rank(resource, 0)
+        shape(resource.of_handle, indices, updates)
+
     if stops_gradients:
         op.not_differentiable()
-    return op
+    return forms
 
 
 def _own(updates: Any, buffer: np.ndarray) -> Any:
@@ -219,16 +248,19 @@ def _check_elements(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: 
         )
 
 
-def _define_elements(name: str, types: str | None, use_locking: str, update: Update, stops_gradients: bool = True) -> Op:
+def _define_elements(name: str, types: str | None, use_locking: str, update: Update, stops_gradients: bool = True) -> Forms:
     t = f"type in [{types}]" if types else "type"
     op = define_op(
         f"{name}(ref: ref T, indices: Tindices, updates: T) -> (output_ref: ref T) "
         f"{{T: {t}; Tindices: type in [int32,int64]; use_locking: bool = {use_locking}}}"
     )
     op.shape(_nd_shape)
+    of_handle = variable_op(
+        f"Resource{name}(ref: resource, indices: Tindices, updates: T) -> () "
+        "{T: type; Tindices: type in [int32,int64]; use_locking: bool = true; bad_indices_policy: string = ''} #stateful"
+    )
 
-    @op.kernel("CPU")
-    def _(ctx: Any, ref: Ref, indices: Any, updates: Any) -> Ref:
+    def update_elements(ref: Ref, indices: Any, updates: Any) -> Ref:
         buffer = buffer_of(ref)
         indices = np.asarray(indices)
         if indices.ndim == 0:
@@ -241,9 +273,7 @@ def _define_elements(name: str, types: str | None, use_locking: str, update: Upd
             update(buffer, tuple(np.moveaxis(indices, -1, 0)), _own(updates, buffer))
         return ref
 
-    if stops_gradients:
-        op.not_differentiable()
-    return op
+    return _finish(Forms(op, of_handle), update_elements, _nd_shape, stops_gradients)
 
 
 scatter_nd_update_op = _define_elements("ScatterNdUpdate", None, "true", _replace)
@@ -254,11 +284,13 @@ scatter_nd_sub_op = _define_elements("ScatterNdSub", NUMBERS, "false", _apply(np
 # --- the public functions ----------------------------------------------------------------------------------------------
 
 
-def _variable(ref: Any) -> Any:
-    """`ref` itself; AttributeError, as TensorFlow has it, when it is not a variable."""
-    if not is_reference(ref):
+def _update(forms: Forms, ref: Any, indices: Any, updates: Any, use_locking: bool, name: str | None) -> Any:
+    """The node in the form that suits the variable. AttributeError, as TensorFlow has it, when `ref` is none."""
+    if is_reference(ref):
+        return forms.of_reference(ref, indices, updates, use_locking=use_locking, name=name)
+    if not hasattr(ref, "_lazy_read"):
         raise AttributeError(f"{ref!r} is not a variable: only variables have rows that can be updated")
-    return ref
+    return ref._lazy_read(forms.of_handle(ref.handle, indices, convert_to_tensor(updates, ref.dtype), name=name))
 
 
 def scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
@@ -266,37 +298,37 @@ def scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = Tru
 
     `updates` has shape `indices.shape + ref.shape[1:]`, or is a scalar; so for all of the `scatter_` functions.
     """
-    return scatter_update_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_update_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] += updates`; rows whose index comes more than once add up. Source: `tf.scatter_add`."""
-    return scatter_add_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_add_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] -= updates`. Source: `tf.scatter_sub`."""
-    return scatter_sub_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_sub_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_mul(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] *= updates`. Source: `tf.scatter_mul`."""
-    return scatter_mul_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_mul_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_div(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] /= updates`. Source: `tf.scatter_div`."""
-    return scatter_div_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_div_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_min(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] = min(ref[indices], updates)`. Source: `tf.scatter_min`."""
-    return scatter_min_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_min_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_max(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[indices] = max(ref[indices], updates)`. Source: `tf.scatter_max`."""
-    return scatter_max_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_max_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_nd_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
@@ -304,14 +336,14 @@ def scatter_nd_update(ref: Any, indices: Any, updates: Any, use_locking: bool = 
 
     `updates` has shape `indices.shape[:-1] + ref.shape[indices.shape[-1]:]`; so for all of the `scatter_nd_` functions.
     """
-    return scatter_nd_update_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_nd_update_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_nd_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[index] += update` for each index. Source: `tf.scatter_nd_add`."""
-    return scatter_nd_add_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_nd_add_op, ref, indices, updates, use_locking, name)
 
 
 def scatter_nd_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[index] -= update` for each index. Source: `tf.scatter_nd_sub`."""
-    return scatter_nd_sub_op(_variable(ref), indices, updates, use_locking=use_locking, name=name)
+    return _update(scatter_nd_sub_op, ref, indices, updates, use_locking, name)

@@ -10,8 +10,11 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_slice import strided_index
+from tfexp.ops.resource_state import variable_op
+from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.slicing import slice_of
 from tfexp.ops.state import buffer_of, shape_text
 
@@ -29,8 +32,29 @@ def _(ref: TensorShape, begin: TensorShape, end: TensorShape, strides: TensorSha
     return ref
 
 
+resource_strided_slice_assign_op = variable_op(
+    "ResourceStridedSliceAssign(ref: resource, begin: Index, end: Index, strides: Index, value: T) -> () {T: type; "
+    "Index: type in [int32,int64]; begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; "
+    "shrink_axis_mask: int = 0} #stateful"
+)
+
+
+@resource_strided_slice_assign_op.shape
+def _(ref: TensorShape, begin: TensorShape, end: TensorShape, strides: TensorShape, value: TensorShape) -> None:
+    with_rank(ref, 0)
+
+
+@resource_strided_slice_assign_op.kernel("CPU")
+def _(ctx: Any, ref: Ref, begin: Any, end: Any, strides: Any, value: Any, **attrs: Any) -> None:
+    _assign_part(ref, begin, end, strides, value, attrs)
+
+
 @strided_slice_assign_op.kernel("CPU")
 def _(ctx: Any, ref: Ref, begin: Any, end: Any, strides: Any, value: Any, **attrs: Any) -> Ref:
+    return _assign_part(ref, begin, end, strides, value, attrs)
+
+
+def _assign_part(ref: Ref, begin: Any, end: Any, strides: Any, value: Any, attrs: dict[str, Any]) -> Ref:
     """`value` may be broadcast to the slice; the result is the whole variable."""
     buffer = buffer_of(ref)
     index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), attrs)
@@ -63,6 +87,10 @@ def assignable_slice(variable: Any, key: Any) -> Tensor:
 
         def assign(value: Any, name: str | None = None) -> Any:
             name = name or f"{part.op.name}/_assign"
+            if hasattr(variable, "handle"):
+                value = convert_to_tensor(value, dtype=variable.dtype)
+                op = resource_strided_slice_assign_op(variable.handle, begin, end, strides, value, name=name, **masks)
+                return variable._lazy_read(op)
             return strided_slice_assign_op(variable._ref(), begin, end, strides, value, name=name, **masks)
 
         part.assign = assign  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@ none yet. `use_locking` is accepted everywhere and changes nothing: the executor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ NUMBERS = (
 def buffer_of(ref: Ref) -> np.ndarray:
     """The variable's array; FailedPreconditionError, naming the variable, before its first assignment."""
     if ref.value is None:
-        raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
+        raise FailedPreconditionError(None, None, ref.no_value())
     return ref.value
 
 
@@ -160,12 +161,11 @@ def _(node: BindRequest) -> Call | None:
 assign_op.not_differentiable()
 
 
-def _define_update(name: str, ufunc: Any) -> Any:
-    """AssignAdd and AssignSub: `ref = ufunc(ref, value)` for a value of the variable's shape."""
-    op = define_op(
-        f"{name}(ref: ref T, value: T) -> (output_ref: ref T) {{T: type in [{NUMBERS}]; use_locking: bool = false}}"
-    )
-    op.shape(merged)
+Update = Callable[[Ref, Any], Ref]
+
+
+def _update_by(ufunc: Any) -> Update:
+    """`ref = ufunc(ref, value)` for a value of the variable's shape; it returns the Ref."""
 
     def update(ref: Ref, value: Any) -> Ref:
         buffer = buffer_of(ref)
@@ -179,14 +179,25 @@ def _define_update(name: str, ufunc: Any) -> Any:
         ufunc(buffer, value, buffer)
         return ref
 
+    return update
+
+
+add, subtract = _update_by(np.add), _update_by(np.subtract)
+
+
+def _define_update(name: str, update: Update) -> Any:
+    op = define_op(
+        f"{name}(ref: ref T, value: T) -> (output_ref: ref T) {{T: type in [{NUMBERS}]; use_locking: bool = false}}"
+    )
+    op.shape(merged)
     op.kernel("CPU")(lambda ctx, ref, value: update(ref, value))
     op.bind(lambda node: Call(update))
     op.not_differentiable()
     return op
 
 
-assign_add_op = _define_update("AssignAdd", np.add)
-assign_sub_op = _define_update("AssignSub", np.subtract)
+assign_add_op = _define_update("AssignAdd", add)
+assign_sub_op = _define_update("AssignSub", subtract)
 
 
 is_variable_initialized_op = define_op(
@@ -215,6 +226,11 @@ def _(ref: TensorShape) -> TensorShape:
 @count_up_to_op.kernel("CPU")
 def _(ctx: Any, ref: Ref, *, limit: int) -> Any:
     """The value before the increment; OutOfRangeError, and no increment, at the limit."""
+    return count_up(ref, limit)
+
+
+def count_up(ref: Ref, limit: int) -> Any:
+    """What CountUpTo does."""
     buffer = buffer_of(ref)
     before = buffer.copy()
     if before >= limit:
@@ -247,14 +263,14 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
     """Add `value`, of the same shape, to the variable. Source: `tf.assign_add`."""
     if is_reference(ref):
         return assign_add_op(ref, value, use_locking=use_locking, name=name)
-    return ref.assign_add(value, name=name)
+    return ref.assign_add(value)
 
 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtract `value`, of the same shape, from the variable. Source: `tf.assign_sub`."""
     if is_reference(ref):
         return assign_sub_op(ref, value, use_locking=use_locking, name=name)
-    return ref.assign_sub(value, name=name)
+    return ref.assign_sub(value)
 
 
 def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
@@ -266,4 +282,6 @@ def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
 
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
     """The value of an integer scalar variable, which then grows by one; OutOfRangeError at `limit`. `tf.count_up_to`."""
+    if not is_reference(ref):
+        return ref.count_up_to(limit)
     return count_up_to_op(ref, limit=limit, name=name)

@@ -19,6 +19,8 @@ from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call, Ref
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
 
 BLOCK = 1 << 16  # elements
@@ -60,36 +62,72 @@ class Layout:
                 yield self.names[position], inputs[position]
 
 
+@dataclass(frozen=True)
+class Form:
+    """An op of a rule in its two forms: on reference variables, and on the handles of resource variables."""
+
+    of_references: Op
+    of_handles: Op
+    variables: int
+
+    def __call__(self, *inputs: Any, use_locking: bool = False, **attrs: Any) -> Any:
+        """The node for these variables, all of the first one's kind, and other inputs: a reference, or an Operation."""
+        attrs["use_locking"] = use_locking
+        if getattr(inputs[0], "handle", None) is None:
+            return self.of_references(*inputs, **attrs)
+        handles = [variable.handle for variable in inputs[: self.variables]]
+        return self.of_handles(*handles, *inputs[self.variables :], **attrs)
+
+    def operation(self, *inputs: Any, **attrs: Any) -> Operation:
+        """The same, the Operation in any case."""
+        result = self(*inputs, **attrs)
+        return result if isinstance(result, Operation) else result.op  # type: ignore[no-any-return]
+
+
 class Updates(NamedTuple):
     """The two ops of a rule."""
 
-    dense: Op
-    sparse: Op
+    dense: Form
+    sparse: Form
 
 
-def define_dense(name: str, refs: str, others: str, rule: Rule, attrs: str = "") -> Op:
-    """`Apply<name>`. `refs`: names of the variable and its slots; `others`: the other inputs, in order, one of them `grad`
-    or `delta`; `name:type` for one whose type is not the variable's. Not differentiable."""
-    text = _arguments(refs, others)
-    op = define_op(f"Apply{name}({text}) -> (out: ref T) {{T: type in [{_NUMBER}]; use_locking: bool = false{attrs}}}")
+def define_dense(name: str, refs: str, others: str, rule: Rule, attrs: str = "") -> Form:
+    """`Apply<name>` and `ResourceApply<name>`. Not differentiable.
+
+    `refs`: names of the variable and its slots; `others`: the other inputs, in order, one of them `grad` or `delta`;
+    `name:type` for one whose type is not the variable's.
+    """
+    attrs = f"{{T: type in [{_NUMBER}]; use_locking: bool = false{attrs}}}"
+    form = _define(f"Apply{name}", refs, others, attrs, _dense_shape, functools.partial(_update_dense, rule))
+    for op in (form.of_references, form.of_handles):
+        op.bind(functools.partial(_bind_dense, op, _layout(op, refs), rule))
+    return form
+
+
+def define_sparse(name: str, refs: str, others: str, rule: Rule, attrs: str = "") -> Form:
+    """`SparseApply<name>` and `ResourceSparseApply<name>`, with `indices` behind the gradient; as `define_dense`."""
+    others = others.replace("grad", "grad indices:Tindices", 1)
+    attrs = f"{{T: type in [{_NUMBER}]; Tindices: type in [int32,int64]; use_locking: bool = false{attrs}}}"
+    return _define(f"SparseApply{name}", refs, others, attrs, _sparse_shape, functools.partial(_update_rows, rule))
+
+
+def _define(name: str, refs: str, others: str, attrs: str, shape_rule: Any, update: Any) -> Form:
+    op = define_op(f"{name}({_arguments(refs, 'ref T', others)}) -> (out: ref T) {attrs}")
+    of_handles = variable_op(f"Resource{name}({_arguments(refs, 'resource', others)}) -> () {attrs} #stateful")
     layout = _layout(op, refs)
-    op.shape(lambda *shapes: _dense_shape(layout, shapes))
-    op.kernel("CPU")(lambda ctx, *inputs, **attrs: _update_dense(op, layout, rule, inputs, attrs))
-    op.bind(lambda node: _bind_dense(op, layout, rule, node))
-    return op.not_differentiable()
+    op.shape(lambda *shapes: shape_rule(layout, shapes))
+    op.kernel("CPU")(lambda ctx, *inputs, **attrs: update(op, layout, inputs, attrs))
 
+    @of_handles.shape
+    def _(*shapes: Any) -> None:
+        shape_rule(layout, [*(shape.of_handle for shape in shapes[: layout.refs]), *shapes[layout.refs :]])
 
-def define_sparse(name: str, refs: str, others: str, rule: Rule, attrs: str = "") -> Op:
-    """`SparseApply<name>`, with `indices` behind the gradient; `others` as for `define_dense`. Not differentiable."""
-    text = _arguments(refs, others.replace("grad", "grad indices:Tindices", 1))
-    op = define_op(
-        f"SparseApply{name}({text}) -> (out: ref T) "
-        f"{{T: type in [{_NUMBER}]; Tindices: type in [int32,int64]; use_locking: bool = false{attrs}}}"
-    )
-    layout = _layout(op, refs)
-    op.shape(lambda *shapes: _sparse_shape(layout, shapes))
-    op.kernel("CPU")(lambda ctx, *inputs, **attrs: _update_rows(op, layout, rule, inputs, attrs))
-    return op.not_differentiable()
+    @of_handles.kernel("CPU")
+    def _(ctx: Any, *inputs: Any, **attrs: Any) -> None:
+        update(of_handles, layout, inputs, attrs)
+
+    op.not_differentiable()
+    return Form(op, of_handles, layout.refs)
 
 
 def updates(name: str, refs: str, others: str, *, scratch: int, attrs: str = "") -> Callable[[Step], Updates]:
@@ -102,9 +140,9 @@ def updates(name: str, refs: str, others: str, *, scratch: int, attrs: str = "")
     return attach
 
 
-def _arguments(refs: str, others: str) -> str:
+def _arguments(refs: str, kind: str, others: str) -> str:
     typed = [name.partition(":") for name in others.split()]
-    return ", ".join([f"{ref}: ref T" for ref in refs.split()] + [f"{n}: {kind or 'T'}" for n, _, kind in typed])
+    return ", ".join([f"{ref}: {kind}" for ref in refs.split()] + [f"{n}: {own or 'T'}" for n, _, own in typed])
 
 
 def _layout(op: Op, refs: str) -> Layout:
@@ -151,7 +189,7 @@ def _buffers(layout: Layout, inputs: Sequence[Any]) -> list[np.ndarray]:
     buffers: list[np.ndarray] = []
     for name, ref in zip(layout.names, inputs[: layout.refs], strict=False):
         if ref.value is None:
-            raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
+            raise FailedPreconditionError(None, None, ref.no_value())
         if buffers and ref.value.shape != buffers[0].shape:
             raise _mismatch(f"var and {name}", buffers[0].shape, ref.value.shape)
         buffers.append(ref.value)
@@ -172,7 +210,7 @@ def _check_scalars(layout: Layout, inputs: Sequence[Any], sparse: bool) -> None:
             raise InvalidArgumentError(None, None, f"{name} is not a scalar: {_listed(np.shape(value))}")
 
 
-def _update_dense(op: Op, layout: Layout, rule: Rule, inputs: Sequence[Any], attrs: dict[str, Any]) -> Ref:
+def _update_dense(rule: Rule, op: Op, layout: Layout, inputs: Sequence[Any], attrs: dict[str, Any]) -> Ref:
     buffers = _buffers(layout, inputs)
     grad = np.asarray(inputs[layout.gradient])
     if grad.shape != buffers[0].shape:
@@ -219,9 +257,10 @@ def _in_blocks(
 
 def _bind_dense(op: Op, layout: Layout, rule: Rule, node: BindRequest) -> Call | None:
     shape = node.input_shapes[layout.gradient].known_dims
-    if shape is None or None in shape or node.input_dtypes[0].name not in ("float32", "float64"):
+    if shape is None or None in shape or node.input_dtypes[layout.gradient].name not in ("float32", "float64"):
         return None
-    if any(s.known_dims != shape for s in node.input_shapes[: layout.refs]):
+    # Of what a handle stands for, the call itself asks.
+    if not op.on_variables and any(s.known_dims != shape for s in node.input_shapes[: layout.refs]):
         return None
     if any(s.rank != 0 for _, s in layout.scalars(node.input_shapes, sparse=False)):
         return None
@@ -229,7 +268,7 @@ def _bind_dense(op: Op, layout: Layout, rule: Rule, node: BindRequest) -> Call |
     step = rule.with_attrs(op, node.attrs)
     known: tuple[int, ...] = shape  # type: ignore[assignment]
     function = _whole(step, layout, known) if size <= BLOCK else _blocked(step, layout, known)
-    work = (known if size <= BLOCK else (BLOCK,), node.input_dtypes[0].as_numpy_dtype)
+    work = (known if size <= BLOCK else (BLOCK,), node.input_dtypes[layout.gradient].as_numpy_dtype)
     return Call(function, scratch=(work,) * rule.scratch)
 
 
@@ -291,7 +330,7 @@ def _blocked(step: Step, layout: Layout, shape: tuple[int, ...]) -> Callable[...
 # --- rows --------------------------------------------------------------------------------------------------------------
 
 
-def _update_rows(op: Op, layout: Layout, rule: Rule, inputs: Sequence[Any], attrs: dict[str, Any]) -> Ref:
+def _update_rows(rule: Rule, op: Op, layout: Layout, inputs: Sequence[Any], attrs: dict[str, Any]) -> Ref:
     buffers = _buffers(layout, inputs)
     position = layout.gradient
     grad, indices = np.asarray(inputs[position]), np.asarray(inputs[position + 1])

@@ -1,22 +1,25 @@
 """Which values may live in whose memory.
 
 Every value has roots: the things that own the memory it may be in. A root is a variable (the key of its resource), or a
-Value: a feed, a constant, or what a kernel made afresh. Kernels marked `view` hand the roots of their inputs on.
+Value: a feed, a constant, or what a kernel made afresh. Kernels marked `view` hand the roots of their inputs on. The handle
+of a variable (`VarHandleOp`) has the variable's root, as a reference to one has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 
+from tfexp.core import dtypes
 from tfexp.plan.ir import Draft, Node, Value, ref_flags
 
 Roots = frozenset[Hashable]
 
 
 def variable_key(node: Node) -> tuple[str, ...]:
-    """What makes two nodes stand for one variable: its container and its shared name, or its own."""
+    """What makes two nodes stand for one variable: its kind, its container and its shared name, or its own."""
     name = node.attrs.get("shared_name") or node.name
-    return ("variable", node.attrs.get("container", ""), name)
+    kind = "resource variable" if node.op.on_variables else "variable"
+    return (kind, node.attrs.get("container", ""), name)
 
 
 class RootMap(dict[Value, Roots]):
@@ -35,8 +38,10 @@ def find_roots(draft: Draft) -> RootMap:
         through_refs = frozenset().union(*(roots[v] for v, f in zip(node.inputs, flags, strict=True) if f))
         shares = (node.kernel is not None and node.kernel.view) or (node.call is not None and node.call.view)
         for value in node.outputs:
-            if value.dtype._is_ref_dtype:
+            if value.dtype._is_ref_dtype or _is_handle(node, value):
                 roots[value] = through_refs or frozenset([variable_key(node)])
+            elif node.kernel is not None and node.kernel.reads_variable and not node.copies:
+                roots[value] = through_refs | {value}  # the variable's memory, and how long it is read is of interest
             elif shares and value.constant is None:
                 # An input of another type (a shape, a permutation) is no memory to look at.
                 base = value.dtype.base_dtype
@@ -45,6 +50,10 @@ def find_roots(draft: Draft) -> RootMap:
             else:
                 roots[value] = frozenset([value])
     return roots
+
+
+def _is_handle(node: Node, value: Value) -> bool:
+    return node.op.on_variables and value.dtype is dtypes.resource and node.loop is None
 
 
 def writes(node: Node, roots: RootMap) -> Roots:

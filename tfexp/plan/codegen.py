@@ -166,6 +166,10 @@ class _Writer:
             copy = f"{arguments[i]}.copy()"
             arguments[i] = f"({arguments[i]} if {arguments[i]} is D else {copy})" if self._dead_at(step, i) else copy
         outputs = step.outputs
+        if step.kernel.reads_variable:
+            array = self._array_of(step.inputs[0], position, indent, False)
+            self._line(f"{self.names[outputs[0]]} = {array}{'.copy()' if step.copies else ''}", position, indent)
+            return
         if step.call is None:
             grouped = group_inputs(step.op, arguments, step.attrs)
             arguments = [f"[{', '.join(a)}]" if isinstance(a, list) else a for a in grouped]

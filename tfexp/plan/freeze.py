@@ -8,6 +8,7 @@ from tfexp.plan.alias import RootMap, find_roots, writes
 from tfexp.plan.ir import Draft, LoopDraft, Node, Value, ref_flags
 from tfexp.plan.mortal import find_mortal, may_be_dead
 from tfexp.plan.plan import Fetch, Keep, Loop, PassRecord, Plan, Section, Slot, Step
+from tfexp.plan.reads import copy_reads
 
 
 def freeze(
@@ -15,6 +16,7 @@ def freeze(
 ) -> Plan:
     """Number the values, decide how fetches are handed out, and freeze everything. `inner`: a part of a loop."""
     mortal = find_mortal(draft.nodes)
+    copy_reads(draft)
     # A constant inside a branch still has to die with it.
     nodes = [node for node in draft.nodes if node in mortal or not _is_constant(node)]
     computed = {v for node in nodes for v in node.outputs}
@@ -52,6 +54,7 @@ def freeze(
                 behind=tuple(sorted(positions[b] for b in node.behind if b in positions)),
                 waits=node.waits,
                 parks=node in parking,
+                copies=node.copies,
             )
         )
     slots = tuple(
@@ -139,9 +142,10 @@ def _fetches(draft: Draft, number: dict[Value, int], roots: RootMap, inner: bool
 
 
 def _kept_inside(value: Value, roots: RootMap) -> Keep:
-    if value.dtype._is_ref_dtype:
+    if value.dtype._is_ref_dtype or value.dtype in (dtypes.resource, dtypes.variant):
         return Keep.AS_IT_IS
     in_variable = any(
-        isinstance(root, tuple) or (isinstance(root, Value) and root.dtype._is_ref_dtype) for root in roots[value]
+        isinstance(root, tuple) or (isinstance(root, Value) and (root.dtype._is_ref_dtype or root.dtype is dtypes.resource))
+        for root in roots[value]
     )
     return Keep.COPY if in_variable else Keep.AS_IT_IS

@@ -21,6 +21,7 @@ from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.function import Function
+from tfexp.graph.function_gradient import gradient_of
 from tfexp.graph.operation import Operation
 from tfexp.plan.ir import Draft, Node, Value
 from tfexp.plan.prune import prune
@@ -31,8 +32,10 @@ _MAX_DEPTH = 64
 _MAX_NODES = 1 << 16
 
 _CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
+_GRADIENTS = frozenset({"SymbolicGradient"})
 _BRANCHES = frozenset({"If", "StatelessIf", "Case", "StatelessCase"})
 _LOOPS = frozenset({"While", "StatelessWhile"})
+_OWN = _CALLS | _GRADIENTS | _BRANCHES | _LOOPS
 
 
 def expand_functions(draft: Draft, library: Mapping[str, Function]) -> None:
@@ -51,7 +54,7 @@ def expand_functions(draft: Draft, library: Mapping[str, Function]) -> None:
 
 
 def _is_call(node: Node, library: Mapping[str, Function]) -> bool:
-    return node.type in _CALLS or node.type in _BRANCHES or node.type in _LOOPS or node.type in library
+    return node.type in _OWN or node.type in library
 
 
 # What a part of a call comes to: its values, and the nodes that have its effects.
@@ -122,9 +125,12 @@ class _Expanded:
         elif call.type in _BRANCHES:
             self._branches()
         else:
-            function = call.attrs.get("f") if call.type in _CALLS else NameAttrList(name=call.type)
+            is_own = call.type in _CALLS or call.type in _GRADIENTS
+            function = self._function(call.attrs.get("f") if is_own else NameAttrList(name=call.type))
+            if call.type in _GRADIENTS:
+                function = gradient_of(function)
             start = self._node("NoOp", "start", controls=[*call.controls, *_makers(call.inputs)])
-            outputs, done = self._body(self._function(function), call.inputs, start)
+            outputs, done = self._body(function, call.inputs, start)
             self._finish(outputs, [start, *done, *_makers(outputs)])
 
     # --- pieces --------------------------------------------------------------------------------------------------

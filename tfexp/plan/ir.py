@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import Call, Kernel
 from tfexp.core.op import Op
@@ -42,7 +43,8 @@ class Value:
 class Node:
     """One node of a step. `origin` is the graph's Operation (None for nodes that a pass made).
 
-    `behind`: the nodes that may have to wait (`Kernel.waits`) and that this one cannot run without.
+    `behind`: the nodes that may have to wait (`Kernel.waits`) and that this one cannot run without. `copies`: it reads a
+    variable's handle (`Kernel.reads_variable`), and what it gives has to be a copy.
     """
 
     __slots__ = (
@@ -50,6 +52,7 @@ class Node:
         "behind",
         "call",
         "controls",
+        "copies",
         "device",
         "inputs",
         "kernel",
@@ -75,6 +78,7 @@ class Node:
         self.kernel: Kernel | None = None
         self.behind: frozenset[Node] = frozenset()
         self.loop: LoopDraft | None = None
+        self.copies = False
 
     @property
     def type(self) -> str:
@@ -88,7 +92,7 @@ class Node:
         return self.kernel is not None and self.kernel.waits
 
     def ref_inputs(self) -> Iterator[Value]:
-        """The inputs that the op takes as references."""
+        """The inputs that the op takes as references, or as handles of variables."""
         return (v for v, is_ref in zip(self.inputs, ref_flags(self), strict=True) if is_ref)
 
     def __repr__(self) -> str:
@@ -148,15 +152,16 @@ def drafts_within(draft: Draft) -> Iterator[Draft]:
 
 
 def ref_flags(node: Node) -> list[bool]:
-    """For each flat input, whether the op takes it as a reference."""
+    """For each flat input, whether the op takes it as a reference, or as the handle of a variable."""
     flags: list[bool] = []
     for arg in node.op.inputs:
+        is_ref = arg.is_ref or (node.op.on_variables and arg.dtype is dtypes.resource)
         if arg.number_attr:
-            flags.extend([arg.is_ref] * node.attrs[arg.number_attr])
+            flags.extend([is_ref] * node.attrs[arg.number_attr])
         elif arg.type_list_attr:
-            flags.extend([arg.is_ref] * len(node.attrs[arg.type_list_attr]))
+            flags.extend([is_ref] * len(node.attrs[arg.type_list_attr]))
         else:
-            flags.append(arg.is_ref)
+            flags.append(is_ref)
     return flags
 
 

@@ -20,7 +20,9 @@ from tfexp.plan.cohesion import Groups
 _SMALL_CONSTANT = 1 << 12
 
 # What only looks at a reference or resource.
-_READS = frozenset({"Identity", "ReadVariableOp", "ResourceGather", "Shape", "VariableShape"})
+_READS = frozenset(
+    {"Identity", "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "Shape", "VariableShape", "VarIsInitializedOp"}
+)
 
 # Level, task, the node if it is alone, how many feeds it waits for, and which.
 Place = tuple[int, str, str, int, tuple[str, ...]]

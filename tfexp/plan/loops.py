@@ -298,6 +298,7 @@ def _loop_op(inputs: list[Value], refs: list[bool], outputs: list[Value], writes
         allows_uninitialized_input=True,
         signature="",
         writes_refs=writes,
+        on_variables=True,
     )
 
 

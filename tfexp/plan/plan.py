@@ -55,6 +55,7 @@ class Step:
     behind: tuple[int, ...] = ()  # the steps that may have to wait and that this one cannot run without
     waits: bool = False  # it may have to wait, itself or within the loop that it stands for
     parks: bool = False  # it may have to wait, and some later step can run meanwhile
+    copies: bool = False  # it reads a variable (`Kernel.reads_variable`), and its result has to be a copy
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,10 +161,11 @@ class Compiled:
         if position < 0:
             return error
         step = self.plan.steps[position]
-        for i in step.needs_value:
-            ref = self._ref(step, i, local)
-            if isinstance(ref, Ref) and ref.value is None:
-                return as_op_error(uninitialized(ref), step.name, step.origin)
+        missing = [ref for i in step.needs_value if isinstance(ref := self._ref(step, i, local), Ref) and ref.value is None]
+        # Who keeps the error must not keep the step's values: some are held for as long as somebody has them (mutexes).
+        local.clear()
+        if missing:
+            return as_op_error(uninitialized(missing[0]), step.name, step.origin)
         return as_op_error(error, step.name, step.origin)
 
     def _ref(self, step: Step, position: int, frame: types.FrameType) -> Any:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core import errors
+from tfexp.core import dtypes, errors
 from tfexp.core.device import canonical_name
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
@@ -208,13 +208,13 @@ def _input_values(op_def: Op, inputs: Sequence[EagerTensor], attrs: dict[str, An
         count = 1
         if arg.is_list:
             count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_list_attr])  # type: ignore[index]
-        refs += [arg.is_ref] * count
+        refs += [arg.is_ref or (op_def.on_variables and arg.dtype is dtypes.resource)] * count
     values = []
     for tensor, is_ref in zip(inputs, refs, strict=True):
         value = tensor._value
         if isinstance(value, Ref):
             if not is_ref:
-                value = read(value)
+                value = read(value) if tensor._dtype._is_ref_dtype else value
             else:
                 if value.value is None and not op_def.allows_uninitialized_input:
                     raise uninitialized(value)
@@ -256,6 +256,8 @@ def _refusal(op_def: Op, values: Sequence[Any], attrs: dict[str, Any]) -> errors
 
 def _shape_of(value: Any) -> InputShape:
     if isinstance(value, Ref):
+        if value.by_handle:
+            return InputShape(TensorShape([]), lambda: None, _unknown_shape, lambda: value.shape)
         return InputShape(value.shape, lambda: None, _unknown_shape)
     if not isinstance(value, (np.ndarray, np.generic)):
         return InputShape(TensorShape([]), lambda: None, _unknown_shape)  # a handle

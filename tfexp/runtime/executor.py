@@ -68,6 +68,8 @@ class BoundStep:
 
 def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any]], Any]:
     kernel = bind_kernel(step, resources, lambda plan: Interpreter(plan, resources).run_part)
+    if step.copies:
+        return lambda inputs: kernel(*inputs).copy()
     if step.call is None:
         return lambda inputs: kernel(*group_inputs(step.op, inputs, step.attrs))
     function = step.call.function
@@ -110,7 +112,11 @@ class Interpreter:
         progress = self.begin()
         for slot, array in zip(self.plan.feeds, fed, strict=True):
             progress.values[slot] = array
-        self.advance(progress, range(len(self._steps)), state, trace)
+        try:
+            self.advance(progress, range(len(self._steps)), state, trace)
+        except Exception:
+            progress.values.clear()  # who keeps the error must not keep the step's values
+            raise
         return self.results(progress)
 
     def run_part(self, fed: Sequence[Any]) -> list[Any]:

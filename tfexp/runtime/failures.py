@@ -35,7 +35,7 @@ def _text(error: Exception) -> str:
 
 
 def uninitialized(ref: Ref) -> errors.OpError:
-    return errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
+    return errors.FailedPreconditionError(None, None, ref.no_value())
 
 
 def as_op_error(error: Exception, node_name: str, origin: Any) -> errors.OpError:

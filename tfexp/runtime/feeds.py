@@ -11,6 +11,7 @@ from tfexp.core import dtypes
 from tfexp.graph.graph import Graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.fetches import composite_feeds
+from tfexp.runtime.session_handles import TensorHandle
 
 
 class FeedSpec:
@@ -27,6 +28,8 @@ class FeedSpec:
 
     def convert(self, value: Any) -> np.ndarray:
         """`value` as an array of the tensor's dtype; TypeError or ValueError when it is none."""
+        if isinstance(value, TensorHandle):
+            value = value.eval()
         if isinstance(value, Tensor):
             raise TypeError(
                 "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, "

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tfexp.core.dtypes import DType
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
+from tfexp.runtime.session_handles import TensorHandle
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 
@@ -67,8 +70,10 @@ register_session_run_conversion_functions(SparseTensor, _fetch_sparse, _feed_spa
 class FetchMapper:
     """The unique graph elements that `fetches` needs (`elements`), and how their values become its shape (`build`)."""
 
-    def __init__(self, graph: Graph, fetches: Any):
+    def __init__(self, graph: Graph, fetches: Any, session: Any = None):
+        """`session`: whose handles of tensors are to be fetched."""
         self._graph = graph
+        self._session = None if session is None else weakref.ref(session)
         self.elements: list[Tensor | Operation] = []
         self._number: dict[Tensor | Operation, int] = {}
         self.build: Callable[[Sequence[Any]], Any] = self._mapper(fetches)
@@ -90,7 +95,13 @@ class FetchMapper:
                 numbers = [self._add(tensor, fetch) for tensor in tensors]
                 return lambda values: combine([values[i] for i in numbers])
         number = self._add(fetch, fetch)
+        element = self.elements[number]
+        if isinstance(element, Tensor) and element.op.type == "GetSessionHandle" and self._session is not None:
+            return self._handle(number, element.op.inputs[0].dtype, self._session)
         return lambda values: values[number]
+
+    def _handle(self, number: int, dtype: DType, session: Callable[[], Any]) -> Callable[[Sequence[Any]], Any]:
+        return lambda values: TensorHandle(values[number], dtype, session())
 
     def _add(self, element: Any, fetch: Any) -> int:
         try:

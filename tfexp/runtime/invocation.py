@@ -20,8 +20,8 @@ class Invocation:
 
     __slots__ = ("_build", "_count", "_feeds", "_from_feeds", "_is_flat", "_positions", "_prepared")
 
-    def __init__(self, graph: Graph, backend: Backend, fetches: Any, feed_tensors: Sequence[Tensor]):
-        mapper = FetchMapper(graph, fetches)
+    def __init__(self, session: Any, graph: Graph, backend: Backend, fetches: Any, feed_tensors: Sequence[Tensor]):
+        mapper = FetchMapper(graph, fetches, session)
         elements = mapper.elements
         self._build = mapper.build
         self._count = len(elements)

@@ -154,11 +154,11 @@ class BaseSession:
         tensors = tuple(values)
         structure = _structure(fetches)
         if structure is None:
-            return Invocation(self._graph, self._backend, fetches, tensors), values.values()
+            return Invocation(self, self._graph, self._backend, fetches, tensors), values.values()
         key = (structure, tensors)
         found = self._invocations.get(key)
         if found is None:
-            found = _remember(self._invocations, key, Invocation(self._graph, self._backend, fetches, tensors))
+            found = _remember(self._invocations, key, Invocation(self, self._graph, self._backend, fetches, tensors))
         plain = _plain_key(fetches)
         if plain is not None and len(tensors) == len(feed_dict or ()) and all(type(k) in _LEAVES for k in feed_dict or ()):
             _remember(self._known, (plain, tuple(feed_dict or ())), found)
@@ -180,7 +180,7 @@ class BaseSession:
             raise TypeError("`feed_list` must be a list or tuple.")
         self._check_runnable()
         tensors = [self._graph.as_graph_element(feed, allow_operation=False) for feed in feed_list or ()]
-        invocation = Invocation(self._graph, self._backend, fetches, tensors)
+        invocation = Invocation(self, self._graph, self._backend, fetches, tensors)
         mutations = self._mutations
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
@@ -189,7 +189,7 @@ class BaseSession:
                 raise TypeError("make_callable was not asked for a callable that accepts options")
             self._check_runnable()
             if mutations != self._mutations:
-                invocation, mutations = Invocation(self._graph, self._backend, fetches, tensors), self._mutations
+                invocation, mutations = Invocation(self, self._graph, self._backend, fetches, tensors), self._mutations
             if len(values) != len(tensors):
                 raise TypeError(f"The callable takes {len(tensors)} values, one for each of feed_list, got {len(values)}")
             return invocation.run(values, options, run_metadata)
@@ -202,7 +202,7 @@ class BaseSession:
         Returns the handle that these take. Source: `tf.Session.partial_run_setup`.
         """
         self._check_runnable()
-        elements = FetchMapper(self._graph, fetches).elements
+        elements = FetchMapper(self._graph, fetches, self).elements
         fed: list[Tensor] = []
         for feed in feeds or ():
             try:
@@ -226,7 +226,7 @@ class BaseSession:
         partial = self._partial_runs.get(handle)
         if partial is None:
             raise InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
-        mapper = FetchMapper(self._graph, fetches)
+        mapper = FetchMapper(self._graph, fetches, self)
         fed = {}
         for tensor, value in flatten_feeds(self._graph, feed_dict or {}):
             spec = FeedSpec(self._graph, tensor)

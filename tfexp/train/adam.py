@@ -12,6 +12,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import scatter, state, training
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_unary import sqrt
+from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.train.optimizer import Optimizer, call_if_callable
 
 
@@ -57,14 +58,14 @@ class AdamOptimizer(Optimizer):
             self._beta2_tensor,
             self._epsilon_tensor,
         ]
-        return training.apply_adam(
+        return training.apply_adam.operation(
             var,
             self.get_slot(var, "m"),
             self.get_slot(var, "v"),
             *(cast(scalar, var.dtype.base_dtype) for scalar in scalars),
             grad,
             use_locking=self._use_locking,
-        ).op
+        )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         """The moments of all rows decay, those of `grad.indices` also take in the gradient; all rows move."""
@@ -86,6 +87,10 @@ class AdamOptimizer(Optimizer):
         rows = addend()
         decayed = state.assign(slot, slot * decay, use_locking=self._use_locking)
         with control_dependencies([decayed]):
+            if is_resource_variable(slot):
+                added = scatter.scatter_add_op.of_handle(slot.handle, indices, rows)
+                with control_dependencies([added]):
+                    return slot.value()
             return scatter.scatter_add(slot, indices, rows, use_locking=self._use_locking)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:

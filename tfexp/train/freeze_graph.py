@@ -93,5 +93,8 @@ def _load_graph(session: Any, path: str, binary: bool, checkpoint: str | None, c
     import_graph_def(definition, name="")
     if checkpoint:
         kinds = ("Variable", "VariableV2")
-        refs = {op.name: op.outputs[0] for op in session.graph.get_operations() if op.type in kinds}
-        Saver(refs).restore(session, checkpoint)
+        saved = {op.name: op.outputs[0] for op in session.graph.get_operations() if op.type in kinds}
+        for op in session.graph.get_operations():
+            if op.type == "VarHandleOp":
+                saved[op.name] = session.graph.get_tensor_by_name(f"{op.name}/Read/ReadVariableOp:0")
+        Saver(saved).restore(session, checkpoint)

@@ -6,8 +6,9 @@ from typing import Any
 
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import training
+from tfexp.ops import scatter, training
 from tfexp.ops.cast import cast
+from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.train.optimizer import Optimizer, call_if_callable
 
 
@@ -24,11 +25,14 @@ class GradientDescentOptimizer(Optimizer):
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         rate = cast(self._learning_rate_tensor, var.dtype.base_dtype)
-        return training.apply_gradient_descent(var, rate, grad, use_locking=self._use_locking).op
+        return training.apply_gradient_descent.operation(var, rate, grad, use_locking=self._use_locking)
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         # Subtracting row by row needs no unique indices.
-        values = grad.values * cast(self._learning_rate_tensor, var.dtype.base_dtype)
+        rate = cast(self._learning_rate_tensor, var.dtype.base_dtype)
+        if is_resource_variable(var):
+            return scatter.scatter_add_op.of_handle(var.handle, grad.indices, -grad.values * rate)
+        values = grad.values * rate
         return var.scatter_sub(IndexedSlices(values, grad.indices, grad.dense_shape), use_locking=self._use_locking)
 
 
@@ -53,11 +57,11 @@ class ProximalGradientDescentOptimizer(Optimizer):
         self._l2_tensor = convert_to_tensor(self._l2, name="l2_regularization_strength")
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return training.apply_proximal_gradient_descent(
+        return training.apply_proximal_gradient_descent.operation(
             var, self._rate, self._l1_tensor, self._l2_tensor, grad, use_locking=self._use_locking
-        ).op
+        )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        return training.sparse_apply_proximal_gradient_descent(
+        return training.sparse_apply_proximal_gradient_descent.operation(
             var, self._rate, self._l1_tensor, self._l2_tensor, grad.values, grad.indices, use_locking=self._use_locking
-        ).op
+        )

@@ -89,5 +89,5 @@ def _restore_at_start(variable: Any, path: str, name: str) -> None:
             name="checkpoint_initializer",
         )[0]
         value.set_shape(variable.shape)
-        variable._initializer_op = state.assign(variable._ref(), value).op
+        variable._initializer_op = state.assign(variable, value).op
     variable._initial_value = value

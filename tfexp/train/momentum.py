@@ -35,7 +35,7 @@ class MomentumOptimizer(Optimizer):
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         dtype = var.dtype.base_dtype
-        return training.momentum.dense(
+        return training.momentum.dense.operation(
             var,
             self.get_slot(var, "momentum"),
             cast(self._rate, dtype),
@@ -43,11 +43,11 @@ class MomentumOptimizer(Optimizer):
             cast(self._momentum_tensor, dtype),
             use_locking=self._use_locking,
             use_nesterov=self._use_nesterov,
-        ).op
+        )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         dtype = var.dtype.base_dtype
-        return training.momentum.sparse(
+        return training.momentum.sparse.operation(
             var,
             self.get_slot(var, "momentum"),
             cast(self._rate, dtype),
@@ -56,4 +56,4 @@ class MomentumOptimizer(Optimizer):
             cast(self._momentum_tensor, dtype),
             use_locking=self._use_locking,
             use_nesterov=self._use_nesterov,
-        ).op
+        )

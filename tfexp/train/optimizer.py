@@ -12,7 +12,7 @@ from typing import Any
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.convert import IndexedSlices, convert_to_tensor_or_indexed_slices
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradients import gradients
@@ -28,6 +28,8 @@ from tfexp.graph.tape import GradientTape
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, state
 from tfexp.ops.array_order import unique
+from tfexp.ops.resource_state import assign_add_variable_op
+from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.ops.segment import unsorted_segment_sum
 from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variables import Variable
@@ -163,7 +165,7 @@ class Optimizer:
                 train_op = self._finish(updates, scope)
             else:
                 with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
-                    train_op = state.assign_add(global_step, 1, name=scope)
+                    train_op = _incremented(global_step, scope)
             if executing_eagerly():
                 return None
             train_op = train_op.op if isinstance(train_op, Tensor) else train_op
@@ -233,7 +235,9 @@ class Optimizer:
         key = (name, graph)
         if key not in self._non_slots:
             with graph.colocate_with(colocate_with):
-                self._non_slots[key] = Variable(initial_value, name=name, trainable=False)
+                self._non_slots[key] = Variable(
+                    initial_value, name=name, trainable=False, use_resource=is_resource_variable(colocate_with)
+                )
         return self._non_slots[key]
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
@@ -274,6 +278,13 @@ class Optimizer:
             dtype = tensor.dtype.base_dtype
             if dtype not in valid:
                 raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {sorted(valid, key=repr)}.")
+
+
+def _incremented(global_step: Any, name: str) -> Any:
+    if not is_resource_variable(global_step):
+        return state.assign_add(global_step, 1, name=name)
+    one = convert_to_tensor(1, dtype=global_step.dtype)
+    return assign_add_variable_op(global_step.handle, one, name=name)
 
 
 def _key(var: Any) -> tuple[Any, str]:

@@ -56,7 +56,7 @@ class RMSPropOptimizer(Optimizer):
         return [var, *(self.get_slot(var, slot) for slot in slots), *scalars]
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._updates().dense(*self._operands(var), grad, use_locking=self._use_locking).op
+        return self._updates().dense.operation(*self._operands(var), grad, use_locking=self._use_locking)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         return self._updates().sparse(*self._operands(var), grad.values, grad.indices, use_locking=self._use_locking)

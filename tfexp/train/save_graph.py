@@ -12,11 +12,15 @@ from tfexp.core.device import DeviceName
 from tfexp.core.op import get_op
 from tfexp.graph.convert import constant
 from tfexp.graph.dependencies import group, with_dependencies
+from tfexp.graph.handle_values import variable_shape
+from tfexp.graph.handles import handle_shape
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, device, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_identity, save, state
 from tfexp.ops.partitioned_variable import PartitionedVariable
+from tfexp.ops.resource_state import assign_variable_op
+from tfexp.ops.resource_variables import ResourceVariable
 from tfexp.ops.saveable_object import SaveableObject
 from tfexp.ops.variable_base import Variable
 
@@ -28,17 +32,26 @@ class Saveable:
     key: str
     tensor: Tensor  # what is written
     slice_spec: str
-    target: Tensor  # the reference that is assigned, or the tensor itself where `owner` knows how
+    target: Tensor  # the reference or handle that is assigned to, or the tensor itself where `owner` knows how
     device: str
     owner: SaveableObject | None = None
 
     def restore(self, value: Tensor, reshape: bool) -> Any:
+        if self.target.dtype is dtypes.resource:
+            return self._restore_resource(value, reshape)
         if reshape:
             shape = self.target.get_shape()
             value = array.reshape(value, shape if shape.is_fully_defined() else array.shape(self.target))
         # The target's own shape is checked, unless that was made to fit; a partly known one is what the checkpoint says.
         validate = not reshape and self.target.get_shape().is_fully_defined()
         return state.assign(self.target, value, validate_shape=validate)
+
+    def _restore_resource(self, value: Tensor, reshape: bool) -> Any:
+        if reshape:
+            shape = handle_shape(self.target)
+            value = array.reshape(value, shape if shape.is_fully_defined() else variable_shape(self.target))
+        with device(self.target.device):
+            return assign_variable_op(self.target, array_identity.identity(value))
 
 
 def saveables_from(var_list: Any) -> list[Saveable]:
@@ -77,6 +90,8 @@ def _collect(by_key: dict[str, Any], value: Any) -> None:
         return
     elif isinstance(value, Variable) or _is_reference(value):
         key = value.op.name
+    elif _is_read(value):
+        key = value.op.inputs[0].op.name
     elif isinstance(value, SaveableObject):
         key = value.name
     else:
@@ -105,6 +120,8 @@ def _saveables(key: str, value: Any) -> list[Saveable]:
         return [_saveable(key, value, "" if info is None else info.spec)]
     if _is_reference(value):
         return [Saveable(key, value, "", value, value.device)]
+    if _is_read(value):
+        return [Saveable(key, value, "", value.op.inputs[0], value.device)]
     raise TypeError(f"Variable to save is not a Variable: {value}")
 
 
@@ -113,8 +130,16 @@ def _is_reference(value: Any) -> bool:
     return isinstance(value, Tensor) and value.op.type in ("Variable", "VariableV2")
 
 
+def _is_read(value: Any) -> bool:
+    """Whether it is what a read of a variable's handle gives, as in such a graph."""
+    return isinstance(value, Tensor) and value.op.type == "ReadVariableOp"
+
+
 def _saveable(key: str, variable: Variable, spec: str) -> Saveable:
     reference = variable._ref()
+    if isinstance(variable, ResourceVariable):
+        # As of references: a slice is read anew.
+        return Saveable(key, variable.value() if spec else variable._as_graph_element(), spec, reference, variable.device)
     # A slice is read before it is written, a whole variable is written as it is.
     return Saveable(key, variable.value() if spec else reference, spec, reference, variable.device)
 
@@ -166,7 +191,7 @@ class SaveGraphBuilder:
         with device(_cpu(on or "")), name_scope("RestoreV2") as scope:
             names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
             specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
-            types = [s.target.dtype.base_dtype for s in saveables]
+            types = [s.tensor.dtype.base_dtype for s in saveables]
             values = save.restore_v2(prefix, names, specs, dtypes=types, name=scope)
         assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True) if s.owner is None]
         for owner in dict.fromkeys(s.owner for s in saveables if s.owner is not None):

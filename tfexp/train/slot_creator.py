@@ -11,6 +11,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import array
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.initializers import zeros_initializer
+from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.ops.variable_base import Variable
 from tfexp.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
@@ -52,12 +53,25 @@ def create_zeros_slot(primary: Any, name: str, dtype: Any = None, colocate_with_
     return create_slot(primary, zeros(array.shape(source), dtype=dtype), name, colocate_with_primary)
 
 
+def _kind_of(primary: Any) -> bool | None:
+    """Whether a slot is behind a handle: as the variable is beside which it stands; None for what is no variable."""
+    return is_resource_variable(primary) if isinstance(primary, Variable) else None
+
+
 def _slot_variable(primary: Any, val: Tensor | Any, scope: str, validate_shape: bool, shape: Any, dtype: Any) -> Any:
     surrounding = get_variable_scope()
     partitioner = surrounding.partitioner
     surrounding.set_partitioner(None)
     try:
-        slot = get_variable(scope, initializer=val, trainable=False, shape=shape, dtype=dtype, validate_shape=validate_shape)
+        slot = get_variable(
+            scope,
+            initializer=val,
+            trainable=False,
+            use_resource=_kind_of(primary),
+            shape=shape,
+            dtype=dtype,
+            validate_shape=validate_shape,
+        )
     finally:
         surrounding.set_partitioner(partitioner)
     info = getattr(primary, "_save_slice_info", None)

@@ -1,0 +1,363 @@
+"""TensorLists: the lists of tensors that TensorFlow 2's loops keep their values in. Imported graphs have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.dtypes import DType
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.tensor_list_value import TensorList, refused, shape_of_value
+
+Array = np.ndarray
+_SHAPE_TYPE = "shape_type: type in [int32,int64]"
+
+
+def _list_op(signature: str) -> Op:
+    """An op that gives one list, or nothing but lists: scalars."""
+    op = define_op(signature)
+
+    @op.shape
+    def _(*inputs: Any) -> TensorShape:
+        return TensorShape([])
+
+    return op
+
+
+def _asked(element_shape: InputShape) -> TensorShape:
+    """What an element_shape input says, as far as that is known."""
+    value = element_shape.value
+    if value is not None and np.ndim(value) == 0:
+        return TensorShape(None)
+    return element_shape.value_as_shape if element_shape.rank == 1 else TensorShape(None)
+
+
+# --- making lists ------------------------------------------------------------------------------------------------------
+
+empty_tensor_list = _list_op(
+    "EmptyTensorList(element_shape: shape_type, max_num_elements: int32) -> (handle: variant) "
+    f"{{element_dtype: type; {_SHAPE_TYPE}}}"
+)
+
+
+@empty_tensor_list.kernel("CPU")
+def _(ctx: Any, element_shape: Array, max_num_elements: Array, *, element_dtype: DType) -> TensorList:
+    return TensorList(element_dtype, shape_of_value(element_shape), (), int(max_num_elements))
+
+
+tensor_list_reserve = _list_op(
+    "TensorListReserve(element_shape: shape_type, num_elements: int32) -> (handle: variant) "
+    f"{{element_dtype: type; {_SHAPE_TYPE}}}"
+)
+
+
+@tensor_list_reserve.kernel("CPU")
+def _(ctx: Any, element_shape: Array, num_elements: Array, *, element_dtype: DType) -> TensorList:
+    if num_elements < 0:
+        raise refused(f"The num_elements to reserve must be a non negative number, but got {num_elements}")
+    return TensorList(element_dtype, shape_of_value(element_shape), (None,) * int(num_elements))
+
+
+tensor_list_from_tensor = _list_op(
+    "TensorListFromTensor(tensor: element_dtype, element_shape: shape_type) -> (output_handle: variant) "
+    f"{{element_dtype: type; {_SHAPE_TYPE}}}"
+)
+
+
+@tensor_list_from_tensor.kernel("CPU")
+def _(ctx: Any, tensor: Array, element_shape: Array, *, element_dtype: DType) -> TensorList:
+    shape = shape_of_value(element_shape)
+    if np.ndim(tensor) < 1:
+        raise refused("Tensor must be at least a vector, but saw shape: []")
+    if not shape.is_compatible_with(tensor.shape[1:]):
+        raise refused(f"Specified a list with shape {shape} from a tensor with shape {list(tensor.shape[1:])}")
+    return TensorList(element_dtype, shape, tuple(np.array(row) for row in tensor))
+
+
+tensor_list_scatter = _list_op(
+    "TensorListScatter(tensor: element_dtype, indices: int32, element_shape: shape_type) -> (output_handle: variant) "
+    f"{{element_dtype: type; {_SHAPE_TYPE}}}"
+)
+
+
+@tensor_list_scatter.kernel("CPU")
+def _(ctx: Any, tensor: Array, indices: Array, element_shape: Array, *, element_dtype: DType) -> TensorList:
+    return _scattered(tensor, indices, element_shape, element_dtype, -1)
+
+
+tensor_list_scatter_v2 = _list_op(
+    "TensorListScatterV2(tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32) -> "
+    f"(output_handle: variant) {{element_dtype: type; {_SHAPE_TYPE}}}"
+)
+
+
+@tensor_list_scatter_v2.kernel("CPU")
+def _(
+    ctx: Any, tensor: Array, indices: Array, element_shape: Array, num_elements: Array, *, element_dtype: DType
+) -> TensorList:
+    return _scattered(tensor, indices, element_shape, element_dtype, int(num_elements))
+
+
+def _scattered(tensor: Array, indices: Array, element_shape: Array, dtype: DType, size: int) -> TensorList:
+    """A list with the rows of `tensor` at `indices`; as long as the largest of them asks for if `size` is -1."""
+    if np.ndim(tensor) < 1 or tensor.shape[0] != indices.size:
+        raise refused(
+            f"Invalid number of rows in input tensor. Expected: {indices.size} Actual: {(*np.shape(tensor), 0)[0]}"
+        )
+    if indices.size and indices.min() < 0:
+        raise refused("Indices in TensorListScatter must all be non-negative.")
+    length = max((int(i) + 1 for i in indices), default=0) if size < 0 else size
+    return TensorList(dtype, shape_of_value(element_shape), (None,) * length).with_items(indices.tolist(), tensor)
+
+
+tensor_list_scatter_into = _list_op(
+    "TensorListScatterIntoExistingList(input_handle: variant, tensor: element_dtype, indices: int32) -> "
+    "(output_handle: variant) {element_dtype: type}"
+)
+
+
+@tensor_list_scatter_into.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, tensor: Array, indices: Array, *, element_dtype: DType) -> TensorList:
+    input_handle.check_dtype(element_dtype)
+    longest = max((int(i) + 1 for i in indices), default=0)
+    grown = input_handle.resized(max(longest, len(input_handle)))
+    return grown.with_items(indices.tolist(), tensor)
+
+
+tensor_list_split = _list_op(
+    "TensorListSplit(tensor: element_dtype, element_shape: shape_type, lengths: int64) -> (output_handle: variant) "
+    f"{{element_dtype: type; {_SHAPE_TYPE}}}"
+)
+
+
+@tensor_list_split.kernel("CPU")
+def _(ctx: Any, tensor: Array, element_shape: Array, lengths: Array, *, element_dtype: DType) -> TensorList:
+    if np.ndim(tensor) < 1 or int(lengths.sum()) != tensor.shape[0]:
+        raise refused(f"Unused values in tensor. Length of tensor: {(*np.shape(tensor), 0)[0]} Values used: {lengths.sum()}")
+    shape = shape_of_value(element_shape)
+    made = TensorList(element_dtype, shape)
+    parts = np.split(tensor, np.cumsum(lengths)[:-1]) if lengths.size else []
+    return TensorList(element_dtype, shape, tuple(made.own(part) for part in parts))
+
+
+# --- lists from lists --------------------------------------------------------------------------------------------------
+
+tensor_list_set_item = _list_op(
+    "TensorListSetItem(input_handle: variant, index: int32, item: element_dtype) -> (output_handle: variant) "
+    "{element_dtype: type; resize_if_index_out_of_bounds: bool = false}"
+)
+
+
+@tensor_list_set_item.kernel("CPU")
+def _(
+    ctx: Any,
+    input_handle: TensorList,
+    index: Array,
+    item: Array,
+    *,
+    element_dtype: DType,
+    resize_if_index_out_of_bounds: bool,
+) -> TensorList:
+    input_handle.check_dtype(element_dtype)
+    return input_handle.with_item(int(index), np.asarray(item), resize_if_index_out_of_bounds)
+
+
+tensor_list_push_back = _list_op(
+    "TensorListPushBack(input_handle: variant, tensor: element_dtype) -> (output_handle: variant) {element_dtype: type}"
+)
+
+
+@tensor_list_push_back.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, tensor: Array, *, element_dtype: DType) -> TensorList:
+    input_handle.check_dtype(element_dtype)
+    return input_handle.pushed(np.asarray(tensor))
+
+
+tensor_list_resize = _list_op("TensorListResize(input_handle: variant, size: int32) -> (output_handle: variant)")
+
+
+@tensor_list_resize.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, size: Array) -> TensorList:
+    return input_handle.resized(int(size))
+
+
+tensor_list_concat_lists = _list_op(
+    "TensorListConcatLists(input_a: variant, input_b: variant) -> (output: variant) {element_dtype: type}"
+)
+
+
+@tensor_list_concat_lists.kernel("CPU")
+def _(ctx: Any, input_a: TensorList, input_b: TensorList, *, element_dtype: DType) -> TensorList:
+    input_a.check_dtype(element_dtype)
+    input_b.check_dtype(element_dtype)
+    shape = input_a.merged_shape(input_b.element_shape) if input_a.items else input_b.element_shape
+    return TensorList(element_dtype, shape, (*input_a.items, *input_b.items))
+
+
+tensor_list_pop_back = define_op(
+    "TensorListPopBack(input_handle: variant, element_shape: int32) -> (output_handle: variant, tensor: element_dtype) "
+    "{element_dtype: type}"
+)
+
+
+@tensor_list_pop_back.shape
+def _(input_handle: InputShape, element_shape: InputShape) -> list[TensorShape]:
+    return [TensorShape([]), _asked(element_shape)]
+
+
+@tensor_list_pop_back.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype: DType) -> list[Any]:
+    input_handle.check_dtype(element_dtype)
+    if not input_handle.items:
+        raise refused("Trying to pop from an empty list.")
+    last = len(input_handle) - 1
+    (item,) = input_handle.filled([last], shape_of_value(element_shape))
+    return [input_handle.resized(last), item.copy()]
+
+
+# --- what is in a list -------------------------------------------------------------------------------------------------
+
+tensor_list_get_item = define_op(
+    "TensorListGetItem(input_handle: variant, index: int32, element_shape: Tshape) -> (item: element_dtype) "
+    "{element_dtype: type; Tshape: type in [int32,int64] = int32}"
+)
+
+
+@tensor_list_get_item.shape
+def _(input_handle: InputShape, index: InputShape, element_shape: InputShape) -> TensorShape:
+    with_rank(index, 0)
+    return _asked(element_shape)
+
+
+@tensor_list_get_item.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, index: Array, element_shape: Array, *, element_dtype: DType) -> Array:
+    input_handle.check_dtype(element_dtype)
+    (item,) = input_handle.filled([int(index)], shape_of_value(element_shape))
+    return item.copy()
+
+
+tensor_list_stack = define_op(
+    "TensorListStack(input_handle: variant, element_shape: int32) -> (tensor: element_dtype) "
+    "{element_dtype: type; num_elements: int = -1}"
+)
+
+
+@tensor_list_stack.shape
+def _(input_handle: InputShape, element_shape: InputShape, *, num_elements: int) -> TensorShape:
+    return TensorShape([None if num_elements < 0 else num_elements]).concatenate(_asked(element_shape))
+
+
+@tensor_list_stack.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype: DType, num_elements: int) -> Array:
+    input_handle.check_dtype(element_dtype)
+    if num_elements not in (-1, len(input_handle)):
+        raise refused(f"Operation expected a list with {num_elements} elements but got a list with {len(input_handle)}")
+    return input_handle.stacked(range(len(input_handle)), shape_of_value(element_shape))
+
+
+tensor_list_gather = define_op(
+    "TensorListGather(input_handle: variant, indices: int32, element_shape: int32) -> (values: element_dtype) "
+    "{element_dtype: type}"
+)
+
+
+@tensor_list_gather.shape
+def _(input_handle: InputShape, indices: InputShape, element_shape: InputShape) -> TensorShape:
+    return TensorShape(with_rank(indices, 1).known_dims).concatenate(_asked(element_shape))
+
+
+@tensor_list_gather.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, indices: Array, element_shape: Array, *, element_dtype: DType) -> Array:
+    input_handle.check_dtype(element_dtype)
+    return input_handle.stacked(indices.tolist(), shape_of_value(element_shape))
+
+
+def _concat_shapes(element_shape: TensorShape) -> list[TensorShape]:
+    rows = TensorShape(None) if element_shape.rank is None else TensorShape([None]).concatenate(element_shape[1:])
+    return [rows, TensorShape([None])]
+
+
+def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequence[int]) -> list[Array]:
+    """The elements along their first dimension, and their lengths; `leading`: of those that have not been set."""
+    value.check_dtype(dtype)
+    rest = asked[1:] if asked.rank is not None else TensorShape(None)
+    rows = TensorShape(None) if rest.rank is None else TensorShape([None]).concatenate(rest)
+    items = []
+    for i, item in enumerate(value.items):
+        if item is None and i < len(leading) and rest.is_fully_defined():
+            item = np.zeros((leading[i], *rest.as_list()), dtype.as_numpy_dtype)
+        elif item is None:
+            (item,) = value.filled([i], rows)
+        if not rows.is_compatible_with(item.shape) or item.ndim < 1:
+            raise refused(f"Tried to concat tensors with unequal shapes: {list(item.shape)} where {rows} is asked for")
+        items.append(item)
+    if not items:
+        shape = value.merged_shape(rows)
+        if shape.rank is None or not shape[1:].is_fully_defined():
+            raise refused(f"All except the first dimension must be fully defined when concating an empty list: {shape}")
+        return [np.zeros((0, *shape[1:].as_list()), dtype.as_numpy_dtype), np.zeros(0, np.int64)]
+    try:
+        joined = np.concatenate(items)
+    except ValueError as error:
+        raise refused(f"Tried to concat tensors with unequal shapes: {error}") from None
+    return [joined, np.array([len(item) for item in items], np.int64)]
+
+
+tensor_list_concat = define_op(
+    "TensorListConcat(input_handle: variant) -> (tensor: element_dtype, lengths: int64) "
+    "{element_dtype: type; element_shape: shape = unknown}"
+)
+
+
+@tensor_list_concat.shape
+def _(input_handle: InputShape, *, element_shape: TensorShape) -> list[TensorShape]:
+    return _concat_shapes(element_shape)
+
+
+@tensor_list_concat.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, *, element_dtype: DType, element_shape: TensorShape) -> list[Array]:
+    return _joined(input_handle, element_dtype, element_shape, ())
+
+
+tensor_list_concat_v2 = define_op(
+    "TensorListConcatV2(input_handle: variant, element_shape: shape_type, leading_dims: int64) -> "
+    f"(tensor: element_dtype, lengths: int64) {{element_dtype: type; {_SHAPE_TYPE}}}"
+)
+
+
+@tensor_list_concat_v2.shape
+def _(input_handle: InputShape, element_shape: InputShape, leading_dims: InputShape) -> list[TensorShape]:
+    return _concat_shapes(_asked(element_shape))
+
+
+@tensor_list_concat_v2.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, element_shape: Array, leading_dims: Array, *, element_dtype: DType) -> list[Array]:
+    return _joined(input_handle, element_dtype, shape_of_value(element_shape), leading_dims.tolist())
+
+
+tensor_list_length = _list_op("TensorListLength(input_handle: variant) -> (length: int32)")
+
+
+@tensor_list_length.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList) -> Array:
+    return np.array(len(input_handle), np.int32)
+
+
+tensor_list_element_shape = define_op(
+    f"TensorListElementShape(input_handle: variant) -> (element_shape: shape_type) {{{_SHAPE_TYPE}}}"
+)
+
+
+@tensor_list_element_shape.shape
+def _(input_handle: InputShape) -> TensorShape:
+    return TensorShape(None)
+
+
+@tensor_list_element_shape.kernel("CPU")
+def _(ctx: Any, input_handle: TensorList, *, shape_type: DType) -> Array:
+    dims = input_handle.element_shape.known_dims
+    return np.array(-1 if dims is None else [-1 if d is None else d for d in dims], shape_type.as_numpy_dtype)

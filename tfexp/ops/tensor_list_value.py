@@ -1,0 +1,144 @@
+"""`TensorList`: the value behind a variant tensor of the TensorList ops. It never changes: a change makes another list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tfexp.core.dtypes import DType
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.shape import TensorShape
+
+
+def refused(text: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, text)
+
+
+def shape_of_value(dims: np.ndarray) -> TensorShape:
+    """The shape that an element_shape input describes: a vector with -1 for what is not known, or the scalar -1."""
+    if dims.ndim == 0:
+        if dims != -1:
+            raise refused(f"The only valid scalar shape tensor is the fully unknown shape specified as -1, not {dims}")
+        return TensorShape(None)
+    return TensorShape([None if d < 0 else int(d) for d in dims])
+
+
+def _sizes(shape: TensorShape) -> tuple[int, ...]:
+    """The dimensions of a shape that is known."""
+    return tuple([int(d) for d in shape.as_list()])  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class TensorList:
+    """`items` of one dtype, all compatible with `element_shape`; None where nothing has been set yet."""
+
+    dtype: DType
+    element_shape: TensorShape
+    items: tuple[np.ndarray | None, ...] = ()
+    limit: int = -1  # the most elements that it may have
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def check_dtype(self, dtype: DType) -> None:
+        if dtype.base_dtype is not self.dtype:
+            raise refused(f"Invalid data types; op elements {dtype.name} but list elements {self.dtype.name}")
+
+    def own(self, item: np.ndarray) -> np.ndarray:
+        """A copy of `item` to keep; InvalidArgumentError where it is no element of this list."""
+        if not self.element_shape.is_compatible_with(item.shape):
+            raise refused(
+                "Tried to set a tensor with incompatible shape at a list index. Item element shape: "
+                f"{list(item.shape)} list shape: {self.element_shape}"
+            )
+        return np.array(item)
+
+    def check_index(self, index: int) -> None:
+        if not 0 <= index < len(self.items):
+            raise refused(f"Trying to access element {index} in a list with {len(self.items)} elements.")
+
+    def with_item(self, index: int, item: np.ndarray, grows: bool = False) -> TensorList:
+        grown = self.resized(index + 1) if grows and index >= len(self.items) else self
+        grown.check_index(index)
+        return replace(grown, items=(*grown.items[:index], self.own(item), *grown.items[index + 1 :]))
+
+    def with_items(self, indices: Iterable[int], rows: np.ndarray) -> TensorList:
+        items = list(self.items)
+        for index, row in zip(indices, rows, strict=True):
+            self.check_index(index)
+            items[index] = self.own(row)
+        return replace(self, items=tuple(items))
+
+    def pushed(self, item: np.ndarray) -> TensorList:
+        if 0 <= self.limit <= len(self.items):
+            raise refused(f"Tried to push item into a full list of {self.limit} elements (max_num_elements)")
+        return replace(self, items=(*self.items, self.own(item)))
+
+    def resized(self, size: int) -> TensorList:
+        if size < 0:
+            raise refused(f"TensorListSlice expects size to be non-negative. Got: {size}")
+        items = (*self.items[:size], *(None for _ in range(size - len(self.items))))
+        return replace(self, items=items)
+
+    def zeros(self) -> TensorList:
+        """The list with zeros for what has been set."""
+        return replace(self, items=tuple([None if item is None else np.zeros_like(item) for item in self.items]))
+
+    def plus(self, other: TensorList) -> TensorList:
+        """Element by element, what has not been set counting as zero; InvalidArgumentError for lists of other lengths."""
+        other.check_dtype(self.dtype)
+        if len(self) != len(other):
+            raise refused(f"Lists to add must have one length; there are {len(self)} and {len(other)} elements")
+        pairs = zip(self.items, other.items, strict=True)
+        items = tuple([b if a is None else a if b is None else np.asarray(a + b) for a, b in pairs])
+        return replace(self, element_shape=self.merged_shape(other.element_shape), items=items)
+
+    def merged_shape(self, asked: TensorShape) -> TensorShape:
+        """What is known of all elements' shape: by the list, who asks, and the elements there are."""
+        try:
+            shape = self.element_shape.merge_with(asked)
+            for item in self.items:
+                if item is not None and not shape.is_fully_defined():
+                    shape = shape.merge_with(item.shape)
+        except ValueError:
+            raise refused(
+                f"Incompatible shapes: {asked} asked of a list of elements of shape {self.element_shape}"
+            ) from None
+        return shape
+
+    def filled(self, positions: Sequence[int], asked: TensorShape) -> list[np.ndarray]:
+        """The elements at `positions`, with zeros for what has not been set; their shape has to be known then."""
+        shape = self.merged_shape(asked)
+        found = []
+        for position in positions:
+            self.check_index(position)
+            item = self.items[position]
+            if item is None:
+                if not shape.is_fully_defined():
+                    raise refused(
+                        f"Trying to read an uninitialized tensor but element_shape is not fully defined: {shape} (element "
+                        f"{position} of the list)"
+                    )
+                item = np.zeros(_sizes(shape), self.dtype.as_numpy_dtype)
+            elif not asked.is_compatible_with(item.shape):
+                raise refused(f"Incompatible shapes: an element of shape {list(item.shape)} where {asked} is asked for")
+            found.append(item)
+        return found
+
+    def stacked(self, positions: Sequence[int], asked: TensorShape) -> np.ndarray:
+        """Those elements as one array; InvalidArgumentError where their shapes differ."""
+        if not positions:
+            shape = self.merged_shape(asked)
+            if not shape.is_fully_defined():
+                raise refused(f"Tried to stack elements of an empty list with non-fully-defined element_shape: {shape}")
+            return np.zeros((0, *_sizes(shape)), self.dtype.as_numpy_dtype)
+        items = self.filled(positions, asked)
+        first = items[0].shape
+        for item in items:
+            if item.shape != first:
+                raise refused(
+                    f"TensorListStack expects elements of one shape; there are {list(first)} and {list(item.shape)}"
+                )
+        return np.stack(items)
