@@ -85,9 +85,10 @@ class _Fusible:
         self._position = {node: i for i, node in enumerate(draft.nodes)}
         self._roots = find_roots(draft)
         self._updates: dict[Hashable, list[int]] = defaultdict(list)  # the positions of a variable's updates
+        self._unknown: list[int] = []  # those of updates by handles from outside (of a loop): any variable's
         for i, node in enumerate(draft.nodes):
             for key in writes(node, self._roots):
-                self._updates[key].append(i)
+                (self._updates[key] if isinstance(key, tuple) else self._unknown).append(i)
 
     def groups(self) -> list[list[Node]]:
         """Disjoint groups, in order of their last nodes; the nodes of each in the order in which they run."""
@@ -129,7 +130,8 @@ class _Fusible:
         """Whether a variable that the node reads is updated before the last node runs."""
         first, end = self._position[node], self._position[last]
         keys = frozenset().union(*(self._roots[value] for value in node.inputs))
-        return any(first < update < end for key in keys for update in self._updates.get(key, ()))
+        updates = [*self._unknown, *(update for key in keys for update in self._updates.get(key, ()))]
+        return any(first < update < end for update in updates)
 
 
 def _is_fusible(node: Node) -> bool:

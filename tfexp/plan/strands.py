@@ -203,7 +203,7 @@ def _unfit(draft: Draft) -> set[Node]:
 
 def _acts(node: Node) -> bool:
     """Whether the node changes or looks at something that is neither a variable nor its own."""
-    if node.kernel is not None and node.kernel.handle:
+    if node.op.on_variables or (node.kernel is not None and node.kernel.handle):
         return False
     kinds = (dtypes.resource, dtypes.variant)
     if any(value.dtype.base_dtype in kinds for value in (*node.inputs, *node.outputs)):
