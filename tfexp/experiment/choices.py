@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tfexp.experiment.errors import ExperimentError
 
-__all__ = ["Choice", "Group", "commands", "conf_dir", "groups", "of_runs", "shown"]
+__all__ = ["Choice", "Group", "commands", "conf_dir", "groups", "of_runs", "own_folders", "shown"]
 
 _IN_DEFAULTS = re.compile(r"^  - (?:override )?(?P<group>[\w/]+): (?P<choice>[\w.-]+) *(?:# *(?P<says>.*))?$", re.MULTILINE)
 _HYDRAS = "hydra"
@@ -62,12 +62,18 @@ def conf_dir() -> Path:
     raise ExperimentError(f"the configuration is missing: there is no conf/config.yaml in {package} or beside it")
 
 
+def own_folders() -> list[Path]:
+    """The choices that experiments of one's own bring: `experiments/<name>/conf` where the command is given."""
+    return sorted(path for path in Path("experiments").glob("*/conf") if path.is_dir())
+
+
 def groups(more: Sequence[Path] = ()) -> dict[str, Group]:
-    """The config groups by name, in the order of their names; `more` are folders of the user's own (`--config-dir`).
+    """The config groups by name, in the order of their names; `more` are folders of the user's own (`--config-dir`), beside
+    those of `own_folders`.
 
     A choice that two folders have is the first folder's: ours, as Hydra has it.
     """
-    folders = [conf_dir(), *more]
+    folders = [conf_dir(), *more, *own_folders()]
     described = {
         found["group"]: found for found in _IN_DEFAULTS.finditer((folders[0] / "config.yaml").read_text(encoding="utf-8"))
     }

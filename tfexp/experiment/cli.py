@@ -25,7 +25,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 import tfexp as tf
 from tfexp.experiment.choices import conf_dir, groups
-from tfexp.experiment.compare import differences, numbers_of
 from tfexp.experiment.composing import (
     COMMANDS,
     SECTIONS,
@@ -33,20 +32,21 @@ from tfexp.experiment.composing import (
     checked,
     composed,
     composer,
-    config_dir_override,
     forced,
     parse,
     refuse_sweeps,
+    search_path,
+    settings_of,
 )
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, no_such
 from tfexp.experiment.missing import brought_by
 from tfexp.experiment.outputs import RunFolder, make_unique
-from tfexp.experiment.report import show_comparison
+from tfexp.experiment.reproducing import SPREAD, Earlier
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schema import Settings
 
-__all__ = ["data_of", "main", "reported"]
+__all__ = ["data_of", "main", "reported", "reproduce"]
 
 _FLAGS = {
     "--help": "this page, for the choices and settings given",
@@ -107,13 +107,10 @@ def _complain(error: Exception) -> int:
 
 def data_of(words: list[str]) -> Data:
     """The settings that `data=…` and `data.<field>=…` choose, for a program that needs no more than these."""
-    overrides = parse(words)
-    for override in overrides:
+    for override in parse(words):
         if override.key_or_group.partition(".")[0] != "data":
             raise SettingError(override.key_or_group, "only data=<choice> and data.<setting>=<value> say what to write")
-    refuse_sweeps(overrides)
-    with composer([]) as compose:
-        return checked(compose(overrides)).data
+    return settings_of(words).data
 
 
 def _main(argv: list[str]) -> int:
@@ -136,8 +133,7 @@ def _main(argv: list[str]) -> int:
     if {"train.steps", "train.epochs"} <= {o.key_or_group for o in overrides if o.value() is not None}:
         raise SettingError("train.epochs", "give train.steps or train.epochs, not both")
     command = f"python -m tfexp {shlex.join(argv)}"
-    own = [] if flags.config_dir is None else [config_dir_override(flags.config_dir)]
-    with composer(own) as compose:
+    with composer(search_path(flags.config_dir)) as compose:
         if flags.multirun:
             sweep_dir = _check_sweep(overrides, compose)
         else:
@@ -146,6 +142,8 @@ def _main(argv: list[str]) -> int:
                 return _single(overrides, compose, command)
             checked(compose(overrides))
     words = [word for word in argv if word not in flags.overrides] + [forced(override) for override in overrides]
+    if not any(override.key_or_group == "hydra.searchpath" for override in overrides):
+        words += search_path(None)  # that of --config-dir is among the words
     return _sweep([*words, *sweep_dir], command) if flags.multirun else _hydra(words, _nothing)
 
 
@@ -200,19 +198,22 @@ def _resume(path: Path, overrides: list[Override], command: str) -> int:
     return 0
 
 
-def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: str) -> int:
+def reproduce(earlier: Path, out: str | None, spread: float, command: str) -> int:
+    """What `rerun=<earlier> hydra.run.dir=<out>` does, with a `spread` of one's own; `out` is a value in Hydra's grammar."""
+    where = [] if out is None else [f"hydra.run.dir={out}"]
+    with composer([]) as compose:
+        return _rerun(earlier, parse(where), compose, command, spread)
+
+
+def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: str, spread: float = SPREAD) -> int:
     given = {override.key_or_group: override for override in overrides}
     for key in given.keys() - {"rerun", "hydra.run.dir"}:
         raise SettingError(key, "a run is run again as it was; with rerun, only hydra.run.dir may be given")
-    before = numbers_of(earlier)
+    before = Earlier(earlier)
     config = _load(earlier / "config.yaml")
     experiment = Experiment.of(_settings_of(earlier / "config.yaml", config))
     with _new_folder(compose([*overrides, *parse(["hydra.job.name=rerun"])]), given) as folder:
-        after = experiment.run(folder, _origin(command, config, overrides))["numbers"]
-        found = differences(before, after)
-        repeatable = not experiment.settings.cluster.tasks
-        show_comparison(found, earlier, folder.path, repeatable)
-    return 1 if repeatable and found else 0
+        return 0 if before.reproduce(experiment, folder, _origin(command, config, overrides), spread) else 1
 
 
 def _new_folder(config: DictConfig, given: dict[str, Override]) -> contextlib.closing[RunFolder]:

@@ -21,7 +21,7 @@ from hydra.errors import ConfigCompositionException, MissingConfigException, Ove
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, ValidationError
 
-from tfexp.experiment.choices import conf_dir
+from tfexp.experiment.choices import conf_dir, own_folders
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import SettingError, nearest, no_such
@@ -43,10 +43,11 @@ __all__ = [
     "checked",
     "composed",
     "composer",
-    "config_dir_override",
     "forced",
     "parse",
     "refuse_sweeps",
+    "search_path",
+    "settings_of",
 ]
 
 SECTIONS: dict[str, type] = {
@@ -69,11 +70,19 @@ COMMANDS = ("resume", "rerun")
 Compose = Callable[[Sequence[Override]], DictConfig]
 
 
+def settings_of(words: list[str]) -> Settings:
+    """What these words of a command line choose; all else is as `conf/` has it."""
+    overrides = parse(words)
+    refuse_sweeps(overrides)
+    with composer(search_path(None)) as compose:
+        return checked(compose(overrides))
+
+
 def composed(words: list[str], config_dir: str | None = None) -> Composed:
     """What the words of a command line compose. The values are not checked."""
     overrides = parse(words)
     refuse_sweeps(overrides)
-    own = [] if config_dir is None else [config_dir_override(config_dir)]
+    own = search_path(config_dir)
     with composer(own) as compose:
         without = compose([override for override in overrides if "." not in override.key_or_group])
         config = compose(overrides)
@@ -104,11 +113,13 @@ def parse(words: list[str]) -> list[Override]:
     return parsed
 
 
-def config_dir_override(folder: str) -> str:
-    path = Path(folder).resolve()
-    if not path.is_dir():
-        raise SettingError("--config-dir", f"there is no folder {folder}")
-    return f"hydra.searchpath=['file://{path}']"
+def search_path(config_dir: str | None) -> list[str]:
+    """The override, if one is needed, with which Hydra finds choices in that folder and in experiments of one's own."""
+    if config_dir is not None and not Path(config_dir).is_dir():
+        raise SettingError("--config-dir", f"there is no folder {config_dir}")
+    folders = [*([] if config_dir is None else [Path(config_dir)]), *own_folders()]
+    found = ", ".join(f"'file://{folder.resolve()}'" for folder in folders)
+    return [f"hydra.searchpath=[{found}]"] if found else []
 
 
 @contextlib.contextmanager
@@ -129,7 +140,9 @@ def composer(always: list[str]) -> Iterator[Compose]:
             if override.is_delete():
                 raise SettingError(override.key_or_group, "a setting cannot be taken away (~): give another value")
             if override.package is not None:
-                raise SettingError(f"{override.key_or_group}@{override.package}", "a group has its own section, without @")
+                part = f"{override.key_or_group}@{override.package}"
+                if part not in plain([other for other in overrides if other.package is None]).hydra.runtime.choices:
+                    raise SettingError(part, "a group has its own section, without @, and nothing chosen has such a part")
             if (override.is_add() or override.is_force_add()) and "." not in override.key_or_group:
                 added.append(override.key_or_group)
         chosen = plain([]).hydra.runtime.choices if added else {}

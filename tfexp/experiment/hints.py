@@ -33,5 +33,5 @@ def in_words(hint: Any) -> str:
     if NoneType in arguments:
         return " or ".join(in_words(argument) for argument in arguments)
     if arguments and arguments[-1] is Ellipsis:
-        return f"a list, each item {in_words(arguments[0])}"
+        return "a list" if arguments[0] is Any else f"a list, each item {in_words(arguments[0])}"
     return str(hint)

@@ -47,8 +47,10 @@ def bounded(
     above: float | None = None,
     below: float | None = None,
     says: str = "",
+    default: Any = dataclasses.MISSING,
 ) -> Any:
-    """A field without a default whose number, or each of whose numbers, must lie in the given range.
+    """A field whose number, or each of whose numbers, must lie in the given range. Sections of `conf/` have no `default`:
+    their files give every value.
 
     `says` describes it, under `description` in the field's metadata.
     """
@@ -59,7 +61,7 @@ def bounded(
         "below": (below, float.__lt__),
     }
     ranges = {words: (bound, holds) for words, (bound, holds) in limits.items() if bound is not None}
-    return dataclasses.field(metadata={"ranges": ranges, "description": says})
+    return dataclasses.field(default=default, metadata={"ranges": ranges, "description": says})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,14 +224,25 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Raises SettingError for choices that do not go together."""
-        self.update.check(self.cluster)
         self.replication.check(self.cluster)
+        self.update.check(self.cluster, self.replication)
+
+    @property
+    def copies(self) -> int:
+        """How many copies of the model train at the same time."""
+        return self.replication.copies(self.cluster)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same run comes to the same numbers, to the bit."""
+        return self.update.repeatable(self.cluster, self.replication) and self.input.repeatable
 
     @property
     def title(self) -> str:
         title = f"{type(self.model).__name__} on {type(self.data).__name__}"
-        workers = self.cluster.worker_count
-        return f"{title}, {workers} worker{'' if workers == 1 else 's'}" if workers else title
+        if not self.cluster.tasks:
+            return title if self.copies == 1 else f"{title}, {self.copies} towers"
+        return f"{title}, {self.copies} worker{'' if self.copies == 1 else 's'}"
 
 
 def resolve(target: str, base: type) -> type:

@@ -214,7 +214,7 @@ class _Streamed(_Reading):
     def place(self, begin: int) -> tuple[int, int, int]:
         """Workers whose files differ in size are not in step: one goes on where it would be if all had kept pace."""
         epoch, batch = divmod(begin, self.share.batches_per_epoch)
-        return 0, epoch, batch // self.share.workers
+        return 0, epoch, batch // self.share.stride
 
     def chunk(self, begin: int, number: int) -> tuple[dict[Any, Any], int]:
         files = np.array(self.records.files, object)[self._own_files(number)]

@@ -30,6 +30,10 @@ class Queue(Input):
         least=1, says="threads that put batches together; with more than one their order is not the same in every run"
     )
 
+    @property
+    def repeatable(self) -> bool:
+        return self.threads == 1
+
     def batches(self, share: Share) -> Batches:
         return _Queued(share, self)
 
