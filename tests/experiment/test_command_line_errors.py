@@ -95,11 +95,21 @@ MESSAGES = {
     "model=own model.target=tfexp.experiment.models.mlp:dense": "model.target: "
     "'tfexp.experiment.models.mlp:dense' is not a dataclass derived from tfexp.experiment.models.model.Model",
     # things that do not go together
-    "data=digits": "Linreg predicts numbers and this data has 10 classes: choose model=logreg, softmax or mlp, "
-    "or data=diabetes, line, or csv without data.classes",
-    "model=softmax data=line": "Softmax needs classes and this data's labels are numbers: choose model=linreg "
-    "or mlp, or data=digits, breast_cancer, or csv with data.classes=<how many>",
-    "model=logreg data=digits": "Logreg tells two classes apart and this data has 10: use model=softmax",
+    "data=digits": "model: Linreg predicts numbers and this data has 10 classes: choose model=softmax, mlp, or another that "
+    "knows classes, or data=diabetes, line, or csv without data.classes",
+    "model=softmax data=line": "model: Softmax needs classes and this data's labels are numbers: choose model=linreg, mlp, "
+    "or another that predicts numbers, or data=digits, breast_cancer, or csv with data.classes=<how many>",
+    "model=logreg data=digits": "model: Logreg tells two classes apart and this data has 10: choose model=softmax, or "
+    "data=breast_cancer",
+    "model=ensemble model@model.member=softmax data=line": "model.member: Softmax needs classes and this data's labels are "
+    "numbers: choose model=linreg, mlp, or another that predicts numbers, or data=digits, breast_cancer, or csv with "
+    "data.classes=<how many>",
+    "model=word2vec data=digits": "model: Word2vec learns from pairs of words, and this data has 64 features and 10 "
+    "classes: choose data=corpus, or data=csv with one column beside the label and data.standardize=false",
+    "model=cnn data=diabetes": "model.image (conf/model/cnn.yaml, line 7): [8, 8, 1] is 64 numbers and a row of this data "
+    "has 10 features: give the height, width and channels of the data's images, or data=digits, whose are [8, 8, 1]",
+    "model=lstm model.steps=7": "model.steps: a row of this data has 64 features, which 7 pieces of one length do not make: "
+    "give 2 or 4 or 8 or 16 or 32 or 64",
     "train.batch_size=355": "train.batch_size: 355 is more than the 354 training rows",
     "data=line data.test_fraction=0.996": "data.test_fraction: 0.996 of 100 rows leaves none to train on",
     "train.steps=3 train.epochs=4": "train.epochs: give train.steps or train.epochs, not both",

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import tempfile
@@ -56,7 +57,7 @@ class ModelConformance:
 
     def settings(self, **train: Any) -> Settings:
         """What `words` choose, with these changes of `train`."""
-        chosen = settings_of(list(self.words))
+        chosen = _chosen(self.words)
         course = {"steps": self.steps, "epochs": None, "eval_every": 0, "checkpoint_every": 0, **train}
         return replace(chosen, train=replace(chosen.train, **course))
 
@@ -113,7 +114,7 @@ class DataConformance:
     words: ClassVar[tuple[str, ...]]
 
     def dataset(self) -> Dataset:
-        return prepare(settings_of(list(self.words)).data)
+        return prepare(_chosen(self.words).data)
 
     def test_it_is_the_same_each_time(self) -> None:
         first, again = self.dataset(), self.dataset()
@@ -199,7 +200,7 @@ class InputConformance:
     @contextlib.contextmanager
     def _running(self, dataset: Dataset, begin: int, worker: int = 0, workers: int = 1) -> Iterator[Step]:
         """A function that makes a step and returns its features and labels."""
-        given: Input = settings_of(list(self.words)).input
+        given: Input = _chosen(self.words).input
         with tf.Graph().as_default() as graph, contextlib.ExitStack() as stack:
             share = Share(given.prepare(dataset), self.batch_size, 11, worker, workers)
             with tf.name_scope("input"):
@@ -208,6 +209,11 @@ class InputConformance:
             stack.callback(batches.stop)
             batches.start(session, begin)
             yield lambda: session.run((batches.features, batches.labels), batches.next_feeds())
+
+
+@functools.cache
+def _chosen(words: tuple[str, ...]) -> Settings:
+    return settings_of(list(words))
 
 
 def _run(settings: Settings, path: Path, *, resume: bool = False) -> dict[str, Any]:

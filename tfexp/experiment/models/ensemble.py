@@ -37,8 +37,7 @@ class Ensemble(Model):
         try:
             self._member().check(spec)
         except SettingError as error:
-            inner = error.key.removeprefix("model.")
-            raise SettingError(f"model.member.{inner}", error.problem) from error
+            raise SettingError(f"model.member{error.key.removeprefix('model')}", error.problem) from error
 
     def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
         """[members, rows, …]: what each member says."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
-from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.errors import SettingError
 from tfexp.experiment.models.dense import dense
 from tfexp.experiment.models.model import Classification
 from tfexp.experiment.models.objectives import share_of
@@ -24,7 +24,11 @@ class Logreg(Classification):
     def check(self, spec: Spec) -> None:
         super().check(spec)
         if spec.classes != 2:
-            raise ExperimentError(f"Logreg tells two classes apart and this data has {spec.classes}: use model=softmax")
+            raise SettingError(
+                "model",
+                f"Logreg tells two classes apart and this data has {spec.classes}: choose model=softmax, or "
+                "data=breast_cancer",
+            )
 
     def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
         return dense(features, 1, "linear", initializer=tf.zeros_initializer(), l2=self.l2)

@@ -23,7 +23,7 @@ import numpy as np
 
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
-from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.errors import SettingError
 from tfexp.experiment.models.objectives import (
     cross_entropy,
     mean_squared_error,
@@ -95,9 +95,10 @@ class Regression(Supervised):
 
     def check(self, spec: Spec) -> None:
         if spec.classes is not None:
-            raise ExperimentError(
-                f"{type(self).__name__} predicts numbers and this data has {spec.classes} classes: choose "
-                "model=logreg, softmax or mlp, or data=diabetes, line, or csv without data.classes"
+            raise SettingError(
+                "model",
+                f"{type(self).__name__} predicts numbers and this data has {spec.classes} classes: choose model=softmax, "
+                "mlp, or another that knows classes, or data=diabetes, line, or csv without data.classes",
             )
 
 
@@ -107,7 +108,8 @@ class Classification(Supervised):
 
     def check(self, spec: Spec) -> None:
         if spec.classes is None:
-            raise ExperimentError(
-                f"{type(self).__name__} needs classes and this data's labels are numbers: choose model=linreg or "
-                "mlp, or data=digits, breast_cancer, or csv with data.classes=<how many>"
+            raise SettingError(
+                "model",
+                f"{type(self).__name__} needs classes and this data's labels are numbers: choose model=linreg, mlp, or "
+                "another that predicts numbers, or data=digits, breast_cancer, or csv with data.classes=<how many>",
             )

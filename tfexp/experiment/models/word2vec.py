@@ -10,7 +10,7 @@ import numpy as np
 
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
-from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.errors import SettingError
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.models.objectives import share_of
 from tfexp.experiment.models.phase import random_uniform
@@ -35,9 +35,10 @@ class Word2vec(Model):
     def check(self, spec: Spec) -> None:
         if spec.width != 1 or spec.classes is None:
             labels = "numbers as labels" if spec.classes is None else f"{spec.classes} classes"
-            raise ExperimentError(
+            raise SettingError(
+                "model",
                 f"Word2vec learns from pairs of words, and this data has {spec.width} features and {labels}: choose "
-                "data=corpus, or data=csv with one column beside the label and data.standardize=false"
+                "data=corpus, or data=csv with one column beside the label and data.standardize=false",
             )
 
     def check_rows(self, features: np.ndarray, spec: Spec) -> None:
@@ -45,9 +46,10 @@ class Word2vec(Model):
         numbers = features[:, 0]
         wrong = np.flatnonzero((numbers != np.floor(numbers)) | (numbers < 0) | (numbers >= spec.classes))
         if len(wrong):
-            raise ExperimentError(
+            raise SettingError(
+                "model",
                 f"Word2vec takes numbers of words, 0 to {spec.classes - 1}, and this data has {numbers[wrong[0]]:g} among "
-                "its features: is data.standardize=false?"
+                "its features: is data.standardize=false?",
             )
 
     def outputs(self, features: tf.Tensor, spec: Spec) -> dict[str, Any]:
