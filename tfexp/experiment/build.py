@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,11 @@ from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.inputs.input import Batches, Share
+from tfexp.experiment.models.phase import evaluation_feeds
+from tfexp.experiment.objective import Objective
 from tfexp.experiment.schema import Settings
 from tfexp.experiment.update import Sync
+from tfexp.runtime.device_list import local_devices
 from tfexp.train.once_per_step import OncePerStep
 
 __all__ = [
@@ -22,6 +26,7 @@ __all__ = [
     "Replica",
     "Tower",
     "build",
+    "check_data",
     "complete",
     "copy_of",
     "learning",
@@ -37,12 +42,12 @@ class Program:
     """The graph and what the runner fetches from it and feeds to it.
 
     `batches` brings what `train` trains on into `features` and `labels`, which can be fed any number of rows.
-    `objective` is the loss with its regularization, `train` one optimizer step which adds one to `global_step`, and `loss`
-    the objective of all that the step trains on. What `train` gives is the step that the variables are of after it.
-    `others` are copies of the model that train by themselves, with the same variables. `sync` is how several processes
-    make a step together; None: they do not. `summaries` is None if there are none. `ready` gives the names of the variables
-    without a value; only a graph that shares them with others has it. `variables` are all variables in the order of their
-    names, `trained` the names of those that are trained.
+    `objective` is the loss with its regularization, `evaluating` what an evaluation feeds beside its rows, `train` one
+    optimizer step which adds one to `global_step`, and `loss` the objective of all that the step trains on. What `train`
+    gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
+    the same variables. `sync` is how several processes make a step together; None: they do not. `summaries` is None if
+    there are none. `ready` gives the names of the variables without a value; only a graph that shares them with others
+    has it. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
     """
 
     graph: tf.Graph
@@ -51,6 +56,7 @@ class Program:
     labels: tf.Tensor
     objective: tf.Tensor
     loss: tf.Tensor
+    evaluating: dict[Any, Any]
     metrics: dict[str, tf.Tensor]
     learning_rate: tf.Tensor
     global_step: tf.Variable
@@ -76,10 +82,10 @@ class Tower:
 
 @dataclass(frozen=True)
 class Copy:
-    """The model on one share of the data. `objective` is the loss with its regularization."""
+    """The model on one share of the data."""
 
     batches: Batches
-    objective: tf.Tensor
+    objective: Objective
     metrics: dict[str, tf.Tensor]
 
 
@@ -88,10 +94,11 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
 
     `replica` is the worker, of several that share the variables, that trains with the graph; None: the only process.
     """
-    settings.model.check(dataset.spec)
+    check_data(settings, dataset)
     graph = tf.Graph()
     with graph.as_default(), graph.device(_one_device(settings) if replica is None else replica.placement):
         tf.set_random_seed(settings.train.seed)
+        tf.train.get_or_create_global_step()  # which a model's random numbers follow
         copy = copy_of(settings, share_of(settings, dataset, replica))
         with tf.name_scope("train"):
             global_step, learning_rate, optimizer = learning(settings)
@@ -100,12 +107,13 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
                 assert replica is not None  # one process has nobody to make steps with
                 copies = settings.copies
                 sync = OncePerStep(optimizer, copies - settings.update.spare, copies, replica.worker)
-            train = (sync or optimizer).minimize(copy.objective, global_step=global_step)
+            gradients = copy.objective.gradients(sync or optimizer)
+            train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
         program = complete(
             settings,
             copy,
             copy.batches,
-            copy.objective,
+            copy.objective.value,
             learning_rate,
             # with `sync`, it is the replica's own copy of the step
             train if isinstance(train, tf.Tensor) else train.outputs[0],
@@ -114,6 +122,13 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
         )
     graph.finalize()
     return program
+
+
+def check_data(settings: Settings, dataset: Dataset) -> None:
+    """Raises ExperimentError for data that the model cannot learn."""
+    settings.model.check(dataset.spec)
+    for part in (dataset.train, dataset.test):
+        settings.model.check_rows(part.features, dataset.spec)
 
 
 def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
@@ -125,9 +140,7 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
     with tf.variable_scope("model", reuse=True if again else None):
         outputs = settings.model.outputs(features, spec)
     with tf.name_scope("loss"):
-        loss = settings.model.loss(outputs, labels, spec)
-        regularization = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
-        objective = tf.add_n([loss, *regularization], name="objective") if regularization else loss
+        objective = Objective.of(settings.model.loss(outputs, labels, spec))
     with tf.name_scope("metrics"):
         metrics = settings.model.metrics(outputs, labels, spec)
     return Copy(batches, objective, metrics)
@@ -162,14 +175,15 @@ def complete(
         batches=batches,
         features=copy.batches.features,
         labels=copy.batches.labels,
-        objective=copy.objective,
+        objective=copy.objective.value,
         loss=loss,
+        evaluating=evaluation_feeds(tf.get_default_graph()),
         metrics=copy.metrics,
         learning_rate=learning_rate,
         global_step=tf.train.get_global_step(),
         train=train,
         initialize=tf.global_variables_initializer(),
-        summaries=_summaries(copy.objective) if settings.train.summary_every else None,
+        summaries=_summaries(copy.objective.value) if settings.train.summary_every else None,
         ready=tf.report_uninitialized_variables(tf.global_variables()) if shared else None,
         # relative paths: a run's folder may be moved
         saver=tf.train.Saver(
@@ -220,8 +234,23 @@ def share_of(settings: Settings, dataset: Dataset, replica: Replica | None) -> S
 
 
 def _one_device(settings: Settings) -> str:
-    _device_name(settings.device.name)
+    """The only process's device. Raises SettingError if there is none of that name here."""
+    wanted = _device_name(settings.device.name)
+    there = [DeviceName.parse(name) for name in local_devices(session_config(settings))]
+    if not settings.device.soft_placement and not any(_is(device, wanted) for device in there):
+        names = ", ".join(f"/{str(device.device_type).lower()}:{device.device_index}" for device in there)
+        raise SettingError(
+            "device.name",
+            f"there is no '{settings.device.name}' here, only {names}: give one of them, or device.soft_placement=true to "
+            "run on it what has no other device",
+        )
     return settings.device.name
+
+
+def _is(device: DeviceName, wanted: DeviceName) -> bool:
+    """Whether `device` is one that the name, which may say only a part, means."""
+    parts = dataclasses.asdict(wanted)
+    return all(value in (None, getattr(device, part)) for part, value in parts.items())
 
 
 def _device_name(name: str) -> DeviceName:

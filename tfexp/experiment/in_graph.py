@@ -17,6 +17,7 @@ from tfexp.experiment.build import (
     Replica,
     Tower,
     build,
+    check_data,
     complete,
     copy_of,
     learning,
@@ -54,11 +55,13 @@ def _of_this_process(settings: Settings, number: int) -> Replica:
 
 
 def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, shared: bool) -> Program:
-    settings.model.check(dataset.spec)
+    check_data(settings, dataset)
     together = settings.update.together
     graph = tf.Graph()
     with graph.as_default():
         tf.set_random_seed(settings.train.seed)
+        with graph.device(towers[0].placement):
+            tf.train.get_or_create_global_step()  # which a model's random numbers follow
         copies = []
         for tower in towers:
             with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}"):
@@ -69,19 +72,20 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
         pairs = []
         for tower, copy in zip(towers, copies, strict=True):
             with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}/train/"):
+                gradients = copy.objective.gradients(optimizer, f"tower_{tower.worker}/")
                 if together:
-                    pairs.append(optimizer.compute_gradients(copy.objective))
+                    pairs.append(gradients)
                 else:
-                    trains.append(optimizer.minimize(copy.objective, global_step=global_step).outputs[0])
+                    trains.append(optimizer.apply_gradients(gradients, global_step=global_step).outputs[0])
         with graph.device(towers[0].placement):
-            loss, batches = copies[0].objective, _All(copies)
+            loss, batches = copies[0].objective.value, _All(copies)
             if together:
                 with tf.name_scope("train/"):
-                    loss = tf.add_n([copy.objective for copy in copies]) / len(copies)
+                    loss = tf.add_n([copy.objective.value for copy in copies]) / len(copies)
                     trains = [optimizer.apply_gradients(_means(pairs), global_step=global_step).outputs[0]]
                 batches = _Together(copies)
             others = [
-                Tower(copy.batches, train, copy.objective) for copy, train in zip(copies[1:], trains[1:], strict=False)
+                Tower(copy.batches, train, copy.objective.value) for copy, train in zip(copies[1:], trains[1:], strict=False)
             ]
             program = complete(
                 settings, copies[0], batches, loss, learning_rate, trains[0], shared=shared, others=tuple(others)

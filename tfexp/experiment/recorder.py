@@ -68,7 +68,7 @@ class Recorder:
         record: Record = {"step": step, "epoch": step / self._course.steps_per_epoch, "learning_rate": rate}
         scalars = {"learning_rate": rate}
         for part, examples in (("train", self._dataset.train), ("test", self._dataset.test)):
-            feeds = {program.features: examples.features, program.labels: examples.labels}
+            feeds = {program.features: examples.features, program.labels: examples.labels, **program.evaluating}
             values = self._session.run(fetches, feeds)
             record[part] = {name: float(value) for name, value in values.items()}
             scalars.update({f"{part}/{name}": value for name, value in record[part].items()})

@@ -42,7 +42,9 @@ class Single(Replication):
 class InGraph(Replication):
     """One client's graph has a copy of the model for each worker; without a cluster, `towers` of them in this process."""
 
-    towers: int = bounded(least=1)
+    towers: int = bounded(
+        least=1, says="without a cluster: copies of the model, each on a virtual CPU device of this process"
+    )
 
     def check(self, cluster: Cluster) -> None:
         if cluster.tasks or cluster.is_static:

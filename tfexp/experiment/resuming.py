@@ -60,6 +60,7 @@ def refuse_if_ended(files: RunFiles, settings: Settings, course: Course, step: i
 
 
 def note_stay(files: RunFiles, manifest: dict[str, Any], step: int, facts: dict[str, Any]) -> None:
-    """Add a stay that goes on from `step` to the manifest."""
+    """Add a stay that goes on from `step` to the manifest; how the one before ended is no longer how the run ended."""
     stays = [*manifest.get("resumed", []), {"at_step": step, **facts}]
-    files.write_json(files.manifest, {**manifest, "resumed": stays})
+    kept = {name: value for name, value in manifest.items() if name != "ending"}
+    files.write_json(files.manifest, {**kept, "process": facts["process"], "resumed": stays})

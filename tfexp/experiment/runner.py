@@ -18,9 +18,11 @@ from typing import Any
 import tfexp as tf
 from tfexp.experiment import manifest
 from tfexp.experiment.build import Program, session_config
+from tfexp.experiment.code_state import keep_patch
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import Dataset, prepare
-from tfexp.experiment.endings import diverged, input_failed, stopped
+from tfexp.experiment.ended import recorded
+from tfexp.experiment.endings import diverged, input_failed, says_when_full, stopped
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.in_graph import program_of
@@ -65,6 +67,7 @@ class Experiment:
             spec = tf.train.ClusterSpec(tasks)
         return cls(settings, dataset, course, program_of(settings, dataset, spec))
 
+    @says_when_full
     def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False) -> dict[str, Any]:
         """Train, evaluate and report; returns what `result.json` holds.
 
@@ -72,6 +75,12 @@ class Experiment:
         Interrupted) when the run ends before its end; its last good checkpoint is then in the folder.
         """
         facts = manifest.describe(self.settings, self.dataset, origin.command)
+        with recorded(folder, facts["process"]) as ending:
+            result = self._run(folder, origin, facts, resume)
+            ending.status = result["numbers"]["status"]
+        return result
+
+    def _run(self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool) -> dict[str, Any]:
         if not resume:
             tf.train.write_graph(self.program.graph.as_graph_def(), str(folder.path), "graph.pbtxt")
         if self.settings.cluster.tasks:
@@ -105,6 +114,7 @@ class Experiment:
 
     def _record(self, folder: RunFolder, origin: Origin, facts: dict[str, Any], begin: int | None) -> None:
         """Write down what is run; a stay that goes on from step `begin` is added to what was begun."""
+        keep_patch(folder, facts)
         if begin is None:
             folder.write_json(folder.manifest, facts)
         else:

@@ -49,7 +49,9 @@ class Sync(Update):
 
     together = True
 
-    spare: int = bounded(least=0)
+    spare: int = bounded(
+        least=0, says="with between_graph: workers that an update does not wait for; what they bring too late is dropped"
+    )
 
     def check(self, cluster: Cluster, replication: Replication) -> None:
         if isinstance(replication, Single):

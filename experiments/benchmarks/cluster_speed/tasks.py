@@ -1,8 +1,7 @@
-"""A process of a measured cluster: `tasks.py ENGINE CLUSTER JOB INDEX` serves that task and measures what it is told to.
+"""A process of a measured cluster: serves a task (ENGINE CLUSTER JOB INDEX) and measures what it is told to.
 
-A line on stdin is a request `{"program": name, "seconds": s}` (or, for workers that have to end together, `"until": step`),
-a line on stdout its answer. What is measured is written once: `tf` is tfexp or `tensorflow.compat.v1`. The process ends with
-its input.
+A request is `{"program": name, "seconds": s}` (or `"until": step`); without a program, it is answered as soon as the task
+serves. What is measured is written once: `tf` is tfexp or `tensorflow.compat.v1`. The process ends with its input.
 """
 
 from __future__ import annotations
@@ -16,21 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from experiments.benchmarks.measuring import load, serve
+
 # A program: runs one step, and tells what one step is worth (bytes moved, or 1).
 Step = Callable[[], Any]
 
 _FLOATS = 25_000_000
-
-
-def load(engine: str) -> Any:
-    if engine == "tfexp":
-        import tfexp
-
-        return tfexp
-    import tensorflow.compat.v1 as tf
-
-    tf.disable_v2_behavior()
-    return tf
 
 
 def remote_run(tf: Any, cluster: Any, index: int) -> Step:
@@ -165,26 +155,25 @@ def measure_until(step: Step, last: int) -> dict[str, float]:
 
 
 def main(engine: str, spec: str, job: str, index: int) -> None:
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever an engine prints is not an answer
     tf = load(engine)
     cluster = tf.train.ClusterSpec(json.loads(spec))
     server = tf.train.Server(cluster, job, index)
-    print(json.dumps({"up": server.target}), file=answers, flush=True)
     steps: dict[str, Step] = {}
-    for line in sys.stdin:
-        request = json.loads(line)
-        name = request["program"]
+
+    def answer(request: dict[str, Any]) -> dict[str, Any]:
+        name = request.get("program")
+        if name is None:
+            return {"up": server.target}
         if name not in steps:
             with tf.Graph().as_default():
                 steps[name] = PROGRAMS[name](tf, cluster, index)
             for _ in range(0 if "until" in request else 5):
                 steps[name]()
         if "until" in request:
-            answer = measure_until(steps[name], request["until"])
-        else:
-            answer = measure(steps[name], request["seconds"]) if request["seconds"] else {}
-        print(json.dumps(answer), file=answers, flush=True)
+            return measure_until(steps[name], request["until"])
+        return measure(steps[name], request["seconds"]) if request["seconds"] else {}
+
+    serve(answer)
     os._exit(0)  # TensorFlow's servers cannot be stopped
 
 

@@ -128,6 +128,11 @@ class Input(Section, ABC):
         """
         return dataset.in_memory()
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether one process gets the same batches in the same order each time."""
+        return True
+
     @abstractmethod
     def batches(self, share: Share) -> Batches:
         """Make the nodes, in the default graph; in the name scope `input`."""
