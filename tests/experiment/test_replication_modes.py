@@ -60,12 +60,14 @@ def assert_same(one: Path, other: Path) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_together_they_do_what_one_process_does_with_the_whole_batch(model: str, cli: Callable, tmp_path: Path) -> None:
-    common = [*MODELS[model], "train.steps=31", "train.eval_every=10", "optimizer=momentum", "schedule=exponential"]
+    common = [*MODELS[model], "train.steps=31", "train.eval_every=10", "train.trace_every=20"]
+    common += ["optimizer=momentum", "schedule=exponential"]
     assert cli(*common, "hydra.run.dir=one").code == 0
     for way, words in WAYS.items():
         ended = cli(*common, *words, "update=sync", f"hydra.run.dir={way}")
         assert ended.code == 0, ended.err
         assert_same(tmp_path / "one", tmp_path / way)
+        assert [path.name for path in (tmp_path / way / "traces").iterdir()] == ["step-20.json"]
         made = result(tmp_path / way)["timing"]["steps_of"]
         assert list(made.values()) == [31, 31]
     assert result(tmp_path / "between_graph")["dropped"] == {"worker:0": 0, "worker:1": 0}
@@ -84,7 +86,7 @@ def test_each_input_gives_each_worker_its_part(given: str, cli: Callable, tmp_pa
 
 @pytest.mark.parametrize("way", WAYS)
 def test_each_by_itself_makes_its_steps_to_the_step(way: str, cli: Callable, tmp_path: Path) -> None:
-    common = ["model=mlp", "model.hidden=[13]", "train.steps=200", "train.eval_every=50", "train.trace_every=20"]
+    common = ["model=mlp", "model.hidden=[13]", "train.steps=200", "train.eval_every=50"]
     assert cli(*common, "hydra.run.dir=one").code == 0
     ended = cli(*common, *WAYS[way], "hydra.run.dir=run")
     assert ended.code == 0, ended.err
@@ -93,7 +95,6 @@ def test_each_by_itself_makes_its_steps_to_the_step(way: str, cli: Callable, tmp
     assert sum(result(tmp_path / "run")["timing"]["steps_of"].values()) == 200
     assert run["train"]["loss"] == pytest.approx(one["train"]["loss"], rel=0.2)
     assert records(tmp_path / "run")[0] == records(tmp_path / "one")[0]
-    assert list((tmp_path / "run" / "traces").iterdir())
 
 
 def test_spare_workers_and_what_they_bring_too_late(cli: Callable, tmp_path: Path) -> None:

@@ -187,6 +187,7 @@ def test_two_workers_with_supervisors():
             until_step(session, train, steps)
             weights[index] = session.run("w:0")
             done.wait(30)
+            supervisor.request_stop()  # first: the updates end with the session, which is no error then
             session.close()
             supervisor.stop()
 
