@@ -107,7 +107,9 @@ class Train(Section):
 
     steps: int | None = bounded(least=1, says="updates of the variables, of all workers together")
     epochs: int | None = bounded(least=1, says="passes over the training rows; when given, takes the place of steps")
-    batch_size: int | None = bounded(least=1, says="rows of one step, of each worker; null: all training rows in one batch")
+    batch_size: int | None = bounded(
+        least=1, says="rows of a step: of each worker, or, with update=sync, of all together; null: all training rows"
+    )
     seed: int = bounded(
         least=0, below=2**31, says="of the graph (initial values, random ops) and of the order of the batches"
     )
