@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import tfexp as tf
-from tfexp.distributed.gang import Gang, TaskFailed
+from tfexp.distributed.gang import Gang, Restarts, TaskFailed
 from tfexp.distributed.hosting import Hosting as TaskHosting
 from tfexp.distributed.hosting import HostingError, Message, TaskSpec, Work
 from tfexp.experiment.course import Course
@@ -70,20 +70,23 @@ class _Driver:
         self.made = dict.fromkeys(self.workers, 0)
         self.ended: dict[str, Message] = {}
         self.ready: set[str] = set()
-        self.alone = False
-        """Whether the chief knows that all other workers have ended."""
+        self.going = self.alone = self.stopping = False
+        """Whether the workers were told to go, the chief that all others have ended, the workers to stop."""
+        self.before = dict.fromkeys(self.workers, 0)
+        """The steps of workers' former processes."""
 
     def train(self) -> tuple[dict[str, Any], list[Record]]:
         self.folder.logs.mkdir(exist_ok=True)
-        hosting = _hosting(self.cluster, self.folder.logs)
-        gang = Gang(hosting, self._tasks(), self.folder.logs, _say, self.cluster.start_within)
+        self.hosting = hosting = _hosting(self.cluster, self.folder.logs)
+        restarts = Restarts(self.cluster.restarts, self.cluster.silence)
+        gang = Gang(hosting, self._tasks(), self.folder.logs, _say, self.cluster.start_within, restarts)
         with StopRequest(lambda: gang.wake("signal")) as stop:
             try:
                 with gang:
-                    rows = [dataclasses.asdict(row) for row in gang.rows]
-                    self.folder.write_json(self.folder.tasks, {"hosting": hosting.kind, "tasks": rows})
+                    self._write_rows(gang)
                     done, seconds = self._follow(gang, stop)
                     gang.dismiss()
+                    rows = self._write_rows(gang)
             except TaskFailed as error:
                 raise self._failed(error) from error
             except HostingError as error:
@@ -94,7 +97,12 @@ class _Driver:
                 if stop.signal is None or self.ready:
                     raise
                 raise Interrupted(stop.signal, "stopped before the first step: nothing was trained") from None
-            return self._finish(done, rows, seconds, stop)
+            return self._finish(done, rows, seconds, stop, gang.restarted)
+
+    def _write_rows(self, gang: Gang) -> list[dict[str, Any]]:
+        rows = [dataclasses.asdict(row) for row in gang.rows]
+        self.folder.write_json(self.folder.tasks, {"hosting": self.hosting.kind, "tasks": rows})
+        return rows
 
     def _tasks(self) -> list[TaskSpec]:
         arguments = {
@@ -121,10 +129,13 @@ class _Driver:
                 match message["kind"]:
                     case "signal":
                         _say("stopping: every worker ends its step, then everything is saved (Ctrl-C again to give up)")
-                        gang.tell("stop", *self.workers)
+                        self._stop(gang)
                     case "ready":
                         self.ready.add(name)
-                        if len(self.ready) == len(self.workers):
+                        if self.going:
+                            self._catch_up(gang, name)
+                        elif len(self.ready) == len(self.workers):
+                            self.going = True
                             gang.tell("go", *self.workers)
                             began = time.perf_counter()
                             title, begin = self.settings.title, self.begin or 0
@@ -135,16 +146,55 @@ class _Driver:
                             _say(f"the first step was made {time.perf_counter() - self.began:.1f} s after the start")
                         self._show(progress, name, message)
                     case "enough":
-                        gang.tell("stop", *self.workers)
+                        self._stop(gang)
                     case "ended":
                         self._end(progress, name, message["result"])
+                    case "lost" | "back" | "silent" | "heard" | "provided" as fate:
+                        self._tell_of(gang, name, fate, message)
                 if len(self.ready) == len(self.workers) and self.ended.keys() == others and not self.alone:
                     self.alone = True
                     gang.tell("alone", _CHIEF)
         return self.ended[_CHIEF], time.perf_counter() - began
 
+    def _stop(self, gang: Gang) -> None:
+        self.stopping = True
+        gang.tell("stop", *self.workers)
+
+    def _catch_up(self, gang: Gang, name: str) -> None:
+        """Tell a worker that was started again what its former process knew."""
+        gang.tell("go", name)
+        if self.stopping:
+            gang.tell("stop", name)
+        if self.alone and name == _CHIEF:
+            gang.tell("alone", name)
+
+    def _tell_of(self, gang: Gang, name: str, fate: str, message: Message) -> None:
+        """What happened to a task, in words; and what follows from it."""
+        match fate:
+            case "lost":
+                what = "starting it again" if self.hosting.starts_again else "waiting for it to come back"
+                _say(f"{name} {message['why']}; {what} ({message['attempt']} of {message['of']} times)")
+                if name in self.made:
+                    self.before[name] = self.made[name]
+                if not self.going:
+                    self.ready.discard(name)
+            case "back":
+                _say(f"{name} serves again after {message['seconds']:.1f} s")
+                self._write_rows(gang)
+                if name not in self.workers:
+                    gang.tell("lost", _CHIEF)
+            case "silent":
+                _say(f"nobody hears from {name} for {message['seconds']:.1f} s: it is suspended, or cut off")
+            case "heard":
+                _say(f"{name} is heard from again after {message['seconds']:.1f} s")
+            case "provided" if self.going:
+                restored = message["restored"]
+                where = f"the variables were restored from {Path(restored).name}" if restored else "no step was lost"
+                _say(f"{where}: going on after step {message['step']}")
+                self.step = message["step"]
+
     def _show(self, progress: Progress | None, name: str, message: Message) -> None:
-        self.made[name] = message["steps"]
+        self.made[name] = self.before[name] + message["steps"]
         if progress is not None and message["step"] > self.step:
             self.step = message["step"]
             detail = ", ".join(f"{worker} {steps}" for worker, steps in self.made.items())
@@ -161,7 +211,7 @@ class _Driver:
     # --- the end ----------------------------------------------------------------------------------------------------
 
     def _finish(
-        self, done: Message, rows: list[dict[str, Any]], seconds: float, stop: StopRequest
+        self, done: Message, rows: list[dict[str, Any]], seconds: float, stop: StopRequest, restarted: dict[str, int]
     ) -> tuple[dict[str, Any], list[Record]]:
         if done["ended"] == "interrupted":
             assert stop.signal is not None
@@ -172,8 +222,10 @@ class _Driver:
             "steps": steps,
             "seconds": seconds,
             "steps_per_second": steps / seconds,
-            "steps_of": {name: self.ended[name]["steps"] for name in self.workers},
+            "steps_of": {name: self.made[name] for name in self.workers},
         }
+        if any(restarted.values()):
+            timing["restarts"] = {name: times for name, times in restarted.items() if times}
         result = {"numbers": done["numbers"], "timing": timing}
         self.folder.write_json(self.folder.result, result)
         values = {name: np.asarray(value, np.float32) for name, value in done["values"].items()}

@@ -2,7 +2,7 @@
 
 The workers take turns with the batches of each epoch: worker `w` of `W` has the batches numbered `w`, `w + W`, `w + 2 W`…
 The first of them, the chief, alone initialises or restores, evaluates, writes summaries and saves; the others wait until
-the variables have their values.
+the variables have their values. When a task that they need is lost, each of them goes on in a new session (`recovering`).
 
 The workers make `train.steps` updates in all, to the step: a worker begins another step only while it has seen at most
 `steps - W` of them. When all others have stopped, at most `W - 1` are left, and the chief makes them.
@@ -14,7 +14,6 @@ import contextlib
 import math
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import should_stop
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.recorder import TRACED, Recorder
+from tfexp.experiment.recovering import Feeding, State, recovering
 from tfexp.experiment.resuming import earlier_records
 from tfexp.experiment.transfer import from_plain
 
@@ -71,64 +71,56 @@ class _Replica:
         self.step = self.begin or 0
         """The most updates that it has seen, of all workers."""
         self.loss = math.nan
+        self.gone = self.alone = False
+        """Whether it was told to go, and that all others have ended."""
 
     def train(self) -> dict[str, Any]:
         config = session_config(self.settings.device)
         # What the other workers do, and whether they are there, is none of this one's business.
         config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
-        manager = tf.train.SessionManager(
-            ready_op=self.program.ready, graph=self.program.graph, recovery_wait_secs=_LOOK_EVERY
-        )
+        self.state = State(self.member, self.program, Checkpoints(self.files, self.program), config)
+        self.feeding = Feeding(self.member.target, self.program, self.settings.device, self.member.index)
+        with contextlib.closing(self.feeding):
+            return recovering(self._in_a_session)
+
+    def _in_a_session(self) -> dict[str, Any]:
+        """The worker's part, or what is left of it; raises what `recovering` overcomes."""
         if not self.is_chief:
-            with (
-                manager.wait_for_session(self.member.target, config=config, max_wait_secs=None) as session,
-                self._fed(session),
-            ):
-                self._wait_to_go()
-                began = time.perf_counter()
-                self._loop(session, None)
+            with self.state.waited_for(_LOOK_EVERY) as session:
+                self._take_up(session)
+                with self.feeding.explained():
+                    self._wait_to_go(session)
+                    began = time.perf_counter()
+                    self._loop(session, None)
                 return self._done(time.perf_counter() - began)
-        with self._prepared(manager, config) as session, self._fed(session):
-            return self._lead(session)
+        with self.state.provided(restore=self.begin is not None) as session:
+            self._take_up(session)
+            with self.feeding.explained():
+                return self._lead(session)
 
-    @contextlib.contextmanager
-    def _fed(self, session: tf.Session) -> Iterator[None]:
-        """Batches come in the block; an error of theirs is said in words for the user."""
-        batches = self.program.batches
-        try:
-            batches.start(session, self.begin or 0)
-            yield
-        except tf.errors.OpError as error:
-            problem = batches.explain(error)
-            if problem is None:
-                raise
-            raise problem from error
-        finally:
-            batches.stop()
-
-    def _prepared(self, manager: tf.train.SessionManager, config: tf.ConfigProto) -> tf.Session:
-        """The chief's session, whose variables are initialised or restored."""
-        if self.begin is None:
-            return manager.prepare_session(self.member.target, init_op=self.program.initialize, config=config)
-        with Checkpoints(self.files, self.program).restoring() as path:
-            return manager.prepare_session(
-                self.member.target, saver=self.program.saver, checkpoint_filename_with_path=path, config=config
-            )
+    def _take_up(self, session: tf.Session) -> None:
+        """Go on where all workers have come to."""
+        self.step = int(session.run(self.program.global_step))
+        self.feeding.start(session, self.step)
 
     def _lead(self, session: tf.Session) -> dict[str, Any]:
         """The chief's part."""
         recorder = Recorder(self.files, self.dataset, self.program, self.course, session)
-        records = [] if self.begin is None else earlier_records(self.files, self.settings, self.begin)
+        records = earlier_records(self.files, self.settings, self.step)
         with recorder.open(records):
-            if self.begin is None:
-                recorder.evaluate(0)
+            recorder.checkpoints.adopt()
+            if not records:
+                recorder.evaluate(self.step)
+            if recorder.checkpoints.last is None:
                 self._save(recorder)
-            else:
-                recorder.checkpoints.adopt()
-            self._wait_to_go()
+            self.member.send("provided", step=self.step, restored=self.state.restored)
+            self._wait_to_go(session)
             began = time.perf_counter()
-            status = self._loop(session, recorder)
-            self.member.wait_for("alone")
+            stopped = should_stop(records, self.settings.train.early_stop)  # before it was started again
+            status = "stopped early" if stopped else self._loop(session, recorder)
+            if not self.alone:
+                self.state.wait_for("alone", session)
+                self.alone = True
             self.step = int(session.run(self.program.global_step))
             if status == "finished" and not self.member.stopping:
                 self._loop(session, recorder, alone=True)
@@ -143,10 +135,12 @@ class _Replica:
             values = {name: value.tolist() for name, value in recorder.short_values().items()}
             return {**done, "ended": status, "numbers": recorder.numbers(status, self.step), "values": values}
 
-    def _wait_to_go(self) -> None:
+    def _wait_to_go(self, session: tf.Session) -> None:
         """All workers begin together, once the chief has recorded where they begin."""
-        self.member.send("ready")
-        self.member.wait_for("go")
+        if not self.gone:
+            self.member.send("ready")
+            self.state.wait_for("go", session)
+            self.gone = True
 
     def _done(self, seconds: float) -> dict[str, Any]:
         return {"status": "done", "step": self.step, "steps": self.made, "seconds": seconds, "loss": self.loss}

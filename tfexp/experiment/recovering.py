@@ -1,0 +1,148 @@
+"""How a worker goes on when a task that it needs is lost: in a new session, with the values that are left.
+
+Where the parameter servers live, nothing is lost: whoever was started again takes up what they have. Where one was
+started again its variables have no values: then the chief restores all of them, on all servers, from the newest checkpoint,
+and the others wait for that. A step that failed is not made again, as it may have reached the variables all the same: the
+next batch makes the next step, so that no gradient is applied twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import tfexp as tf
+from tfexp.distributed.hosted import Member
+from tfexp.experiment.build import Program, session_config
+from tfexp.experiment.checkpoints import Checkpoints
+from tfexp.experiment.schema import Device
+
+__all__ = ["Feeding", "State", "lost", "recovering"]
+
+T = TypeVar("T")
+
+# Seconds before the next try to reach a task that is gone: the first, and at most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5
+
+
+def lost(error: tf.errors.OpError) -> bool:
+    """Whether it is what the loss of a task makes of a step or a session."""
+    if isinstance(error, tf.errors.FailedPreconditionError):
+        return "uninitialized" in error.message  # the variables are about to be restored
+    return isinstance(error, tf.errors.AbortedError | tf.errors.UnavailableError)
+
+
+def recovering(attempt: Callable[[], T]) -> T:
+    """What `attempt` gives, made as often as it takes while tasks are lost."""
+    pause = _FIRST_PAUSE
+    while True:
+        try:
+            return attempt()
+        except tf.errors.OpError as error:
+            if not lost(error):
+                raise
+            print(f"a task was lost, going on in a new session: {error.message.splitlines()[0]}", flush=True)
+        # Nobody tells a client that a server is back.
+        threading.Event().wait(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+class State:
+    """The variables that all workers share, as sessions of one worker have them."""
+
+    def __init__(self, member: Member, program: Program, checkpoints: Checkpoints, config: tf.ConfigProto):
+        self._member, self._program, self._checkpoints, self._config = member, program, checkpoints, config
+        self.restored: str | None = None
+        """The checkpoint that the last session was restored from; None if its variables had their values."""
+
+    def wait_for(self, kind: str, session: tf.Session) -> None:
+        """Wait for this word of the driver; raises what the session says when a parameter server is lost meanwhile."""
+        while self._member.wait_for(kind, "lost")["kind"] == "lost":
+            session.run(self._program.global_step)  # a session that is younger than the loss is well
+
+    @contextlib.contextmanager
+    def waited_for(self, look_every: float) -> Iterator[tf.Session]:
+        """A session in which the chief has provided all values."""
+        program = self._program
+        manager = tf.train.SessionManager(ready_op=program.ready, graph=program.graph, recovery_wait_secs=look_every)
+        with manager.wait_for_session(self._member.target, config=self._config, max_wait_secs=None) as session:
+            yield session
+
+    @contextlib.contextmanager
+    def provided(self, *, restore: bool) -> Iterator[tf.Session]:
+        """The chief's session: what has no value gets the newest checkpoint's, or where there is none, its initial one.
+
+        With `restore` there has to be one. Raises ExperimentError as `Checkpoints.restoring`.
+        """
+        program = self._program
+        with tf.Session(self._member.target, graph=program.graph, config=self._config) as session:
+            missing = len(session.run(program.ready))
+            self.restored = None
+            if missing:
+                if missing < len(program.variables):
+                    self._forget_all()
+                self._checkpoints = self._checkpoints.newest()
+                if restore or self._checkpoints.last is not None:
+                    self._checkpoints.restore(session)
+                    self.restored = self._checkpoints.last
+                else:
+                    session.run(program.initialize)
+            yield session
+
+    def _forget_all(self) -> None:
+        """Take the variables' values on all parameter servers.
+
+        Some of them were lost and the others are ahead of the checkpoint. Were a chief killed while it restores, the
+        next one could not tell which are; but it can tell those without a value.
+        """
+        address = self._member.cluster.task_address("ps", 0)
+        tf.Session.reset(f"grpc://{address}", config=tf.ConfigProto(device_filters=["/job:ps"]))
+
+
+class Feeding:
+    """The worker's batches, which come from its own server: in a session that outlives those that parameter servers end.
+
+    `target` is that server; `close` it.
+    """
+
+    def __init__(self, target: str, program: Program, device: Device, index: int):
+        self._target, self._program, self._batches = target, program, program.batches
+        self._config = session_config(device)
+        self._config.device_filters.append(f"/job:worker/task:{index}")
+        self._own = f"/job:worker/replica:0/task:{index}/"
+        self._session: tf.Session | None = None
+        self._incarnation: int | None = None
+
+    def start(self, session: tf.Session, begin: int) -> None:
+        """Have batches come, from number `begin` on; they go on as they are unless the server is another process now."""
+        incarnation = next(d.incarnation for d in session.list_devices() if d.name.startswith(self._own))
+        if incarnation == self._incarnation:
+            return
+        with contextlib.suppress(tf.errors.OpError):  # its server is gone, and all that it had
+            self.close()
+        self._incarnation = incarnation
+        self._session = tf.Session(self._target, graph=self._program.graph, config=self._config)
+        with self.explained():
+            self._batches.start(self._session, begin)
+
+    @contextlib.contextmanager
+    def explained(self) -> Iterator[None]:
+        """A block in which an error of the batches is said in words for the user."""
+        try:
+            yield
+        except tf.errors.OpError as error:
+            problem = None if lost(error) else self._batches.explain(error)
+            if problem is None:
+                raise
+            raise problem from error
+
+    def close(self) -> None:
+        """End what runs in the background."""
+        session, self._session, self._incarnation = self._session, None, None
+        if session is not None:
+            try:
+                self._batches.stop()
+            finally:
+                session.close()
