@@ -51,7 +51,7 @@ class Checkpoints:
 
     @contextlib.contextmanager
     def restoring(self) -> Iterator[str]:
-        """A block that restores the checkpoint that it is given: its errors end in ExperimentError, but for those of lost tasks."""
+        """A block that restores the checkpoint that it gets: its errors end in ExperimentError, unless a task was lost."""
         if self.last is None:
             raise ExperimentError(f"{self._folder} holds no checkpoint to resume from")
         try:

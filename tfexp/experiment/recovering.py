@@ -15,11 +15,11 @@ from typing import TypeVar
 
 import tfexp as tf
 from tfexp.distributed.hosted import Member
-from tfexp.experiment.build import Program, session_config
+from tfexp.experiment.build import Program
 from tfexp.experiment.checkpoints import Checkpoints
-from tfexp.experiment.schema import Device
+from tfexp.experiment.inputs.input import Batches
 
-__all__ = ["Feeding", "State", "lost", "recovering"]
+__all__ = ["State", "fed", "lost", "recovering"]
 
 T = TypeVar("T")
 
@@ -101,48 +101,20 @@ class State:
         tf.Session.reset(f"grpc://{address}", config=tf.ConfigProto(device_filters=["/job:ps"]))
 
 
-class Feeding:
-    """The worker's batches, which come from its own server: in a session that outlives those that parameter servers end.
-
-    `target` is that server; `close` it.
-    """
-
-    def __init__(self, target: str, program: Program, device: Device, index: int):
-        self._target, self._program, self._batches = target, program, program.batches
-        self._config = session_config(device)
-        self._config.device_filters.append(f"/job:worker/task:{index}")
-        self._own = f"/job:worker/replica:0/task:{index}/"
-        self._session: tf.Session | None = None
-        self._incarnation: int | None = None
-
-    def start(self, session: tf.Session, begin: int) -> None:
-        """Have batches come, from number `begin` on; they go on as they are unless the server is another process now."""
-        incarnation = next(d.incarnation for d in session.list_devices() if d.name.startswith(self._own))
-        if incarnation == self._incarnation:
-            return
-        with contextlib.suppress(tf.errors.OpError):  # its server is gone, and all that it had
-            self.close()
-        self._incarnation = incarnation
-        self._session = tf.Session(self._target, graph=self._program.graph, config=self._config)
-        with self.explained():
-            self._batches.start(self._session, begin)
-
-    @contextlib.contextmanager
-    def explained(self) -> Iterator[None]:
-        """A block in which an error of the batches is said in words for the user."""
-        try:
-            yield
-        except tf.errors.OpError as error:
-            problem = None if lost(error) else self._batches.explain(error)
-            if problem is None:
-                raise
-            raise problem from error
-
-    def close(self) -> None:
-        """End what runs in the background."""
-        session, self._session, self._incarnation = self._session, None, None
-        if session is not None:
-            try:
-                self._batches.stop()
-            finally:
-                session.close()
+@contextlib.contextmanager
+def fed(batches: Batches, session: tf.Session, begin: int) -> Iterator[None]:
+    """Batches come in the block, from number `begin` on; an error of theirs is said in words for the user."""
+    try:
+        batches.start(session, begin)
+        yield
+    except tf.errors.OpError as error:
+        problem = None if lost(error) else batches.explain(error)
+        with contextlib.suppress(tf.errors.OpError):  # of a session that is of no use any more
+            batches.stop()
+        if problem is None:
+            raise
+        raise problem from error
+    except BaseException:
+        batches.stop()
+        raise
+    batches.stop()

@@ -14,6 +14,7 @@ import contextlib
 import math
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import should_stop
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.recorder import TRACED, Recorder
-from tfexp.experiment.recovering import Feeding, State, recovering
+from tfexp.experiment.recovering import State, fed, recovering
 from tfexp.experiment.resuming import earlier_records
 from tfexp.experiment.transfer import from_plain
 
@@ -79,29 +80,25 @@ class _Replica:
         # What the other workers do, and whether they are there, is none of this one's business.
         config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
         self.state = State(self.member, self.program, Checkpoints(self.files, self.program), config)
-        self.feeding = Feeding(self.member.target, self.program, self.settings.device, self.member.index)
-        with contextlib.closing(self.feeding):
-            return recovering(self._in_a_session)
+        return recovering(self._in_a_session)
 
     def _in_a_session(self) -> dict[str, Any]:
         """The worker's part, or what is left of it; raises what `recovering` overcomes."""
         if not self.is_chief:
-            with self.state.waited_for(_LOOK_EVERY) as session:
-                self._take_up(session)
-                with self.feeding.explained():
-                    self._wait_to_go(session)
-                    began = time.perf_counter()
-                    self._loop(session, None)
+            with self.state.waited_for(_LOOK_EVERY) as session, self._fed(session):
+                self._wait_to_go(session)
+                began = time.perf_counter()
+                self._loop(session, None)
                 return self._done(time.perf_counter() - began)
-        with self.state.provided(restore=self.begin is not None) as session:
-            self._take_up(session)
-            with self.feeding.explained():
-                return self._lead(session)
+        with self.state.provided(restore=self.begin is not None) as session, self._fed(session):
+            return self._lead(session)
 
-    def _take_up(self, session: tf.Session) -> None:
-        """Go on where all workers have come to."""
+    @contextlib.contextmanager
+    def _fed(self, session: tf.Session) -> Iterator[None]:
+        """Batches come in the block, from where all workers have come to."""
         self.step = int(session.run(self.program.global_step))
-        self.feeding.start(session, self.step)
+        with fed(self.program.batches, session, self.step):
+            yield
 
     def _lead(self, session: tf.Session) -> dict[str, Any]:
         """The chief's part."""
