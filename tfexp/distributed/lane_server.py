@@ -169,7 +169,8 @@ class LaneServer:
         method, request = frames.decoded_request(kind, number, body, tensors)
         served.call = self._host.begin()
         try:
-            if served.gone:
+            # Of what was sent before its sender went, or gave up, nothing is begun: a new session may be at work already.
+            if served.gone or served.hung_up():
                 self._host.cancel(served.call, _gone())
             reply = self._host.run(served.call, request)
         finally:

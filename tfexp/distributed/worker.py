@@ -135,6 +135,9 @@ class Worker(Machine):
                         f"The cluster of {request.master_task or 'the master'} differs from that of {self._own}: "
                         f"{name} is at {address} there and at {mine} here",
                     )
+        for name, incarnation in self._incarnations.items():
+            if request.incarnations.get(name, incarnation) != incarnation:
+                raise AbortedError(None, None, f"{name} was started again since {request.master_task} asked for its status")
         master = (request.master_task, request.master_incarnation)
         commands: list[Command] = []
         for handle, session in list(self._sessions.items()):
@@ -149,15 +152,16 @@ class Worker(Machine):
         return [*commands, Respond(call, m.Done())]
 
     def _end_session(self, handle: str) -> list[Command]:
+        """Nothing is begun for the session any more, and what is under way is given up."""
         del self._sessions[handle]
-        error = AbortedError(None, None, f"A task of the session {handle} was started again")
+        error = AbortedError(None, None, f"The session {handle} has ended on {self._own}")
         steps = {run.step for step in self._steps.values() for run in step.runs.values() if run.session == handle}
         return [*(command for step in sorted(steps) for command in self._fail_step(step, error, None)), Forget(handle)]
 
     def _delete_session(self, call: int, request: m.DeleteWorkerSession) -> list[Command]:
-        if not request.session or self._sessions.pop(request.session, None) is None:
+        if not request.session or request.session not in self._sessions:
             return [Respond(call, m.Done())]
-        return [Forget(request.session), Respond(call, m.Done())]
+        return [*self._end_session(request.session), Respond(call, m.Done())]
 
     def _session(self, handle: str) -> _Session:
         found = self._sessions.get(handle)

@@ -70,8 +70,13 @@ class _Driver:
         self.made = dict.fromkeys(self.workers, 0)
         self.ended: dict[str, Message] = {}
         self.ready: set[str] = set()
-        self.going = self.alone = self.stopping = False
-        """Whether the workers were told to go, the chief that all others have ended, the workers to stop."""
+        self.going = self.alone = self.stopping = self.provided = False
+        """Whether the workers were told to go, the chief that all others have ended, the workers to stop; and whether the
+        chief has found or restored the variables since a parameter server was lost.
+        """
+        self.lost_at: dict[str, float] = {}
+        self.recoveries: dict[str, list[float]] = {}
+        """When tasks were lost without which somebody does not train; the seconds until he did again."""
         self.before = dict.fromkeys(self.workers, 0)
         """The steps of workers' former processes."""
 
@@ -145,6 +150,7 @@ class _Driver:
                         if not any(self.made.values()):
                             _say(f"the first step was made {time.perf_counter() - self.began:.1f} s after the start")
                         self._show(progress, name, message)
+                        self._goes_on(name)
                     case "enough":
                         self._stop(gang)
                     case "ended":
@@ -174,8 +180,11 @@ class _Driver:
             case "lost":
                 what = "starting it again" if self.hosting.starts_again else "waiting for it to come back"
                 _say(f"{name} {message['why']}; {what} ({message['attempt']} of {message['of']} times)")
+                self.lost_at[name] = time.perf_counter()
                 if name in self.made:
                     self.before[name] = self.made[name]
+                else:
+                    self.provided = False
                 if not self.going:
                     self.ready.discard(name)
             case "back":
@@ -188,10 +197,18 @@ class _Driver:
             case "heard":
                 _say(f"{name} is heard from again after {message['seconds']:.1f} s")
             case "provided" if self.going:
+                self.provided = True
                 restored = message["restored"]
                 where = f"the variables were restored from {Path(restored).name}" if restored else "no step was lost"
                 _say(f"{where}: going on after step {message['step']}")
                 self.step = message["step"]
+
+    def _goes_on(self, worker: str) -> None:
+        """A worker has made a step: say so if that shows that a loss is overcome."""
+        for task in [task for task in self.lost_at if task == worker or (task not in self.workers and self.provided)]:
+            seconds = time.perf_counter() - self.lost_at.pop(task)
+            self.recoveries.setdefault(task, []).append(round(seconds, 3))
+            _say(f"{worker} trains again {seconds:.1f} s after {task} was lost")
 
     def _show(self, progress: Progress | None, name: str, message: Message) -> None:
         self.made[name] = self.before[name] + message["steps"]
@@ -226,6 +243,7 @@ class _Driver:
         }
         if any(restarted.values()):
             timing["restarts"] = {name: times for name, times in restarted.items() if times}
+            timing["recovery_seconds"] = self.recoveries
         result = {"numbers": done["numbers"], "timing": timing}
         self.folder.write_json(self.folder.result, result)
         values = {name: np.asarray(value, np.float32) for name, value in done["values"].items()}
