@@ -1,4 +1,4 @@
-"""`python -m tests.chaos simulate|clusters`: the long part of the chaos suite. Failing seeds are printed; `--from` replays."""
+"""`python -m tests.chaos simulate|clusters`: the long part of the chaos suite. It prints failing seeds; `--from` replays."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _simulate(first: int, count: int, console: Console) -> list[int]:
             outcomes.append(simulate(seed))
         except Violation as violation:
             failed.append(seed)
-            console.print(f"seed {seed}: {violation}")
+            console.print(f"seed {seed}: {violation}", markup=False, soft_wrap=True)
     _show_simulations(outcomes, time.perf_counter() - began, console)
     return failed
 
@@ -54,13 +54,13 @@ def _clusters(first: int, count: int, console: Console) -> list[int]:
                 ended = run(schedule(seed), Path(folder))
             except Broken as broken:
                 failed.append(seed)
-                console.print(f"seed {seed}: {broken}", markup=False)
+                console.print(f"seed {seed}: {broken}", markup=False, soft_wrap=True)
                 continue
         timing = ended.result["timing"]
         console.print(
-            f"seed {seed}: {', '.join(map(str, ended.actions))}; {timing['steps_per_second']:,.0f} steps/s, trained again after "
-            f"{timing.get('recovery_seconds', {})}",
+            f"seed {seed}: {', '.join(map(str, ended.actions))}; {timing['steps_per_second']:,.0f} steps/s",
             markup=False,
+            soft_wrap=True,
         )
         for task, seconds in ended.recoveries.items():
             recoveries.setdefault(task, []).extend(seconds)

@@ -31,7 +31,7 @@ _PATIENCE = 20000
 VARIABLES = ("step", "first", "second")
 
 
-class Violation(AssertionError):
+class Violation(AssertionError):  # noqa: N818 -- what happened
     """Something happened that must not, whatever the faults."""
 
 

@@ -1,8 +1,8 @@
 """A simulated cluster: the masters and workers of tasks as they are, with a network and processes that fail by a seed.
 
-One event at a time, chosen by the seed: a letter is delivered, or lost, or comes twice; a task is killed, suspended, goes on,
-or is started again. Graphs are run by the programs of the tasks themselves, with variables in the tasks' own resources. What
-belongs to a process (its connections, the requests that it serves) ends with it, as with sockets.
+One event at a time, chosen by the seed: a letter is delivered, or lost, or comes twice; a task is killed, suspended, goes
+on, or is started again. Graphs are run by the programs of the tasks themselves, with variables in the tasks' own resources.
+What belongs to a process (its connections, the requests that it serves) ends with it, as with sockets.
 """
 
 from __future__ import annotations

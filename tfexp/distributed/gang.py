@@ -274,8 +274,11 @@ class Gang:
         if not self._restarts.most or (message["kind"] == "failed" and not message["of_a_peer"]):
             raise self._blame(name, message)
         if self.restarted[name] >= self._restarts.most:
-            raise self._failure(name, message)
-        failure = self._failure(name, message)
+            times = self.restarted[name]
+            failure = self._failure(name, message)
+            again = f"after it was started again {times} time{'' if times == 1 else 's'}, which is all that it may"
+            raise TaskFailed(name, f"{failure.why}, {again}", failure.log)
+        why = self._failure(name, message).why
         self.restarted[name] += 1
         self._serving.pop(name, None)
         self._told.discard(name)
@@ -286,7 +289,7 @@ class Gang:
         if not message.get("same_process"):
             self._process[name] += 1
         self._hosting.restart(self._tasks[name], self._addresses.get(name), self._sink(self._process[name]))
-        return {"kind": "lost", "why": failure.why, "attempt": self.restarted[name], "of": self._restarts.most}
+        return {"kind": "lost", "why": why, "attempt": self.restarted[name], "of": self._restarts.most}
 
     def _blame(self, name: str, message: Message) -> TaskFailed:
         """The failure that came first in fact: a task that misses another may be heard before that one's end is."""
@@ -301,13 +304,11 @@ class Gang:
         return self._failure(name, message)
 
     def _failure(self, name: str, message: Message) -> TaskFailed:
-        times = self.restarted[name]
-        again = f", after it was started again {times} time{'' if times == 1 else 's'}" if times else ""
         if message["kind"] == "failed":
-            return TaskFailed(name, f"failed: {message['error']}: {message['message']}{again}", self.log(name))
+            return TaskFailed(name, f"failed: {message['error']}: {message['message']}", self.log(name))
         where = None if self.restarted[name] and name in self._began else self._bound.get(name)
         which = f" (process {where['pid']} on {where['host']})" if where and where["pid"] else ""
-        return TaskFailed(name, f"is gone{which}: {message['why']}{again}", self.log(name))
+        return TaskFailed(name, f"is gone{which}: {message['why']}", self.log(name))
 
     # --- where they are ---------------------------------------------------------------------------------------------
 

@@ -179,7 +179,7 @@ class _Driver:
         match fate:
             case "lost":
                 what = "starting it again" if self.hosting.starts_again else "waiting for it to come back"
-                _say(f"{name} {message['why']}; {what} ({message['attempt']} of {message['of']} times)")
+                _say(f"{name} {message['why']}; {what} (restart {message['attempt']} of {message['of']})")
                 self.lost_at[name] = time.perf_counter()
                 if name in self.made:
                     self.before[name] = self.made[name]
