@@ -2,7 +2,7 @@
 
 A task that is gone is started again, as often as `Restarts` says. Which words the driver hears of it, under its name:
 
-lost     it is gone: `why`, and which restart of how many this is (`attempt`, `of`)
+lost     it is gone: `why`, and which restart of how many this is (`attempt`, `of`); `same_process`: only its server is
 back     it serves again, after `seconds`
 silent   nobody has heard of it for `seconds`; it may be suspended, or cut off
 heard    it has been heard of again, after `seconds`
@@ -289,7 +289,8 @@ class Gang:
         if not message.get("same_process"):
             self._process[name] += 1
         self._hosting.restart(self._tasks[name], self._addresses.get(name), self._sink(self._process[name]))
-        return {"kind": "lost", "why": why, "attempt": self.restarted[name], "of": self._restarts.most}
+        times = {"attempt": self.restarted[name], "of": self._restarts.most}
+        return {"kind": "lost", "why": why, "same_process": bool(message.get("same_process")), **times}
 
     def _blame(self, name: str, message: Message) -> TaskFailed:
         """The failure that came first in fact: a task that misses another may be heard before that one's end is."""

@@ -70,7 +70,7 @@ class Member:
         return message
 
     def listen(self) -> None:
-        """Take what comes in until the other side is gone; runs in a thread of its own."""
+        """Take what comes in until the other side is gone, or says that this is the end; runs in a thread of its own."""
         while True:
             try:
                 message = self._link.receive()
@@ -81,6 +81,7 @@ class Member:
                 self.stopping = True
             elif message["kind"] == "exit":
                 self._exit.set()
+                return
             elif message["kind"] == "moved":
                 self._moved(message)
             else:

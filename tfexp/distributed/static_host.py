@@ -50,6 +50,7 @@ class StaticHosting(Hosting):
         self._served: set[str] = set()
         self._clients_gone: set[str] = set()
         self._waited_for: set[str] = set()
+        self._client_said: dict[tuple[str, str], Message] = {}
         self._closed = threading.Event()
 
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
@@ -86,7 +87,7 @@ class StaticHosting(Hosting):
         self._served.add(task.name)
         address = self._address(task)
         where = {"address": address, "host": address.rpartition(":")[0], "pid": None, "place": None, "cores": None}
-        sink(task.name, {"kind": "bound", **where})
+        sink(task.name, self._client_said.get((task.name, "bound"), {"kind": "bound", **where}))
 
     def restart(self, task: TaskSpec, address: str | None, sink: Sink) -> None:
         """A client is started again, a server is waited for; both, if both are gone."""
@@ -201,13 +202,15 @@ class StaticHosting(Hosting):
                 message = {**message, "address": self._cluster.task_address(job, int(index))}
             elif message["kind"] == "exited":
                 self._clients_gone.add(name)
+            if message["kind"] in ("bound", "serving"):
+                self._client_said[(name, message["kind"])] = message
             sink(name, message)
 
         return pass_on
 
     def tell(self, task: str, message: Message) -> None:
         if task in self._served and message["kind"] == "cluster":
-            self._sinks[task](task, {"kind": "serving", "blas_threads": None})
+            self._sinks[task](task, self._client_said.get((task, "serving"), {"kind": "serving", "blas_threads": None}))
         else:
             self._clients.tell(task, message)
 

@@ -181,11 +181,11 @@ class _Driver:
                 what = "starting it again" if self.hosting.starts_again else "waiting for it to come back"
                 _say(f"{name} {message['why']}; {what} (restart {message['attempt']} of {message['of']})")
                 self.lost_at[name] = time.perf_counter()
-                if name in self.made:
-                    self.before[name] = self.made[name]
-                else:
+                if name not in self.made:
                     self.provided = False
-                if not self.going:
+                elif not message["same_process"]:
+                    self.before[name] = self.made[name]
+                if not self.going and not message["same_process"]:
                     self.ready.discard(name)
             case "back":
                 _say(f"{name} serves again after {message['seconds']:.1f} s")
