@@ -1,4 +1,4 @@
-"""A short fixed part of `python -m tests.chaos clusters`: every task of a real cluster is killed once, and one is suspended."""
+"""A short fixed part of `python -m tests.chaos clusters`: every task of a real cluster is killed, and one is suspended."""
 
 from __future__ import annotations
 

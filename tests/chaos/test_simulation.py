@@ -24,6 +24,10 @@ def test_a_worker_that_runs_what_comes_twice_is_found_out(monkeypatch: pytest.Mo
     """Without its memory of what ran, a repeated request is a gradient that is applied twice."""
     monkeypatch.setattr(worker, "_REMEMBERED_RUNS", 0)
     faults = Faults(kill=0, suspend=0, lost_request=0, lost_reply=0, repeated_request=0.2)
-    with pytest.raises(Violation, match="were applied more than once"):
+
+    def simulate_several() -> None:
         for seed in range(10):
             simulate(seed, faults)
+
+    with pytest.raises(Violation, match="were applied more than once"):
+        simulate_several()

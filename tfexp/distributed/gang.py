@@ -289,8 +289,9 @@ class Gang:
         if not message.get("same_process"):
             self._process[name] += 1
         self._hosting.restart(self._tasks[name], self._addresses.get(name), self._sink(self._process[name]))
-        times = {"attempt": self.restarted[name], "of": self._restarts.most}
-        return {"kind": "lost", "why": why, "same_process": bool(message.get("same_process")), **times}
+        same = bool(message.get("same_process"))
+        count = {"attempt": self.restarted[name], "of": self._restarts.most}
+        return {"kind": "lost", "why": why, "same_process": same, **count}
 
     def _blame(self, name: str, message: Message) -> TaskFailed:
         """The failure that came first in fact: a task that misses another may be heard before that one's end is."""
