@@ -14,7 +14,7 @@ def test_a_run_survives_the_loss_of_every_task(tmp_path: Path) -> None:
         Action(0.5, "worker:0"),
         Action(1.0, "worker:1", pause=0.3),
     )
-    ended = run(actions, tmp_path, steps=6000)
+    ended = run(actions, tmp_path, steps=4000)
     restarts = ended.result["timing"].get("restarts", {})
     assert restarts.get("ps:0") == 1
     assert all(times == 1 for times in restarts.values())
