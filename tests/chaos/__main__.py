@@ -38,7 +38,7 @@ def _show_simulations(outcomes: list[Outcome], seconds: float, console: Console)
         happened.update(outcome.happened)
         ended.update(outcome.ended)
     table.add_row("steps acknowledged", f"{sum(outcome.steps for outcome in outcomes):,}")
-    table.add_row("restored from a checkpoint", f"{sum(outcome.restored for outcome in outcomes):,}")
+    table.add_row("restored, per parameter server", f"{sum(outcome.restored for outcome in outcomes):,}")
     for what, counted in (("", happened), ("calls that ended: ", ended)):
         for name, times in sorted(counted.items()):
             table.add_row(f"{what}{name}", f"{times:,}")

@@ -9,11 +9,18 @@ import tfexp.experiment
 
 FOLDER = Path(tfexp.experiment.__file__).parent
 OWNERS = {
-    "hydra": {"cli.py", "sweep.py"},
-    "omegaconf": {"cli.py", "sweep.py"},
-    "yaml": {"cli.py"},
-    "rich": {"progress.py", "report.py"},
-    "matplotlib": {"plot.py"},
+    "hydra": {"cli.py", "composing.py", "origins.py", "sweep.py"},
+    "omegaconf": {"cli.py", "composing.py", "sweep.py"},
+    "yaml": {"cli.py", "composing.py", "origins.py", "reporting/run.py"},
+    "rich": {
+        "pages.py",
+        "progress.py",
+        "report.py",
+        "reporting/listing.py",
+        "reporting/one_run.py",
+        "reporting/comparison.py",
+    },
+    "matplotlib": {"plot.py", "reporting/picture.py"},
     "sklearn": set(),
     "ray": set(),
 }
