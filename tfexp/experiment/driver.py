@@ -80,13 +80,15 @@ class _Driver:
         self.lost_at: dict[str, float] = {}
         self.recoveries: dict[str, list[float]] = {}
         """When tasks were lost without which somebody does not train; the seconds until he did again."""
-        self.before = dict.fromkeys(self.workers, 0)
+        self.before = dict.fromkeys(self.made, 0)
         """The steps of workers' former processes."""
 
     def train(self) -> tuple[dict[str, Any], list[Record]]:
         self.folder.logs.mkdir(exist_ok=True)
         self.hosting = hosting = _hosting(self.cluster, self.folder.logs)
-        restarts = Restarts(self.cluster.restarts, self.cluster.silence)
+        # Workers that make their steps together, or in one client, do not yet go on without each other.
+        alone = not self.settings.update.together and not isinstance(self.settings.replication, InGraph)
+        restarts = Restarts(self.cluster.restarts if alone else 0, self.cluster.silence)
         gang = Gang(hosting, self._tasks(), self.folder.logs, _say, self.cluster.start_within, restarts)
         with StopRequest(lambda: gang.wake("signal")) as stop:
             try:
@@ -155,12 +157,8 @@ class _Driver:
                     case "progress":
                         if not any(self.made.values()):
                             _say(f"the first step was made {time.perf_counter() - self.began:.1f} s after the start")
-<<<<<<< HEAD
-                        self._show(progress, name, message)
-                        self._goes_on(name)
-=======
                         self._show(progress, message)
->>>>>>> main
+                        self._goes_on(name)
                     case "enough":
                         self._stop(gang)
                     case "ended":
@@ -172,7 +170,6 @@ class _Driver:
                     gang.tell("alone", _CHIEF)
         return self.ended[_CHIEF], time.perf_counter() - began
 
-<<<<<<< HEAD
     def _stop(self, gang: Gang) -> None:
         self.stopping = True
         gang.tell("stop", *self.workers)
@@ -221,12 +218,8 @@ class _Driver:
             self.recoveries.setdefault(task, []).append(round(seconds, 3))
             _say(f"{worker} trains again {seconds:.1f} s after {task} was lost")
 
-    def _show(self, progress: Progress | None, name: str, message: Message) -> None:
-        self.made[name] = self.before[name] + message["steps"]
-=======
     def _show(self, progress: Progress | None, message: Message) -> None:
-        self.made.update(message["steps"])
->>>>>>> main
+        self.made.update({worker: self.before[worker] + steps for worker, steps in message["steps"].items()})
         if progress is not None and message["step"] > self.step:
             self.step = message["step"]
             detail = ", ".join(f"{worker} {steps}" for worker, steps in self.made.items())
@@ -254,11 +247,7 @@ class _Driver:
             "steps": steps,
             "seconds": seconds,
             "steps_per_second": steps / seconds,
-<<<<<<< HEAD
-            "steps_of": {name: self.made[name] for name in self.workers},
-=======
             "steps_of": self.made,
->>>>>>> main
         }
         if any(restarted.values()):
             timing["restarts"] = {name: times for name, times in restarted.items() if times}

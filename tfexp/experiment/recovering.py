@@ -78,6 +78,7 @@ class State:
         """
         program = self._program
         with tf.Session(self._member.target, graph=program.graph, config=self._config) as session:
+            assert program.ready is not None  # only a graph that shares nothing has none
             missing = len(session.run(program.ready))
             self.restored = None
             if missing:

@@ -2,14 +2,8 @@
 
 With `replication=between_graph` every worker does; with `in_graph` the first one alone, for all, and the others only serve.
 The first of them, the chief, alone initialises or restores, evaluates, writes summaries and saves; the others wait until
-<<<<<<< HEAD
-the variables have their values. When a task that they need is lost, each of them goes on in a new session (`recovering`).
-
-The workers make `train.steps` updates in all, to the step: a worker begins another step only while it has seen at most
-`steps - W` of them. When all others have stopped, at most `W - 1` are left, and the chief makes them.
-=======
 the variables have their values. Which of the steps a worker makes is said in `turns`, on which rows in `inputs.input.Share`.
->>>>>>> main
+When a task that they need is lost, workers that train by themselves go on in a new session (`recovering`).
 """
 
 from __future__ import annotations
@@ -33,13 +27,9 @@ from tfexp.experiment.history import should_stop
 from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.recorder import TRACED, Recorder
-<<<<<<< HEAD
 from tfexp.experiment.recovering import State, fed, recovering
-from tfexp.experiment.resuming import earlier_records
-=======
 from tfexp.experiment.replication import InGraph
 from tfexp.experiment.resuming import dropped_before, earlier_records
->>>>>>> main
 from tfexp.experiment.transfer import from_plain
 from tfexp.experiment.turns import Apart, Together, Turns, turns_of_client
 
@@ -92,24 +82,15 @@ class _Replica:
         return Apart(self.program, self.course.total_steps, self.settings.copies)
 
     def train(self) -> dict[str, Any]:
-<<<<<<< HEAD
-        config = session_config(self.settings.device)
-        # What the other workers do, and whether they are there, is none of this one's business.
-        config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
-        self.state = State(self.member, self.program, Checkpoints(self.files, self.program), config)
-        return recovering(self._in_a_session)
-
-    def _in_a_session(self) -> dict[str, Any]:
-        """The worker's part, or what is left of it; raises what `recovering` overcomes."""
-=======
         config = session_config(self.settings)
         if not isinstance(self.settings.replication, InGraph):
             # What the other workers do, and whether they are there, is none of this one's business.
             config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
-        manager = tf.train.SessionManager(
-            ready_op=self.program.ready, graph=self.program.graph, recovery_wait_secs=_LOOK_EVERY
-        )
->>>>>>> main
+        self.state = State(self.member, self.program, Checkpoints(self.files, self.program), config)
+        return recovering(self._in_a_session) if isinstance(self.turns, Apart) else self._in_a_session()
+
+    def _in_a_session(self) -> dict[str, Any]:
+        """The worker's part, or what is left of it; raises what `recovering` overcomes."""
         if not self.is_chief:
             with self.state.waited_for(_LOOK_EVERY) as session, self._fed(session):
                 self._wait_to_go(session)
@@ -130,41 +111,29 @@ class _Replica:
     def _lead(self, session: tf.Session) -> dict[str, Any]:
         """The chief's part."""
         recorder = Recorder(self.files, self.dataset, self.program, self.course, session)
-<<<<<<< HEAD
+        turns = self.turns
         records = earlier_records(self.files, self.settings, self.step)
         with recorder.open(records):
             recorder.checkpoints.adopt()
-            if not records:
-                recorder.evaluate(self.step)
-            if recorder.checkpoints.last is None:
-=======
-        turns = self.turns
-        records = [] if self.begin is None else earlier_records(self.files, self.settings, self.begin)
-        with recorder.open(records):
             turns.ready(session)
             dropped = turns.dropped(session)
             if dropped is not None:
                 before = dropped_before(records, len(dropped))
                 recorder.note = lambda: {"dropped": list(map(int.__add__, before, turns.dropped(session) or before))}
-            if self.begin is None:
-                recorder.evaluate(0)
->>>>>>> main
+            if not records:
+                recorder.evaluate(self.step)
+            if recorder.checkpoints.last is None:
                 self._save(recorder)
             self.member.send("provided", step=self.step, restored=self.state.restored)
             self._wait_to_go(session)
             began = time.perf_counter()
-<<<<<<< HEAD
             stopped = should_stop(records, self.settings.train.early_stop)  # before it was started again
+            turns.begin(session, self.step)
             status = "stopped early" if stopped else self._loop(session, recorder)
+            turns.end(session)
             if not self.alone:
                 self.state.wait_for("alone", session)
                 self.alone = True
-=======
-            turns.begin(session, self.step)
-            status = self._loop(session, recorder)
-            turns.end(session)
-            self.member.wait_for("alone")
->>>>>>> main
             self.step = int(session.run(self.program.global_step))
             if isinstance(turns, Apart) and status == "finished" and not self.member.stopping:
                 turns.alone = True
