@@ -17,7 +17,7 @@ import pytest
 
 import tfexp as tf
 from tests.distributed.clusters import free_ports
-from tfexp.distributed.gang import Gang, Row, TaskFailed
+from tfexp.distributed.gang import Gang, Restarts, Row, TaskFailed
 from tfexp.distributed.hosting import Hosting, HostingError, TaskSpec, Work
 from tfexp.distributed.process_host import ProcessHosting
 from tfexp.distributed.ray_host import RayHosting
@@ -187,6 +187,38 @@ def test_a_parameter_server_that_dies_is_named_and_not_who_missed_it(make: Make,
         lead(gang, kill_ps)
 
 
+def test_a_task_that_dies_is_started_again_where_it_was_as_often_as_it_may_be(make: Make, tmp_path: Path) -> None:
+    tasks = [TaskSpec("ps", 0), TaskSpec("worker", 0, Work("tests.contract.hosted_work:die"))]
+    gang = Gang(make(), tasks, tmp_path, lambda _: None, start_within=60, restarts=Restarts(1))
+    fates: list[tuple[str, str]] = []
+    pids: list[int | None] = []
+    clusters: list[Any] = []
+
+    def follow() -> None:
+        with gang:
+            while True:
+                name, message = gang.next(timeout=60)
+                fates.append((name, message["kind"]))
+                if message["kind"] == "ready":
+                    clusters.append(gang.cluster)
+                    pids.append(next(row.pid for row in gang.rows if row.task == "worker:0"))
+                    gang.tell("go", name)
+                elif message["kind"] == "lost":
+                    assert (message["attempt"], message["of"]) == (1, 1)
+                    assert f"is gone (process {pids[0]} on " in message["why"]
+
+    with pytest.raises(TaskFailed) as caught:
+        follow()
+    assert fates.count(("worker:0", "lost")) == 1
+    assert [fate for _, fate in fates if fate in ("lost", "ready")] == ["ready", "lost", "ready"]
+    assert ("worker:0", "back") in fates
+    assert clusters[0] == clusters[1]
+    assert gang.restarted == {"ps:0": 0, "worker:0": 1}
+    assert len(set(pids)) == 2
+    assert str(caught.value).endswith("after it was started again 1 time, which is all that it may")
+    assert all(until(lambda pid=pid: gone(pid)) for pid in pids)
+
+
 def give_up(gang: Gang, rows: list[Row]) -> None:
     raise KeyError("something else")
 
@@ -267,3 +299,24 @@ def test_servers_that_were_started_with_other_clusters_are_said(tmp_path: Path) 
             beside.stop()
     finally:
         ps.stop()
+
+
+def test_a_task_that_says_nothing_is_named_and_after_a_while_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tfexp.distributed.gang._SILENT_AFTER", 1.3)
+    tasks = [TaskSpec("ps", 0), TaskSpec("worker", 0, Work("tests.contract.hosted_work:until_stopped"))]
+    restarts = Restarts(1, after_silence=3.0)
+    with Gang(ProcessHosting(tmp_path), tasks, tmp_path, lambda _: None, start_within=60, restarts=restarts) as gang:
+        ps = gang.rows[0].pid
+        assert ps is not None
+        os.kill(ps, signal.SIGSTOP)
+        said = collect(gang, "silent", 1)
+        assert said["ps:0"]["seconds"] > 1.3
+        os.kill(ps, signal.SIGCONT)
+        assert collect(gang, "heard", 1).keys() == {"ps:0"}
+        os.kill(ps, signal.SIGSTOP)
+        assert collect(gang, "lost", 1)["ps:0"]["why"].endswith("nobody has heard of it for 3 s")
+        collect(gang, "back", 1)
+        assert gang.rows[0].pid != ps
+        assert until(lambda: gone(ps))

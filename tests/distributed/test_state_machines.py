@@ -254,3 +254,54 @@ def test_an_old_incarnation_is_aborted() -> None:
     assert isinstance(refused, ev.Refuse)
     assert isinstance(refused.error, errors.AbortedError)
     assert "incarnation" in refused.error.message
+
+
+def test_a_graph_runs_once_in_a_step_however_often_it_is_asked_for() -> None:
+    out = _key(PS, "out")
+    worker = _worker_with(_Program((), (out,), (frozenset(),)))
+    (run,) = worker.handle(ev.Asked(2, m.RunGraph("", HANDLE, 5, {}, (out,))))
+    assert isinstance(run, ev.Execute)
+    (early,) = worker.handle(ev.Asked(3, m.RunGraph("", HANDLE, 5, {}, (out,))))
+    assert worker.handle(ev.Answered(run.ask, ({out: 1.0}, None))) == [ev.Respond(2, m.GraphRun({out: 1.0}))]  # type: ignore[dict-item]
+    (late,) = worker.handle(ev.Asked(4, m.RunGraph("", HANDLE, 5, {}, (out,))))
+    for refused in (early, late):
+        assert isinstance(refused, ev.Refuse)
+        assert isinstance(refused.error, errors.AbortedError)
+    (other,) = worker.handle(ev.Asked(5, m.RunGraph("", HANDLE, 6, {}, (out,))))
+    assert isinstance(other, ev.Execute)
+
+
+def _session_with(handle: str, other: int, master: str = WORKER, own: int = 7) -> m.CreateWorkerSession:
+    """A session of this server and another task, whose incarnation is `other`."""
+    known = {f"{PS}/device:CPU:0": own, "/job:ps/replica:0/task:1/device:CPU:0": other}
+    return m.CreateWorkerSession(handle, "ps", 0, {}, master, 1, False, known)
+
+
+def test_a_session_ends_when_a_newer_one_knows_that_another_of_its_tasks_was_started_again() -> None:
+    out = _key(PS, "out")
+    worker = Worker(PS, [_device(PS)], TASKS)
+    for number, handle in enumerate(("old", "unconcerned")):
+        request = _session_with(handle, 20) if handle == "old" else m.CreateWorkerSession(handle, "ps", 0, {}, "/job:x", 1)
+        assert worker.handle(ev.Asked(number, request)) == [ev.Respond(number, m.Done())]
+        (load,) = worker.handle(ev.Asked(10, m.RegisterGraph(handle, None)))  # type: ignore[arg-type]
+        assert isinstance(load, ev.Load)
+        worker.handle(ev.Answered(load.ask, _Program((), (out,), (frozenset(),))))
+    (run,) = worker.handle(ev.Asked(11, m.RunGraph("old", HANDLE, 5)))
+    assert isinstance(run, ev.Execute)
+    given_up, refused, forgotten, done = worker.handle(ev.Asked(12, _session_with("new", 21, "/job:worker/task:1")))
+    assert isinstance(given_up, ev.Abandon)
+    assert isinstance(refused, ev.Refuse)
+    assert (refused.call, type(refused.error)) == (11, errors.AbortedError)
+    assert (forgotten, done) == (ev.Forget("old"), ev.Respond(12, m.Done()))
+    (refused,) = worker.handle(ev.Asked(13, m.RunGraph("old", HANDLE, 6)))
+    assert isinstance(refused, ev.Refuse)
+    assert "Possibly this worker" in refused.error.message
+    (run,) = worker.handle(ev.Asked(14, m.RunGraph("unconcerned", f"{2:016x}", 7)))
+    assert isinstance(run, ev.Execute)
+
+
+def test_a_session_that_was_meant_for_a_former_process_is_aborted() -> None:
+    worker = Worker(PS, [_device(PS)], TASKS)
+    (refused,) = worker.handle(ev.Asked(1, _session_with("s", 20, own=6)))
+    assert isinstance(refused, ev.Refuse)
+    assert isinstance(refused.error, errors.AbortedError)

@@ -177,8 +177,8 @@ def test_a_killed_driver_takes_its_tasks_along_and_the_run_goes_on(cli: Callable
 
 
 @pytest.mark.parametrize("task", ["ps:0", "worker:0", "worker:1"])
-def test_a_task_that_dies_ends_the_run_with_one_error(task: str, tmp_path: Path) -> None:
-    with started(LONG, tmp_path) as process:
+def test_a_task_that_dies_ends_the_run_with_one_error_if_it_may_not_be_started_again(task: str, tmp_path: Path) -> None:
+    with started([*LONG, "cluster.restarts=0"], tmp_path) as process:
         wait_for(process, "step 100000/1000000", instead=lambda: saved(tmp_path / "run") >= 50)
         pids = task_pids(tmp_path / "run")
         os.kill(pids[task], signal.SIGKILL)

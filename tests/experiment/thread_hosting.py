@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 
 from tfexp.distributed.hosted import run_task
-from tfexp.distributed.hosting import Hosting, Message, Say, Sink, TaskSpec, begin_message
+from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec, begin_message
 
 
 class ThreadHosting(Hosting):
@@ -24,6 +24,9 @@ class ThreadHosting(Hosting):
             thread = threading.Thread(target=run_task, args=[link], name=f"task-{task.name}", daemon=True)
             self._threads.append(thread)
             thread.start()
+
+    def restart(self, task: TaskSpec, address: str | None, sink: Sink) -> None:
+        raise HostingError(f"{task.name} was a thread, which nobody can end")
 
     def tell(self, task: str, message: Message) -> None:
         self._links[task].inbox.put(message)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import contextlib
 import os
 import queue
 import socket
@@ -11,13 +13,16 @@ import time
 import traceback
 from typing import Any, Protocol
 
-from tfexp.core.errors import AbortedError, CancelledError, OpError, UnavailableError
+from tfexp.core.errors import AbortedError, CancelledError, OpError, UnavailableError, UnknownError
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.distributed.hosting import Message, Work
 from tfexp.distributed.server import Server
 from tfexp.runtime import cpu
 
-__all__ = ["Link", "Member", "run_task"]
+__all__ = ["ALIVE_EVERY", "Link", "Member", "run_task"]
+
+ALIVE_EVERY = 1.0
+"""Seconds between two words of a task that has nothing else to say."""
 
 
 class Link(Protocol):
@@ -44,22 +49,28 @@ class Member:
         self.target = ""
         self.stopping = False
         """Whether the work has been asked to end; looked at between steps."""
+        self.server: Server | None = None
         self._link = link
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._early: collections.deque[Message] = collections.deque()
+        self._latest: Message | None = None
         self._exit = threading.Event()
 
     def send(self, kind: str, **content: Any) -> None:
         self._link.send({"kind": kind, **content})
 
-    def wait_for(self, kind: str) -> Message:
-        """The next message, which has to be of this kind."""
-        message = self._inbox.get()
-        if message["kind"] != kind:
-            raise RuntimeError(f"{self.name} waits for '{kind}' and was told '{message['kind']}'")
+    def wait_for(self, *kinds: str) -> Message:
+        """The first message of one of these kinds that was not waited for yet; others wait for whoever asks for them."""
+        for message in self._early:
+            if message["kind"] in kinds:
+                self._early.remove(message)
+                return message
+        while (message := self._inbox.get())["kind"] not in kinds:
+            self._early.append(message)
         return message
 
     def listen(self) -> None:
-        """Take what comes in until the other side is gone; runs in a thread of its own."""
+        """Take what comes in until the other side is gone, or says that this is the end; runs in a thread of its own."""
         while True:
             try:
                 message = self._link.receive()
@@ -70,8 +81,33 @@ class Member:
                 self.stopping = True
             elif message["kind"] == "exit":
                 self._exit.set()
+                return
+            elif message["kind"] == "moved":
+                self._moved(message)
             else:
+                if message["kind"] == "cluster":
+                    self._latest = None
                 self._inbox.put(message)
+
+    def _moved(self, message: Message) -> None:
+        """Another task is another process now: what still waits for the former one ends."""
+        self._latest = message
+        if self.server is not None:
+            self.take_over()
+
+    def take_over(self) -> None:
+        """Have the cluster as it is by the latest word, if there was any."""
+        if self._latest is not None:
+            self.cluster = _cluster(self._latest)
+            if self.server is not None:
+                job, _, index = self._latest["task"].partition(":")
+                self.server.moved(self.cluster, job, int(index))
+
+    def say_alive(self) -> None:
+        """Let the driver hear of this process as long as its threads run; runs in a thread of its own."""
+        with contextlib.suppress(OSError):  # nobody listens any more, which `listen` deals with
+            while not self._exit.wait(ALIVE_EVERY):
+                self.send("alive")
 
     def wait_for_exit(self) -> None:
         self._exit.wait()
@@ -83,7 +119,8 @@ def run_task(link: Link) -> None:
     begin = link.receive()
     os.environ.update(begin["environment"])
     member = Member(begin["job"], begin["index"], link)
-    threading.Thread(target=member.listen, name="tfexp-hosted", daemon=True).start()
+    for target, name in ((member.listen, "tfexp-hosted"), (member.say_alive, "tfexp-alive")):
+        threading.Thread(target=target, name=name, daemon=True).start()
     server: Server | None = None
     try:
         server = _serve(member, begin)
@@ -106,8 +143,7 @@ def _serve(member: Member, begin: Message) -> Server | None:
     """Bind, tell where, wait for the others' addresses, serve. None where the server is another process."""
     server: Server | None = None
     if begin["target"] is None:
-        own = ClusterSpec({member.job: {member.index: f"{begin['host']}:0"}})
-        server = Server(own, member.job, member.index, start=False)
+        server = _bound(member, begin["host"], begin["port"])
     if begin["work"] is not None:
         Work(**begin["work"]).function()  # its imports take longest: all tasks do them at once
     member.send(
@@ -119,17 +155,36 @@ def _serve(member: Member, begin: Message) -> Server | None:
         cores=cpu.cores(),
     )
     told = member.wait_for("cluster")
-    member.cluster = ClusterSpec({job: {int(i): a for i, a in tasks.items()} for job, tasks in told["tasks"].items()})
+    member.cluster = _cluster(told)
     cpu.share_cores(told["tasks_on_host"])
     if server is None:
         member.target = begin["target"]
     else:
         server.complete(member.cluster)
+        member.server = server
+        member.take_over()
         server.start()
         member.target = server.target
         print(f"{member.name} serves at {server.target}", flush=True)
     member.send("serving", blas_threads=_blas_threads())
     return server
+
+
+def _bound(member: Member, host: str, port: int) -> Server:
+    """The task's server, not started: at the port where the others look for it if that is free, else at any."""
+    for wanted in (port, 0) if port else (0,):
+        own = ClusterSpec({member.job: {member.index: f"{host}:{wanted}"}})
+        try:
+            return Server(own, member.job, member.index, start=False)
+        except UnknownError as error:
+            if not wanted:
+                raise
+            print(f"{member.name} takes another port: {error.message}", flush=True)
+    raise AssertionError("port 0 is any port")
+
+
+def _cluster(message: Message) -> ClusterSpec:
+    return ClusterSpec({job: {int(i): a for i, a in tasks.items()} for job, tasks in message["tasks"].items()})
 
 
 def _blas_threads() -> int | None:

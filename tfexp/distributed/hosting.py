@@ -4,9 +4,12 @@ A hosting starts one process (or finds one server) per task, carries messages to
 knows nothing of training: what a task does beside serving is `Work`, a function that is named, never sent. What the tasks
 say to each other goes over their servers; here are only the few messages of a run's life:
 
-from a task   `bound` (its port is found), `serving`, whatever its work sends, then `ended` with a result or `failed`
-to a task     `begin`, `cluster` (all addresses), `stop` (end the work when it suits), whatever the work waits for, `exit`
-of a hosting  `log` (text for the task's log), `exited` (the process is gone; once, and the last word)
+from a task   `bound` (its port is found), `serving`, `alive` (every second), whatever its work sends, then `ended` with a
+              result or `failed`
+to a task     `begin`, `cluster` (all addresses), `moved` (all addresses, one of which is new), `stop` (end the work when it
+              suits), whatever the work waits for, `exit`
+of a hosting  `log` (text for the task's log), `exited` (the process is gone; the last word until it is started again; with
+              `same_process` it is only the server that is gone, which is another one's)
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Hosting", "HostingError", "Message", "Say", "Sink", "TaskSpec", "Work", "plural"]
+__all__ = ["Hosting", "HostingError", "Message", "Say", "Sink", "TaskSpec", "Work", "begin_message", "plural", "port_of"]
 
 Message = dict[str, Any]
 """`kind` and content, in JSON's types."""
@@ -67,12 +70,22 @@ class Hosting(ABC):
 
     kind: str
     """What `tasks.json` calls it."""
+    starts_again = True
+    """Whether `restart` starts a process; if not, it waits for one that somebody else starts."""
 
     @abstractmethod
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
         """Bring up a process per task, which then sends `bound`; returns as soon as each has a place.
 
         Raises HostingError, with nothing left running, if that cannot be. What takes time is said before it is waited for.
+        """
+
+    @abstractmethod
+    def restart(self, task: TaskSpec, address: str | None, sink: Sink) -> None:
+        """Have the task again, which is gone or of no use any more: it sends `bound` anew, with `address` if it can.
+
+        What is left of its process is ended first, and the new one's messages go to `sink`. Does not wait for it. Raises
+        HostingError if no process can be started.
         """
 
     @abstractmethod
@@ -88,19 +101,22 @@ def begin_message(
     task: TaskSpec,
     host: str,
     *,
+    port: int = 0,
     target: str | None = None,
     place: str | None = None,
     environment: dict[str, str] | None = None,
 ) -> Message:
     """What a task's process gets first: where to bind its port, and what `tasks.json` calls its place.
 
-    With `target` it serves nothing itself: the server there is its own. `environment` is added to its environment.
+    With `target` it serves nothing itself: the server there is its own. `port` is that of a former process of the task; it
+    is taken if it is free. `environment` is added to its environment.
     """
     return {
         "kind": "begin",
         "job": task.job,
         "index": task.index,
         "host": host,
+        "port": port,
         "target": target,
         "place": place,
         "environment": environment or {},
@@ -111,3 +127,9 @@ def begin_message(
 def plural(count: int, noun: str) -> str:
     """`1 worker`, `2 workers`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def port_of(address: str | None) -> int:
+    """The port of `host:port`; 0 where there is none."""
+    port = (address or "").rpartition(":")[2]
+    return int(port) if port else 0

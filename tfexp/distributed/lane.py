@@ -41,7 +41,7 @@ OFFER_TIMEOUT = 5.0
 SECRET_BYTES = 32
 UNIX, TCP = "unix", "tcp"
 # Seconds until a machine that is gone is noticed, by those who wait for it.
-_GONE_AFTER, _ASK_EVERY = 30, 5
+_GONE_AFTER, _ASK_EVERY = 10, 2
 
 
 def available() -> bool:
@@ -137,6 +137,8 @@ def prepare_tcp(sock: socket.socket) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _ASK_EVERY)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _ASK_EVERY)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _GONE_AFTER // _ASK_EVERY)
+    # While sent bytes wait to be acknowledged the kernel does not ask.
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _GONE_AFTER * 1000)
 
 
 def unix_address(name: str) -> str:

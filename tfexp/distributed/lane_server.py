@@ -169,7 +169,8 @@ class LaneServer:
         method, request = frames.decoded_request(kind, number, body, tensors)
         served.call = self._host.begin()
         try:
-            if served.gone:
+            # Of what was sent before its sender went, or gave up, nothing is begun: a new session may be at work already.
+            if served.gone or served.abandoned():
                 self._host.cancel(served.call, _gone())
             reply = self._host.run(served.call, request)
         finally:
@@ -229,6 +230,12 @@ class _Served:
         self.sock = sock
         self.call = -1
         self.gone = False
+        self._poll = select.poll()
+        self._poll.register(sock.fileno(), select.POLLRDHUP)
+
+    def abandoned(self) -> bool:
+        """`hung_up` for the thread that serves: two cannot share a poll."""
+        return bool(self._poll.poll(0))
 
     def hung_up(self) -> bool:
         poll = select.poll()

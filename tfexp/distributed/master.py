@@ -156,6 +156,8 @@ class Master(PartialSteps):
                         self._own,
                         self._devices[0].incarnation,
                         session.config.isolate_session_state,
+                        # Who chose the tasks of a session needs them all: the loss of one ends it on the others, too.
+                        session.incarnations if session.config.device_filters else {},
                     ),
                 )
             )

@@ -179,7 +179,10 @@ class Status:
 
 @dataclass(frozen=True)
 class CreateWorkerSession:
-    """`job` and `task` are who the master thinks it speaks to; `cluster` is its view, `{}` when it did not say."""
+    """`job` and `task` are who the master thinks it speaks to; `cluster` is its view, `{}` when it did not say.
+
+    `incarnations`: of the devices of the tasks without which the session is of no use.
+    """
 
     session: str
     job: str
@@ -188,6 +191,7 @@ class CreateWorkerSession:
     master_task: str = ""
     master_incarnation: int = 0
     isolate: bool = False
+    incarnations: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec, begin_message, plural
+from tfexp.distributed.hosting import (
+    Hosting,
+    HostingError,
+    Message,
+    Say,
+    Sink,
+    TaskSpec,
+    begin_message,
+    plural,
+    port_of,
+)
 
 __all__ = ["ProcessHosting"]
 
@@ -36,11 +46,23 @@ class ProcessHosting(Hosting):
         say(f"starting {plural(len(tasks), 'process')}".replace("processs", "processes"))
         try:
             for task in tasks:
-                begin = begin_message(task, "localhost", target=self._targets.get(task.name))
-                self._processes[task.name] = _Process(task.name, begin, self._logs, sink)
-        except OSError as error:
+                self._begin(task, 0, sink)
+        except HostingError:
             self.close(0)
+            raise
+
+    def _begin(self, task: TaskSpec, port: int, sink: Sink) -> None:
+        begin = begin_message(task, "localhost", port=port, target=self._targets.get(task.name))
+        try:
+            self._processes[task.name] = _Process(task.name, begin, self._logs, sink)
+        except OSError as error:
             raise HostingError(f"a process for {task.name} cannot be started: {error}") from error
+
+    def restart(self, task: TaskSpec, address: str | None, sink: Sink) -> None:
+        former = self._processes.pop(task.name, None)
+        if former is not None:
+            former.end(0)
+        self._begin(task, port_of(address), sink)
 
     def tell(self, task: str, message: Message) -> None:
         process = self._processes.get(task)

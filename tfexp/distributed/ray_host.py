@@ -19,11 +19,21 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec, begin_message, plural
+from tfexp.distributed.hosting import (
+    Hosting,
+    HostingError,
+    Message,
+    Say,
+    Sink,
+    TaskSpec,
+    begin_message,
+    plural,
+    port_of,
+)
 
 __all__ = ["RayHosting"]
 
@@ -49,6 +59,11 @@ class RayHosting(Hosting):
     def __init__(self, address: str, strategy: str = "PACK"):
         self._address, self._strategy = address, strategy
         self._actors: dict[str, Any] = {}
+        self._bundles: dict[str, int] = {}
+        self._class: Any = None
+        self._path: list[str] = []
+        self._secure: dict[str, str] = {}
+        self._one_machine = True
         self._readers: list[threading.Thread] = []
         self._group: Any = None
         self._folder: str | None = None
@@ -146,38 +161,70 @@ class RayHosting(Hosting):
         while not self._group.wait(_PLACE_REMINDER):
             say(f"still waiting for a place: free are {_amounts(ray.available_resources())}")
 
-    def _begin(self, tasks: Sequence[TaskSpec], sink: Sink) -> None:
-        import ray
+    def _actor(self, task: TaskSpec) -> Any:
+        """A new actor for the task, in its place."""
         from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
-        actor = _actor_class()
-        for bundle, task in enumerate(tasks):
-            self._actors[task.name] = actor.options(
-                name=None,
-                num_cpus=max(task.cpus, _LEAST_CPUS),
-                num_gpus=task.gpus,
-                max_concurrency=4,
-                max_restarts=0,
-                scheduling_strategy=PlacementGroupSchedulingStrategy(self._group, placement_group_bundle_index=bundle),
-            ).remote()
-        path = [entry or os.getcwd() for entry in sys.path]
+        place = PlacementGroupSchedulingStrategy(self._group, placement_group_bundle_index=self._bundles[task.name])
+        return self._class.options(
+            name=None,
+            num_cpus=max(task.cpus, _LEAST_CPUS),
+            num_gpus=task.gpus,
+            max_concurrency=4,
+            max_restarts=0,
+            scheduling_strategy=place,
+        ).remote()
+
+    def _begin(self, tasks: Sequence[TaskSpec], sink: Sink) -> None:
+        import ray
+
+        self._class = _actor_class()
+        self._bundles = {task.name: bundle for bundle, task in enumerate(tasks)}
+        self._actors = {task.name: self._actor(task) for task in tasks}
+        self._path = [entry or os.getcwd() for entry in sys.path]
         try:
-            places = dict(zip(self._actors, ray.get([a.where.remote(path) for a in self._actors.values()]), strict=True))
+            asked = [actor.where.remote(self._path) for actor in self._actors.values()]
+            places = dict(zip(self._actors, ray.get(asked), strict=True))
         except ray.exceptions.RayError as error:
             raise HostingError(f"a task's process cannot be started: {_cause(error)}") from error
-        one_machine = len({host for host, _, _ in places.values()}) == 1
+        self._one_machine = one_machine = len({host for host, _, _ in places.values()}) == 1
         # What the driver was told of who may talk to its servers holds for its tasks; between machines somebody must know.
         secure = {name: value for name, value in os.environ.items() if name.startswith("TFEXP_")}
         if not one_machine and not {"TFEXP_TOKEN", "TFEXP_TOKEN_FILE"} & secure.keys():
             secure["TFEXP_TOKEN"] = secrets.token_hex(32)
+        self._secure = secure
         for task in tasks:
-            handle, (_, ip, node) = self._actors[task.name], places[task.name]
-            host = "localhost" if one_machine else ip
-            begin = begin_message(task, host, place=f"Ray node {node}", environment=secure)
-            messages = handle.messages.options(num_returns="streaming").remote(begin)
-            reader = threading.Thread(target=_read, args=[task.name, messages, sink], name=f"tfexp-{task.name}", daemon=True)
-            self._readers.append(reader)
-            reader.start()
+            self._follow(task, self._actors[task.name], places[task.name], 0, sink)
+
+    def _follow(self, task: TaskSpec, actor: Any, place: tuple[str, str, str], port: int, sink: Sink) -> None:
+        """Let the actor begin, and read what it says in a thread of its own."""
+        _, ip, node = place
+        host = "localhost" if self._one_machine else ip
+        begin = begin_message(task, host, port=port, place=f"Ray node {node}", environment=self._secure)
+        messages = actor.messages.options(num_returns="streaming").remote(begin)
+        self._start_reader(task, lambda: _read(task.name, messages, sink))
+
+    def _start_reader(self, task: TaskSpec, read: Callable[[], None]) -> None:
+        reader = threading.Thread(target=read, name=f"tfexp-{task.name}", daemon=True)
+        self._readers.append(reader)
+        reader.start()
+
+    def restart(self, task: TaskSpec, address: str | None, sink: Sink) -> None:
+        """A new actor in the task's place, which is on another machine when its own is gone."""
+        import ray
+
+        ray.kill(self._actors[task.name], no_restart=True)
+        actor = self._actors[task.name] = self._actor(task)
+
+        def begin() -> None:
+            try:
+                place = ray.get(actor.where.remote(self._path))
+            except ray.exceptions.RayError as error:
+                sink(task.name, {"kind": "exited", "why": f"its process cannot be started: {_cause(error)}"})
+                return
+            self._follow(task, actor, place, port_of(address), sink)
+
+        self._start_reader(task, begin)
 
     # --- messages and end -------------------------------------------------------------------------------------------
 
@@ -193,11 +240,11 @@ class RayHosting(Hosting):
 
         ends = time.monotonic() + grace
         if ray.is_initialized():
-            for reader in self._readers:
+            for reader in list(self._readers):
                 reader.join(max(0.0, ends - time.monotonic()))
             for actor in self._actors.values():
                 ray.kill(actor, no_restart=True)
-            for reader in self._readers:
+            for reader in self._readers:  # one that begins a task adds the one that reads from it
                 reader.join()
             if self._group is not None:
                 ray.util.remove_placement_group(self._group)

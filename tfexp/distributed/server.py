@@ -121,6 +121,14 @@ class Server:
         self._cluster = cluster
         self._tasks.update(task_names(cluster))
 
+    def moved(self, cluster: ClusterSpec, job_name: str, task_index: int) -> None:
+        """That task is another process now, at the address that `cluster` says. tfexp's own.
+
+        Whatever this server still waits for from the former process ends with UnavailableError.
+        """
+        self._cluster = cluster
+        self._task.moved(f"/job:{job_name}/replica:0/task:{task_index}", cluster.task_address(job_name, task_index))
+
     def start(self) -> None:
         """Begin to serve. Nothing happens when it does already."""
         if not self._started:

@@ -1,12 +1,15 @@
 """Tasks at addresses that are given: `cluster.hosting=static`, with `python -m tfexp.server` started on each host.
 
-The servers are somebody else's: they are looked for, watched and left running. The work of a task is done by a process of
-this machine whose sessions have that task as their target.
+The servers are somebody else's: they are looked for, watched and left running, and waited for when they are gone. The work
+of a task is done by a process of this machine whose sessions have that task as their target.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import queue
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +21,7 @@ from tfexp.core.errors import OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.channel import GrpcChannel
 from tfexp.distributed.cluster import ClusterSpec
+from tfexp.distributed.hosted import ALIVE_EVERY
 from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec
 from tfexp.distributed.process_host import ProcessHosting
 from tfexp.distributed.security import Security
@@ -29,6 +33,7 @@ class StaticHosting(Hosting):
     """`cluster`: where every task serves. `within`: the seconds in which each of them has to answer."""
 
     kind = "static"
+    starts_again = False
 
     def __init__(self, cluster: ClusterSpec, logs: Path, within: float = 60.0):
         self._cluster, self._within = cluster, within
@@ -39,8 +44,14 @@ class StaticHosting(Hosting):
         }
         self._clients = ProcessHosting(logs, targets)
         self._channels: dict[str, GrpcChannel] = {}
-        self._watches: list[_Watch] = []
-        self._sinks: dict[str, Sink] = {}  # of the tasks that only serve
+        self._watches: dict[str, _Watch] = {}
+        self._sinks: dict[str, Sink] = {}
+        # The tasks whose server alone was started again: their `cluster` is not for the client, which has it.
+        self._served: set[str] = set()
+        self._clients_gone: set[str] = set()
+        self._waited_for: set[str] = set()
+        self._client_said: dict[tuple[str, str], Message] = {}
+        self._closed = threading.Event()
 
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
         try:
@@ -48,24 +59,80 @@ class StaticHosting(Hosting):
             self._check_views(tasks)
             # What an earlier run left in the servers is not this one's, whatever it is called.
             self._channels[tasks[0].name].call(m.Reset(()))
-            self._watches = [
-                _Watch(self._channels[task.name], _gone(sink, task.name, self._address(task))) for task in tasks
-            ]
+            for task in tasks:
+                self._watch(task, sink)
             working = [task for task in tasks if task.work is not None]
-            self._clients.start(working, self._with_addresses(sink), say)
+            self._clients.start(working, self._of_client(sink), say)
             for task in tasks:
                 if task.work is None:
-                    address = self._address(task)
-                    host = address.rpartition(":")[0]
-                    where = {"address": address, "host": host, "pid": None, "place": None, "cores": None}
-                    sink(task.name, {"kind": "bound", **where})
-                    self._sinks[task.name] = sink
+                    self._is_there(task, sink)
+            threading.Thread(target=self._ask_all, args=[list(tasks)], name="tfexp-static", daemon=True).start()
         except BaseException:
             self.close(0)
             raise
 
     def _address(self, task: TaskSpec) -> str:
         return self._cluster.task_address(task.job, task.index)
+
+    def _watch(self, task: TaskSpec, sink: Sink) -> None:
+        address = self._address(task)
+        why = f"its server at {address} does not answer any more"
+        self._sinks[task.name] = sink
+        # Its client, if it has one, lives on.
+        gone = {"kind": "exited", "why": why, "same_process": task.work is not None}
+        self._watches[task.name] = _Watch(self._channels[task.name], lambda: sink(task.name, gone))
+
+    def _is_there(self, task: TaskSpec, sink: Sink) -> None:
+        """Say so of a server, in the words of a task's process."""
+        self._served.add(task.name)
+        address = self._address(task)
+        where = {"address": address, "host": address.rpartition(":")[0], "pid": None, "place": None, "cores": None}
+        sink(task.name, self._client_said.get((task.name, "bound"), {"kind": "bound", **where}))
+
+    def restart(self, task: TaskSpec, address: str | None, sink: Sink) -> None:
+        """A client is started again, a server is waited for; both, if both are gone."""
+        name, channel = task.name, self._channels[task.name]
+        self._sinks[name] = sink
+        if name in self._waited_for:
+            return
+        self._waited_for.add(name)
+        self._watches.pop(name).end()
+
+        def there(reply: Any, error: OpError | None) -> None:
+            if self._closed.is_set():
+                return
+            if error is not None:  # gone once more, just now
+                channel.start(m.GetStatus(), there, wait=True)
+                return
+            self._waited_for.discard(name)
+            latest = self._sinks[name]
+            self._watch(task, latest)
+            if name not in self._clients_gone:
+                self._is_there(task, latest)
+                return
+            self._clients_gone.discard(name)
+            try:
+                self._clients.restart(task, None, self._of_client(latest))
+            except HostingError as failure:
+                latest(name, {"kind": "exited", "why": str(failure)})
+
+        channel.start(m.GetStatus(), there, wait=True)
+
+    def _ask_all(self, tasks: Sequence[TaskSpec]) -> None:
+        """Have every server say that it is alive, until the end."""
+
+        asked: set[str] = set()
+
+        def answered(name: str, reply: Any, error: OpError | None) -> None:
+            asked.discard(name)
+            if error is None:
+                self._sinks[name](name, {"kind": "alive"})
+
+        while not self._closed.wait(ALIVE_EVERY):
+            for name in [task.name for task in tasks if task.name not in asked]:
+                asked.add(name)
+                with contextlib.suppress(OpError):  # closed meanwhile
+                    self._channels[name].start(m.GetStatus(), functools.partial(answered, name))
 
     def _find(self, tasks: Sequence[TaskSpec], say: Say) -> None:
         """Every task answers, as the one that it should be."""
@@ -120,24 +187,36 @@ class StaticHosting(Hosting):
             self._channels[task.name].start(m.CloseSession(reply.session), lambda *_: None)
             del missing[task.name]
 
-    def _with_addresses(self, sink: Sink) -> Sink:
-        """The clients are here, their servers elsewhere: what they say of themselves gets the servers' addresses."""
+    def _of_client(self, sink: Sink) -> Sink:
+        """The clients are here, their servers elsewhere: what they say of themselves gets the servers' addresses.
+
+        That a client is alive says nothing of its server, which is asked itself.
+        """
 
         def pass_on(name: str, message: Message) -> None:
+            if message["kind"] == "alive":
+                return
             if message["kind"] == "bound":
+                self._served.discard(name)
                 job, _, index = name.partition(":")
                 message = {**message, "address": self._cluster.task_address(job, int(index))}
+            elif message["kind"] == "exited":
+                self._clients_gone.add(name)
+            if message["kind"] in ("bound", "serving"):
+                self._client_said[(name, message["kind"])] = message
             sink(name, message)
 
         return pass_on
 
     def tell(self, task: str, message: Message) -> None:
-        if task in self._sinks and message["kind"] == "cluster":
-            self._sinks[task](task, {"kind": "serving", "blas_threads": None})
-        self._clients.tell(task, message)
+        if task in self._served and message["kind"] == "cluster":
+            self._sinks[task](task, self._client_said.get((task, "serving"), {"kind": "serving", "blas_threads": None}))
+        else:
+            self._clients.tell(task, message)
 
     def close(self, grace: float) -> None:
-        for watch in self._watches:
+        self._closed.set()
+        for watch in self._watches.values():
             watch.end()
         self._clients.close(grace)
         for channel in self._channels.values():
@@ -161,10 +240,6 @@ class _Watch:
     def end(self) -> None:
         self._ended = True
         self._undo()
-
-
-def _gone(sink: Sink, name: str, address: str) -> Callable[[], None]:
-    return lambda: sink(name, {"kind": "exited", "why": f"its server at {address} does not answer any more"})
 
 
 def _into(answers: queue.SimpleQueue[Any], task: TaskSpec) -> Callable[[Any, OpError | None], None]:

@@ -61,9 +61,10 @@ class _Nested:
 class _Pending:
     """A request to a peer, which may be given up before its transport has said how."""
 
-    __slots__ = ("_error", "_give_up", "_lock")
+    __slots__ = ("_error", "_give_up", "_lock", "peer")
 
-    def __init__(self) -> None:
+    def __init__(self, peer: str) -> None:
+        self.peer = peer
         self._lock = threading.Lock()
         self._give_up: Callable[[OpError], None] | None = None
         self._error: OpError | None = None
@@ -190,6 +191,18 @@ class Task:
                 program.close()
         self.resources.clear()
 
+    def moved(self, task: str, address: str) -> None:
+        """That task is another process now: what is still asked of the former one ends with UnavailableError."""
+        with self._lock:
+            self._tasks[task] = address
+            transport = self._transports.pop(task, None)
+            pending = [request for request in self._remote.values() if request.peer == task]
+        error = UnavailableError(None, None, f"{task} was started again, at {address}")
+        for request in pending:
+            request.give_up(error)
+        if transport is not None:
+            transport.close()
+
     def _let_time_elapse(self, every: float) -> None:
         while not self._stopped.wait(every):
             self._feed(self._master, ev.Elapsed())
@@ -236,7 +249,7 @@ class Task:
                 self._nested[number] = _Nested(command.call, command.ask)
                 self._sub_call[command.ask] = number
             elif isinstance(command, ev.Ask):
-                self._remote[(machine, command.ask)] = _Pending()
+                self._remote[(machine, command.ask)] = _Pending(command.task)
 
     def _perform(self, machine: Machine, command: ev.Command) -> None:
         match command:

@@ -276,6 +276,7 @@ def _create_worker_session_to(r: m.CreateWorkerSession) -> Message:
         isolate_session_state=r.isolate,
         master_task=r.master_task,
         master_incarnation=incarnation - (1 << 64) if incarnation >= 1 << 63 else incarnation,
+        cluster_device_attributes=[dv.DeviceAttributes(name=n, incarnation=i) for n, i in r.incarnations.items()],
     )
 
 
@@ -290,6 +291,7 @@ def _create_worker_session_from(p: Any) -> m.CreateWorkerSession:
         p.master_task,
         p.master_incarnation,
         p.isolate_session_state,
+        {device.name: device.incarnation for device in p.cluster_device_attributes},
     )
 
 

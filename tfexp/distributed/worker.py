@@ -31,6 +31,8 @@ from tfexp.plan.partition import task_of
 
 # Steps that failed are remembered for those who ask for their tensors too late.
 _REMEMBERED_FAILURES = 1024
+# So are the graphs that ran, lest a request that comes twice changes a variable twice.
+_REMEMBERED_RUNS = 4096
 
 
 class Program(Protocol):
@@ -51,6 +53,7 @@ class Program(Protocol):
 @dataclass
 class _Run:
     call: int
+    session: str
     step: int
     program: Program
     wanted: tuple[str, ...]
@@ -77,9 +80,10 @@ class _Step:
 
 @dataclass
 class _Session:
-    """`master`: the task that it is a session of, and its incarnation."""
+    """`master`: the task that it is a session of, and its incarnation; `incarnations`: of all its tasks' devices."""
 
     master: tuple[str, int] = ("", 0)
+    incarnations: dict[str, int] = field(default_factory=dict)
     graphs: dict[str, Program] = field(default_factory=dict)
 
 
@@ -96,6 +100,7 @@ class Worker(Machine):
         self._sessions: dict[str, _Session] = {"": _Session()}
         self._steps: dict[int, _Step] = {}
         self._failed_steps: OrderedDict[int, OpError] = OrderedDict()
+        self._ran: OrderedDict[tuple[int, str], None] = OrderedDict()
         self._handlers = {
             m.GetStatus: self._get_status,
             m.CreateWorkerSession: self._create_session,
@@ -130,20 +135,33 @@ class Worker(Machine):
                         f"The cluster of {request.master_task or 'the master'} differs from that of {self._own}: "
                         f"{name} is at {address} there and at {mine} here",
                     )
+        for name, incarnation in self._incarnations.items():
+            if request.incarnations.get(name, incarnation) != incarnation:
+                raise AbortedError(None, None, f"{name} was started again since {request.master_task} asked for its status")
         master = (request.master_task, request.master_incarnation)
         commands: list[Command] = []
         for handle, session in list(self._sessions.items()):
             if handle and master[0] and session.master[0] == master[0] and session.master != master:
                 # Its master died, or was started anew: nobody will run or delete this session any more.
-                del self._sessions[handle]
-                commands.append(Forget(handle))
-        self._sessions.setdefault(request.session, _Session(master))
+                commands.extend(self._end_session(handle))
+            elif any(request.incarnations.get(name, known) != known for name, known in session.incarnations.items()):
+                # Another of its tasks was started anew: its steps fail there. Here they must not go on either: what
+                # they would change may have been restored meanwhile.
+                commands.extend(self._end_session(handle))
+        self._sessions.setdefault(request.session, _Session(master, dict(request.incarnations)))
         return [*commands, Respond(call, m.Done())]
 
+    def _end_session(self, handle: str) -> list[Command]:
+        """Nothing is begun for the session any more, and what is under way is given up."""
+        del self._sessions[handle]
+        error = AbortedError(None, None, f"The session {handle} has ended on {self._own}")
+        steps = {run.step for step in self._steps.values() for run in step.runs.values() if run.session == handle}
+        return [*(command for step in sorted(steps) for command in self._fail_step(step, error, None)), Forget(handle)]
+
     def _delete_session(self, call: int, request: m.DeleteWorkerSession) -> list[Command]:
-        if not request.session or self._sessions.pop(request.session, None) is None:
+        if not request.session or request.session not in self._sessions:
             return [Respond(call, m.Done())]
-        return [Forget(request.session), Respond(call, m.Done())]
+        return [*self._end_session(request.session), Respond(call, m.Done())]
 
     def _session(self, handle: str) -> _Session:
         found = self._sessions.get(handle)
@@ -187,13 +205,19 @@ class Worker(Machine):
             )
         if request.step in self._failed_steps:
             raise self._failed_steps[request.step]
+        if (request.step, request.graph) in self._ran:
+            raise AbortedError(None, None, f"The graph {request.graph} runs, or ran, in step {request.step} already")
         unknown = [key for key in request.sends if key not in program.receives]
         unknown += [key for key in request.wanted if key not in program.sends]
         if unknown:
             raise InvalidArgumentError(None, None, f"The graph {request.graph} has no border {', '.join(unknown)}")
+        self._ran[(request.step, request.graph)] = None
+        if len(self._ran) > _REMEMBERED_RUNS:
+            self._ran.popitem(last=False)
         step = self._steps.setdefault(request.step, _Step())
         run = _Run(
             call,
+            request.session,
             request.step,
             program,
             request.wanted,

@@ -20,9 +20,13 @@ class Checkpoints:
     """The files `checkpoints/model.ckpt-<step>` of one run."""
 
     def __init__(self, files: RunFiles, program: Program) -> None:
-        self._folder = files.checkpoints
+        self._files, self._folder = files, files.checkpoints
         self._program = program
         self.last: str | None = tf.train.latest_checkpoint(str(self._folder))
+
+    def newest(self) -> Checkpoints:
+        """The same, as they are now."""
+        return Checkpoints(self._files, self._program)
 
     def save(self, session: tf.Session, step: int) -> None:
         """Save all variables. Raises Diverged, and saves nothing, if one holds a number that is not finite."""
@@ -47,11 +51,13 @@ class Checkpoints:
 
     @contextlib.contextmanager
     def restoring(self) -> Iterator[str]:
-        """A block that restores the checkpoint that it is given: its errors end in ExperimentError."""
+        """A block that restores the checkpoint that it gets: its errors end in ExperimentError, unless a task was lost."""
         if self.last is None:
             raise ExperimentError(f"{self._folder} holds no checkpoint to resume from")
         try:
             yield self.last
+        except (tf.errors.AbortedError, tf.errors.UnavailableError):
+            raise  # a task was lost, which says nothing of the checkpoint
         except (tf.errors.OpError, ValueError) as error:
             message = error.message if isinstance(error, tf.errors.OpError) else str(error)
             # Saver puts advice for programmers before the error itself, the executor its nodes after it

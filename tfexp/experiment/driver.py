@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import tfexp as tf
-from tfexp.distributed.gang import Gang, TaskFailed
+from tfexp.distributed.gang import Gang, Restarts, TaskFailed
 from tfexp.distributed.hosting import Hosting as TaskHosting
 from tfexp.distributed.hosting import HostingError, Message, TaskSpec, Work
 from tfexp.experiment.course import Course
@@ -73,20 +73,30 @@ class _Driver:
         self.made = {f"worker:{index}": 0 for index in range(self.cluster.worker_count)}
         self.ended: dict[str, Message] = {}
         self.ready: set[str] = set()
-        self.alone = False
-        """Whether the chief knows that all other workers have ended."""
+        self.going = self.alone = self.stopping = self.provided = False
+        """Whether the workers were told to go, the chief that all others have ended, the workers to stop; and whether the
+        chief has found or restored the variables since a parameter server was lost.
+        """
+        self.lost_at: dict[str, float] = {}
+        self.recoveries: dict[str, list[float]] = {}
+        """When tasks were lost without which somebody does not train; the seconds until he did again."""
+        self.before = dict.fromkeys(self.made, 0)
+        """The steps of workers' former processes."""
 
     def train(self) -> tuple[dict[str, Any], list[Record]]:
         self.folder.logs.mkdir(exist_ok=True)
-        hosting = _hosting(self.cluster, self.folder.logs)
-        gang = Gang(hosting, self._tasks(), self.folder.logs, _say, self.cluster.start_within)
+        self.hosting = hosting = _hosting(self.cluster, self.folder.logs)
+        # Workers that make their steps together, or in one client, do not yet go on without each other.
+        alone = not self.settings.update.together and not isinstance(self.settings.replication, InGraph)
+        restarts = Restarts(self.cluster.restarts if alone else 0, self.cluster.silence)
+        gang = Gang(hosting, self._tasks(), self.folder.logs, _say, self.cluster.start_within, restarts)
         with StopRequest(lambda: gang.wake("signal")) as stop:
             try:
                 with gang:
-                    rows = [dataclasses.asdict(row) for row in gang.rows]
-                    self.folder.write_json(self.folder.tasks, {"hosting": hosting.kind, "tasks": rows})
+                    self._write_rows(gang)
                     done, seconds = self._follow(gang, stop)
                     gang.dismiss()
+                    rows = self._write_rows(gang)
             except TaskFailed as error:
                 raise self._failed(error) from error
             except HostingError as error:
@@ -97,7 +107,12 @@ class _Driver:
                 if stop.signal is None or self.ready:
                     raise
                 raise Interrupted(stop.signal, "stopped before the first step: nothing was trained") from None
-            return self._finish(done, rows, seconds, stop)
+            return self._finish(done, rows, seconds, stop, gang.restarted)
+
+    def _write_rows(self, gang: Gang) -> list[dict[str, Any]]:
+        rows = [dataclasses.asdict(row) for row in gang.rows]
+        self.folder.write_json(self.folder.tasks, {"hosting": self.hosting.kind, "tasks": rows})
+        return rows
 
     def _tasks(self) -> list[TaskSpec]:
         arguments = {
@@ -127,10 +142,13 @@ class _Driver:
                 match message["kind"]:
                     case "signal":
                         _say("stopping: every worker ends its step, then everything is saved (Ctrl-C again to give up)")
-                        gang.tell("stop", *self.workers)
+                        self._stop(gang)
                     case "ready":
                         self.ready.add(name)
-                        if len(self.ready) == len(self.workers):
+                        if self.going:
+                            self._catch_up(gang, name)
+                        elif len(self.ready) == len(self.workers):
+                            self.going = True
                             gang.tell("go", *self.workers)
                             began = time.perf_counter()
                             title, begin = self.settings.title, self.begin or 0
@@ -140,17 +158,68 @@ class _Driver:
                         if not any(self.made.values()):
                             _say(f"the first step was made {time.perf_counter() - self.began:.1f} s after the start")
                         self._show(progress, message)
+                        self._goes_on(name)
                     case "enough":
-                        gang.tell("stop", *self.workers)
+                        self._stop(gang)
                     case "ended":
                         self._end(progress, name, message["result"])
+                    case "lost" | "back" | "silent" | "heard" | "provided" as fate:
+                        self._tell_of(gang, name, fate, message)
                 if len(self.ready) == len(self.workers) and self.ended.keys() == others and not self.alone:
                     self.alone = True
                     gang.tell("alone", _CHIEF)
         return self.ended[_CHIEF], time.perf_counter() - began
 
+    def _stop(self, gang: Gang) -> None:
+        self.stopping = True
+        gang.tell("stop", *self.workers)
+
+    def _catch_up(self, gang: Gang, name: str) -> None:
+        """Tell a worker that was started again what its former process knew."""
+        gang.tell("go", name)
+        if self.stopping:
+            gang.tell("stop", name)
+        if self.alone and name == _CHIEF:
+            gang.tell("alone", name)
+
+    def _tell_of(self, gang: Gang, name: str, fate: str, message: Message) -> None:
+        """What happened to a task, in words; and what follows from it."""
+        match fate:
+            case "lost":
+                what = "starting it again" if self.hosting.starts_again else "waiting for it to come back"
+                _say(f"{name} {message['why']}; {what} (restart {message['attempt']} of {message['of']})")
+                self.lost_at[name] = time.perf_counter()
+                if name not in self.made:
+                    self.provided = False
+                elif not message["same_process"]:
+                    self.before[name] = self.made[name]
+                if not self.going and not message["same_process"]:
+                    self.ready.discard(name)
+            case "back":
+                _say(f"{name} serves again after {message['seconds']:.1f} s")
+                self._write_rows(gang)
+                if name not in self.workers:
+                    gang.tell("lost", _CHIEF)
+            case "silent":
+                _say(f"nobody hears from {name} for {message['seconds']:.1f} s: it is suspended, or cut off")
+            case "heard":
+                _say(f"{name} is heard from again after {message['seconds']:.1f} s")
+            case "provided" if self.going:
+                self.provided = True
+                restored = message["restored"]
+                where = f"the variables were restored from {Path(restored).name}" if restored else "no step was lost"
+                _say(f"{where}: going on after step {message['step']}")
+                self.step = message["step"]
+
+    def _goes_on(self, worker: str) -> None:
+        """A worker has made a step: say so if that shows that a loss is overcome."""
+        for task in [task for task in self.lost_at if task == worker or (task not in self.workers and self.provided)]:
+            seconds = time.perf_counter() - self.lost_at.pop(task)
+            self.recoveries.setdefault(task, []).append(round(seconds, 3))
+            _say(f"{worker} trains again {seconds:.1f} s after {task} was lost")
+
     def _show(self, progress: Progress | None, message: Message) -> None:
-        self.made.update(message["steps"])
+        self.made.update({worker: self.before[worker] + steps for worker, steps in message["steps"].items()})
         if progress is not None and message["step"] > self.step:
             self.step = message["step"]
             detail = ", ".join(f"{worker} {steps}" for worker, steps in self.made.items())
@@ -167,7 +236,7 @@ class _Driver:
     # --- the end ----------------------------------------------------------------------------------------------------
 
     def _finish(
-        self, done: Message, rows: list[dict[str, Any]], seconds: float, stop: StopRequest
+        self, done: Message, rows: list[dict[str, Any]], seconds: float, stop: StopRequest, restarted: dict[str, int]
     ) -> tuple[dict[str, Any], list[Record]]:
         if done["ended"] == "interrupted":
             assert stop.signal is not None
@@ -180,6 +249,9 @@ class _Driver:
             "steps_per_second": steps / seconds,
             "steps_of": self.made,
         }
+        if any(restarted.values()):
+            timing["restarts"] = {name: times for name, times in restarted.items() if times}
+            timing["recovery_seconds"] = self.recoveries
         result = {"numbers": done["numbers"], "timing": timing}
         records = read_records(self.folder.metrics)
         if "dropped" in records[-1]:

@@ -3,6 +3,7 @@
 With `replication=between_graph` every worker does; with `in_graph` the first one alone, for all, and the others only serve.
 The first of them, the chief, alone initialises or restores, evaluates, writes summaries and saves; the others wait until
 the variables have their values. Which of the steps a worker makes is said in `turns`, on which rows in `inputs.input.Share`.
+When a task that they need is lost, workers that train by themselves go on in a new session (`recovering`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from tfexp.experiment.history import should_stop
 from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.recorder import TRACED, Recorder
+from tfexp.experiment.recovering import State, fed, recovering
 from tfexp.experiment.replication import InGraph
 from tfexp.experiment.resuming import dropped_before, earlier_records
 from tfexp.experiment.transfer import from_plain
@@ -69,6 +71,8 @@ class _Replica:
         self.step = self.begin or 0
         """The most updates that it has seen, of all workers."""
         self.loss = math.nan
+        self.gone = self.alone = False
+        """Whether it was told to go, and that all others have ended."""
 
     def _turns(self) -> Turns:
         if isinstance(self.settings.replication, InGraph):
@@ -82,68 +86,54 @@ class _Replica:
         if not isinstance(self.settings.replication, InGraph):
             # What the other workers do, and whether they are there, is none of this one's business.
             config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
-        manager = tf.train.SessionManager(
-            ready_op=self.program.ready, graph=self.program.graph, recovery_wait_secs=_LOOK_EVERY
-        )
+        self.state = State(self.member, self.program, Checkpoints(self.files, self.program), config)
+        return recovering(self._in_a_session) if isinstance(self.turns, Apart) else self._in_a_session()
+
+    def _in_a_session(self) -> dict[str, Any]:
+        """The worker's part, or what is left of it; raises what `recovering` overcomes."""
         if not self.is_chief:
-            with (
-                manager.wait_for_session(self.member.target, config=config, max_wait_secs=None) as session,
-                self._fed(session),
-            ):
-                self._wait_to_go()
+            with self.state.waited_for(_LOOK_EVERY) as session, self._fed(session):
+                self._wait_to_go(session)
                 began = time.perf_counter()
                 self.turns.begin(session, self.step)
                 self._loop(session, None)
                 return self._done(time.perf_counter() - began)
-        with self._prepared(manager, config) as session, self._fed(session):
+        with self.state.provided(restore=self.begin is not None) as session, self._fed(session):
             return self._lead(session)
 
     @contextlib.contextmanager
     def _fed(self, session: tf.Session) -> Iterator[None]:
-        """Batches come in the block; an error of theirs is said in words for the user."""
-        batches = self.program.batches
-        try:
-            batches.start(session, self.begin or 0)
+        """Batches come in the block, from where all workers have come to."""
+        self.step = int(session.run(self.program.global_step))
+        with fed(self.program.batches, session, self.step):
             yield
-        except tf.errors.OpError as error:
-            problem = batches.explain(error)
-            if problem is None:
-                raise
-            raise problem from error
-        finally:
-            batches.stop()
-
-    def _prepared(self, manager: tf.train.SessionManager, config: tf.ConfigProto) -> tf.Session:
-        """The chief's session, whose variables are initialised or restored."""
-        if self.begin is None:
-            return manager.prepare_session(self.member.target, init_op=self.program.initialize, config=config)
-        with Checkpoints(self.files, self.program).restoring() as path:
-            return manager.prepare_session(
-                self.member.target, saver=self.program.saver, checkpoint_filename_with_path=path, config=config
-            )
 
     def _lead(self, session: tf.Session) -> dict[str, Any]:
         """The chief's part."""
         recorder = Recorder(self.files, self.dataset, self.program, self.course, session)
         turns = self.turns
-        records = [] if self.begin is None else earlier_records(self.files, self.settings, self.begin)
+        records = earlier_records(self.files, self.settings, self.step)
         with recorder.open(records):
+            recorder.checkpoints.adopt()
             turns.ready(session)
             dropped = turns.dropped(session)
             if dropped is not None:
                 before = dropped_before(records, len(dropped))
                 recorder.note = lambda: {"dropped": list(map(int.__add__, before, turns.dropped(session) or before))}
-            if self.begin is None:
-                recorder.evaluate(0)
+            if not records:
+                recorder.evaluate(self.step)
+            if recorder.checkpoints.last is None:
                 self._save(recorder)
-            else:
-                recorder.checkpoints.adopt()
-            self._wait_to_go()
+            self.member.send("provided", step=self.step, restored=self.state.restored)
+            self._wait_to_go(session)
             began = time.perf_counter()
+            stopped = should_stop(records, self.settings.train.early_stop)  # before it was started again
             turns.begin(session, self.step)
-            status = self._loop(session, recorder)
+            status = "stopped early" if stopped else self._loop(session, recorder)
             turns.end(session)
-            self.member.wait_for("alone")
+            if not self.alone:
+                self.state.wait_for("alone", session)
+                self.alone = True
             self.step = int(session.run(self.program.global_step))
             if isinstance(turns, Apart) and status == "finished" and not self.member.stopping:
                 turns.alone = True
@@ -159,10 +149,12 @@ class _Replica:
             values = {name: value.tolist() for name, value in recorder.short_values().items()}
             return {**done, "ended": status, "numbers": recorder.numbers(status, self.step), "values": values}
 
-    def _wait_to_go(self) -> None:
+    def _wait_to_go(self, session: tf.Session) -> None:
         """All workers begin together, once the chief has recorded where they begin."""
-        self.member.send("ready")
-        self.member.wait_for("go")
+        if not self.gone:
+            self.member.send("ready")
+            self.state.wait_for("go", session)
+            self.gone = True
 
     def _done(self, seconds: float) -> dict[str, Any]:
         return {"status": "done", "step": self.step, "steps": self._steps(), "seconds": seconds, "loss": self.loss}

@@ -168,6 +168,8 @@ class Cluster(Section):
     ps_gpus: float = bounded(least=0, says="GPUs that each parameter server takes of Ray's")
     worker_gpus: float = bounded(least=0, says="GPUs that each worker takes of Ray's")
     start_within: float = bounded(above=0, says="seconds that the tasks have to come up")
+    restarts: int = bounded(least=0, says="times that each task is started again when it is lost; 0: the run ends")
+    silence: float = bounded(least=0, says="seconds without a word after which a task is replaced; 0: it is only named")
 
     def __post_init__(self) -> None:
         super().__post_init__()

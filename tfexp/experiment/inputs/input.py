@@ -103,7 +103,10 @@ class Batches(ABC):
 
     @abstractmethod
     def start(self, session: tf.Session, begin: int) -> None:
-        """Begin, so that the worker's first step trains on its share of the run's batches from number `begin` on."""
+        """Begin, so that the worker's first step trains on its share of the run's batches from number `begin` on.
+
+        Called again, with another session, after a task of the cluster was lost.
+        """
 
     @abstractmethod
     def next_feeds(self) -> dict[Any, Any]:
@@ -114,7 +117,7 @@ class Batches(ABC):
         return None
 
     def stop(self) -> None:  # noqa: B027 (most have nothing that runs)
-        """End what runs in the background. Called once, while the session is open, also after an error."""
+        """End what runs in the background. Called once for each `start`, while its session is open, also after an error."""
 
 
 @dataclass(frozen=True, kw_only=True)
