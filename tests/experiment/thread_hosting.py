@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from tfexp.distributed.hosted import run_task
 from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec, begin_message
+from tfexp.runtime import cpu
 
 
 class ThreadHosting(Hosting):
@@ -38,6 +39,7 @@ class ThreadHosting(Hosting):
         for thread in self._threads:
             thread.join(30)
             assert not thread.is_alive(), f"{thread.name} has not ended"
+        cpu.share_cores(1)  # the tasks took this process for one of several
 
 
 class _Queues:

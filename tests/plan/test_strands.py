@@ -83,6 +83,24 @@ def test_without_two_heavy_branches_there_are_no_strands(build: Callable[[tf.Ten
     assert plan.sections == () and not plan.shares
 
 
+def test_a_convolution_that_cannot_work_is_its_own_error() -> None:
+    """The estimate of its cost takes whatever shapes a graph has."""
+    with tf.Graph().as_default() as graph:
+        tf.constant(np.ones([1, 5, 5, 1], np.float32), name="image")
+        tf.placeholder(tf.int32, name="sizes")
+        tf.placeholder(tf.float32, name="filter")
+        definition = graph.as_graph_def()
+    node = definition.node.add(name="conv", op="Conv2DBackpropInput", input=["sizes", "filter", "filter"])
+    node.attr["T"].type = tf.float32.as_datatype_enum
+    node.attr["strides"].list.i.extend([1, 1, 1, 1])
+    node.attr["padding"].s = b"SAME"
+    with tf.Graph().as_default(), tf.Session() as session:
+        conv, sizes, array = tf.import_graph_def(definition, return_elements=["conv:0", "sizes:0", "filter:0"], name="")
+        for _ in range(2):
+            with pytest.raises(errors.InvalidArgumentError, match="conv"):
+                session.run(conv, {sizes: [1, 5, 5, 1], array: np.ones([2, 2], np.float32)})
+
+
 def test_one_thread_has_no_strands() -> None:
     with tf.Graph().as_default():
         x = tf.get_variable("x", [N])

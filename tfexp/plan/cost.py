@@ -77,6 +77,8 @@ def _convolved(node: Node) -> float:
     """The products of a convolution, or of one of its gradients, which take as many."""
     shapes = [value.shape for value in (*node.inputs, *node.outputs)]
     shapes = [shape for shape in shapes if shape.rank in (4, 5)]
+    if len(shapes) < 3:
+        return 0.0
     backwards = node.type.partition("Backprop")[2]
     filters = shapes[-1] if backwards.startswith("Filter") else shapes[0] if backwards else shapes[1]
     outputs = shapes[1] if backwards else shapes[-1]
