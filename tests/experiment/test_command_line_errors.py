@@ -10,7 +10,8 @@ import pytest
 from tfexp.experiment.errors import ExperimentError, SettingError, nearest
 
 ROOTS = (
-    "The choices are: cluster, data, device, input, model, optimizer, replication, rerun, resume, schedule, train, update"
+    "The choices are: cluster, data, device, input, model, optimizer, replication, rerun, resume, schedule, sweep, train, "
+    "update"
 )
 TRAIN = (
     "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "

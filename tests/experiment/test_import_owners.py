@@ -9,10 +9,10 @@ import tfexp.experiment
 
 FOLDER = Path(tfexp.experiment.__file__).parent
 OWNERS = {
-    "hydra": {"cli.py", "sweep.py"},
-    "omegaconf": {"cli.py", "sweep.py"},
-    "yaml": {"cli.py"},
-    "rich": {"progress.py", "report.py"},
+    "hydra": {"cli.py", "sweeps/command.py", "sweeps/plan.py", "sweeps/space.py"},
+    "omegaconf": {"cli.py", "sweeps/plan.py"},
+    "yaml": {"cli.py", "sweeps/command.py"},
+    "rich": {"progress.py", "report.py", "sweeps/table.py"},
     "matplotlib": {"plot.py"},
     "sklearn": set(),
     "ray": set(),

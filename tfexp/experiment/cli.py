@@ -1,7 +1,7 @@
-"""The command line, and the only place (with sweep.py) that knows Hydra and OmegaConf.
+"""The command line, and the only place (with `sweeps`) that knows Hydra and OmegaConf.
 
-A single run is composed with Hydra's compose API and checked whole before anything is written; `-m`, `--cfg`,
-`--info` and `--help` are Hydra's own, after the same checks. `hydra.main` would make the run's folder before
+A single run is composed with Hydra's compose API and checked whole before anything is written, and so are the runs of `-m`;
+`--cfg`, `--info` and `--help` are Hydra's own, after the same checks. `hydra.main` would make the run's folder before
 the configuration is known to be good, and share it between runs that start in the same second.
 """
 
@@ -21,6 +21,7 @@ from typing import Any, get_args, get_type_hints
 import hydra
 import yaml
 from hydra._internal.utils import get_args_parser  # Hydra has no public one
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
@@ -36,16 +37,18 @@ from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, OmegaConfBas
 import tfexp as tf
 from tfexp.experiment.compare import differences, numbers_of
 from tfexp.experiment.datasets.source import Data
-from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, nearest, no_such
+from tfexp.experiment.errors import ExperimentError, SettingError, nearest, no_such
 from tfexp.experiment.inputs.input import Input
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.optimizers import Optimizer
-from tfexp.experiment.outputs import RunFolder, make_unique
+from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.replication import Replication
 from tfexp.experiment.report import show_comparison
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schedules import Schedule
 from tfexp.experiment.schema import Cluster, Device, Settings, Train, resolve
+from tfexp.experiment.sweeps.plan import Door
+from tfexp.experiment.sweeps.schema import Sweep
 from tfexp.experiment.update import Update
 
 __all__ = ["conf_dir", "data_of", "main", "reported"]
@@ -152,14 +155,15 @@ def _main(argv: list[str]) -> int:
     own = [] if flags.config_dir is None else [_config_dir_override(flags.config_dir)]
     with _composer(own) as compose:
         if flags.multirun:
-            sweep_dir = _check_sweep(overrides, compose)
-        else:
-            _refuse_sweeps(overrides)
-            if flags.cfg is None and flags.info is None:
-                return _single(overrides, compose, command)
-            _settings(compose(overrides))
+            if flags.cfg is not None or flags.info is not None:
+                raise SettingError("-m", "many runs have no one configuration to show: leave -m out, or give sweep.dry=true")
+            return _multirun(overrides, compose, command)
+        _refuse_sweeps(overrides)
+        if flags.cfg is None and flags.info is None:
+            return _single(overrides, compose, command)
+        _settings(compose(overrides))
     words = [word for word in argv if word not in flags.overrides] + [_forced(override) for override in overrides]
-    return _sweep([*words, *sweep_dir], command) if flags.multirun else _hydra(words, _nothing)
+    return _hydra(words, _nothing)
 
 
 # ---- a single run, a resumed one, one that is run again
@@ -242,53 +246,18 @@ def _load(path: Path) -> DictConfig:
 # ---- many runs, and what Hydra does itself
 
 
-def _check_sweep(overrides: list[Override], compose: Compose) -> list[str]:
-    """Check every value that will be tried, before anything is run; returns the override of the sweep's
-    folder.
-    """
+def _multirun(overrides: list[Override], compose: Compose, command: str) -> int:
     for name in _COMMANDS:
         if any(override.key_or_group == name for override in overrides):
             raise SettingError(name, "goes with a single run, not with -m")
-    for override in overrides:
-        if override.is_sweep_override() and not override.is_discrete_sweep():
-            raise SettingError(override.key_or_group, "a grid needs single values: a,b,c or range(...)")
-    values = [list(o.sweep_string_iterator()) if o.is_sweep_override() else [None] for o in overrides]
+    from tfexp.experiment.sweeps.command import sweep  # a single run does without
 
-    def chosen(picks: list[str | None]) -> list[Override]:
-        pairs = zip(overrides, picks, strict=True)
-        return [o if pick is None else _parse([f"{o.get_key_element()}={pick}"])[0] for o, pick in pairs]
-
-    first = [options[0] for options in values]
-    config = compose(chosen(first))
-    _settings(config)
-    for at, options in enumerate(values):
-        for option in options[1:]:
-            _settings(compose(chosen([*first[:at], option, *first[at + 1 :]])))
-    if any(override.key_or_group == "hydra.sweep.dir" for override in overrides):
-        return []
-    return [f"hydra.sweep.dir={make_unique(Path(config.hydra.sweep.dir))}"]
+    door = Door(_parse, compose, _settings, lambda config: _origin("", config, ()).config_yaml, _sweep_of)
+    return sweep(overrides, door, GlobalHydra.instance().config_loader().get_group_options, command)
 
 
-def _sweep(words: list[str], command: str) -> int:
-    failed: list[str] = []
-
-    def task(config: DictConfig) -> None:
-        job = HydraConfig.get()
-        tried = list(job.overrides.task)
-        try:
-            experiment = Experiment.of(_settings(config))
-            with contextlib.closing(RunFolder.create(Path(job.runtime.output_dir), exactly=True)) as folder:
-                experiment.run(folder, _origin(command, config, tried))
-        except Interrupted as error:
-            raise SystemExit(_complain(error)) from error
-        except (ExperimentError, tf.errors.OpError) as error:  # one bad run does not sink the sweep
-            _complain(error)
-            failed.append(f"{job.job.num} ({' '.join(tried)})")
-
-    code = _hydra(words, task)
-    if failed:
-        print(f"tfexp: runs that failed: {', '.join(failed)}", file=sys.stderr)
-    return code or int(bool(failed))
+def _sweep_of(config: DictConfig) -> Sweep:
+    return _section("sweep", Sweep, config)
 
 
 def _hydra(words: list[str], task: Callable[[DictConfig], None]) -> int:
@@ -381,7 +350,7 @@ def _forced(override: Override) -> str:
     """The override as Hydra gets it. A key inside a section goes through unchecked (++): its schema, which a
     class of the user's own may define, says which keys there are, not the file that happened to be chosen."""
     line = str(override.input_line)
-    inside = "." in override.key_or_group and override.key_or_group.partition(".")[0] in _SECTIONS
+    inside = "." in override.key_or_group and override.key_or_group.partition(".")[0] in (*_SECTIONS, "sweep")
     return f"++{line.lstrip('+')}" if inside and not override.is_delete() else line
 
 
@@ -389,6 +358,8 @@ def _refuse_sweeps(overrides: list[Override]) -> None:
     for override in overrides:
         if override.is_sweep_override():
             raise SettingError(override.key_or_group, f"'{override.input_line}' is several values: add -m to try each")
+        if override.key_or_group.partition(".")[0] == "sweep":
+            raise SettingError(override.key_or_group, "is about many runs: add -m")
 
 
 # ---- from a composed configuration to settings
@@ -397,22 +368,23 @@ def _refuse_sweeps(overrides: list[Override]) -> None:
 def _settings(config: DictConfig) -> Settings:
     """The door: past it there are only frozen dataclasses. Raises SettingError."""
     for name in config:
-        if name not in (*_SECTIONS, *_COMMANDS, "hydra"):
+        if name not in (*_SECTIONS, *_COMMANDS, "sweep", "hydra"):
             raise SettingError(str(name), no_such("section", str(name), _SECTIONS))
-    parts: dict[str, Any] = {}
-    for name, kind in _SECTIONS.items():
-        section = config[name]
-        if not isinstance(section, DictConfig):
-            raise SettingError(name, f"'{section}' is not a section: give {name}.<setting>=<value>")
-        try:
-            if name not in _FIXED:
-                if "target" not in section or OmegaConf.is_missing(section, "target"):
-                    raise SettingError("target", f"has no value: give {name}.target=package.module:Class")
-                kind = resolve(str(section.target), kind)
-            parts[name] = _typed(name, kind, config)
-        except SettingError as error:
-            raise error.under(name) from error.__cause__
-    return Settings(**parts)
+    return Settings(**{name: _section(name, kind, config) for name, kind in _SECTIONS.items()})
+
+
+def _section(name: str, kind: type, config: DictConfig) -> Any:
+    section = config[name]
+    if not isinstance(section, DictConfig):
+        raise SettingError(name, f"'{section}' is not a section: give {name}.<setting>=<value>")
+    try:
+        if name not in _FIXED:
+            if "target" not in section or OmegaConf.is_missing(section, "target"):
+                raise SettingError("target", f"has no value: give {name}.target=package.module:Class")
+            kind = resolve(str(section.target), kind)
+        return _typed(name, kind, config)
+    except SettingError as error:
+        raise error.under(name) from error.__cause__
 
 
 def _typed(name: str, kind: type, config: DictConfig) -> Any:

@@ -1,0 +1,193 @@
+"""Sweeps in this process: what is run, what is said, and what is left in the folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+QUICK = ["data=line", "train.steps=20", "train.eval_every=10", "train.checkpoint_every=0", "hydra.sweep.dir=sweep"]
+OWN = """
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from tfexp.experiment.models.linreg import Linreg
+
+@dataclass(frozen=True)
+class Moody(Linreg):
+    mood: str = "good"
+
+    def loss(self, outputs, labels, spec):
+        if Path("running").exists():
+            if self.mood == "bad":
+                raise ValueError("a mood")
+            if self.mood == "better" and not Path("seen").exists():
+                Path("seen").touch()
+                raise RuntimeError("not yet")
+        return super().loss(outputs, labels, spec)
+"""
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    with (folder / "sweep.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_each_combination_is_a_whole_run(cli: Callable, tmp_path: Path) -> None:
+    ended = cli("-m", *QUICK, "optimizer.learning_rate=0.1,0.3", "model=linreg,mlp")
+    assert ended.code == 0, ended.err
+    rows = table(tmp_path / "sweep")
+    assert [(row["optimizer.learning_rate"], row["model"], row["folder"]) for row in rows] == [
+        ("0.1", "linreg", "0-linreg"), ("0.1", "mlp", "1-mlp"), ("0.3", "linreg", "2-linreg"), ("0.3", "mlp", "3-mlp"),
+    ]  # fmt: skip
+    for row in rows:
+        folder = tmp_path / "sweep" / row["folder"]
+        numbers = json.loads((folder / "result.json").read_text())["numbers"]
+        assert float(row["test.loss"]) == numbers["test"]["loss"]
+        assert float(row["train.rmse"]) == numbers["train"]["rmse"]
+        assert row["step"] == "20"
+        assert f"optimizer.learning_rate={row['optimizer.learning_rate']}" in yaml.safe_load(
+            (folder / "overrides.yaml").read_text()
+        )
+        assert "finished after step 20" in (folder / "trial.log").read_text()
+    ranked = re.findall(r"│ (\d) │ +(\d) │.*│ finished", ended.out)
+    losses = [float(row["test.loss"]) for row in rows]
+    assert [int(trial) for _, trial in ranked] == sorted(range(4), key=losses.__getitem__)
+
+
+def test_trials_are_as_single_runs(cli: Callable, tmp_path: Path) -> None:
+    assert cli("-m", *QUICK, "optimizer=sgd,adam", "train.batch_size=8").code == 0
+    assert cli(*QUICK[:-1], "optimizer=adam", "train.batch_size=8", "hydra.run.dir=run").code == 0
+    alone, trial = ((tmp_path / name) for name in ("run", "sweep/1-linreg"))
+    assert (alone / "metrics.jsonl").read_text() == (trial / "metrics.jsonl").read_text()
+    assert yaml.safe_load((alone / "config.yaml").read_text()) == yaml.safe_load((trial / "config.yaml").read_text())
+
+
+def test_dry_lists_and_runs_nothing(cli: Callable, tmp_path: Path) -> None:
+    ended = cli("-m", *QUICK, "sweep.dry=true", "optimizer.learning_rate=0.1,1e-1,0.3", "train.steps=7,9")
+    assert ended.code == 0
+    assert ended.out.splitlines()[0].strip() == "6 trials, checked; nothing was run"
+    assert len(re.findall(r"│ +the same as (\d) │", ended.out)) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_equal_trials_are_run_once(cli: Callable, tmp_path: Path) -> None:
+    ended = cli("-m", *QUICK, "optimizer.learning_rate=0.1,1e-1")
+    assert ended.code == 0, ended.err
+    first, second = table(tmp_path / "sweep")
+    assert first["test.loss"] == second["test.loss"]
+    assert second["folder"] == first["folder"] == "0-linreg"
+    assert not (tmp_path / "sweep" / "1-linreg").exists()
+
+
+def test_all_are_checked_before_the_first_starts(cli: Callable, tmp_path: Path) -> None:
+    ended = cli("-m", *QUICK, "data=line,digits", "model=linreg")  # only the last one does not fit
+    assert ended.code == 1
+    assert ended.err.startswith("tfexp: Linreg predicts numbers and this data has 10 classes")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_seeds_repeat_each_point(cli: Callable, tmp_path: Path) -> None:
+    ended = cli("-m", *QUICK, "optimizer.learning_rate=0.1,0.3", "sweep.seeds=2", "train.seed=5", "model=mlp")
+    assert ended.code == 0, ended.err
+    rows = table(tmp_path / "sweep")
+    assert [(row["point"], row["train.seed"]) for row in rows] == [(point, seed) for point in "01" for seed in "56"]
+    losses = [float(row["test.loss"]) for row in rows]
+    for of in (losses[:2], losses[2:]):
+        assert f"{statistics.fmean(of):.6g} ± {statistics.stdev(of):.2g}" in ended.out
+
+
+def test_one_that_fails_is_tried_again_and_does_not_sink_the_others(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "moods.py").write_text(OWN)
+    (tmp_path / "running").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(__import__("sys").modules, "moods", raising=False)
+    monkeypatch.setattr("tfexp.experiment.sweeps.plan.Planner._checked", lambda self, settings: 20)
+    own = ["model=own", "model.target=moods:Moody", "model.l2=0", "model.mood=bad,better,good", "sweep.retries=2"]
+    ended = cli("-m", *QUICK, *own)
+    assert ended.code == 1
+    assert ended.err == (
+        "tfexp: 1 of 3 trials failed:\n"
+        "  0 (model.mood=bad) after 3 attempts: ValueError: a mood\n"
+        "    log: sweep/0-own-attempt-3/trial.log\n"
+    )
+    assert [(row["status"], row["attempts"], row["folder"]) for row in table(tmp_path / "sweep")] == [
+        ("failed", "3", "0-own-attempt-3"), ("finished", "2", "1-own-attempt-2"), ("finished", "1", "2-own"),
+    ]  # fmt: skip
+    log = (tmp_path / "sweep" / "0-own" / "trial.log").read_text()
+    assert log.startswith("Traceback") and "moods.py" in log
+
+
+def test_a_run_that_diverges_is_not_tried_again(cli: Callable, tmp_path: Path) -> None:
+    ended = cli("-m", *QUICK, "optimizer.learning_rate=1e30,0.1", "sweep.retries=3")
+    assert ended.code == 1
+    assert [(row["status"], row["attempts"]) for row in table(tmp_path / "sweep")] == [("failed", "1"), ("finished", "1")]
+
+
+def test_random_search_of_intervals(cli: Callable, tmp_path: Path) -> None:
+    words = ["sweep=random", "sweep.trials=4", "optimizer.learning_rate=tag(log,interval(1e-3,1))"]
+    assert cli("-m", *QUICK, *words).code == 0
+    rates = [float(row["optimizer.learning_rate"]) for row in table(tmp_path / "sweep")]
+    assert len(set(rates)) == 4
+    assert all(1e-3 <= rate <= 1 for rate in rates)
+
+
+def test_halving_ends_the_worse_at_the_rungs(cli: Callable, tmp_path: Path) -> None:
+    rates = ["0.1", "0.001", "0.0001", "0.002", "0.2"]
+    words = ["sweep.halving.factor=2", "sweep.halving.least_steps=5", f"optimizer.learning_rate={','.join(rates)}"]
+    ended = cli("-m", *QUICK, "train.eval_every=5", "train.steps=40", *words)
+    assert ended.code == 0, ended.err
+    rows = table(tmp_path / "sweep")
+    assert [row["status"] for row in rows] == ["finished", "halved", "halved", "halved", "finished"]
+    assert [row["step"] for row in rows] == ["40", "5", "5", "10", "40"]
+    rungs = [event for event in map(json.loads, (tmp_path / "sweep/journal.jsonl").open()) if event["kind"] == "rung"]
+    assert [(e["trial"], e["rung"], e["goes_on"]) for e in rungs if e["trial"] in (0, 1)] == [
+        (0, 5, True), (0, 10, True), (0, 20, True), (1, 5, False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("sweep.trials=3", "sweep.trials: there is no setting 'trials'"),
+        ("sweep.seeds=1,2", "sweep.seeds: 'sweep.seeds=1,2' is several values, and a sweep has one"),
+        ("sweep.metric=accuracy", "sweep.goal: give minimize or maximize: only of the loss is it known"),
+        (
+            "sweep.metric=accuracy sweep.goal=maximize",
+            "sweep.metric: there is no 'accuracy': Linreg on Line has loss, mse, ",
+        ),
+        ("sweep.metric=best.loss", "sweep.metric: 'best.loss' is not <name>, test.<name> or train.<name>"),
+        ("sweep=gird", "sweep: there is no choice 'gird'; did you mean 'grid'?"),
+        ("sweep.seeds=2 train.seed=1,2", "sweep.seeds: repeats every point with other values of train.seed"),
+        (
+            "optimizer.learning_rate=interval(0,1)",
+            "optimizer.learning_rate: a grid needs single values: a,b,c or range(...)",
+        ),
+        ("sweep.resume=nowhere", "nowhere is not a sweep's folder: it has no journal.jsonl"),
+        ("hydra.sweep.subdir=x model=linreg,mlp", "hydra.sweep.subdir: gives two trials the folder 'x'"),
+        (
+            "sweep.halving.factor=2 cluster=2workers cluster.hosting=process",
+            "sweep.halving.factor: ends trials of one process",
+        ),
+        ("cluster=2workers", "cluster.hosting: ray inside a sweep needs sweep.launcher=ray, and it is local"),
+        ("--cfg job", "-m: many runs have no one configuration to show"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anything_is_done(words: str, message: str, cli: Callable, tmp_path: Path) -> None:
+    ended = cli("-m", *QUICK[:-1], *words.split())
+    assert ended.code != 0
+    assert ended.err.startswith(f"tfexp: {message}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sweep_settings_are_for_sweeps(cli: Callable) -> None:
+    assert cli("sweep.seeds=3").err == "tfexp: sweep.seeds: is about many runs: add -m\n"
+    assert cli("sweep=random").err == "tfexp: sweep: is about many runs: add -m\n"
