@@ -59,6 +59,7 @@ class Child:
                 if line.endswith(b"\n"):  # the last one is torn if the process was killed while it wrote
                     self._sink(self._name, json.loads(line))
         code = self._process.wait()
+        self._close_input()
         self._sink(self._name, {"kind": "exited", "why": _ended(code)})
 
     def end(self, grace: float) -> None:
@@ -70,7 +71,9 @@ class Child:
             self._process.kill()
             self._process.wait()
         self._reader.join()
-        with contextlib.suppress(BrokenPipeError):
+
+    def _close_input(self) -> None:
+        with self._lock, contextlib.suppress(BrokenPipeError):
             assert self._process.stdin is not None
             self._process.stdin.close()
 
