@@ -14,10 +14,11 @@ OWNERS = {
     "yaml": {"cli.py", "sweeps/command.py"},
     "rich": {"progress.py", "report.py", "sweeps/table.py"},
     "matplotlib": {"plot.py"},
+    "optuna": {"sweeps/optuna_search.py"},
     "sklearn": set(),
     "ray": set(),
 }
-LAZY = {"rich", "matplotlib"}
+LAZY = {"rich", "matplotlib", "optuna"}
 """Imported where they are used, not with the module."""
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from run_files import journalled
 
 QUICK = ["data=line", "train.steps=20", "train.eval_every=10", "train.checkpoint_every=0", "hydra.sweep.dir=sweep"]
 OWN = """
@@ -148,7 +149,7 @@ def test_halving_ends_the_worse_at_the_rungs(cli: Callable, tmp_path: Path) -> N
     rows = table(tmp_path / "sweep")
     assert [row["status"] for row in rows] == ["finished", "halved", "halved", "halved", "finished"]
     assert [row["step"] for row in rows] == ["40", "5", "5", "10", "40"]
-    rungs = [event for event in map(json.loads, (tmp_path / "sweep/journal.jsonl").open()) if event["kind"] == "rung"]
+    rungs = [event for event in journalled(tmp_path / "sweep") if event["kind"] == "rung"]
     assert [(e["trial"], e["rung"], e["goes_on"]) for e in rungs if e["trial"] in (0, 1)] == [
         (0, 5, True), (0, 10, True), (0, 20, True), (1, 5, False),
     ]  # fmt: skip

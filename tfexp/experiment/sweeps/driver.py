@@ -7,6 +7,7 @@ when it is taken up again is what the journal says, and what the folders of the 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import queue
@@ -126,8 +127,26 @@ class Driver:
                 numbers, seconds = result["numbers"], result["timing"]["seconds"]
                 ended.update(status=numbers["status"], numbers=numbers, seconds=seconds, again=False)
             else:
+                self._move_away(attempt.folder)
                 ended.update(status="lost", message="the sweep was ended before it", again=True)
             self._write(ended)
+
+    def _move_away(self, name: str) -> None:
+        """Keep what an attempt left that was under way: its next try has its place, as if it had been the first."""
+        path = self.folder / name
+        if not path.is_dir():
+            return
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            number = 1
+            while (aside := path.with_name(f"{path.name}-lost-{number}")).exists():
+                number += 1
+            path.rename(aside)
+        except BlockingIOError as error:
+            raise ExperimentError(f"{path} is still in use by the earlier stay: try again when that has ended") from error
+        finally:
+            os.close(descriptor)
 
     def _tell_again(self) -> None:
         by_point: dict[int, list[int]] = {}
@@ -178,7 +197,7 @@ class Driver:
         self._tell(trials[0].point, [trial.number for trial in trials])
 
     def _start(self, trial: Trial) -> None:
-        number = len(self.ledger.trials[trial.number].attempts) + 1
+        number = self.ledger.trials[trial.number].tries + 1
         name = trial.folder if number == 1 else f"{trial.folder}-attempt-{number}"
         path = self.folder / name
         try:
@@ -275,7 +294,8 @@ class Driver:
         if all(outcome.is_over for outcome in outcomes):
             values = [self._value(outcome.numbers) for outcome in outcomes if outcome.numbers is not None]
             value = statistics.fmean(values) if len(values) == len(outcomes) else None
-            self.search.tell(point, value, halved=any(outcome.status == "halved" for outcome in outcomes))
+            steps = [o.numbers["step"] for o in outcomes if o.status == "halved" and o.numbers is not None]
+            self.search.tell(point, value, halved_at=min(steps, default=None))
 
     def _value(self, numbers: dict[str, Any]) -> float:
         return float(numbers[self.sweep.part][self.sweep.metric_name])

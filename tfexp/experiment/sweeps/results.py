@@ -61,7 +61,7 @@ def rows(trials: Sequence[Trial], ledger: Ledger, sweep: Sweep) -> list[Row]:
                 number=trial.number,
                 point=trial.point,
                 status=outcome.status,
-                attempts=len(outcome.attempts),
+                attempts=outcome.tries,
                 varied=trial.varied,
                 numbers=outcome.numbers,
                 value=value,

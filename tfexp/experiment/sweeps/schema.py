@@ -140,4 +140,5 @@ class Optuna(Sweep):
             sampler=self.sampler.value,
             minimizes=self.minimizes,
             storage=None if folder is None or storage is None else Path(storage),
+            sweep="" if folder is None else folder.name,
         )

@@ -24,9 +24,9 @@ class Search(ABC):
     def ask(self) -> Point | None:
         """The next point; None when there are no more. A point may come twice: it is then told, and not run again."""
 
-    def tell(self, number: int, value: float | None, *, halved: bool = False) -> None:  # noqa: B027 -- most learn nothing
-        """What the point that was asked as the `number`-th (from 0) came to; None if it failed. `halved`: it did not come to
-        its end."""
+    def tell(self, number: int, value: float | None, *, halved_at: int | None = None) -> None:  # noqa: B027
+        """What the point that was asked as the `number`-th (from 0) came to; None if it failed. `halved_at`: the
+        step at which it was ended. Most searches learn nothing from it."""
 
     def take_up(self, asked: list[Point]) -> None:
         """Go on where an earlier stay was ended, which asked for these points; it is then told again of those that are over.

@@ -25,8 +25,8 @@ class _Counting(Watcher):
 
     def __init__(self, sweep: Sweep, trials: Mapping[int, Trial], total: int | None, stream: Any) -> None:
         self.sweep, self.trials, self.total, self.stream = sweep, trials, total, stream
-        self._began = time.perf_counter()
-        self._over_before: int | None = None
+        self._began: float | None = None
+        self._over_before = 0
 
     def summary(self, ledger: Ledger) -> str:
         counts: dict[str, int] = {}
@@ -45,12 +45,11 @@ class _Counting(Watcher):
         return "  ".join(parts)
 
     def seconds_left(self, over: int, total: int) -> float | None:
-        if self._over_before is None:
-            self._over_before = over
+        """From the trials that have ended since the first word of any."""
+        if self._began is None:
+            self._began, self._over_before = time.perf_counter(), over
         ended = over - self._over_before
-        if ended == 0 or over == total:
-            return None
-        return (time.perf_counter() - self._began) / ended * (total - over)
+        return (time.perf_counter() - self._began) / ended * (total - over) if ended and over < total else None
 
     def best(self, ledger: Ledger) -> tuple[float, int] | None:
         values = [
@@ -73,6 +72,7 @@ class Lines(_Counting):
     def changed(self, ledger: Ledger, trial: int) -> None:
         progress = ledger.trials[trial]
         if not progress.attempts or progress.status == "running":
+            self.summary(ledger)
             return
         last = progress.attempts[-1]
         if last.status == "failed":
@@ -165,6 +165,9 @@ def show_planned(trials: Sequence[Trial], same_as: Mapping[int, int], statuses: 
     """The trials of a dry run, and what each takes."""
     from rich.table import Table
 
+    if not trials:
+        print("the trials are chosen as it goes; every value that there is to choose was checked, and nothing was run")
+        return
     table = Table(title=f"{len(trials)} trials, checked; nothing was run", title_justify="left")
     names = list(dict.fromkeys(name for trial in trials for name in trial.varied))
     table.add_column("trial", justify="right")
@@ -198,7 +201,7 @@ def show_ranking(ranked: Sequence[Ranked], sweep: Sweep, most: int = 30) -> None
     for name in short_names(names):
         table.add_column(name, no_wrap=True)
     table.add_column(f"{sweep.metric}{' (mean ± spread)' if several else ''}", justify="right")
-    others = [name for name in _other_names(ranked) if name != sweep.metric_name][:1]
+    others = [name for name in _other_names(ranked) if _says_more(ranked, sweep, name)][:1]
     for name in others:
         table.add_column(f"{sweep.part} {name}", justify="right")
     table.add_column("status")
@@ -234,6 +237,12 @@ def _console() -> Any:
 
 def _other_names(ranked: Sequence[Ranked]) -> list[str]:
     return list(dict.fromkeys(name for e in ranked for row in e.rows if row.numbers for name in row.numbers["test"]))
+
+
+def _says_more(ranked: Sequence[Ranked], sweep: Sweep, name: str) -> bool:
+    """Whether the metric is not what ranks the trials, under this or another name."""
+    numbers = [row.numbers[sweep.part] for entry in ranked for row in entry.rows if row.numbers is not None]
+    return any(of.get(name) != of[sweep.metric_name] for of in numbers)
 
 
 def _mean(rows: Sequence[Row], part: str, name: str) -> str:

@@ -65,5 +65,10 @@ class Progress:
     same_as: int | None = None
 
     @property
+    def tries(self) -> int:
+        """The attempts without those that were lost."""
+        return sum(attempt.status != "lost" for attempt in self.attempts)
+
+    @property
     def is_over(self) -> bool:
         return self.status not in ("waiting", "running")
