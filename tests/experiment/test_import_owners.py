@@ -13,7 +13,7 @@ OWNERS = {
     "omegaconf": {"cli.py", "sweeps/plan.py"},
     "yaml": {"cli.py", "sweeps/command.py"},
     "rich": {"progress.py", "report.py", "sweeps/table.py"},
-    "matplotlib": {"plot.py"},
+    "matplotlib": {"plot.py", "sweeps/plots.py"},
     "optuna": {"sweeps/optuna_search.py"},
     "sklearn": set(),
     "ray": set(),

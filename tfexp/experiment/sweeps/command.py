@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,10 +17,12 @@ from tfexp.experiment.compare import differences
 from tfexp.experiment.errors import ExperimentError, SettingError
 from tfexp.experiment.outputs import make_unique
 from tfexp.experiment.sweeps.driver import Driver, planned_event
+from tfexp.experiment.sweeps.hparams import write_hparams
 from tfexp.experiment.sweeps.journal import Event, Journal
 from tfexp.experiment.sweeps.launching import pool_of
 from tfexp.experiment.sweeps.ledger import Ledger
 from tfexp.experiment.sweeps.plan import Door, Planner
+from tfexp.experiment.sweeps.plots import draw_sweep
 from tfexp.experiment.sweeps.results import Row, as_csv, ranking, rows
 from tfexp.experiment.sweeps.schema import Sweep
 from tfexp.experiment.sweeps.searching import Search
@@ -169,7 +172,10 @@ def _finish(folder: Path, settings: Sweep, found: list[Row]) -> int:
     ranked = ranking(found, settings)
     show_ranking(ranked, settings)
     print(f"table       {folder / 'sweep.csv'}")
-    print(f"tensorboard --logdir {folder}", flush=True)
+    if draw_sweep(folder / "sweep.png", _title(found), settings, found):
+        print(f"picture     {folder / 'sweep.png'}")
+    write_hparams(folder, settings, found)
+    print(f"tensorboard --logdir {shlex.quote(str(folder))}   (the tab HParams compares the trials)", flush=True)
     failed = [row for row in found if row.status == "failed"]
     if not failed:
         return 0
@@ -180,6 +186,11 @@ def _finish(folder: Path, settings: Sweep, found: list[Row]) -> int:
         first = (row.message.strip().splitlines() or ["?"])[0]
         print(f"  {row.number} ({label}){tries}: {first}\n    log: {folder / row.folder / 'trial.log'}", file=sys.stderr)
     return 1
+
+
+def _title(found: Sequence[Row]) -> str:
+    halved = sum(row.status == "halved" for row in found)
+    return f"{len(found)} trials" + (f", {halved} of them ended early (dashed, hollow)" if halved else "")
 
 
 def write(path: Path, text: str) -> None:
