@@ -31,6 +31,8 @@ from tfexp.experiment.transfer import to_plain
 __all__ = ["Driver", "Watcher", "planned_event"]
 
 _GOOD = ("finished", "stopped early")
+WORK = "tfexp.experiment.sweeps.attempt:make"
+"""What a job does: an attempt at its trial."""
 _REMIND = 1.0
 """Seconds between two looks at the clock while nothing happens."""
 
@@ -221,7 +223,7 @@ class Driver:
         self.pool.start(
             Job(
                 name,
-                Work("tfexp.experiment.sweeps.attempt:make", arguments),
+                Work(WORK, arguments),
                 path.absolute() / "trial.log",
                 needs.cpus,
                 needs.gpus,
