@@ -8,6 +8,7 @@ import re
 import statistics
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -28,6 +29,10 @@ class Moody(Linreg):
         if Path("running").exists():
             if self.mood == "bad":
                 raise ValueError("a mood")
+            if self.mood == "exit":
+                os._exit(3)
+            if self.mood == "killed":
+                os.kill(os.getpid(), 9)
             if self.mood == "better" and not Path("seen").exists():
                 Path("seen").touch()
                 raise RuntimeError("not yet")
@@ -127,6 +132,54 @@ def test_one_that_fails_is_tried_again_and_does_not_sink_the_others(
     assert log.startswith("Traceback") and "moods.py" in log
 
 
+def test_one_whose_process_dies_does_not_sink_the_others(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "moods.py").write_text(OWN)
+    (tmp_path / "running").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(__import__("sys").modules, "moods", raising=False)
+    monkeypatch.setattr("tfexp.experiment.sweeps.plan.Planner._checked", lambda self, settings: 20)
+    own = ["model=own", "model.target=moods:Moody", "model.l2=0", "model.mood=exit,good,killed", "sweep.retries=1"]
+    ended = cli("-m", *QUICK, *own, "sweep.launcher=process")
+    assert ended.code == 1
+    assert ended.err == (
+        "tfexp: 2 of 3 trials failed:\n"
+        "  0 (model.mood=exit) after 2 attempts: its process ended with exit code 3\n"
+        "    log: sweep/0-own-attempt-2/trial.log\n"
+        "  2 (model.mood=killed) after 2 attempts: its process was killed by SIGKILL\n"
+        "    log: sweep/2-own-attempt-2/trial.log\n"
+    )
+    assert [row["status"] for row in table(tmp_path / "sweep")] == ["failed", "finished", "failed"]
+
+
+def test_a_full_disk_is_said_and_nothing_is_lost(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = Path.write_text
+
+    def full(self: Path, *arguments: Any, **options: Any) -> int:
+        if self.name == ".sweep.csv.new":
+            raise OSError(28, "No space left on device")
+        return write(self, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        ended = cli("-m", *QUICK, "train.seed=1,2")
+    assert (ended.code, ended.err) == (
+        1,
+        "tfexp: cannot write sweep/sweep.csv: No space left on device\n"
+        "nothing is lost: once that is put right, go on with: python -m tfexp -m sweep.resume=sweep\n",
+    )
+    again = cli("-m", "sweep.resume=sweep")
+    assert again.code == 0
+    assert "trial 0 " not in again.out, "a finished trial was run again"
+
+
+def test_values_in_brackets_are_shown(cli: Callable) -> None:
+    ended = cli("-m", *QUICK[:-1], "model=mlp", "model.hidden=[7],[5,3]", "sweep.dry=true")
+    assert re.search(r"│ +0 │ \[7\] +│", ended.out)
+    assert re.search(r"│ +1 │ \[5,3\] +│", ended.out)
+
+
 def test_a_run_that_diverges_is_not_tried_again(cli: Callable, tmp_path: Path) -> None:
     ended = cli("-m", *QUICK, "optimizer.learning_rate=1e30,0.1", "sweep.retries=3")
     assert ended.code == 1
@@ -178,6 +231,12 @@ def test_halving_ends_the_worse_at_the_rungs(cli: Callable, tmp_path: Path) -> N
             "sweep.halving.factor=2 cluster=2workers cluster.hosting=process",
             "sweep.halving.factor: ends trials of one process",
         ),
+        ("sweep.halving.factor=2", "sweep.halving.least_steps: 100 is not before the last of 20 steps"),
+        (
+            "sweep.halving.factor=2 sweep.halving.least_steps=5 train.eval_every=0",
+            "train.eval_every: 0 of 20 steps leaves the halving nothing to go by before the end",
+        ),
+        ("hydra.sweeper=x", "hydra.sweeper: of Hydra's own settings, a sweep takes hydra.sweep.dir, hydra.sweep.subdir, "),
         ("cluster=2workers", "cluster.hosting: ray inside a sweep needs sweep.launcher=ray, and it is local"),
         ("--cfg job", "-m: many runs have no one configuration to show"),
     ],

@@ -14,11 +14,11 @@ import yaml
 from hydra.core.override_parser.types import Override
 
 from tfexp.experiment.compare import differences
-from tfexp.experiment.errors import ExperimentError, SettingError
+from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError
 from tfexp.experiment.outputs import make_unique
 from tfexp.experiment.sweeps.driver import Driver, planned_event
 from tfexp.experiment.sweeps.hparams import write_hparams
-from tfexp.experiment.sweeps.journal import Event, Journal
+from tfexp.experiment.sweeps.journal import Event, Journal, go_on
 from tfexp.experiment.sweeps.launching import pool_of
 from tfexp.experiment.sweeps.ledger import Ledger
 from tfexp.experiment.sweeps.plan import Door, Planner
@@ -32,6 +32,7 @@ from tfexp.experiment.sweeps.trial import Trial
 
 __all__ = ["sweep"]
 
+_OF_HYDRA = ("hydra.sweep.dir", "hydra.sweep.subdir", "hydra.searchpath")
 _NOW = ("sweep.resume", "sweep.dry", "sweep.launcher", "sweep.parallel", "sweep.cpus", "sweep.address", "sweep.retries")
 """What may be given anew when a sweep is taken up: where its trials run, how often they are tried; never what they are."""
 
@@ -42,6 +43,11 @@ def sweep(overrides: Sequence[Override], door: Door, choices: Any, command: str)
     for override in own:
         if override.is_sweep_override():
             raise SettingError(override.key_or_group, f"'{override.input_line}' is several values, and a sweep has one")
+        if override.is_delete():
+            raise SettingError(override.key_or_group, "a setting cannot be taken away (~): give another value")
+    for override in overrides:
+        if override.is_hydra_override() and override.key_or_group not in _OF_HYDRA:
+            raise SettingError(override.key_or_group, f"of Hydra's own settings, a sweep takes {', '.join(_OF_HYDRA)}")
     words = [str(o.input_line) for o in overrides if o not in own]
     given = {o.key_or_group: str(o.input_line) for o in own}
     settings = door.sweep(door.compose(own))
@@ -160,11 +166,14 @@ def _run(
     driver = Driver(folder, settings, command, planner, search, journal, ledger, numbered, pool, watcher)
     try:
         driver.run()
+    except Interrupted:
+        _write_table(folder, rows(list(numbered.values()), ledger, settings))
+        raise
     finally:
         if isinstance(watcher, LiveTable):
             watcher.close()
-        found = rows(list(numbered.values()), ledger, settings)
-        write(folder / "sweep.csv", as_csv(found))
+    found = rows(list(numbered.values()), ledger, settings)
+    _write_table(folder, found)
     return _finish(folder, settings, found)
 
 
@@ -193,8 +202,14 @@ def _title(found: Sequence[Row]) -> str:
     return f"{len(found)} trials" + (f", {halved} of them ended early (dashed, hollow)" if halved else "")
 
 
-def write(path: Path, text: str) -> None:
+def _write_table(folder: Path, found: Sequence[Row]) -> None:
     """Replace the file as a whole."""
+    path = folder / "sweep.csv"
     temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
+    try:
+        temporary.write_text(as_csv(found), encoding="utf-8")
+        os.replace(temporary, path)
+    except OSError as error:
+        raise ExperimentError(
+            f"cannot write {path}: {error.strerror}\nnothing is lost: once that is put right, {go_on(folder)}"
+        ) from error

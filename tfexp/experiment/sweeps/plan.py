@@ -145,12 +145,22 @@ class Planner:
                 raise SettingError(
                     "sweep.metric", f"there is no '{self._sweep.metric_name}': {settings.title} has {', '.join(metrics)}"
                 )
-            if self._sweep.halving.factor is not None and settings.cluster.tasks:
-                raise SettingError(
-                    "sweep.halving.factor", "ends trials of one process; those on a cluster go on to their end"
-                )
+            self._check_halving(settings, experiment.course.total_steps)
             self._steps[mark] = experiment.course.total_steps
         return self._steps[mark]
+
+    def _check_halving(self, settings: Settings, total: int) -> None:
+        halving, every = self._sweep.halving, settings.train.eval_every
+        if halving.factor is None:
+            return
+        if settings.cluster.tasks:
+            raise SettingError("sweep.halving.factor", "ends trials of one process; those on a cluster go on to their end")
+        if halving.least_steps >= total:
+            raise SettingError("sweep.halving.least_steps", f"{halving.least_steps} is not before the last of {total} steps")
+        if not 0 < every < total:
+            raise SettingError(
+                "train.eval_every", f"{every} of {total} steps leaves the halving nothing to go by before the end"
+            )
 
     def _needs(self, settings: Settings) -> Needs:
         cluster = settings.cluster

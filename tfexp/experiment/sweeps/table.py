@@ -148,7 +148,7 @@ class LiveTable(_Counting):
                 value, step = f"{progress.latest[1]:.6g}", f"{progress.latest[0]}/{trial.total_steps}"
             style = _STYLES.get(progress.status, "")
             cells = (str(number), *(trial.varied.get(name, "") for name in names), value, step)
-            table.add_row(*cells, f"[{style}]{progress.status}[/]" if style else progress.status)
+            table.add_row(*_texts(cells), *_texts([progress.status], style))
         hidden = len(running) + len(ended) + len(failed) - _SHOWN
         if hidden > 0:
             table.caption = f"and {hidden} more"
@@ -183,7 +183,7 @@ def show_planned(trials: Sequence[Trial], same_as: Mapping[int, int], statuses: 
         note = f"the same as {same_as[number]}" if number in same_as else statuses.get(number, "")
         cells = [str(number), *(trial.varied.get(name, "") for name in names), trial.settings.title, str(trial.total_steps)]
         cells.append(f"{trial.needs.cpus + trial.needs.gang_cpus:g}")
-        table.add_row(*cells, *([note] if noted else []))
+        table.add_row(*_texts(cells), *_texts([note] if noted else []))
     _console().print(table)
 
 
@@ -215,8 +215,9 @@ def show_ranking(ranked: Sequence[Ranked], sweep: Sweep, most: int = 30) -> None
         style = _STYLES.get(entry.status, "")
         cells = ["" if entry.value is None else str(place), shown, *(entry.varied.get(name, "") for name in names), value]
         cells += [_mean(entry.rows, sweep.part, name) for name in others]
-        cells.append(f"[{style}]{entry.status}[/]" if style else entry.status)
-        table.add_row(*cells, f"{sum(row.seconds for row in entry.rows):.2f}", style="bold" if place == 1 else "")
+        seconds = f"{sum(row.seconds for row in entry.rows):.2f}"
+        best = "bold" if place == 1 else ""
+        table.add_row(*_texts(cells), *_texts([entry.status], style), *_texts([seconds]), style=best)
     if len(ranked) > most:
         table.caption = f"and {len(ranked) - most} more in sweep.csv"
     _console().print(table)
@@ -226,6 +227,13 @@ def short_names(names: Sequence[str]) -> list[str]:
     """Settings' names without their section, where that still tells them apart."""
     last = [name.rpartition(".")[2] for name in names]
     return [short if last.count(short) == 1 else name for name, short in zip(names, last, strict=True)]
+
+
+def _texts(cells: Sequence[str], style: str = "") -> list[Any]:
+    """Cells that rich shows as they are: a list in brackets is none of its tags."""
+    from rich.text import Text
+
+    return [Text(cell, style) for cell in cells]
 
 
 def _console() -> Any:
