@@ -5,6 +5,7 @@ that is named, never sent; it is called with a `Station` and the work's argument
 
 of a job    whatever it sends (`kind` and content; of what it asks, `asked` is true, and it waits for an `answer`), then
             `ended` with its result, or `failed` with the error, or, if its worker is gone, `exited` with the reason
+of no job   `gone`: what the pool runs on is not there any more, with all jobs (the job's name is empty)
 to a job    `answer`s, and `stop`: end when it suits
 """
 

@@ -42,6 +42,7 @@ class Membership:
         self._other = f"{setting}=process"
         self._folder: str | None = None
         self._own = False
+        self._ports: list[tuple[str, int]] = []
 
     def join(self, say: Say) -> None:
         """Raises HostingError if that cannot be."""
@@ -59,6 +60,7 @@ class Membership:
                 f"{self._other}"
             ) from error
         if ray.is_initialized():
+            self._ports = _ports_of_ray()
             return
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
         began = time.perf_counter()
@@ -80,7 +82,18 @@ class Membership:
                 f"{self._section}.address=local for a Ray of its own"
             )
             raise HostingError(f"{self._section}.address={self._address}: {_first_line(error)}; {what}") from error
+        self._ports = _ports_of_ray()
         say(f"Ray is up after {time.perf_counter() - began:.1f} s: {amounts(ray.cluster_resources())}")
+
+    def is_there(self) -> bool:
+        """Whether the Ray that was joined still answers: its head, and what it has on this machine. Ray itself would wait
+        for a minute, and then end this process."""
+        for host, port in self._ports:
+            try:
+                socket.create_connection((host, port), timeout=5).close()
+            except OSError:
+                return False
+        return True
 
     def leave(self) -> None:
         """End a Ray of our own. May be repeated."""
@@ -92,6 +105,16 @@ class Membership:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)  # its last log lines may still be on their way
             self._folder = None
+
+
+def _ports_of_ray() -> list[tuple[str, int]]:
+    """Where the joined Ray's head listens, and its part on this machine."""
+    import ray
+
+    context = ray.get_runtime_context()
+    host, _, port = context.gcs_address.rpartition(":")
+    here = [node for node in ray.nodes() if node["NodeID"] == context.get_node_id()]
+    return [(host, int(port)), *((node["NodeManagerAddress"], int(node["NodeManagerPort"])) for node in here)]
 
 
 def _reach(address: str) -> None:

@@ -40,6 +40,7 @@ class RayPool(Pool):
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
         self._readers: list[threading.Thread] = []
+        self._closing = self._gone = False
 
     def open(self, sink: Sink, say: Say) -> Capacity:
         self._sink = sink
@@ -110,6 +111,11 @@ class RayPool(Pool):
                 self._sink(name, message)
         except ray.exceptions.RayError as error:
             why = cause(error)
+            # We own the actors: if Ray believes that their owner died, it has lost this machine.
+            if not self._closing and ("its owner has died" in why or not self._membership.is_there()):
+                self._gone = True
+                self._sink("", {"kind": "gone", "why": "Ray went away"})
+                return
         with self._lock:
             job, worker.job = worker.job, None
             if worker in self._workers:
@@ -124,10 +130,11 @@ class RayPool(Pool):
             worker.handle.tell.remote({**message, "job": job})
 
     def close(self) -> None:
-        if "ray" not in sys.modules:
+        if "ray" not in sys.modules or self._gone:
             return
         import ray
 
+        self._closing = True
         if ray.is_initialized():
             with self._lock:
                 workers = list(self._workers)

@@ -15,7 +15,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from tfexp.distributed.hosting import HostingError, Message, Work
+from tfexp.distributed.hosting import HostingError, Message, Work, plural
 from tfexp.distributed.pool import Job, Pool
 from tfexp.experiment.errors import ExperimentError, Interrupted
 from tfexp.experiment.signals import StopRequest
@@ -99,6 +99,9 @@ class Driver:
                     if message["kind"] == "signal":
                         assert stop.signal is not None
                         raise self._stopped(stop.signal)
+                    if message["kind"] == "gone":
+                        under_way = plural(len(self.running), "trial")
+                        raise ExperimentError(f"{message['why']}, with {under_way} under way\n{go_on(self.folder)}")
                     self._hear(job, message)
             except HostingError as error:
                 raise ExperimentError(f"{error}\n{go_on(self.folder)}") from error
