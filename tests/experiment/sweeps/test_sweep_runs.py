@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import statistics
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,10 @@ from typing import Any
 import pytest
 import yaml
 from run_files import journalled
+
+import tfexp as tf
+
+ROOT = Path(next(iter(tf.__path__))).parent
 
 QUICK = ["data=line", "train.steps=20", "train.eval_every=10", "train.checkpoint_every=0", "hydra.sweep.dir=sweep"]
 OWN = """
@@ -251,3 +258,15 @@ def test_what_cannot_be_is_said_before_anything_is_done(words: str, message: str
 def test_sweep_settings_are_for_sweeps(cli: Callable) -> None:
     assert cli("sweep.seeds=3").err == "tfexp: sweep.seeds: is about many runs: add -m\n"
     assert cli("sweep=random").err == "tfexp: sweep: is about many runs: add -m\n"
+
+
+def test_checking_a_sweep_loads_neither_ray_nor_pictures(tmp_path: Path) -> None:
+    program = (
+        "import sys; from tfexp.experiment.cli import main\n"
+        "code = main(['-m', 'data=line', 'train.seed=1,2', 'sweep.launcher=ray', 'sweep.dry=true'])\n"
+        "print(code, [name for name in ('ray', 'grpc', 'matplotlib', 'optuna') if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
+    assert done.stdout.splitlines()[-1] == "0 []"
