@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
     from tfexp import data as data
+    from tfexp import distributions as distributions
+    from tfexp import feature_column as feature_column
     from tfexp import layers as layers
     from tfexp import metrics as metrics
     from tfexp import train as train
@@ -180,6 +182,7 @@ if TYPE_CHECKING:
     from tfexp.ops.array_gather import tensor_scatter_update as tensor_scatter_nd_update
     from tfexp.ops.array_gather import tensor_scatter_update as tensor_scatter_update
     from tfexp.ops.array_identity import ensure_shape as ensure_shape
+    from tfexp.ops.array_identity import guarantee_const as guarantee_const
     from tfexp.ops.array_identity import identity as identity
     from tfexp.ops.array_identity import identity_n as identity_n
     from tfexp.ops.array_identity import placeholder as placeholder
@@ -206,6 +209,9 @@ if TYPE_CHECKING:
     from tfexp.ops.array_partition import dynamic_stitch as dynamic_stitch
     from tfexp.ops.array_partition import parallel_stack as parallel_stack
     from tfexp.ops.array_partition import sparse_to_dense as sparse_to_dense
+    from tfexp.ops.array_repeat import batch_gather as batch_gather
+    from tfexp.ops.array_repeat import repeat as repeat
+    from tfexp.ops.array_repeat import unravel_index as unravel_index
     from tfexp.ops.array_slice import pad as pad
     from tfexp.ops.array_slice import slice as slice
     from tfexp.ops.array_slice import strided_slice as strided_slice
@@ -302,6 +308,7 @@ if TYPE_CHECKING:
     from tfexp.ops.elementwise_division import div as div
     from tfexp.ops.elementwise_division import div_no_nan as div_no_nan
     from tfexp.ops.elementwise_division import divide as divide
+    from tfexp.ops.elementwise_division import floor_div as floor_div
     from tfexp.ops.elementwise_division import floordiv as floordiv
     from tfexp.ops.elementwise_division import floormod as floormod
     from tfexp.ops.elementwise_division import floormod as mod
@@ -362,6 +369,7 @@ if TYPE_CHECKING:
     from tfexp.ops.files import matching_files as matching_files
     from tfexp.ops.files import read_file as read_file
     from tfexp.ops.files import write_file as write_file
+    from tfexp.ops.fingerprint import fingerprint as fingerprint
     from tfexp.ops.fourier import fft as fft
     from tfexp.ops.fourier import fft2d as fft2d
     from tfexp.ops.fourier import fft3d as fft3d
@@ -372,7 +380,9 @@ if TYPE_CHECKING:
     from tfexp.ops.functional import foldr as foldr
     from tfexp.ops.functional import map_fn as map_fn
     from tfexp.ops.functional import scan as scan
+    from tfexp.ops.grad_pass_through import grad_pass_through as grad_pass_through
     from tfexp.ops.hessians import hessians as hessians
+    from tfexp.ops.histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
     from tfexp.ops.image_boxes import extract_image_patches as extract_image_patches
     from tfexp.ops.image_boxes import extract_volume_patches as extract_volume_patches
     from tfexp.ops.initializers import constant_initializer as constant_initializer
@@ -411,10 +421,12 @@ if TYPE_CHECKING:
     from tfexp.ops.parsing import VarLenFeature as VarLenFeature
     from tfexp.ops.parsing import parse_example as parse_example
     from tfexp.ops.parsing import parse_single_example as parse_single_example
+    from tfexp.ops.parsing_sequence import parse_single_sequence_example as parse_single_sequence_example
     from tfexp.ops.partitioned_variables import create_partitioned_variables as create_partitioned_variables
     from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
     from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
     from tfexp.ops.partitioned_variables import variable_axis_size_partitioner as variable_axis_size_partitioner
+    from tfexp.ops.print_v2 import print_v2 as print
     from tfexp.ops.py_func import numpy_function as numpy_function
     from tfexp.ops.py_func import py_func as py_func
     from tfexp.ops.py_func import py_function as py_function
@@ -456,6 +468,7 @@ if TYPE_CHECKING:
     from tfexp.ops.scatter import scatter_nd_update as scatter_nd_update
     from tfexp.ops.scatter import scatter_sub as scatter_sub
     from tfexp.ops.scatter import scatter_update as scatter_update
+    from tfexp.ops.searchsorted import searchsorted as searchsorted
     from tfexp.ops.segment import segment_max as segment_max
     from tfexp.ops.segment import segment_mean as segment_mean
     from tfexp.ops.segment import segment_min as segment_min
@@ -528,6 +541,7 @@ if TYPE_CHECKING:
     from tfexp.ops.tensor_array import TensorArray as TensorArray
     from tfexp.ops.tensor_products import einsum as einsum
     from tfexp.ops.tensor_products import tensordot as tensordot
+    from tfexp.ops.timestamp import timestamp as timestamp
     from tfexp.ops.uninitialized import assert_variables_initialized as assert_variables_initialized
     from tfexp.ops.uninitialized import report_uninitialized_variables as report_uninitialized_variables
     from tfexp.ops.variable_base import Variable as Variable

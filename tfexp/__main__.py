@@ -1,8 +1,17 @@
-"""`python -m tfexp`: the experiment runner."""
+"""`python -m tfexp`, and the command `tfexp`: the experiment runner."""
 
+import os
 import sys
 
-from tfexp.experiment.cli import main
+from tfexp.experiment import cli
+
+
+def main() -> int:
+    """As a command, too, models of one's own are found from the folder that it is given in."""
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.insert(0, os.getcwd())
+    return cli.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())

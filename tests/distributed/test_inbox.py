@@ -140,3 +140,32 @@ def test_what_an_owner_leaves_is_done_by_others() -> None:
         inbox.watch(late)
         for _ in range(4):
             assert done.acquire(timeout=5)
+
+
+def test_a_source_that_is_entrusted_while_the_owner_polls_is_dealt_with_once() -> None:
+    """A thread that watches may find the owner at work just before that one comes back."""
+    inbox, called, polls, read = Inbox(), [], threading.Event(), threading.Event()
+    near, far = socket.socketpair()
+
+    class Reading:
+        def fileno(self) -> int:
+            polls.set()
+            return near.fileno()
+
+        def ready(self) -> None:
+            called.append(near.recv(1))
+            read.set()
+
+    got: list[Any] = []
+    with near, far:
+        inbox.watch(Reading())
+        owner = threading.Thread(target=lambda: got.append(inbox.get()))
+        owner.start()
+        assert polls.wait(5)
+        inbox._entrust()
+        far.send(b"x")
+        inbox.put("item")
+        owner.join(5)
+        assert got == ["item"]
+        assert read.wait(5)
+    assert called == [b"x"]

@@ -14,6 +14,7 @@ import pytest
 import tfexp as tf
 from tests.distributed.clusters import leave_nothing, running
 from tfexp.distributed import messages as m
+from tfexp.distributed.program import GraphProgram
 
 PS0, PS1, W0, W1 = "/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:0", "/job:worker/task:1"
 Servers = dict[str, tf.train.Server]
@@ -231,3 +232,22 @@ def test_steps_of_several_threads_do_not_mix_their_tensors(servers: Servers) -> 
             thread.join(60)
     assert len(seen) == 20
     assert all(abs(a - b) < 1e-3 for a, b in seen)
+
+
+def test_what_is_read_for_another_task_is_read_beside_other_work(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stage of its own would run beside the request that it does not wait for, and cost a thread."""
+    with tf.device(PS0):
+        w = tf.Variable(2.0)
+    with tf.device(W0):
+        local = tf.Variable(3.0)
+        product = w * 2.0
+    with tf.device(PS0):
+        added = w.assign_add(product * local)
+    stages: list[GraphProgram] = []
+    run = GraphProgram.run
+    with tf.Session(servers["worker:0"].target) as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(added) == 14.0
+        monkeypatch.setattr(GraphProgram, "run", lambda self, *given: (stages.append(self), run(self, *given))[1])
+        assert session.run(added) == 14.0 + 28.0 * 3.0
+    assert len(stages) == 3, "the server reads, the worker computes, the server adds"

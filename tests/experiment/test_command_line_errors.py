@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tfexp.experiment.cli import reported
 from tfexp.experiment.errors import ExperimentError, SettingError, nearest
+from tfexp.experiment.missing import brought_by
 
 ROOTS = (
     "The choices are: cluster, data, device, input, model, optimizer, replication, rerun, resume, schedule, sweep, train, "
@@ -17,23 +19,31 @@ TRAIN = (
     "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
     "steps, summary_every, trace_every"
 )
-MODELS = "The choices are: linreg, logreg, mlp, own, softmax"
+MODELS = "The choices are: cnn, ensemble, gan, layers, linreg, logreg, lstm, mlp, own, softmax, word2vec"
 FLAGS = "The choices are: --cfg, --config-dir, --help, --hydra-help, --info, --multirun, --version, -m"
 
-WORKS = "replication=between_graph update=async with a cluster such as cluster=2workers, and replication=none without one"
 
 MESSAGES = {
     # choices and groups
-    "model=linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
-    "--cfg job model=linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
-    "-m model=mlp,linrg": f"model: there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
-    "modl=linreg": f"modl: there is no setting or group 'modl'; did you mean 'model'? {ROOTS}",
-    "cluster=9workers": "cluster: there is no choice '9workers'; did you mean '2workers'? "
+    "model=linrg": f"model (conf/model): there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
+    "--cfg job model=linrg": f"model (conf/model): there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
+    "-m model=mlp,linrg": f"model (conf/model): there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
+    "modl=linreg": f"modl (conf/config.yaml): there is no setting or group 'modl'; did you mean 'model'? {ROOTS}",
+    "cluster=9workers": "cluster (conf/cluster): there is no choice '9workers'; did you mean '2workers'? "
     "The choices are: 2ps3workers, 2workers, local, static",
-    "device=gpu": "device: there is no choice 'gpu'; did you mean 'cpu'? The choices are: cpu",
+    "device=cpus": "device (conf/device): there is no choice 'cpus'; did you mean 'cpu'? "
+    "The choices are: cpu, gpu, one_thread",
     # stray signs
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
+    "++model=mlp": "++model: model is chosen already: write model=<choice>, without the plus",
+    "model@other=mlp": "model@other: a group has its own section, without @, and nothing chosen has such a part",
+    "model@model.member=mlp": "model@model.member: "
+    "a group has its own section, without @, and nothing chosen has such a part",
+    "~train.steps": "train.steps: a setting cannot be taken away (~): give another value",
+    "++train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
+    "-m hydra/launcher=joblib": "hydra/launcher: there is no choice 'joblib'. The choices are: basic. A plugin has it: "
+    "pip install hydra-joblib-launcher",
     "~model": "model: a setting cannot be taken away (~): give another value",
     "+colour=red": "colour: there is no section 'colour'; did you mean 'cluster'? The choices are: cluster, data, "
     "device, input, model, optimizer, replication, schedule, train, update",
@@ -42,16 +52,18 @@ MESSAGES = {
     "train.steps=[1,": "cannot read 'train.steps=[1,' as key=value "
     "(a value with spaces, commas or brackets needs quotes of its own)",
     # keys
-    "learning_rate=1": "learning_rate: there is no setting or group 'learning_rate'; "
+    "learning_rate=1": "learning_rate (conf/config.yaml): there is no setting or group 'learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
-    "optimzer.learning_rate=1": "optimzer.learning_rate: there is no setting or group 'optimzer.learning_rate'; "
+    "optimzer.learning_rate=1": "optimzer.learning_rate (conf/config.yaml): there is no setting or group "
+    "'optimzer.learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
-    "optimizer.lr=1": "optimizer.lr: there is no setting 'lr'; did you mean 'learning_rate'? The choices are: learning_rate",
-    "--cfg job train.stepz=3": f"train.stepz: there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
-    "train.stepz=3": f"train.stepz: there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
-    "train.learning_rate=3": f"train.learning_rate: there is no setting 'learning_rate'. {TRAIN}. "
+    "optimizer.lr=1": "optimizer.lr (conf/optimizer/sgd.yaml): there is no setting 'lr'; did you mean "
+    "'learning_rate'? The choices are: learning_rate",
+    "--cfg job train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
+    "train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
+    "train.learning_rate=3": f"train.learning_rate (conf/config.yaml): there is no setting 'learning_rate'. {TRAIN}. "
     "There is optimizer.learning_rate",
-    "train.early_stop.patienc=3": "train.early_stop.patienc: there is no setting 'patienc'; "
+    "train.early_stop.patienc=3": "train.early_stop.patienc (conf/config.yaml): there is no setting 'patienc'; "
     "did you mean 'patience'? The choices are: min_delta, patience",
     # types and ranges
     "train.steps=many": "train.steps: 'many' is not a whole number or null",
@@ -73,10 +85,10 @@ MESSAGES = {
     "The choices are: elu, relu, sigmoid, tanh",
     "schedule=piecewise schedule.factors=[1]": "schedule.factors: 2 boundaries need 3 factors, 1 were given",
     "schedule=piecewise schedule.boundaries=[5,5]": "schedule.boundaries: [5, 5] must be one or more steps, each later",
-    "data=csv data.label=a": "data.path: a text must be given: data.path=<value>",
+    "data=csv data.label=a": "data.path (conf/data/csv.yaml, line 3): a text must be given: data.path=<value>",
     "data=csv data.label=a data.path=a.csv data.delimiter=ab": "data.delimiter: 'ab' must be one character",
     # classes of one's own
-    "model=own": "model.target: has no value: give model.target=package.module:Class",
+    "model=own": "model.target (conf/model/own.yaml, line 2): has no value: give model.target=package.module:Class",
     "model=own model.target=foo": "model.target: 'foo' is not of the form package.module:Class",
     "model=own model.target=nowhere.nets:Net": "model.target: there is no module 'nowhere' (of 'nowhere.nets:Net')",
     "model=own model.target=tfexp.experiment.models.mlp:Mpl": "model.target: there is no class in "
@@ -84,11 +96,21 @@ MESSAGES = {
     "model=own model.target=tfexp.experiment.models.mlp:dense": "model.target: "
     "'tfexp.experiment.models.mlp:dense' is not a dataclass derived from tfexp.experiment.models.model.Model",
     # things that do not go together
-    "data=digits": "Linreg predicts numbers and this data has 10 classes: choose model=logreg, softmax or mlp, "
-    "or data=diabetes, line, or csv without data.classes",
-    "model=softmax data=line": "Softmax needs classes and this data's labels are numbers: choose model=linreg "
-    "or mlp, or data=digits, breast_cancer, or csv with data.classes=<how many>",
-    "model=logreg data=digits": "Logreg tells two classes apart and this data has 10: use model=softmax",
+    "data=digits": "model: Linreg predicts numbers and this data has 10 classes: choose model=softmax, mlp, or another that "
+    "knows classes, or data=diabetes, line, or csv without data.classes",
+    "model=softmax data=line": "model: Softmax needs classes and this data's labels are numbers: choose model=linreg, mlp, "
+    "or another that predicts numbers, or data=digits, breast_cancer, or csv with data.classes=<how many>",
+    "model=logreg data=digits": "model: Logreg tells two classes apart and this data has 10: choose model=softmax, or "
+    "data=breast_cancer",
+    "model=ensemble model@model.member=softmax data=line": "model.member: Softmax needs classes and this data's labels are "
+    "numbers: choose model=linreg, mlp, or another that predicts numbers, or data=digits, breast_cancer, or csv with "
+    "data.classes=<how many>",
+    "model=word2vec data=digits": "model: Word2vec learns from pairs of words, and this data has 64 features and 10 "
+    "classes: choose data=corpus, or data=csv with one column beside the label and data.standardize=false",
+    "model=cnn data=diabetes": "model.image (conf/model/cnn.yaml, line 7): [8, 8, 1] is 64 numbers and a row of this data "
+    "has 10 features: give the height, width and channels of the data's images, or data=digits, whose are [8, 8, 1]",
+    "model=lstm model.steps=7": "model.steps: a row of this data has 64 features, which 7 pieces of one length do not make: "
+    "give 2 or 4 or 8 or 16 or 32 or 64",
     "train.batch_size=355": "train.batch_size: 355 is more than the 354 training rows",
     "data=line data.test_fraction=0.996": "data.test_fraction: 0.996 of 100 rows leaves none to train on",
     "train.steps=3 train.epochs=4": "train.epochs: give train.steps or train.epochs, not both",
@@ -99,25 +121,40 @@ MESSAGES = {
     "rerun=a model=mlp": "model: a run is run again as it was; with rerun, only hydra.run.dir may be given",
     # clusters
     "cluster=2workers replication=none": "replication: none trains in one process, and the cluster has 1 parameter "
-    "server and 2 workers: choose replication=between_graph, or cluster=local",
+    "server and 2 workers: choose replication=between_graph or in_graph, or cluster=local",
     "replication=between_graph": "replication: between_graph needs workers and a parameter server, and cluster=local "
-    "has neither: choose cluster=2workers, 2ps3workers or static, or replication=none",
-    "cluster=2workers replication=in_graph": f"replication: in_graph is not there yet; what works is {WORKS}",
-    "replication=in_graph": f"replication: in_graph is not there yet; what works is {WORKS}",
-    "cluster=2workers update=sync": "update: sync is not there yet; what works is update=async, where each worker "
-    "updates when it is ready",
-    "update=sync": "update: sync puts the gradients of several workers together, and cluster=local has none: use "
-    "update=async",
+    "has neither: choose cluster=2workers, 2ps3workers or static, or replication=in_graph or none",
+    "update=sync": "update: sync puts the gradients of several copies of the model together, and replication=none has one: "
+    "use update=async, or choose a cluster such as cluster=2workers, or replication=in_graph",
+    "cluster=2workers update=sync update.spare=2": "update.spare: 2 of 2 workers leaves none to make an update: "
+    "give at most 1",
+    "cluster=2workers replication=in_graph update=sync update.spare=1": "update.spare: 1: in_graph waits for all copies of "
+    "the model; give 0, or replication=between_graph",
+    "cluster=2workers update=sync update.spare=-1": "update.spare: -1 must be at least 0",
+    "replication=in_graph replication.towers=0": "replication.towers: 0 must be at least 1",
+    "cluster=2workers replication=in_graph cluster.ps=0": "cluster.ps: in_graph needs a parameter server to keep the "
+    "variables that the workers share: give at least 1",
+    "cluster=2workers update=sync train.batch_size=31": "train.batch_size: 31 makes a batch of 31 rows, which update=sync "
+    "divides among the 2 workers: give a multiple of 2 such as 30",
+    "replication=in_graph replication.towers=5 update=sync train.batch_size=3": "train.batch_size: 3 makes a batch of 3 "
+    "rows, which update=sync divides among the 5 towers: give a multiple of 5 such as 5",
+    "replication=in_graph replication.towers=12": "train.batch_size (conf/config.yaml, line 27): 32 makes 11 batches of 32 "
+    "rows in an epoch of 354, and each of the 12 towers needs one of its own: give at most 29",
+    "replication=in_graph device.name=/job:worker/cpu:0": "device.name: '/job:worker/cpu:0' names a task: with workers, "
+    "each has its own",
     "cluster=2workers cluster.ps=0": "cluster.ps: between_graph needs a parameter server to keep the variables that the "
     "workers share: give at least 1",
     "cluster=2workers cluster.workers=0": "cluster.workers: between_graph needs a worker to train: give at least 1",
-    "cluster=static": "cluster.ps_hosts: between_graph needs a parameter server to keep the variables that the workers "
+    "cluster=static": "cluster.ps_hosts (conf/cluster/local.yaml, line 5): between_graph needs a parameter "
+    "server to keep the variables that the workers "
     "share: give at least 1",
-    "cluster=static cluster.ps_hosts=[a:1]": "cluster.worker_hosts: between_graph needs a worker to train: give at least 1",
+    "cluster=static cluster.ps_hosts=[a:1]": "cluster.worker_hosts (conf/cluster/local.yaml, line 6): "
+    "between_graph needs a worker to train: give at least 1",
     "cluster=static cluster.ps_hosts=[a]": "cluster.ps_hosts: 'a' is not host:port",
     "cluster=static cluster.ps_hosts=[a:1] cluster.worker_hosts=[a:1]": "cluster.worker_hosts: two tasks have the "
     "address a:1",
-    "cluster=static cluster.ps_hosts=[a:1] cluster.workers=2": "cluster.worker_hosts: has 0 addresses for 2 tasks",
+    "cluster=static cluster.ps_hosts=[a:1] cluster.workers=2": "cluster.worker_hosts "
+    "(conf/cluster/local.yaml, line 6): has 0 addresses for 2 tasks",
     "cluster=2workers cluster.ps_hosts=[a:1]": "cluster.ps_hosts: is for cluster.hosting=static, and it is ray",
     "cluster=2workers cluster.hosting=slurm": "cluster.hosting: there is no choice 'slurm'. "
     "The choices are: process, ray, static",
@@ -174,9 +211,12 @@ def test_unknown_device_names_what_there_is(cli: Callable, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
     ended = cli("device.name=/gpu:0", "hydra.run.dir=run")
-    assert ended.code == 1
-    assert "/device:GPU:0" in ended.err
-    assert "Traceback" not in ended.err
+    assert (ended.code, ended.err) == (
+        2,
+        "tfexp: device.name: there is no '/gpu:0' here, only /cpu:0: give one of them, or device.soft_placement=true to run "
+        "on it what has no other device\n",
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nearest_knows_last_parts_initials_and_slips() -> None:
@@ -194,3 +234,34 @@ def test_every_error_says_how_the_process_ends() -> None:
         kinds.extend(kind.__subclasses__())
     assert SettingError in kinds
     assert all(kind.exit_code > 0 for kind in kinds)
+
+
+def test_a_wrong_setting_in_a_file_of_ones_own_names_the_file_and_the_line(cli: Callable, tmp_path: Path) -> None:
+    folder = tmp_path / "mine" / "optimizer"
+    folder.mkdir(parents=True)
+    (folder / "fast.yaml").write_text("defaults:\n  - sgd\n  - _self_\nlearning_rate: -1\n")
+    (folder / "slip.yaml").write_text("defaults:\n  - sgd\n  - _self_\nlerning_rate: 1\n")
+    (folder / "torn.yaml").write_text("target: [a\nlearning_rate: 1\n")
+    for choice, message in {
+        "fast": f"optimizer.learning_rate ({folder}/fast.yaml, line 4): -1.0 must be above 0",
+        "slip": f"optimizer.lerning_rate ({folder}/slip.yaml, line 4): there is no setting 'lerning_rate'; did you mean "
+        "'learning_rate'? The choices are: learning_rate",
+        "torn": f"{folder}/torn.yaml, line 2: not YAML: expected ',' or ']', but got ':'",
+    }.items():
+        ended = cli("--config-dir", "mine", f"optimizer={choice}")
+        assert (ended.code, ended.err) == (2, f"tfexp: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [("sklearn", "pip install scikit-learn"), ("ray.util", "pip install ray"), ("pytest", "pip install 'tfexp[test]'")],
+)
+def test_a_missing_package_says_which_pip_install_brings_it(
+    module: str, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def imports() -> int:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    assert reported(imports) == 1
+    assert capsys.readouterr().err == f"tfexp: {module} is not installed here: {command}\n"
+    assert brought_by("a_module_that_nobody_has") is None

@@ -9,11 +9,19 @@ import tfexp.experiment
 
 FOLDER = Path(tfexp.experiment.__file__).parent
 OWNERS = {
-    "hydra": {"cli.py", "sweeps/command.py", "sweeps/plan.py", "sweeps/space.py"},
-    "omegaconf": {"cli.py", "sweeps/plan.py"},
-    "yaml": {"cli.py", "sweeps/command.py"},
-    "rich": {"progress.py", "report.py", "sweeps/table.py"},
-    "matplotlib": {"plot.py", "sweeps/plots.py"},
+    "hydra": {"cli.py", "composing.py", "origins.py", "sweeps/command.py", "sweeps/plan.py", "sweeps/space.py"},
+    "omegaconf": {"cli.py", "composing.py", "sweeps/plan.py"},
+    "yaml": {"cli.py", "composing.py", "origins.py", "reporting/run.py", "sweeps/command.py"},
+    "rich": {
+        "pages.py",
+        "progress.py",
+        "report.py",
+        "reporting/listing.py",
+        "reporting/one_run.py",
+        "reporting/comparison.py",
+        "sweeps/table.py",
+    },
+    "matplotlib": {"plot.py", "reporting/picture.py", "sweeps/plots.py"},
     "optuna": {"sweeps/optuna_search.py"},
     "sklearn": set(),
     "ray": set(),

@@ -79,7 +79,7 @@ def test_own_model_and_data_with_their_settings(cli: Callable, tmp_path: Path) -
 
 def test_own_settings_are_checked_like_all_others(cli: Callable) -> None:
     assert cli(*OWN, "data.day=7").err == (
-        "tfexp: data.day: there is no setting 'day'; did you mean 'days'? "
+        "tfexp: data.day (conf/data/own.yaml): there is no setting 'day'; did you mean 'days'? "
         "The choices are: days, split_seed, standardize, test_fraction, unit\n"
     )
     assert cli(*OWN, "data.unit=fete").err == (

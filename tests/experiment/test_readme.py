@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shlex
@@ -14,16 +15,17 @@ import pytest
 import yaml
 
 from tfexp import records
-from tfexp.experiment.cli import conf_dir
+from tfexp.experiment.choices import conf_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+LOOKING = ("python -m tfexp.runs", "python -m tfexp.reproduce ")
 COMMANDS = [
     line.removeprefix("python -m ")
     for language, block in BLOCKS
     for line in block.splitlines()
-    if language == "sh" and line.startswith(("python -m tfexp ", "python -m tfexp.records "))
+    if language == "sh" and line.startswith(("python -m tfexp ", "python -m tfexp.records ", *LOOKING))
 ]
 
 
@@ -45,6 +47,9 @@ def test_commands_run(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyP
         program, *words = shlex.split(command)
         if program == "tfexp.records":
             assert records.main(words) == 0, command
+            continue
+        if f"python -m {command}".startswith(LOOKING):
+            assert importlib.import_module(program).main(words) == 0, command
             continue
         if any(word.startswith("cluster=") for word in words):  # Ray is at home in a process of its own
             whole = [sys.executable, "-m", "tfexp", *words]

@@ -82,7 +82,11 @@ def test_what_is_there_is_not_written_over(write: Callable, digits: Path) -> Non
     ("words", "code", "message"),
     [
         (["data=digits"], 2, "out: give the folder to write: out=<folder>"),
-        (["data=digit", "out=x"], 2, "data: there is no choice 'digit'; did you mean 'digits'? The choices are: "),
+        (
+            ["data=digit", "out=x"],
+            2,
+            "data (conf/data): there is no choice 'digit'; did you mean 'digits'? The choices are: ",
+        ),
         (["data=csv", "data.path=no.csv", "data.label=y", "out=x"], 1, "data.path: no.csv cannot be read: No such file"),
         (["data=line", "data.points=x", "out=x"], 2, "data.points: 'x' is not a whole number"),
         (["data=digits,line", "out=x"], 2, "data: 'data=digits,line' is several values"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,19 +12,32 @@ from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.outputs import RunFolder
 
 
+def want(path: Path) -> RunFolder | str:
+    try:
+        return RunFolder.create(path, exactly=True)
+    except ExperimentError as error:
+        return str(error)
+
+
 def claim(path: str) -> str:
     return str(RunFolder.create(Path(path), exactly=False).path)
 
 
 def test_runs_that_start_in_the_same_second_get_folders_of_their_own(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(4) as pool:
-        paths = pool.map(claim, [str(tmp_path / "day" / "12-00-00-linreg")] * 4, chunksize=1)
-    assert sorted(Path(path).name for path in paths) == [
-        "12-00-00-linreg",
-        "12-00-00-linreg-2",
-        "12-00-00-linreg-3",
-        "12-00-00-linreg-4",
-    ]
+        paths = pool.map(claim, [str(tmp_path / "day" / "12-00-00-linreg")] * 50, chunksize=1)
+    names = ["12-00-00-linreg", *(f"12-00-00-linreg-{number}" for number in range(2, 51))]
+    assert sorted(Path(path).name for path in paths) == sorted(names)
+
+
+def test_of_those_that_want_one_folder_at_once_one_gets_it(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        ended = list(pool.map(want, [tmp_path / "run"] * 8))
+    (folder,) = [path for path in ended if isinstance(path, RunFolder)]
+    assert all(
+        "already holds a run" in error or "in use by another process" in error for error in ended if error is not folder
+    )
+    folder.close()
 
 
 def test_a_named_folder_holds_one_run(tmp_path: Path) -> None:

@@ -210,8 +210,8 @@ def test_shows_the_configuration_and_the_help(cli: Callable) -> None:
 
     shown = cli("--help")
     assert shown.code == 0
-    for group in ("model: linreg, logreg, mlp, own, softmax", "schedule: constant, exponential, piecewise"):
-        assert group in shown.out
+    for said in ("model  what is trained", "  » linreg ", "    word2vec "):
+        assert said in shown.out
     assert "train.epochs=20" in shown.out
 
 

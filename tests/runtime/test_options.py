@@ -25,7 +25,6 @@ def open_session(config):
 @pytest.mark.parametrize(
     ("config", "name"),
     [
-        (tf.ConfigProto(inter_op_parallelism_threads=2), "ConfigProto.inter_op_parallelism_threads"),
         (tf.ConfigProto(use_per_session_threads=True), "ConfigProto.use_per_session_threads"),
         (tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True)), "ConfigProto.gpu_options.allow_growth"),
         (
@@ -50,6 +49,7 @@ def test_options_that_are_read_are_silent(caplog):
     config = tf.ConfigProto(
         device_count={"CPU": 2},
         intra_op_parallelism_threads=1,
+        inter_op_parallelism_threads=2,
         allow_soft_placement=True,
         operation_timeout_in_ms=10000,
         gpu_options=tf.GPUOptions(visible_device_list=""),

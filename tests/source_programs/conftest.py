@@ -1,8 +1,8 @@
-"""The printouts of the source documents, asserted as text (object addresses and unseeded numbers aside).
+"""What the programs of the source documents print.
 
-Each test is one program as the source has it, `print x` read as `print(x)`; its expected text is the source's. Where a
-source predates TensorFlow 1.15, 1.15's spelling stands instead, with a comment. The tests run with tfexp and, where it
-is installed, with TensorFlow itself, so that the suite cannot drift from what it claims.
+`test_programs` runs those in experiments/sources and compares with what they say they print; the other files hold what has
+to be the source's own text, `print x` read as `print(x)`. Everything runs with tfexp and, where it is installed, with
+TensorFlow itself, so that the suite cannot drift from what it claims.
 """
 
 from __future__ import annotations

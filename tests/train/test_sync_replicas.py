@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tests.distributed.clusters import running
 
 RATE = 0.5
 
@@ -96,3 +97,98 @@ def test_senseless_use_is_refused():
         optimizer.minimize(loss, global_step=tf.train.get_or_create_global_step())
         with pytest.raises(ValueError, match=r"Too few tokens to finish the first step: 0 \(given\) vs 1 \(needed\)"):
             optimizer.get_init_tokens_op(0)
+
+
+def replica(servers, index, aggregate=2):
+    """A worker's graph, of two, with its optimizer: the gradient of `w` [3] is fed to `x`."""
+    graph = tf.Graph()
+    with graph.as_default(), tf.device(tf.train.replica_device_setter(1, worker_device=f"/job:worker/task:{index}")):
+        step = tf.train.get_or_create_global_step()
+        weights = tf.get_variable("w", [3], initializer=tf.zeros_initializer())
+        loss = tf.reduce_sum(weights * tf.placeholder(tf.float32, [3], name="x"))
+        inner = tf.train.GradientDescentOptimizer(RATE)
+        optimizer = tf.train.SyncReplicasOptimizer(inner, replicas_to_aggregate=aggregate, total_num_replicas=2)
+        train = optimizer.minimize(loss, global_step=step)
+    return graph, optimizer, train
+
+
+def mine(index):
+    return tf.ConfigProto(device_filters=["/job:ps", f"/job:worker/task:{index}"])
+
+
+def at_once(work):
+    """Call `work(index)` for both workers, each in a thread."""
+    errors = []
+
+    def run(index):
+        try:
+            work(index)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=[index]) for index in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert not errors, errors
+
+
+def until_step(session, train, last):
+    """Train until the global step; whoever is fast makes more of the gradients, which are all the same."""
+    while session.run(train, {"x:0": [1.0, 2.0, 3.0]}) < last:
+        pass
+
+
+def test_two_workers_with_hooks():
+    steps, weights = 20, {}
+    with running(ps=1, worker=2) as servers:
+
+        def work(index):
+            graph, optimizer, train = replica(servers, index)
+            with graph.as_default():
+                hook = optimizer.make_session_run_hook(is_chief=index == 0, num_tokens=0)
+                with tf.train.MonitoredTrainingSession(
+                    servers[f"worker:{index}"].target, is_chief=index == 0, hooks=[hook], config=mine(index),
+                    max_wait_secs=30,
+                ) as session:  # fmt: skip
+                    until_step(session, train, steps)
+                    weights[index] = session.run("w:0")
+
+        at_once(work)
+    np.testing.assert_allclose(weights[0], np.array([1, 2, 3]) * -RATE * steps, rtol=1e-5)
+    np.testing.assert_allclose(weights[1], weights[0])
+
+
+def test_two_workers_with_supervisors():
+    steps, weights, done = 20, {}, threading.Barrier(2)
+    with running(ps=1, worker=2) as servers:
+
+        def work(index):
+            graph, optimizer, train = replica(servers, index)
+            chief = index == 0
+            with graph.as_default():
+                tokens = optimizer.get_init_tokens_op(0)
+                supervisor = tf.train.Supervisor(
+                    is_chief=chief,
+                    local_init_op=optimizer.chief_init_op if chief else optimizer.local_step_init_op,
+                    ready_op=tf.report_uninitialized_variables(tf.global_variables()),
+                    ready_for_local_init_op=optimizer.ready_for_local_init_op,
+                    global_step=tf.train.get_global_step(),
+                    summary_op=None,
+                    saver=None,
+                    recovery_wait_secs=0.05,
+                )
+            session = supervisor.prepare_or_wait_for_session(servers[f"worker:{index}"].target, config=mine(index))
+            if chief:
+                session.run(tokens)
+                supervisor.start_queue_runners(session, [optimizer.get_chief_queue_runner()])
+            until_step(session, train, steps)
+            weights[index] = session.run("w:0")
+            done.wait(30)
+            session.close()
+            supervisor.stop()
+
+        at_once(work)
+    np.testing.assert_allclose(weights[0], np.array([1, 2, 3]) * -RATE * steps, rtol=1e-5)

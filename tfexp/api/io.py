@@ -20,6 +20,8 @@ from tfexp.ops.parsing import SparseFeature as SparseFeature
 from tfexp.ops.parsing import VarLenFeature as VarLenFeature
 from tfexp.ops.parsing import parse_example as parse_example
 from tfexp.ops.parsing import parse_single_example as parse_single_example
+from tfexp.ops.parsing_sequence import parse_sequence_example as parse_sequence_example
+from tfexp.ops.parsing_sequence import parse_single_sequence_example as parse_single_sequence_example
 from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
 from tfexp.ops.queue import PriorityQueue as PriorityQueue
 from tfexp.ops.queue import QueueBase as QueueBase

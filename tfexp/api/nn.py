@@ -7,6 +7,14 @@ from tfexp.ops.candidate_sampling import compute_accidental_hits as compute_acci
 from tfexp.ops.candidate_sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
 from tfexp.ops.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from tfexp.ops.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
+from tfexp.ops.candidate_unigram import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from tfexp.ops.ctc import collapse_repeated as collapse_repeated
+from tfexp.ops.ctc import ctc_loss as ctc_loss
+from tfexp.ops.ctc import ctc_loss_v2 as ctc_loss_v2
+from tfexp.ops.ctc import ctc_unique_labels as ctc_unique_labels
+from tfexp.ops.ctc_decode import ctc_beam_search_decoder as ctc_beam_search_decoder
+from tfexp.ops.ctc_decode import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
+from tfexp.ops.ctc_decode import ctc_greedy_decoder as ctc_greedy_decoder
 from tfexp.ops.elementwise_unary import sigmoid as sigmoid
 from tfexp.ops.elementwise_unary import tanh as tanh
 from tfexp.ops.embedding import embedding_lookup as embedding_lookup
@@ -81,6 +89,7 @@ from tfexp.ops.nn_statistics import batch_norm_with_global_normalization as batc
 from tfexp.ops.nn_statistics import normalize_moments as normalize_moments
 from tfexp.ops.nn_statistics import sufficient_statistics as sufficient_statistics
 from tfexp.ops.nn_statistics import weighted_moments as weighted_moments
+from tfexp.ops.nn_swish import swish as swish
 from tfexp.ops.nn_topk import in_top_k as in_top_k
 from tfexp.ops.nn_topk import top_k as top_k
 from tfexp.ops.space_batch import depth_to_space as depth_to_space

@@ -7,6 +7,7 @@ from tfexp.ops.candidate_sampling import all_candidate_sampler as all_candidate_
 from tfexp.ops.candidate_sampling import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
 from tfexp.ops.candidate_sampling import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from tfexp.ops.candidate_sampling import uniform_candidate_sampler as uniform_candidate_sampler
+from tfexp.ops.candidate_unigram import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
 from tfexp.ops.random import categorical as categorical
 from tfexp.ops.random import multinomial as multinomial
 from tfexp.ops.random import random_normal as normal

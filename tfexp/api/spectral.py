@@ -13,5 +13,7 @@ from tfexp.ops.fourier import irfft3d as irfft3d
 from tfexp.ops.fourier import rfft as rfft
 from tfexp.ops.fourier import rfft2d as rfft2d
 from tfexp.ops.fourier import rfft3d as rfft3d
+from tfexp.ops.signal_cosine import dct as dct
+from tfexp.ops.signal_cosine import idct as idct
 
 __getattr__ = missing_from("tf.spectral")

@@ -69,8 +69,9 @@ class Call:
     """A direct way to compute one node: `function(*inputs)`, flat inputs, no context, attrs bound.
 
     `out`: takes `out=` (NumPy ufuncs also as last positional argument) and then writes the one result there (same shape and
-    dtype as the result) and returns it. `elementwise`: with `out`, the result may be written over an input of the same
-    shape and dtype, and of two or more dimensions, what differs in the first may be computed apart.
+    dtype as the result) and returns it. `pieces`: with `out`, what differs in the first dimension may be computed apart (for
+    inputs that have it, too; others are broadcast). `elementwise`: that, and the result may be written over an input of the
+    same shape and dtype.
     `view`: the result may share memory with an input.
     `scratch`: shapes and dtypes of work arrays that are passed after the inputs, `function(*inputs, *scratch)`; their
     content is whatever the last call left, they are the call's own while it runs, and the result must not live in them.
@@ -80,6 +81,7 @@ class Call:
     function: Callable[..., Any]
     out: bool = False
     elementwise: bool = False
+    pieces: bool = False
     view: bool = False
     scratch: tuple[tuple[tuple[int, ...], Any], ...] = ()
 

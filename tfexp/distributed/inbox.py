@@ -156,7 +156,10 @@ class Inbox:
                 os.eventfd_read(fd)
                 continue
             source = sources[fd]
-            self._watched.remove(source)
+            try:
+                self._watched.remove(source)
+            except ValueError:
+                continue  # it was entrusted to a thread by one that took this owner to be at work still
             source.ready()
         return _LOOK
 

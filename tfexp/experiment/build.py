@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +13,28 @@ from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.inputs.input import Batches, Share
-from tfexp.experiment.schema import Device, Settings
+from tfexp.experiment.models.phase import evaluation_feeds
+from tfexp.experiment.objective import Objective
+from tfexp.experiment.schema import Settings
+from tfexp.experiment.update import Sync
+from tfexp.runtime.device_list import local_devices
+from tfexp.train.once_per_step import OncePerStep
 
-__all__ = ["Program", "Replica", "build", "replica_of", "session_config"]
+__all__ = [
+    "Copy",
+    "Program",
+    "Replica",
+    "Tower",
+    "build",
+    "check_data",
+    "complete",
+    "copy_of",
+    "learning",
+    "own_device",
+    "replica_of",
+    "session_config",
+    "share_of",
+]
 
 
 @dataclass(frozen=True)
@@ -22,10 +42,12 @@ class Program:
     """The graph and what the runner fetches from it and feeds to it.
 
     `batches` brings what `train` trains on into `features` and `labels`, which can be fed any number of rows.
-    `objective` is the loss with its regularization, `train` one optimizer step which adds one to `global_step`.
-    `summaries` is None if there are none. `ready` gives the names of the variables without a value; only a graph
-    that shares them with others has it. `variables` are all variables in the order of their names, `trained` the
-    names of those that are trained.
+    `objective` is the loss with its regularization, `evaluating` what an evaluation feeds beside its rows, `train` one
+    optimizer step which adds one to `global_step`, and `loss` the objective of all that the step trains on. What `train`
+    gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
+    the same variables. `sync` is how several processes make a step together; None: they do not. `summaries` is None if
+    there are none. `ready` gives the names of the variables without a value; only a graph that shares them with others
+    has it. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
     """
 
     graph: tf.Graph
@@ -33,16 +55,38 @@ class Program:
     features: tf.Tensor
     labels: tf.Tensor
     objective: tf.Tensor
+    loss: tf.Tensor
+    evaluating: dict[Any, Any]
     metrics: dict[str, tf.Tensor]
     learning_rate: tf.Tensor
     global_step: tf.Variable
-    train: tf.Operation
+    train: tf.Tensor
     initialize: tf.Operation
     summaries: tf.Tensor | None
     ready: tf.Tensor | None
     saver: tf.train.Saver
     variables: tuple[Any, ...]  # tf.Variable, whose class is chosen as it is made
     trained: tuple[str, ...]
+    others: tuple[Tower, ...] = ()
+    sync: OncePerStep | None = None
+
+
+@dataclass(frozen=True)
+class Tower:
+    """A copy of the model that trains by itself: as `Program` says."""
+
+    batches: Batches
+    train: tf.Tensor
+    loss: tf.Tensor
+
+
+@dataclass(frozen=True)
+class Copy:
+    """The model on one share of the data."""
+
+    batches: Batches
+    objective: Objective
+    metrics: dict[str, tf.Tensor]
 
 
 def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) -> Program:
@@ -50,54 +94,108 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
 
     `replica` is the worker, of several that share the variables, that trains with the graph; None: the only process.
     """
-    spec = dataset.spec
-    settings.model.check(spec)
+    check_data(settings, dataset)
     graph = tf.Graph()
     with graph.as_default(), graph.device(_one_device(settings) if replica is None else replica.placement):
         tf.set_random_seed(settings.train.seed)
-        with tf.name_scope("input"):
-            batches = settings.input.batches(_share(settings, dataset, replica))
-            features, labels = batches.features, batches.labels
-        with tf.variable_scope("model"):
-            outputs = settings.model.outputs(features, spec)
-        with tf.name_scope("loss"):
-            loss = settings.model.loss(outputs, labels, spec)
-            regularization = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
-            objective = tf.add_n([loss, *regularization], name="objective") if regularization else loss
-        with tf.name_scope("metrics"):
-            metrics = settings.model.metrics(outputs, labels, spec)
+        tf.train.get_or_create_global_step()  # which a model's random numbers follow
+        copy = copy_of(settings, share_of(settings, dataset, replica))
         with tf.name_scope("train"):
-            global_step = tf.train.get_or_create_global_step()
-            start = settings.optimizer.learning_rate
-            learning_rate = tf.convert_to_tensor(
-                settings.schedule.rate(start, global_step), dtype=tf.float32, name="learning_rate"
-            )
-            optimizer = settings.optimizer.create(learning_rate)
-            train = optimizer.minimize(objective, global_step=global_step)
-        program = Program(
-            graph=graph,
-            batches=batches,
-            features=features,
-            labels=labels,
-            objective=objective,
-            metrics=metrics,
-            learning_rate=learning_rate,
-            global_step=global_step,
-            train=train,
-            initialize=tf.global_variables_initializer(),
-            summaries=_summaries(objective) if settings.train.summary_every else None,
-            ready=None if replica is None else tf.report_uninitialized_variables(),
-            # relative paths: a run's folder may be moved
-            saver=tf.train.Saver(
-                [*tf.global_variables(), *batches.saved],
-                max_to_keep=settings.train.keep_checkpoints,
-                save_relative_paths=True,
-            ),
-            variables=tuple(sorted(tf.global_variables(), key=lambda variable: variable.op.name)),
-            trained=tuple(variable.op.name for variable in tf.trainable_variables()),
+            global_step, learning_rate, optimizer = learning(settings)
+            sync = None
+            if isinstance(settings.update, Sync):
+                assert replica is not None  # one process has nobody to make steps with
+                copies = settings.copies
+                sync = OncePerStep(optimizer, copies - settings.update.spare, copies, replica.worker)
+            gradients = copy.objective.gradients(sync or optimizer)
+            train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
+        program = complete(
+            settings,
+            copy,
+            copy.batches,
+            copy.objective.value,
+            learning_rate,
+            # with `sync`, it is the replica's own copy of the step
+            train if isinstance(train, tf.Tensor) else train.outputs[0],
+            shared=replica is not None,
+            sync=sync,
         )
     graph.finalize()
     return program
+
+
+def check_data(settings: Settings, dataset: Dataset) -> None:
+    """Raises ExperimentError for data that the model cannot learn."""
+    settings.model.check(dataset.spec)
+    for part in (dataset.train, dataset.test):
+        settings.model.check_rows(part.features, dataset.spec)
+
+
+def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
+    """The model in the default graph; with `again`, on the variables that an earlier copy made."""
+    spec = share.spec
+    with tf.name_scope("input"):
+        batches = settings.input.batches(share)
+        features, labels = batches.features, batches.labels
+    with tf.variable_scope("model", reuse=True if again else None):
+        outputs = settings.model.outputs(features, spec)
+    with tf.name_scope("loss"):
+        objective = Objective.of(settings.model.loss(outputs, labels, spec))
+    with tf.name_scope("metrics"):
+        metrics = settings.model.metrics(outputs, labels, spec)
+    return Copy(batches, objective, metrics)
+
+
+def learning(settings: Settings) -> tuple[tf.Variable, tf.Tensor, tf.train.Optimizer]:
+    """The global step, the learning rate at it, and the optimizer with that rate."""
+    global_step = tf.train.get_or_create_global_step()
+    start = settings.optimizer.learning_rate
+    learning_rate = tf.convert_to_tensor(settings.schedule.rate(start, global_step), dtype=tf.float32, name="learning_rate")
+    return global_step, learning_rate, settings.optimizer.create(learning_rate)
+
+
+def complete(
+    settings: Settings,
+    copy: Copy,
+    batches: Batches,
+    loss: tf.Tensor,
+    learning_rate: tf.Tensor,
+    train: tf.Tensor,
+    *,
+    shared: bool,
+    others: tuple[Tower, ...] = (),
+    sync: OncePerStep | None = None,
+) -> Program:
+    """The default graph's program, with what the runner needs beside `train`; `copy` is what is evaluated.
+
+    `shared`: other sessions make or see its variables, too.
+    """
+    return Program(
+        graph=tf.get_default_graph(),
+        batches=batches,
+        features=copy.batches.features,
+        labels=copy.batches.labels,
+        objective=copy.objective.value,
+        loss=loss,
+        evaluating=evaluation_feeds(tf.get_default_graph()),
+        metrics=copy.metrics,
+        learning_rate=learning_rate,
+        global_step=tf.train.get_global_step(),
+        train=train,
+        initialize=tf.global_variables_initializer(),
+        summaries=_summaries(copy.objective.value) if settings.train.summary_every else None,
+        ready=tf.report_uninitialized_variables(tf.global_variables()) if shared else None,
+        # relative paths: a run's folder may be moved
+        saver=tf.train.Saver(
+            [*tf.global_variables(), *batches.saved],
+            max_to_keep=settings.train.keep_checkpoints,
+            save_relative_paths=True,
+        ),
+        variables=tuple(sorted(tf.global_variables(), key=lambda variable: variable.op.name)),
+        trained=tuple(variable.op.name for variable in tf.trainable_variables()),
+        others=others,
+        sync=sync,
+    )
 
 
 @dataclass(frozen=True)
@@ -111,25 +209,48 @@ class Replica:
 
 def replica_of(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -> Replica:
     """Worker number `worker`: variables to the parameter servers, the rest to its own device."""
-    own = _device_name(settings.device.name)
-    if own != DeviceName(device_type=own.device_type, device_index=own.device_index):
-        raise SettingError("device.name", f"'{settings.device.name}' names a task: with workers, each has its own")
+    own = own_device(settings)
     device = DeviceName("worker", None, worker, own.device_type, own.device_index)
     setter = tf.train.replica_device_setter(cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device))
     assert setter is not None  # there are parameter servers
     return Replica(worker, str(device), setter)
 
 
-def _share(settings: Settings, dataset: Dataset, replica: Replica | None) -> Share:
+def own_device(settings: Settings) -> DeviceName:
+    """`device.name`, which must not say of which task."""
+    own = _device_name(settings.device.name)
+    if own != DeviceName(device_type=own.device_type, device_index=own.device_index):
+        raise SettingError("device.name", f"'{settings.device.name}' names a task: with workers, each has its own")
+    return own
+
+
+def share_of(settings: Settings, dataset: Dataset, replica: Replica | None) -> Share:
     size, seed = Course.of(settings, dataset).batch_size, settings.train.seed
     if replica is None:
         return Share(dataset, size, seed)
-    return Share(dataset, size, seed, replica.worker, settings.cluster.worker_count, replica.device)
+    copies, together = settings.copies, settings.update.together
+    rows = size // copies if together else size
+    return Share(dataset, rows, seed, replica.worker, copies, replica.device, together)
 
 
 def _one_device(settings: Settings) -> str:
-    _device_name(settings.device.name)
+    """The only process's device. Raises SettingError if there is none of that name here."""
+    wanted = _device_name(settings.device.name)
+    there = [DeviceName.parse(name) for name in local_devices(session_config(settings))]
+    if not settings.device.soft_placement and not any(_is(device, wanted) for device in there):
+        names = ", ".join(f"/{str(device.device_type).lower()}:{device.device_index}" for device in there)
+        raise SettingError(
+            "device.name",
+            f"there is no '{settings.device.name}' here, only {names}: give one of them, or device.soft_placement=true to "
+            "run on it what has no other device",
+        )
     return settings.device.name
+
+
+def _is(device: DeviceName, wanted: DeviceName) -> bool:
+    """Whether `device` is one that the name, which may say only a part, means."""
+    parts = dataclasses.asdict(wanted)
+    return all(value in (None, getattr(device, part)) for part, value in parts.items())
 
 
 def _device_name(name: str) -> DeviceName:
@@ -148,9 +269,11 @@ def _summaries(objective: tf.Tensor) -> Any:
         return tf.summary.merge_all()
 
 
-def session_config(device: Device) -> tf.ConfigProto:
+def session_config(settings: Settings) -> tf.ConfigProto:
     """What the settings say to a session."""
+    device, towers = settings.device, 0 if settings.cluster.tasks else settings.copies
     return tf.ConfigProto(
+        device_count={own_device(settings).device_type or "CPU": towers} if towers > 1 else None,
         intra_op_parallelism_threads=device.intra_op_threads,
         inter_op_parallelism_threads=device.inter_op_threads,
         allow_soft_placement=device.soft_placement,

@@ -13,7 +13,9 @@ __all__ = ["Course", "due"]
 
 @dataclass(frozen=True)
 class Course:
-    """`total_steps` steps of `batch_size` rows, `steps_per_epoch` of them to an epoch."""
+    """`total_steps` steps of `batch_size` rows (of all copies together where they make a step together), of which an epoch
+    has `steps_per_epoch`.
+    """
 
     batch_size: int
     steps_per_epoch: int
@@ -22,17 +24,25 @@ class Course:
     @classmethod
     def of(cls, settings: Settings, dataset: Dataset) -> Course:
         """Raises SettingError for a batch that the rows, or the workers, cannot fill."""
-        train, rows, workers = settings.train, dataset.rows, settings.cluster.worker_count
+        train, rows, copies = settings.train, dataset.rows, settings.copies
         if train.batch_size is not None and train.batch_size > rows:
             raise SettingError("train.batch_size", f"{train.batch_size} is more than the {rows} training rows")
         batch_size = train.batch_size or rows
         per_epoch = rows // batch_size
-        if per_epoch < workers:
+        given = "null" if train.batch_size is None else str(batch_size)
+        called = "workers" if settings.cluster.tasks else "towers"
+        if settings.update.together and batch_size % copies:
+            down = batch_size // copies * copies
             raise SettingError(
                 "train.batch_size",
-                f"{'null' if train.batch_size is None else batch_size} makes {per_epoch} batch"
-                f"{'' if per_epoch == 1 else 'es'} of {batch_size} rows in an epoch of {rows}, and each of the {workers} "
-                f"workers needs one of its own: give at most {rows // workers}",
+                f"{given} makes a batch of {batch_size} rows, which update=sync divides among the {copies} {called}: give a "
+                f"multiple of {copies} such as {down or copies}",
+            )
+        if not settings.update.together and per_epoch < copies:
+            raise SettingError(
+                "train.batch_size",
+                f"{given} makes {per_epoch} batch{'' if per_epoch == 1 else 'es'} of {batch_size} rows in an epoch of "
+                f"{rows}, and each of the {copies} {called} needs one of its own: give at most {rows // copies}",
             )
         steps = train.steps if train.epochs is None else train.epochs * per_epoch
         assert steps is not None  # Train refuses settings with neither

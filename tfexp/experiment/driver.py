@@ -22,6 +22,7 @@ from tfexp.experiment.errors import Diverged, ExperimentError, Interrupted
 from tfexp.experiment.history import Record, read_records
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.progress import Progress, progress_for
+from tfexp.experiment.replication import InGraph
 from tfexp.experiment.report import show_result
 from tfexp.experiment.resuming import begun, earlier_records, refuse_if_ended
 from tfexp.experiment.schema import Cluster, Hosting, Settings
@@ -63,11 +64,13 @@ class _Driver:
     def __init__(self, folder: RunFolder, settings: Settings, dataset: Dataset, course: Course, begin: int | None):
         self.folder, self.settings, self.dataset, self.course, self.begin = folder, settings, dataset, course, begin
         self.cluster = settings.cluster
-        self.workers = [f"worker:{index}" for index in range(self.cluster.worker_count)]
+        in_graph = isinstance(settings.replication, InGraph)
+        self.workers = [f"worker:{index}" for index in range(1 if in_graph else self.cluster.worker_count)]
+        """Those that train by themselves."""
         self.began = time.perf_counter()
         self.step = begin or 0
         """The most updates, of all workers, that the driver has heard of."""
-        self.made = dict.fromkeys(self.workers, 0)
+        self.made = {f"worker:{index}": 0 for index in range(self.cluster.worker_count)}
         self.ended: dict[str, Message] = {}
         self.ready: set[str] = set()
         self.alone = False
@@ -106,7 +109,10 @@ class _Driver:
         }
         work, c = Work("tfexp.experiment.replica:train", arguments), self.cluster
         servers = [TaskSpec("ps", index, None, c.ps_cpus, c.ps_gpus) for index in range(c.ps_count)]
-        return servers + [TaskSpec("worker", i, work, c.worker_cpus, c.worker_gpus) for i in range(c.worker_count)]
+        return servers + [
+            TaskSpec("worker", i, work if i < len(self.workers) else None, c.worker_cpus, c.worker_gpus)
+            for i in range(c.worker_count)
+        ]
 
     # --- while it runs ---------------------------------------------------------------------------------------------
 
@@ -133,7 +139,7 @@ class _Driver:
                     case "progress":
                         if not any(self.made.values()):
                             _say(f"the first step was made {time.perf_counter() - self.began:.1f} s after the start")
-                        self._show(progress, name, message)
+                        self._show(progress, message)
                     case "enough":
                         gang.tell("stop", *self.workers)
                     case "ended":
@@ -143,8 +149,8 @@ class _Driver:
                     gang.tell("alone", _CHIEF)
         return self.ended[_CHIEF], time.perf_counter() - began
 
-    def _show(self, progress: Progress | None, name: str, message: Message) -> None:
-        self.made[name] = message["steps"]
+    def _show(self, progress: Progress | None, message: Message) -> None:
+        self.made.update(message["steps"])
         if progress is not None and message["step"] > self.step:
             self.step = message["step"]
             detail = ", ".join(f"{worker} {steps}" for worker, steps in self.made.items())
@@ -156,7 +162,7 @@ class _Driver:
         if result["status"] == "refused":
             raise ExperimentError(result["message"] if name == _CHIEF else f"{name}: {result['message']}")
         self.ended[name] = result
-        self._show(progress if name == _CHIEF else None, name, result)
+        self._show(progress if name == _CHIEF else None, result)
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
@@ -172,13 +178,16 @@ class _Driver:
             "steps": steps,
             "seconds": seconds,
             "steps_per_second": steps / seconds,
-            "steps_of": {name: self.ended[name]["steps"] for name in self.workers},
+            "steps_of": self.made,
         }
         result = {"numbers": done["numbers"], "timing": timing}
+        records = read_records(self.folder.metrics)
+        if "dropped" in records[-1]:
+            result["dropped"] = dict(zip(self.made, records[-1]["dropped"], strict=True))
         self.folder.write_json(self.folder.result, result)
         values = {name: np.asarray(value, np.float32) for name, value in done["values"].items()}
         show_result(self.settings.title, result, self.folder.path, values, rows)
-        return result, read_records(self.folder.metrics)
+        return result, records
 
     def _last_checkpoint(self) -> str | None:
         found: str | None = tf.train.latest_checkpoint(str(self.folder.checkpoints))

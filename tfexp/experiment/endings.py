@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import errno
+import functools
+import os
 import shlex
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import tfexp as tf
 from tfexp.experiment.errors import Diverged, ExperimentError, Interrupted
 from tfexp.experiment.outputs import RunFiles
 
-__all__ = ["diverged", "go_on", "input_failed", "stopped"]
+__all__ = ["diverged", "go_on", "input_failed", "says_when_full", "stopped"]
+
+F = TypeVar("F", bound=RunFiles)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+"""What the system says when a file cannot grow, whatever the program does."""
 
 
 def go_on(folder: Path) -> str:
@@ -30,3 +43,33 @@ def diverged(error: Diverged, files: RunFiles, checkpoint: str | None, learning_
 def input_failed(problem: ExperimentError, files: RunFiles, checkpoint: str | None) -> ExperimentError:
     """The batches stopped coming: what is wrong, and from where the run can go on once it is put right."""
     return ExperimentError(f"{problem}\nsaved in {checkpoint}\n{go_on(files.path)}" if checkpoint else str(problem))
+
+
+def says_when_full(run: Callable[Concatenate[Any, F, P], R]) -> Callable[Concatenate[Any, F, P], R]:
+    """For a method whose first argument is a run's files: a full disk ends it in ExperimentError, with what is saved."""
+
+    @functools.wraps(run)
+    def told(self: Any, files: F, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return run(self, files, *args, **kwargs)
+        except OSError as error:
+            if error.errno not in _FULL:
+                raise
+            raise _full(os.strerror(error.errno), error.filename or f"a file in {files.path}", files) from error
+        except tf.errors.OpError as error:  # the runtime's own files: events, checkpoints
+            reason = next((os.strerror(code) for code in _FULL if error.message.endswith(os.strerror(code))), None)
+            if reason is None:
+                raise
+            raise _full(reason, error.message.removesuffix(reason).rstrip(" ;:"), files) from error
+
+    return told
+
+
+def _full(reason: str, what: Any, files: RunFiles) -> ExperimentError:
+    checkpoint = tf.train.latest_checkpoint(str(files.checkpoints))
+    problem = f"{what} cannot be written: {reason}"
+    if files.result.is_file():
+        return ExperimentError(f"{problem}\nthe run has ended, its numbers are in {files.result}")
+    if checkpoint is None:
+        return ExperimentError(f"{problem}\nnothing was saved yet: make room, and run it again")
+    return ExperimentError(f"{problem}\nsaved in {checkpoint}; make room, and {go_on(files.path)}")

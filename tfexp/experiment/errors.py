@@ -18,18 +18,26 @@ class ExperimentError(Exception):
 
 
 class SettingError(ExperimentError):
-    """A setting that is unknown, of the wrong type or out of range. `key` is its dotted name."""
+    """A setting that is unknown, of the wrong type or out of range. `key` is its dotted name, `where` the file that has it,
+    or that has those that there are.
+    """
 
     exit_code = 2
 
-    def __init__(self, key: str, problem: str) -> None:
-        super().__init__(f"{key}: {problem}" if key else problem)
+    def __init__(self, key: str, problem: str, where: str = "") -> None:
+        named = f"{key} ({where})" if where else key
+        super().__init__(f"{named}: {problem}" if key else problem)
         self.key = key
         self.problem = problem
+        self.where = where
 
     def under(self, section: str) -> SettingError:
         """The same complaint seen from outside, where the key stands in `section`."""
-        return SettingError(f"{section}.{self.key}" if self.key else section, self.problem)
+        return SettingError(f"{section}.{self.key}" if self.key else section, self.problem, self.where)
+
+    def at(self, where: str) -> SettingError:
+        """The same complaint with the file that it is about, unless one is named already."""
+        return SettingError(self.key, self.problem, self.where or where)
 
 
 class Diverged(ExperimentError):  # noqa: N818 -- what happened, not an error of the program

@@ -14,7 +14,10 @@ from tfexp.experiment.schema import EarlyStop
 __all__ = ["History", "Record", "read_records", "should_stop"]
 
 Record = dict[str, Any]
-"""{"step", "epoch", "learning_rate", "train": {"loss", metrics…}, "test": {the same}}"""
+"""{"step", "epoch", "learning_rate", "train": {"loss", metrics…}, "test": {the same}}
+
+Where gradients can come too late: "dropped", how many of each worker have so far, stays before this one included.
+"""
 
 
 class History:

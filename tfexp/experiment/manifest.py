@@ -6,10 +6,10 @@ import datetime
 import importlib.metadata
 import os
 import platform
-import subprocess
 from pathlib import Path
 from typing import Any
 
+from tfexp.experiment.code_state import digests, git_state
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.schema import Settings
 from tfexp.runtime import cpu
@@ -32,12 +32,16 @@ _VARIABLES = (
 
 def describe(settings: Settings, dataset: Dataset, command: str) -> dict[str, Any]:
     """The manifest's content, in JSON's types."""
+    now = datetime.datetime.now(datetime.UTC)
     return {
-        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "started": now.isoformat(timespec="seconds"),
+        # Who writes in the folder: with this, whether a run that has not ended is going on can be seen.
+        "process": {"pid": os.getpid(), "host": platform.node(), "began": now.isoformat(timespec="microseconds")},
         "command": command,
         "working_directory": str(Path.cwd()),
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}},
-        "git": _git_state(),
+        "git": git_state(),
+        "code": digests(settings),
         "seeds": _seeds(settings),
         "data": {
             "origin": dataset.origin,
@@ -70,28 +74,6 @@ def _seeds(settings: Settings) -> dict[str, int]:
         for section, values in vars(settings).items()
         for name, value in vars(values).items()
         if name == "seed" or name.endswith("_seed")
-    }
-
-
-def _git_state() -> dict[str, Any] | None:
-    """The commit of the repository that the run was started in, and whether it had uncommitted changes."""
-    try:
-        done = subprocess.run(
-            ["git", "status", "--porcelain=v2", "--branch", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError:
-        return None  # there is no git here
-    if done.returncode != 0:
-        return None  # not a repository
-    lines = done.stdout.splitlines()
-    facts = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# "))
-    return {
-        "commit": facts.get("branch.oid"),
-        "branch": facts.get("branch.head"),
-        "changed_files": [line.split(" ", 8)[-1] for line in lines if not line.startswith("# ")],
     }
 
 

@@ -27,7 +27,9 @@ __all__ = [
 class Optimizer(Section, ABC):
     """Makes a `tf.train.Optimizer`. `learning_rate` is where the schedule starts from."""
 
-    learning_rate: float = bounded(above=0)
+    learning_rate: float = bounded(
+        above=0, says="where the schedule starts from; with schedule=constant, the rate throughout"
+    )
 
     @abstractmethod
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
@@ -42,8 +44,8 @@ class Sgd(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class Momentum(Optimizer):
-    momentum: float = bounded(least=0, below=1)
-    use_nesterov: bool
+    momentum: float = bounded(least=0, below=1, says="share of the last update that the next one keeps")
+    use_nesterov: bool = bounded(says="take the gradient where the momentum leads (Nesterov 1983)")
 
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.MomentumOptimizer(learning_rate, self.momentum, use_nesterov=self.use_nesterov)
@@ -51,7 +53,7 @@ class Momentum(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class Adagrad(Optimizer):
-    initial_accumulator_value: float = bounded(above=0)
+    initial_accumulator_value: float = bounded(above=0, says="what each sum of squared gradients starts from")
 
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.AdagradOptimizer(learning_rate, self.initial_accumulator_value)
@@ -59,8 +61,8 @@ class Adagrad(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class Adadelta(Optimizer):
-    rho: float = bounded(least=0, below=1)
-    epsilon: float = bounded(above=0)
+    rho: float = bounded(least=0, below=1, says="share of the running averages that a step keeps")
+    epsilon: float = bounded(above=0, says="keeps the square roots from zero")
 
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.AdadeltaOptimizer(learning_rate, self.rho, self.epsilon)
@@ -68,9 +70,9 @@ class Adadelta(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class Adam(Optimizer):
-    beta1: float = bounded(least=0, below=1)
-    beta2: float = bounded(least=0, below=1)
-    epsilon: float = bounded(above=0)
+    beta1: float = bounded(least=0, below=1, says="share of the gradients' running mean that a step keeps")
+    beta2: float = bounded(least=0, below=1, says="share of the squared gradients' running mean that a step keeps")
+    epsilon: float = bounded(above=0, says="keeps the divisor from zero")
 
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.AdamOptimizer(learning_rate, self.beta1, self.beta2, self.epsilon)
@@ -78,10 +80,10 @@ class Adam(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class Rmsprop(Optimizer):
-    decay: float = bounded(least=0, below=1)
-    momentum: float = bounded(least=0, below=1)
-    epsilon: float = bounded(above=0)
-    centered: bool
+    decay: float = bounded(least=0, below=1, says="share of the squared gradients' running mean that a step keeps")
+    momentum: float = bounded(least=0, below=1, says="share of the last update that the next one keeps")
+    epsilon: float = bounded(above=0, says="keeps the divisor from zero")
+    centered: bool = bounded(says="divide by the running deviation instead of the root mean square")
 
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.RMSPropOptimizer(learning_rate, self.decay, self.momentum, self.epsilon, centered=self.centered)
@@ -89,10 +91,10 @@ class Rmsprop(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class Ftrl(Optimizer):
-    learning_rate_power: float = bounded(most=0)
-    initial_accumulator_value: float = bounded(least=0)
-    l1: float = bounded(least=0)
-    l2: float = bounded(least=0)
+    learning_rate_power: float = bounded(most=0, says="the rate falls with the summed squared gradients to this power")
+    initial_accumulator_value: float = bounded(least=0, says="what each sum of squared gradients starts from")
+    l1: float = bounded(least=0, says="weight of the sum of absolute values; makes weights exactly zero")
+    l2: float = bounded(least=0, says="weight of the sum of squares")
 
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.FtrlOptimizer(
@@ -106,8 +108,8 @@ class Ftrl(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class ProximalSgd(Optimizer):
-    l1: float = bounded(least=0)
-    l2: float = bounded(least=0)
+    l1: float = bounded(least=0, says="weight of the sum of absolute values; makes weights exactly zero")
+    l2: float = bounded(least=0, says="weight of the sum of squares")
 
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.ProximalGradientDescentOptimizer(
@@ -117,9 +119,9 @@ class ProximalSgd(Optimizer):
 
 @dataclass(frozen=True, kw_only=True)
 class ProximalAdagrad(Optimizer):
-    initial_accumulator_value: float = bounded(above=0)
-    l1: float = bounded(least=0)
-    l2: float = bounded(least=0)
+    initial_accumulator_value: float = bounded(above=0, says="what each sum of squared gradients starts from")
+    l1: float = bounded(least=0, says="weight of the sum of absolute values; makes weights exactly zero")
+    l2: float = bounded(least=0, says="weight of the sum of squares")
 
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         return tf.train.ProximalAdagradOptimizer(

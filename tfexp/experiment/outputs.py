@@ -2,7 +2,8 @@
 
 config.yaml     the composed configuration: enough to run it again
 overrides.yaml  what the command line said
-manifest.json   versions, git state, seeds, host, threads, data, command
+manifest.json   versions, git state, seeds, host, threads, data, command, process; how the run ended
+uncommitted.patch   what the working tree had beyond the commit, where it had something
 metrics.jsonl   one line per evaluation; no wall-clock, so equal runs have equal files
 events.*        for TensorBoard
 checkpoints/    `tf.train.Saver`'s files
@@ -34,6 +35,7 @@ class RunFiles:
         self.config = path / "config.yaml"
         self.overrides = path / "overrides.yaml"
         self.manifest = path / "manifest.json"
+        self.patch = path / "uncommitted.patch"
         self.metrics = path / "metrics.jsonl"
         self.checkpoints = path / "checkpoints"
         self.result = path / "result.json"

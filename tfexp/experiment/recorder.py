@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class Recorder:
         self._files, self._dataset, self._program, self._course = files, dataset, program, course
         self._session = session
         self.checkpoints = Checkpoints(files, program)
+        self.note: Callable[[], Record] = dict
+        """What an evaluation records beside its numbers."""
 
     @contextlib.contextmanager
     def open(self, records: list[Record]) -> Iterator[Recorder]:
@@ -66,13 +68,14 @@ class Recorder:
         record: Record = {"step": step, "epoch": step / self._course.steps_per_epoch, "learning_rate": rate}
         scalars = {"learning_rate": rate}
         for part, examples in (("train", self._dataset.train), ("test", self._dataset.test)):
-            feeds = {program.features: examples.features, program.labels: examples.labels}
+            feeds = {program.features: examples.features, program.labels: examples.labels, **program.evaluating}
             values = self._session.run(fetches, feeds)
             record[part] = {name: float(value) for name, value in values.items()}
             scalars.update({f"{part}/{name}": value for name, value in record[part].items()})
         for name, value in scalars.items():
             if not math.isfinite(value):
                 raise Diverged(step, f"{name} is {value} after step {step}")
+        record.update(self.note())
         self.history.add(record)
         points = [tf.Summary.Value(tag=name, simple_value=value) for name, value in scalars.items()]
         self._writer.add_summary(tf.Summary(value=points), step)

@@ -1,11 +1,8 @@
-"""A worker of a between-graph run: it builds the graph, and trains it by itself on its share of the data.
+"""A worker's part of a run on a cluster: it builds the graph and trains with it.
 
-The workers take turns with the batches of each epoch: worker `w` of `W` has the batches numbered `w`, `w + W`, `w + 2 W`…
+With `replication=between_graph` every worker does; with `in_graph` the first one alone, for all, and the others only serve.
 The first of them, the chief, alone initialises or restores, evaluates, writes summaries and saves; the others wait until
-the variables have their values.
-
-The workers make `train.steps` updates in all, to the step: a worker begins another step only while it has seen at most
-`steps - W` of them. When all others have stopped, at most `W - 1` are left, and the chief makes them.
+the variables have their values. Which of the steps a worker makes is said in `turns`, on which rows in `inputs.input.Share`.
 """
 
 from __future__ import annotations
@@ -20,16 +17,19 @@ from typing import Any
 
 import tfexp as tf
 from tfexp.distributed.hosted import Member
-from tfexp.experiment.build import build, replica_of, session_config
+from tfexp.experiment.build import session_config
 from tfexp.experiment.checkpoints import Checkpoints
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import prepare
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import should_stop
+from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.recorder import TRACED, Recorder
-from tfexp.experiment.resuming import earlier_records
+from tfexp.experiment.replication import InGraph
+from tfexp.experiment.resuming import dropped_before, earlier_records
 from tfexp.experiment.transfer import from_plain
+from tfexp.experiment.turns import Apart, Together, Turns, turns_of_client
 
 __all__ = ["train"]
 
@@ -63,19 +63,25 @@ class _Replica:
         if self.dataset.digest != arguments["data_sha256"]:
             raise ExperimentError(f"the data ({self.dataset.origin}) is not what it is where the run was started")
         self.course = Course.of(self.settings, self.dataset)
-        self.workers = self.settings.cluster.worker_count
         self.files = RunFiles(Path(arguments["folder"]))
-        self.program = build(self.settings, self.dataset, replica_of(self.settings, member.cluster, member.index))
-        self.made = 0
-        """Steps that this worker has made."""
+        self.program = program_of(self.settings, self.dataset, member.cluster, member.index)
+        self.turns = self._turns()
         self.step = self.begin or 0
         """The most updates that it has seen, of all workers."""
         self.loss = math.nan
 
+    def _turns(self) -> Turns:
+        if isinstance(self.settings.replication, InGraph):
+            return turns_of_client(self.program, self.course.total_steps, self.settings.copies)
+        if self.settings.update.together:
+            return Together(self.program, self.course.total_steps, chief=self.is_chief)
+        return Apart(self.program, self.course.total_steps, self.settings.copies)
+
     def train(self) -> dict[str, Any]:
-        config = session_config(self.settings.device)
-        # What the other workers do, and whether they are there, is none of this one's business.
-        config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
+        config = session_config(self.settings)
+        if not isinstance(self.settings.replication, InGraph):
+            # What the other workers do, and whether they are there, is none of this one's business.
+            config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
         manager = tf.train.SessionManager(
             ready_op=self.program.ready, graph=self.program.graph, recovery_wait_secs=_LOOK_EVERY
         )
@@ -86,6 +92,7 @@ class _Replica:
             ):
                 self._wait_to_go()
                 began = time.perf_counter()
+                self.turns.begin(session, self.step)
                 self._loop(session, None)
                 return self._done(time.perf_counter() - began)
         with self._prepared(manager, config) as session, self._fed(session):
@@ -118,8 +125,14 @@ class _Replica:
     def _lead(self, session: tf.Session) -> dict[str, Any]:
         """The chief's part."""
         recorder = Recorder(self.files, self.dataset, self.program, self.course, session)
+        turns = self.turns
         records = [] if self.begin is None else earlier_records(self.files, self.settings, self.begin)
         with recorder.open(records):
+            turns.ready(session)
+            dropped = turns.dropped(session)
+            if dropped is not None:
+                before = dropped_before(records, len(dropped))
+                recorder.note = lambda: {"dropped": list(map(int.__add__, before, turns.dropped(session) or before))}
             if self.begin is None:
                 recorder.evaluate(0)
                 self._save(recorder)
@@ -127,11 +140,14 @@ class _Replica:
                 recorder.checkpoints.adopt()
             self._wait_to_go()
             began = time.perf_counter()
+            turns.begin(session, self.step)
             status = self._loop(session, recorder)
+            turns.end(session)
             self.member.wait_for("alone")
             self.step = int(session.run(self.program.global_step))
-            if status == "finished" and not self.member.stopping:
-                self._loop(session, recorder, alone=True)
+            if isinstance(turns, Apart) and status == "finished" and not self.member.stopping:
+                turns.alone = True
+                self._loop(session, recorder)
             seconds = time.perf_counter() - began
             interrupted = self.member.stopping and status == "finished" and self.step < self.course.total_steps
             if not interrupted and recorder.history.records[-1]["step"] != self.step:
@@ -149,42 +165,56 @@ class _Replica:
         self.member.wait_for("go")
 
     def _done(self, seconds: float) -> dict[str, Any]:
-        return {"status": "done", "step": self.step, "steps": self.made, "seconds": seconds, "loss": self.loss}
+        return {"status": "done", "step": self.step, "steps": self._steps(), "seconds": seconds, "loss": self.loss}
 
-    def _loop(self, session: tf.Session, recorder: Recorder | None, *, alone: bool = False) -> str:
+    def _steps(self) -> dict[str, int]:
+        """Steps made here, by worker."""
+        made = self.turns.steps()
+        return {f"worker:{number}": steps for number, steps in enumerate(made, self.member.index)}
+
+    def _loop(self, session: tf.Session, recorder: Recorder | None) -> str:
         """Train while there are steps for this worker, or until it is asked to stop; says how it ended."""
-        train, program, batches = self.settings.train, self.program, self.program.batches
-        last = self.course.total_steps - (1 if alone else self.workers)
+        train, program, batches, turns = self.settings.train, self.program, self.program.batches, self.turns
         # what the step counter is after this worker's update, not before
         batch = (program.features, program.labels) if recorder is not None and train.summary_every else ()
-        fetches = (program.train.outputs[0], program.objective, batch)
+        fetches = (turns.fetches, program.loss, batch)
         reported = time.perf_counter()
-        while self.step <= last and not self.member.stopping:
-            if recorder is not None and train.trace_every and (self.made + 1) % train.trace_every == 0:
-                metadata = tf.RunMetadata()
-                step, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
-                recorder.trace(int(step), metadata)
-            else:
-                step, loss, values = session.run(fetches, batches.next_feeds())
-            before, self.step, self.loss = self.step, int(step), float(loss)
-            self.made += 1
-            if not math.isfinite(loss):
+        # Workers that make their steps together also stop together, when the chief does.
+        obeys = self.is_chief or not isinstance(turns, Together)
+        while not (self.member.stopping and obeys) and turns.may_begin(self.step):
+            try:
+                if recorder is not None and train.trace_every and (turns.own + 1) % train.trace_every == 0:
+                    metadata = tf.RunMetadata()
+                    fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
+                    before, self.step = self.step, turns.made(session, fetched)
+                    recorder.trace(self.step, metadata)
+                else:
+                    fetched, loss, values = session.run(fetches, batches.next_feeds())
+                    before, self.step = self.step, turns.made(session, fetched)
+            except tf.errors.OpError as error:
+                if turns.over(session, error):
+                    return "over"
+                raise
+            self.loss = float(loss)
+            if not math.isfinite(self.loss):
                 raise Diverged(self.step, f"the loss is {loss} at step {self.step}")
             now = time.perf_counter()
-            if now - reported >= _REPORT_EVERY or self.made == 1:
+            if now - reported >= _REPORT_EVERY or turns.own == 1:
                 reported = now
-                self.member.send("progress", step=self.step, steps=self.made, loss=self.loss)
+                self.member.send("progress", step=self.step, steps=self._steps(), loss=self.loss)
             if recorder is None:
                 continue
             if due(train.summary_every, self.step, before):
                 recorder.summarize(self.step, dict(zip(batch, values, strict=True)))
             if due(train.eval_every, self.step, before):
-                recorder.evaluate(self.step)
+                with turns.held(session):
+                    recorder.evaluate(self.step)
                 if should_stop(recorder.history.records, train.early_stop):
                     self.member.send("enough")
                     return "stopped early"
             if due(train.checkpoint_every, self.step, before) and self.step < self.course.total_steps:
-                self._save(recorder)
+                with turns.held(session):
+                    self._save(recorder)
         return "finished"
 
     def _save(self, recorder: Recorder) -> None:

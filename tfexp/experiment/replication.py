@@ -6,11 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from tfexp.experiment.errors import SettingError
-from tfexp.experiment.schema import Cluster, Section
+from tfexp.experiment.schema import Cluster, Section, bounded
 
 __all__ = ["BetweenGraph", "InGraph", "Replication", "Single"]
-
-_WORKS = "replication=between_graph update=async with a cluster such as cluster=2workers, and replication=none without one"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +16,10 @@ class Replication(Section, ABC):
     @abstractmethod
     def check(self, cluster: Cluster) -> None:
         """Raise SettingError if it makes no sense on this cluster. Its key is seen from outside of the section."""
+
+    @abstractmethod
+    def copies(self, cluster: Cluster) -> int:
+        """How many copies of the model train at the same time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,17 +30,28 @@ class Single(Replication):
         if cluster.tasks:
             raise SettingError(
                 "replication",
-                f"none trains in one process, and the cluster has {cluster.described}: choose replication=between_graph, "
-                "or cluster=local",
+                f"none trains in one process, and the cluster has {cluster.described}: choose replication=between_graph "
+                "or in_graph, or cluster=local",
             )
+
+    def copies(self, cluster: Cluster) -> int:
+        return 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class InGraph(Replication):
-    """One client's graph has a copy of the model for each worker."""
+    """One client's graph has a copy of the model for each worker; without a cluster, `towers` of them in this process."""
+
+    towers: int = bounded(
+        least=1, says="without a cluster: copies of the model, each on a virtual CPU device of this process"
+    )
 
     def check(self, cluster: Cluster) -> None:
-        raise SettingError("replication", f"in_graph is not there yet; what works is {_WORKS}")
+        if cluster.tasks or cluster.is_static:
+            _needs_both("in_graph", cluster)
+
+    def copies(self, cluster: Cluster) -> int:
+        return cluster.worker_count or self.towers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +63,19 @@ class BetweenGraph(Replication):
             raise SettingError(
                 "replication",
                 "between_graph needs workers and a parameter server, and cluster=local has neither: choose "
-                "cluster=2workers, 2ps3workers or static, or replication=none",
+                "cluster=2workers, 2ps3workers or static, or replication=in_graph or none",
             )
-        for what, count, field in (
-            ("a parameter server to keep the variables that the workers share", cluster.ps_count, "ps"),
-            ("a worker to train", cluster.worker_count, "workers"),
-        ):
-            if not count:
-                given = {"ps": "ps_hosts", "workers": "worker_hosts"}[field] if cluster.is_static else field
-                raise SettingError(f"cluster.{given}", f"between_graph needs {what}: give at least 1")
+        _needs_both("between_graph", cluster)
+
+    def copies(self, cluster: Cluster) -> int:
+        return cluster.worker_count
+
+
+def _needs_both(choice: str, cluster: Cluster) -> None:
+    for what, count, field in (
+        ("a parameter server to keep the variables that the workers share", cluster.ps_count, "ps"),
+        ("a worker to train", cluster.worker_count, "workers"),
+    ):
+        if not count:
+            given = {"ps": "ps_hosts", "workers": "worker_hosts"}[field] if cluster.is_static else field
+            raise SettingError(f"cluster.{given}", f"{choice} needs {what}: give at least 1")

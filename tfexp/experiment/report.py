@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["show_comparison", "show_result"]
+from tfexp.experiment.compare import Compared
+
+__all__ = ["show_environment", "show_reproduction", "show_result"]
 
 
 def show_result(
@@ -28,7 +31,7 @@ def show_result(
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
     if tasks:
-        console.print(_task_table(tasks, timing["steps_of"], timing["seconds"]))
+        console.print(_task_table(tasks, timing["steps_of"], timing["seconds"], result.get("dropped")))
     for name, value in values.items():
         console.print(f"{name} = {value}", markup=False)
     console.print(
@@ -40,7 +43,10 @@ def show_result(
     console.print(f"tensorboard --logdir {shlex.quote(str(folder))}", markup=False)
 
 
-def _task_table(tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds: float) -> Any:
+def _task_table(
+    tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds: float, dropped: dict[str, int] | None
+) -> Any:
+    """`dropped`: the gradients of each worker that came too late; None where none can."""
     from rich.table import Table
 
     table = Table()
@@ -48,28 +54,82 @@ def _task_table(tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds:
         table.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich's own set of literals
     table.add_column("steps", justify="right")
     table.add_column("steps/s", justify="right")
+    if dropped is not None:
+        table.add_column("dropped", justify="right")
     for task in tasks:
         made = steps.get(task["task"])
         speed = "" if made is None else f"{made / seconds:,.0f}"
-        cells = (task["task"], task["host"], task["port"], task["pid"], made)
-        table.add_row(*("" if cell is None else str(cell) for cell in cells), speed)
+        cells = [task["task"], task["host"], task["port"], task["pid"], made, speed]
+        if dropped is not None:
+            cells.append(dropped.get(task["task"]))
+        table.add_row(*("" if cell is None else str(cell) for cell in cells))
     return table
 
 
-def show_comparison(differences: list[tuple[str, Any, Any]], earlier: Path, later: Path, repeatable: bool = True) -> None:
-    """Whether a run's numbers are those of the run that it repeats; `repeatable` numbers must be."""
+def show_reproduction(found: Sequence[Compared], earlier: Path, parted: int | None, spread: float | None) -> None:
+    """Number by number, whether a run came to those of the run that it repeats; the last line says it of all.
+
+    `parted` is the step whose evaluations were the first to differ; `spread` is what `compare` was given.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    table = Table(title=f"again: {earlier}", title_justify="left")
+    table.add_column("number")
+    for head in ("then", "now", "difference"):
+        table.add_column(head, justify="right", overflow="fold")
+    table.add_column("")
+    for one in found:
+        name, digest = one.name.removesuffix("_sha256"), one.name.endswith("_sha256")
+        exact = not one.equal and one.tolerance is None  # the last digits tell
+        before, after = (
+            f"{value:.6g}" if isinstance(value, float) and not exact else _brief(value) if digest else str(value)
+            for value in (one.before, one.after)
+        )
+        difference = "" if one.equal or math.isnan(one.difference) else f"{one.difference:+.3g}"
+        if one.equal:
+            verdict = "the same"
+        elif one.agrees:
+            verdict = f"within {one.tolerance:.3g}"
+        else:
+            verdict = "[red]differs[/]" if one.tolerance is None else f"[red]more than {one.tolerance:.3g}[/]"
+        table.add_row(name, before, "" if one.equal else after, difference, verdict)
+    console.print(table)
+    wrong = [one for one in found if not one.agrees]
+    if spread is not None:
+        console.print(
+            "asynchronous: what comes first is used first, so the numbers are near, not equal: each may be off by "
+            f"{spread:.0%} of the way that it went in training"
+        )
+    if parted is not None:
+        console.print(f"the evaluations are equal up to the one at step {parted}, which is the first that differs")
+    how = "to the bit" if spread is None else f"within {spread:.0%}"
+    said = f"the numbers agree with {earlier}, {how}" if not wrong else f"the numbers differ from {earlier}: {len(wrong)}"
+    console.print(said if not wrong else f"{said} of {len(found)}", markup=False)
+
+
+def show_environment(differences: Sequence[tuple[str, Any, Any]], agree: bool, way_back: str | None) -> None:
+    """What the manifests of a run and of its repetition say differently, and how to get at the code of then."""
     from rich.console import Console
     from rich.table import Table
 
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     if not differences:
-        console.print(f"the numbers agree with {earlier}, to the bit", markup=False)
+        if not agree:
+            console.print("nothing that the manifests record differs: versions, code, data, machine, threads")
         return
-    table = Table(title=f"the numbers differ from {earlier}", title_justify="left")
-    for head in ("number", str(earlier), str(later)):
+    table = Table(title="what differs in the environment", title_justify="left")
+    for head in ("", "then", "now"):
         table.add_column(head, overflow="fold")
     for name, before, after in differences:
-        table.add_row(name, str(before), str(after))
+        table.add_row(name, *(_brief(value) for value in (before, after)))
     console.print(table)
-    if not repeatable:
-        console.print("asynchronous workers update in another order each time: their numbers are near, not equal")
+    if way_back is not None:
+        console.print(f"the code of then: {way_back}", markup=False)
+
+
+def _brief(value: Any) -> str:
+    """A digest by its first digits."""
+    text = "" if value is None else str(value)
+    return text[:12] if len(text) in (40, 64) and not text.strip("0123456789abcdef") else text

@@ -12,7 +12,7 @@ from tfexp.experiment.history import Record, read_records, should_stop
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.schema import Settings
 
-__all__ = ["begun", "earlier_records", "note_stay", "refuse_if_ended"]
+__all__ = ["begun", "dropped_before", "earlier_records", "note_stay", "refuse_if_ended"]
 
 
 def begun(files: RunFiles, dataset: Dataset) -> dict[str, Any]:
@@ -44,6 +44,12 @@ def earlier_records(files: RunFiles, settings: Settings, step: int) -> list[Reco
     ]
 
 
+def dropped_before(records: list[Record], workers: int) -> list[int]:
+    """The gradients of each worker that had come too late, as the last evaluation said."""
+    dropped: list[int] = records[-1].get("dropped", []) if records else []
+    return dropped if len(dropped) == workers else [0] * workers
+
+
 def refuse_if_ended(files: RunFiles, settings: Settings, course: Course, step: int, records: list[Record]) -> None:
     """Raises ExperimentError if nothing is left to do."""
     if step >= course.total_steps or should_stop(records, settings.train.early_stop):
@@ -54,6 +60,7 @@ def refuse_if_ended(files: RunFiles, settings: Settings, course: Course, step: i
 
 
 def note_stay(files: RunFiles, manifest: dict[str, Any], step: int, facts: dict[str, Any]) -> None:
-    """Add a stay that goes on from `step` to the manifest."""
+    """Add a stay that goes on from `step` to the manifest; how the one before ended is no longer how the run ended."""
     stays = [*manifest.get("resumed", []), {"at_step": step, **facts}]
-    files.write_json(files.manifest, {**manifest, "resumed": stays})
+    kept = {name: value for name, value in manifest.items() if name != "ending"}
+    files.write_json(files.manifest, {**kept, "process": facts["process"], "resumed": stays})

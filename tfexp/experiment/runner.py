@@ -17,12 +17,15 @@ from typing import Any
 
 import tfexp as tf
 from tfexp.experiment import manifest
-from tfexp.experiment.build import Program, build, replica_of, session_config
+from tfexp.experiment.build import Program, session_config
+from tfexp.experiment.code_state import keep_patch
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import Dataset, prepare
-from tfexp.experiment.endings import diverged, input_failed, stopped
+from tfexp.experiment.ended import recorded
+from tfexp.experiment.endings import diverged, input_failed, says_when_full, stopped
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
+from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.plot import draw
 from tfexp.experiment.progress import Progress, progress_for
@@ -31,6 +34,7 @@ from tfexp.experiment.report import show_result
 from tfexp.experiment.resuming import begun, earlier_records, note_stay, refuse_if_ended
 from tfexp.experiment.schema import Settings
 from tfexp.experiment.signals import StopRequest
+from tfexp.experiment.turns import Turns, turns_of_client
 from tfexp.experiment.watching import Watch
 
 __all__ = ["Experiment", "Origin"]
@@ -60,12 +64,13 @@ class Experiment:
         if dataset is None:
             dataset = settings.input.prepare(prepare(settings.data))
         course = Course.of(settings, dataset)
-        cluster, replica = settings.cluster, None
+        cluster, spec = settings.cluster, None
         if cluster.tasks:
-            spec = {"ps": ["to be found"] * cluster.ps_count, "worker": ["to be found"] * cluster.worker_count}
-            replica = replica_of(settings, tf.train.ClusterSpec(spec), 0)
-        return cls(settings, dataset, course, build(settings, dataset, replica))
+            tasks = {"ps": ["to be found"] * cluster.ps_count, "worker": ["to be found"] * cluster.worker_count}
+            spec = tf.train.ClusterSpec(tasks)
+        return cls(settings, dataset, course, program_of(settings, dataset, spec))
 
+    @says_when_full
     def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False, watch: Watch | None = None) -> dict[str, Any]:
         """Train, evaluate and report; returns what `result.json` holds.
 
@@ -73,6 +78,12 @@ class Experiment:
         (Diverged, Interrupted) when the run ends before its end; its last good checkpoint is then in the folder.
         """
         facts = manifest.describe(self.settings, self.dataset, origin.command)
+        with recorded(folder, facts["process"]) as ending:
+            result = self._run(folder, origin, facts, resume, watch or Watch())
+            ending.status = result["numbers"]["status"]
+        return result
+
+    def _run(self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool, watch: Watch) -> dict[str, Any]:
         if not resume:
             tf.train.write_graph(self.program.graph.as_graph_def(), str(folder.path), "graph.pbtxt")
         if self.settings.cluster.tasks:
@@ -82,7 +93,7 @@ class Experiment:
             self._record(folder, origin, facts, begin)
             result, records = driver.train(folder, self.settings, self.dataset, self.course, begin)
         else:
-            result, records = self._train_here(folder, origin, facts, resume, watch or Watch())
+            result, records = self._train_here(folder, origin, facts, resume, watch)
         names = self.program.metrics
         metric = next((name for name in ("accuracy", "r2", *names) if name in names), None)
         draw(folder.plot, self.settings.title, records, metric)
@@ -92,7 +103,7 @@ class Experiment:
         self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool, watch: Watch
     ) -> tuple[dict[str, Any], list[Record]]:
         with (
-            tf.Session(graph=self.program.graph, config=session_config(self.settings.device)) as session,
+            tf.Session(graph=self.program.graph, config=session_config(self.settings)) as session,
             contextlib.ExitStack() as stack,
         ):
             stack.callback(self.program.batches.stop)
@@ -106,6 +117,7 @@ class Experiment:
 
     def _record(self, folder: RunFolder, origin: Origin, facts: dict[str, Any], begin: int | None) -> None:
         """Write down what is run; a stay that goes on from step `begin` is added to what was begun."""
+        keep_patch(folder, facts)
         if begin is None:
             folder.write_json(folder.manifest, facts)
         else:
@@ -142,9 +154,14 @@ class _Training:
                 if begin == 0:
                     recorder.evaluate(0)
                     recorder.save(0)
+                turns = turns_of_client(self.program, total, self.settings.copies)
                 with contextlib.closing(progress_for(self.settings.title, begin, total)) as progress:
                     began = time.perf_counter()
-                    step, status = self._loop(begin, stop, progress)
+                    try:
+                        step, status = self._loop(begin, turns, stop, progress)
+                    except BaseException:
+                        turns.abandon()
+                        raise
                     seconds = time.perf_counter() - began
             except Diverged as error:
                 rate = self.settings.optimizer.learning_rate
@@ -159,33 +176,39 @@ class _Training:
                 "numbers": recorder.numbers(status, step),
                 "timing": {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds},
             }
+            if self.settings.copies > 1:
+                result["timing"]["steps_of"] = {f"tower:{i}": made for i, made in enumerate(turns.steps())}
             self.folder.write_json(self.folder.result, result)
             show_result(self.settings.title, result, self.folder.path, recorder.short_values())
         return result, recorder.history.records
 
-    def _loop(self, step: int, stop: StopRequest, progress: Progress) -> tuple[int, str]:
-        """Train from `step` to the end; returns the last step and how it ended."""
+    def _loop(self, begin: int, turns: Turns, stop: StopRequest, progress: Progress) -> tuple[int, str]:
+        """Train from step `begin` to the end; returns the last step and how it ended."""
         intervals, program, session, recorder = self.settings.train, self.program, self.session, self.recorder
-        batches, total = program.batches, self.course.total_steps
+        batches, total, others = program.batches, self.course.total_steps, bool(program.others)
         batch = (program.features, program.labels)
-        plain, with_batch = (program.train, program.objective, ()), (program.train, program.objective, batch)
-        status = "finished"
-        while step < total:
-            summarized = intervals.summary_every and (step + 1) % intervals.summary_every == 0
+        plain, with_batch = (turns.fetches, program.loss, ()), (turns.fetches, program.loss, batch)
+        step, status = begin, "finished"
+        asked: int | None = None
+        turns.begin(session, begin)
+        while turns.may_begin(step):
+            # which step it will be, is not known where others make steps, too
+            summarized = intervals.summary_every and (others or (step + 1) % intervals.summary_every == 0)
             fetches = with_batch if summarized else plain
-            if intervals.trace_every and (step + 1) % intervals.trace_every == 0:
+            if intervals.trace_every and (begin + turns.own + 1) % intervals.trace_every == 0:
                 metadata = tf.RunMetadata()
-                _, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
-                recorder.trace(step + 1, metadata)
+                fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
+                before, step = step, turns.made(session, fetched)
+                recorder.trace(step, metadata)
             else:
-                _, loss, values = session.run(fetches, batches.next_feeds())
-            step += 1
+                fetched, loss, values = session.run(fetches, batches.next_feeds())
+                before, step = step, turns.made(session, fetched)
             if not math.isfinite(loss):
                 raise Diverged(step, f"the loss is {loss} at step {step}")
             progress.step(step, loss)
-            if summarized:
+            if summarized and due(intervals.summary_every, step, before):
                 recorder.summarize(step, dict(zip(batch, values, strict=True)))
-            if due(intervals.eval_every, step):
+            if due(intervals.eval_every, step, before):
                 recorder.evaluate(step)
                 if should_stop(recorder.history.records, intervals.early_stop):
                     status = "stopped early"
@@ -195,11 +218,16 @@ class _Training:
                     status = ended
                     break
             asked = stop.signal or self.watch.signal()
-            if asked is not None and step < total:
+            if asked is not None:
+                break
+            if due(intervals.checkpoint_every, step, before) and step < total:
                 recorder.save(step)
-                raise stopped(asked, step, total, str(recorder.checkpoints.last), self.folder.path)
-            if due(intervals.checkpoint_every, step) and step < total:
-                recorder.save(step)
+        turns.end(session)
+        if others:
+            step = int(session.run(program.global_step))
+        if asked is not None and status == "finished" and step < total:
+            recorder.save(step)
+            raise stopped(asked, step, total, str(recorder.checkpoints.last), self.folder.path)
         if recorder.history.records[-1]["step"] != step:
             recorder.evaluate(step)
         recorder.save(step)

@@ -47,8 +47,10 @@ def bounded(
     above: float | None = None,
     below: float | None = None,
     says: str = "",
+    default: Any = dataclasses.MISSING,
 ) -> Any:
-    """A field without a default whose number, or each of whose numbers, must lie in the given range.
+    """A field whose number, or each of whose numbers, must lie in the given range. Sections of `conf/` have no `default`:
+    their files give every value.
 
     `says` describes it, under `description` in the field's metadata.
     """
@@ -59,7 +61,7 @@ def bounded(
         "below": (below, float.__lt__),
     }
     ranges = {words: (bound, holds) for words, (bound, holds) in limits.items() if bound is not None}
-    return dataclasses.field(metadata={"ranges": ranges, "description": says})
+    return dataclasses.field(default=default, metadata={"ranges": ranges, "description": says})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,24 +95,28 @@ class EarlyStop(Section):
 
     inside = "early_stop."
 
-    patience: int | None = bounded(least=1)
-    min_delta: float = bounded(least=0)
+    patience: int | None = bounded(
+        least=1, says="evaluations without a better test loss before the run stops; null: never stop early"
+    )
+    min_delta: float = bounded(least=0, says="a better loss is lower by more than this")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Train(Section):
     """How long, in what portions, and what to keep. Intervals are in steps; 0 is 'only at the ends'."""
 
-    steps: int | None = bounded(least=1)
-    epochs: int | None = bounded(least=1)
-    batch_size: int | None = bounded(least=1)
-    seed: int = bounded(least=0, below=2**31)
-    eval_every: int = bounded(least=0)
-    checkpoint_every: int = bounded(least=0)
-    summary_every: int = bounded(least=0)
-    trace_every: int = bounded(least=0)
-    keep_checkpoints: int = bounded(least=0)
-    early_stop: EarlyStop
+    steps: int | None = bounded(least=1, says="updates of the variables, of all workers together")
+    epochs: int | None = bounded(least=1, says="passes over the training rows; when given, takes the place of steps")
+    batch_size: int | None = bounded(least=1, says="rows of one step, of each worker; null: all training rows in one batch")
+    seed: int = bounded(
+        least=0, below=2**31, says="of the graph (initial values, random ops) and of the order of the batches"
+    )
+    eval_every: int = bounded(least=0, says="steps between evaluations; 0: only at the start and the end")
+    checkpoint_every: int = bounded(least=0, says="steps between checkpoints; 0: only at the start and the end")
+    summary_every: int = bounded(least=0, says="steps between summaries for TensorBoard; 0: none but the graph")
+    trace_every: int = bounded(least=0, says="steps between traces of a step's nodes, for Perfetto and TensorBoard; 0: none")
+    keep_checkpoints: int = bounded(least=0, says="the last so many checkpoints stay, older ones are deleted; 0: keep all")
+    early_stop: EarlyStop = bounded(says="when to stop before the last step")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -122,11 +128,11 @@ class Train(Section):
 class Device(Section):
     """Where the model's ops run (`tf.device`) and the session's ConfigProto."""
 
-    name: str
-    intra_op_threads: int = bounded(least=0)
-    inter_op_threads: int = bounded(least=0)
-    soft_placement: bool
-    log_placement: bool
+    name: str = bounded(says="where the model's ops run, as tf.device names it: /cpu:0")
+    intra_op_threads: int = bounded(least=0, says="threads inside one op; 0: the runtime decides")
+    inter_op_threads: int = bounded(least=0, says="threads for independent ops; 0: the runtime decides")
+    soft_placement: bool = bounded(says="run an op on another device where the named one has no kernel for it")
+    log_placement: bool = bounded(says="print where each node runs")
 
 
 class Hosting(Enum):
@@ -218,14 +224,25 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Raises SettingError for choices that do not go together."""
-        self.update.check(self.cluster)
         self.replication.check(self.cluster)
+        self.update.check(self.cluster, self.replication)
+
+    @property
+    def copies(self) -> int:
+        """How many copies of the model train at the same time."""
+        return self.replication.copies(self.cluster)
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same run comes to the same numbers, to the bit."""
+        return self.update.repeatable(self.cluster, self.replication) and self.input.repeatable
 
     @property
     def title(self) -> str:
         title = f"{type(self.model).__name__} on {type(self.data).__name__}"
-        workers = self.cluster.worker_count
-        return f"{title}, {workers} worker{'' if workers == 1 else 's'}" if workers else title
+        if not self.cluster.tasks:
+            return title if self.copies == 1 else f"{title}, {self.copies} towers"
+        return f"{title}, {self.copies} worker{'' if self.copies == 1 else 's'}"
 
 
 def resolve(target: str, base: type) -> type:

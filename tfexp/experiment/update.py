@@ -1,40 +1,78 @@
-"""The config group `update`: when the workers' gradients reach the variables."""
+"""The config group `update`: when the gradients of the copies of a model reach the variables."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tfexp.experiment.errors import SettingError
-from tfexp.experiment.schema import Cluster, Section
+from tfexp.experiment.replication import BetweenGraph, Replication, Single
+from tfexp.experiment.schema import Cluster, Section, bounded
 
 __all__ = ["Async", "Sync", "Update"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Update(Section, ABC):
+    together: ClassVar[bool]
+    """Whether the copies train on the parts of one batch, and not on a batch each."""
+
     @abstractmethod
-    def check(self, cluster: Cluster) -> None:
-        """Raise SettingError if it makes no sense on this cluster. Its key is seen from outside of the section."""
+    def check(self, cluster: Cluster, replication: Replication) -> None:
+        """Raise SettingError if it makes no sense with these. Its key is seen from outside of the section."""
+
+    @abstractmethod
+    def repeatable(self, cluster: Cluster, replication: Replication) -> bool:
+        """Whether the same run comes to the same numbers, to the bit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Async(Update):
-    """Each worker applies its gradients as soon as it has them."""
+    """Each copy's gradients are applied as soon as they are there."""
 
-    def check(self, cluster: Cluster) -> None:
-        """One process and any number of workers can."""
+    together = False
+
+    def check(self, cluster: Cluster, replication: Replication) -> None:
+        """One copy and any number of them can."""
+
+    def repeatable(self, cluster: Cluster, replication: Replication) -> bool:
+        return replication.copies(cluster) == 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sync(Update):
-    """The gradients of all workers make one update."""
+    """The mean of the gradients of all copies makes one update; of all but `spare` of them, with between_graph.
 
-    def check(self, cluster: Cluster) -> None:
-        if not cluster.tasks:
+    Each copy has an equal part of the rows of a batch.
+    """
+
+    together = True
+
+    spare: int = bounded(
+        least=0, says="with between_graph: workers that an update does not wait for; what they bring too late is dropped"
+    )
+
+    def check(self, cluster: Cluster, replication: Replication) -> None:
+        if isinstance(replication, Single):
             raise SettingError(
-                "update", "sync puts the gradients of several workers together, and cluster=local has none: use update=async"
+                "update",
+                "sync puts the gradients of several copies of the model together, and replication=none has one: use "
+                "update=async, or choose a cluster such as cluster=2workers, or replication=in_graph",
             )
-        raise SettingError(
-            "update", "sync is not there yet; what works is update=async, where each worker updates when it is ready"
-        )
+        if self.spare and not isinstance(replication, BetweenGraph):
+            raise SettingError(
+                "update.spare",
+                f"{self.spare}: in_graph waits for all copies of the model; give 0, or replication=between_graph",
+            )
+        workers = replication.copies(cluster)
+        if self.spare >= workers:
+            raise SettingError(
+                "update.spare",
+                f"{self.spare} of {workers} worker{'' if workers == 1 else 's'} leaves none to make an update: give at most "
+                f"{workers - 1}",
+            )
+
+    def repeatable(self, cluster: Cluster, replication: Replication) -> bool:
+        # Gradients are added up as they come in, and a sum of two numbers is the same in both orders.
+        return not isinstance(replication, BetweenGraph) or (not self.spare and replication.copies(cluster) <= 2)

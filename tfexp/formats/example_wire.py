@@ -1,4 +1,4 @@
-"""Where the features of a serialized `tf.Example` are."""
+"""Where the features of a serialized `tf.Example` or `tf.SequenceExample` are."""
 
 from __future__ import annotations
 
@@ -23,10 +23,28 @@ def scan(record: bytes) -> dict[bytes, Span]:
     found: dict[bytes, Span] = {}
     for tag, begin, end in _fields(record, 0, len(record)):
         if tag == 10:  # Example.features
-            for entry, entry_begin, entry_end in _fields(record, begin, end):
-                if entry == 10:  # Features.feature
-                    _entry(record, entry_begin, entry_end, found)
+            _features(record, begin, end, found)
     return found
+
+
+def scan_sequences(record: bytes) -> tuple[dict[bytes, Span], dict[bytes, list[Span]]]:
+    """(as `scan` says of the context, the features of each list) of a SequenceExample. ValueError for other bytes."""
+    context: dict[bytes, Span] = {}
+    lists: dict[bytes, list[Span]] = {}
+    for tag, begin, end in _fields(record, 0, len(record)):
+        if tag == 10:  # SequenceExample.context
+            _features(record, begin, end, context)
+        elif tag == 18:  # SequenceExample.feature_lists
+            for entry, entry_begin, entry_end in _fields(record, begin, end):
+                if entry == 10:  # FeatureLists.feature_list
+                    _list_entry(record, entry_begin, entry_end, lists)
+    return context, lists
+
+
+def _features(record: bytes, begin: int, end: int, found: dict[bytes, Span]) -> None:
+    for entry, entry_begin, entry_end in _fields(record, begin, end):
+        if entry == 10:  # Features.feature
+            _entry(record, entry_begin, entry_end, found)
 
 
 def _entry(record: bytes, begin: int, end: int, found: dict[bytes, Span]) -> None:
@@ -35,11 +53,26 @@ def _entry(record: bytes, begin: int, end: int, found: dict[bytes, Span]) -> Non
         if tag == 10:
             key = record[start:stop]
         elif tag == 18:
-            span = (0, 0, 0)
-            for kind, first, last in _fields(record, start, stop):
-                if kind in (10, 18, 26):
-                    span = (kind >> 3, first, last)
+            span = _feature(record, start, stop)
     found[key] = span
+
+
+def _list_entry(record: bytes, begin: int, end: int, found: dict[bytes, list[Span]]) -> None:
+    key, spans = b"", []
+    for tag, start, stop in _fields(record, begin, end):
+        if tag == 10:
+            key = record[start:stop]
+        elif tag == 18:  # FeatureList.feature
+            spans = [_feature(record, first, last) for one, first, last in _fields(record, start, stop) if one == 10]
+    found[key] = spans
+
+
+def _feature(record: bytes, begin: int, end: int) -> Span:
+    span = (0, 0, 0)
+    for kind, first, last in _fields(record, begin, end):
+        if kind in (10, 18, 26):
+            span = (kind >> 3, first, last)
+    return span
 
 
 def _fields(record: bytes, position: int, end: int) -> list[tuple[int, int, int]]:

@@ -84,6 +84,14 @@ def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32, *, 
         return result
 
 
+def shape_as_tensor(input: Tensor) -> Any:
+    """The shape, where it is known as a constant in a scope of its own: TensorFlow's `shape_internal` names it so."""
+    with name_scope(None, "Shape", [input]) as scope:
+        if input.shape.is_fully_defined():
+            return convert_to_tensor(input.shape, dtype=dtypes.int32, name="shape_as_tensor")
+        return shape_op(input, name=scope)
+
+
 def _is_sparse(value: Any) -> bool:
     return not isinstance(value, IndexedSlices) and all(
         hasattr(value, part) for part in ("indices", "values", "dense_shape")

@@ -170,6 +170,21 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     return result
 
 
+guarantee_const_op = define_op("GuaranteeConst(input: T) -> (output: T) {T: type} #stateful").not_differentiable()
+guarantee_const_op.shape(same_shape)
+
+
+@guarantee_const_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array) -> Array:
+    return input
+
+
+def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """`input`, which the program promises never to change; no gradients pass. Source: `tf.guarantee_const`."""
+    result: Tensor = guarantee_const_op(input, name=name)
+    return result
+
+
 prevent_gradient_op = define_op("PreventGradient(input: T) -> (output: T) {T: type; message: string = ''}")
 prevent_gradient_op.shape(same_shape)
 prevent_gradient_op.bind(_pass_through)

@@ -91,7 +91,7 @@ def _(node: BindRequest) -> Call | None:
     if not all(s.is_fully_defined() for s in shapes) or len(set(shapes)) > 1 or not shapes[0].rank:
         return None
 
-    return Call(_chosen, out=_fits_bits(node))
+    return Call(_chosen, out=_fits_bits(node), pieces=True)
 
 
 def _fits_bits(node: BindRequest) -> bool:
@@ -134,7 +134,7 @@ def _(node: BindRequest) -> Call | None:
         return None
     if 0 in (s.rank for s in shapes[:3]):
         return Call(lambda condition, t, e: _chosen(np.asarray(condition), np.asarray(t), np.asarray(e)))
-    return Call(_chosen, out=True)
+    return Call(_chosen, out=True, pieces=True)
 
 
 @select_v2_op.gradient

@@ -30,15 +30,13 @@ _Draw = Callable[[int], Classes]
 _Probability = Callable[[Classes], npt.NDArray[np.float32]]
 
 _BLOCKS_PER_CLASS = 512
-_SAMPLED = "(sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float)"
-_COUNTS = "num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
-_SEEDS = "seed: int = 0; seed2: int = 0"
+SAMPLED = "(sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float)"
+COUNTS = "num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
+SEEDS = "seed: int = 0; seed2: int = 0"
 
 
 def _define(name: str, attrs: str = "range_max: int >= 1; ") -> Op:
-    return define_op(
-        f"{name}(true_classes: int64) -> {_SAMPLED} {{{_COUNTS}{attrs}{_SEEDS}}} #stateful"
-    ).not_differentiable()
+    return define_op(f"{name}(true_classes: int64) -> {SAMPLED} {{{COUNTS}{attrs}{SEEDS}}} #stateful").not_differentiable()
 
 
 uniform_op = _define("UniformCandidateSampler")
@@ -54,6 +52,10 @@ all_op = _define("AllCandidateSampler", "")
 @thread_unsafe_unigram_op.shape
 @all_op.shape
 def _(true_classes: InputShape, *, num_true: int, num_sampled: int) -> list[TensorShape]:
+    return sampler_shapes(true_classes, num_true, num_sampled)
+
+
+def sampler_shapes(true_classes: InputShape, num_true: int, num_sampled: int) -> list[TensorShape]:
     rows = with_rank(true_classes, 2)[0]
     return [TensorShape([num_sampled]), TensorShape([rows, num_true]), TensorShape([num_sampled])]
 
@@ -70,10 +72,10 @@ def _(
     seed: int,
     seed2: int,
 ) -> Any:
-    _check(true_classes, num_true, num_sampled, unique, range_max)
-    stream = _Stream(_reserve(ctx, seed, seed2, num_sampled))
+    check_classes(true_classes, num_true, num_sampled, unique, range_max)
+    stream = _Stream(reserve(ctx, seed, seed2, num_sampled))
     share = np.float32(1.0 / range_max)
-    return _sample(
+    return sample_classes(
         true_classes,
         num_sampled,
         unique,
@@ -95,8 +97,8 @@ def _(
     seed2: int,
 ) -> Any:
     """Class k has the probability log((k + 2) / (k + 1)) / log(range_max + 1)."""
-    _check(true_classes, num_true, num_sampled, unique, range_max)
-    stream = _Stream(_reserve(ctx, seed, seed2, num_sampled))
+    check_classes(true_classes, num_true, num_sampled, unique, range_max)
+    stream = _Stream(reserve(ctx, seed, seed2, num_sampled))
     log_range = math.log1p(range_max)
 
     def draw(count: int) -> Classes:
@@ -105,7 +107,7 @@ def _(
     def probability(classes: Classes) -> Any:
         return (np.log((classes + 2.0) / (classes + 1.0)) / log_range).astype(np.float32)
 
-    return _sample(true_classes, num_sampled, unique, draw, probability)
+    return sample_classes(true_classes, num_sampled, unique, draw, probability)
 
 
 class _Unigram:
@@ -129,15 +131,15 @@ def _(
     seed: int,
     seed2: int,
 ) -> Any:
-    _check(true_classes, num_true, num_sampled, unique, range_max)
+    check_classes(true_classes, num_true, num_sampled, unique, range_max)
     unigram: _Unigram | None = ctx.node_state.get("unigram")
     if unigram is None:
         unigram = ctx.node_state.setdefault("unigram", _Unigram(range_max))
-    stream = _Stream(_reserve(ctx, seed, seed2, num_sampled))
+    stream = _Stream(reserve(ctx, seed, seed2, num_sampled))
     with unigram.lock:
         limits = np.cumsum(unigram.weights)
         total = int(limits[-1])
-        result = _sample(
+        result = sample_classes(
             true_classes,
             num_sampled,
             unique,
@@ -152,7 +154,7 @@ def _(
 def _(
     ctx: Any, true_classes: Classes, *, num_true: int, num_sampled: int, unique: bool, seed: int, seed2: int
 ) -> tuple[Array, Array, Array]:
-    _check(true_classes, num_true, num_sampled, unique, num_sampled)
+    check_classes(true_classes, num_true, num_sampled, unique, num_sampled)
     ones = np.ones(num_sampled, np.float32)
     return np.arange(num_sampled), np.ones(true_classes.shape, np.float32), ones
 
@@ -160,7 +162,7 @@ def _(
 # --- drawing -----------------------------------------------------------------------------------------------------------
 
 
-def _check(true_classes: Classes, num_true: int, num_sampled: int, unique: bool, range_max: int) -> None:
+def check_classes(true_classes: Classes, num_true: int, num_sampled: int, unique: bool, range_max: int) -> None:
     if true_classes.ndim != 2:
         raise InvalidArgumentError(None, None, "true_classes must be a matrix")
     if true_classes.shape[1] != num_true:
@@ -178,7 +180,7 @@ def _check(true_classes: Classes, num_true: int, num_sampled: int, unique: bool,
         )
 
 
-def _reserve(ctx: Any, seed: int, seed2: int, num_sampled: int) -> Philox:
+def reserve(ctx: Any, seed: int, seed2: int, num_sampled: int) -> Philox:
     return stream_state(ctx, seed, seed2).take(_BLOCKS_PER_CLASS * num_sampled)
 
 
@@ -206,7 +208,7 @@ class _Stream:
         return (words % unsigned(limit)).astype(np.int64)
 
 
-def _sample(
+def sample_classes(
     true_classes: Classes, num_sampled: int, unique: bool, draw: _Draw, probability: _Probability
 ) -> tuple[Array, Array, Array]:
     drawn = draw(num_sampled)
@@ -236,7 +238,7 @@ def _sample(
 
 accidental_hits_op = define_op(
     "ComputeAccidentalHits(true_classes: int64, sampled_candidates: int64) -> (indices: int32, ids: int64, weights: float) "
-    f"{{num_true: int; {_SEEDS}}}"
+    f"{{num_true: int; {SEEDS}}}"
 ).not_differentiable()
 
 
@@ -278,7 +280,7 @@ def uniform_candidate_sampler(
 
     Source: `tf.random.uniform_candidate_sampler`.
     """
-    return _sampler(uniform_op, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+    return sampler(uniform_op, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
 
 
 def log_uniform_candidate_sampler(
@@ -291,7 +293,7 @@ def log_uniform_candidate_sampler(
     name: str | None = None,
 ) -> Any:
     """The same by Zipf's law, for classes in order of decreasing frequency. `tf.random.log_uniform_candidate_sampler`."""
-    return _sampler(log_uniform_op, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+    return sampler(log_uniform_op, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
 
 
 def learned_unigram_candidate_sampler(
@@ -304,17 +306,17 @@ def learned_unigram_candidate_sampler(
     name: str | None = None,
 ) -> Any:
     """The same as often as classes were true in earlier runs. `tf.random.learned_unigram_candidate_sampler`."""
-    return _sampler(learned_unigram_op, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
+    return sampler(learned_unigram_op, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
 
 
 def all_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
 ) -> Any:
     """All classes below num_sampled, each expected once. `tf.random.all_candidate_sampler`."""
-    return _sampler(all_op, true_classes, num_true, num_sampled, unique, seed, name)
+    return sampler(all_op, true_classes, num_true, num_sampled, unique, seed, name)
 
 
-def _sampler(
+def sampler(
     op: Op,
     true_classes: Any,
     num_true: int,

@@ -42,7 +42,7 @@ def _(node: BindRequest) -> Call | None:
     if "string" in (source.name, target.name):
         return None
     to = np.dtype(target.as_numpy_dtype)
-    return Call(lambda x, out=None: _convert(x, to, out), out=True)
+    return Call(lambda x, out=None: _convert(x, to, out), out=True, pieces=True)
 
 
 _DIFFERENTIABLE = frozenset({"float16", "float32", "float64", "bfloat16", "complex64", "complex128"})

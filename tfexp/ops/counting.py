@@ -136,6 +136,8 @@ def _(ctx: Any, values: np.ndarray, value_range: np.ndarray, nbins: Any, *, dtyp
             None,
             f"value_range should satisfy value_range[0] < value_range[1], but got '[{value_range[0]}, {value_range[1]}]'",
         )
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise InvalidArgumentError(None, None, "Histogram values must not contain NaN")
     width = (high - low) / count
     bins = np.clip(np.floor((values.ravel().astype(np.float64) - low) / width), 0, count - 1).astype(np.int64)
     return np.bincount(bins, minlength=count).astype(dtype.as_numpy_dtype)

@@ -17,7 +17,6 @@ from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, array_identity, comparison, complex_numbers, elementwise_unary
 from tfexp.ops.broadcast import equal_and_known, reduced_gradients
-from tfexp.ops.cache_blocks import in_pieces
 from tfexp.ops.shape_rules import all_merged, broadcasting
 
 # --- sums ---------------------------------------------------------------------------------------------------------
@@ -87,7 +86,7 @@ def _(node: BindRequest) -> Call:
         return Call(np.add, out=True, elementwise=True)
     if known and len(node.input_shapes) == 1:
         return Call(lambda x: x, view=True)
-    return Call(_add_n, out=True)
+    return Call(_add_n, out=True, pieces=True)
 
 
 @add_n_op.gradient
@@ -132,7 +131,7 @@ def _(ctx: Any, inputs: Sequence[np.ndarray], *, shape: TensorShape) -> np.ndarr
 def _(node: BindRequest) -> Call | None:
     if not all(shape.is_fully_defined() and node.attrs["shape"].is_compatible_with(shape) for shape in node.input_shapes):
         return None
-    return Call(_add_n, out=True)
+    return Call(_add_n, out=True, pieces=True)
 
 
 @accumulate_n_v2.gradient
@@ -184,7 +183,6 @@ squared_difference = define_op(
 broadcasting(squared_difference)
 
 
-@in_pieces
 def _squared_difference(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     difference = np.subtract(x, y, out=out)
     if difference.dtype.kind == "c":
@@ -311,7 +309,7 @@ _POWERS: dict[float, Any] = {
 def _(node: BindRequest) -> Call:
     x, exponent = node.input_dtypes[0], node.input_values[1]
     if x.is_integer:
-        return Call(_pow, out=True, elementwise=True)
+        return Call(_pow, out=True)
     if x.is_floating and exponent is not None and exponent.ndim == 0 and float(exponent) in _POWERS:
         return Call(_POWERS[float(exponent)], out=True, elementwise=True)
     return Call(np.power, out=True, elementwise=True)

@@ -50,7 +50,7 @@ def _attach(op: Op, floating: Divide | None, integer: Divide | None, bound: bool
     def bind(node: BindRequest) -> Call | None:
         dtype = node.input_dtypes[0]
         if dtype.is_integer:
-            return None if integer is None else Call(checked, out=True, elementwise=True)
+            return None if integer is None else Call(checked, out=True)
         return None if floating is None else Call(floating, out=True, elementwise=True)
 
     broadcasting(op).kernel("CPU")(compute)

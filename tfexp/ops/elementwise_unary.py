@@ -17,7 +17,6 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, complex_numbers, elementwise_binary
-from tfexp.ops.cache_blocks import in_pieces
 from tfexp.ops.scalar_arrays import scalar_array
 from tfexp.ops.shape_rules import shape_preserving, shaped_as_first
 
@@ -120,7 +119,7 @@ def _(ctx: Any, y: np.ndarray, dy: np.ndarray) -> np.ndarray:
 
 @sqrt_grad.bind
 def _(node: BindRequest) -> Call:
-    return Call(_sqrt_grad, out=True)
+    return Call(_sqrt_grad, out=True, pieces=True)
 
 
 @sqrt_grad.gradient
@@ -176,7 +175,7 @@ def _(ctx: Any, y: np.ndarray, dy: np.ndarray) -> np.ndarray:
 
 @rsqrt_grad.bind
 def _(node: BindRequest) -> Call:
-    return Call(_rsqrt_grad, out=True)
+    return Call(_rsqrt_grad, out=True, pieces=True)
 
 
 @rsqrt_grad.gradient
@@ -220,7 +219,7 @@ for _op in (reciprocal, inv):
     _op.gradient(lambda op, grad: reciprocal_grad(op.outputs[0], grad))
 for _op in (reciprocal_grad, inv_grad):
     shaped_as_first(_op).kernel("CPU", "XLA")(lambda ctx, y, dy: _reciprocal_grad(y, dy))
-    _op.bind(lambda node: Call(_reciprocal_grad, out=True))
+    _op.bind(lambda node: Call(_reciprocal_grad, out=True, pieces=True))
 
 
 @reciprocal_grad.gradient
@@ -306,7 +305,7 @@ def _(ctx: Any, y: np.ndarray, dy: np.ndarray) -> np.ndarray:
 
 @tanh_grad.bind
 def _(node: BindRequest) -> Call:
-    return Call(_tanh_grad, out=True)
+    return Call(_tanh_grad, out=True, pieces=True)
 
 
 @tanh_grad.gradient
@@ -322,7 +321,6 @@ sigmoid_op = define_op("Sigmoid(x: T) -> (y: T) {T: type in [bfloat16,half,float
 shape_preserving(sigmoid_op)
 
 
-@in_pieces
 def _sigmoid(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     # 1 / (1 + exp(-x)): where exp overflows to inf, the result is the 0 that it should be.
     result = np.negative(x, out=out)
@@ -371,7 +369,7 @@ def _(ctx: Any, y: np.ndarray, dy: np.ndarray) -> np.ndarray:
 
 @sigmoid_grad.bind
 def _(node: BindRequest) -> Call:
-    return Call(_sigmoid_grad, out=True)
+    return Call(_sigmoid_grad, out=True, pieces=True)
 
 
 @sigmoid_grad.gradient

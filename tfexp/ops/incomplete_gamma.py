@@ -71,7 +71,9 @@ def gamma_fraction(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray
         step_slope = c_slope / c + d_slope / d
         value = value * step
         log_slope = log_slope + step_slope
-        if not np.any((np.abs(step - 1) > _EPSILON) | (np.abs(step_slope) > _EPSILON * np.abs(log_slope))):
+        # Both differ from 1 and 0 for good by what rounding leaves of their factors and terms.
+        rest = np.abs(log_slope) + np.abs(c_slope / c)
+        if not np.any((np.abs(step - 1) > 4 * _EPSILON) | (np.abs(step_slope) > 4 * _EPSILON * rest)):
             return value, value * log_slope
 
 

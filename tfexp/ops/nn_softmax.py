@@ -18,7 +18,6 @@ from tfexp.ops.array import Array, either_argument, rank
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_order import transpose
-from tfexp.ops.cache_blocks import in_pieces
 from tfexp.ops.elementwise_binary import sub
 from tfexp.ops.elementwise_unary import exp
 from tfexp.ops.reduce import reduce_sum
@@ -30,31 +29,18 @@ softmax_op = define_op(f"Softmax(logits: T) -> (softmax: T) {_FLOAT}")
 log_softmax_op = define_op(f"LogSoftmax(logits: T) -> (logsoftmax: T) {_FLOAT}")
 
 
-def _rows_in_pieces(kernel: Any) -> Any:
-    """The pieces of a vector would not be independent: it is one row."""
-    in_parts = in_pieces(kernel)
-
-    def run(logits: Array, out: Array | None = None) -> Array:
-        result: Array = kernel(logits, out) if logits.ndim == 1 else in_parts(logits, out=out)
-        return result
-
-    return run
-
-
 def _shifted(logits: Array, out: Array | None = None) -> Array:
     """Each row less its largest element, so that no exponential overflows."""
     largest = np.maximum.reduce(logits, -1, keepdims=True, initial=-np.inf)
     return np.subtract(logits, largest.astype(logits.dtype, copy=False), out)
 
 
-@_rows_in_pieces
 def _softmax(logits: Array, out: Array | None = None) -> Array:
     result = _shifted(logits, out)
     np.exp(result, result)
     return np.divide(result, np.add.reduce(result, -1, keepdims=True), result)
 
 
-@_rows_in_pieces
 def _log_softmax(logits: Array, out: Array | None = None) -> Array:
     result = _shifted(logits, out)
     sums = np.add.reduce(np.exp(result), -1, keepdims=True)
@@ -74,7 +60,9 @@ def _attach(op: Op, function: Any) -> None:
 
     @op.bind
     def _(node: BindRequest) -> Call | None:
-        return Call(function, out=True, elementwise=True) if node.input_shapes[0].rank else None
+        # The pieces of a vector would not be independent: it is one row.
+        rank = node.input_shapes[0].rank
+        return Call(function, out=True, elementwise=rank > 1) if rank else None
 
 
 _attach(softmax_op, _softmax)

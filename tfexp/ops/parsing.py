@@ -237,11 +237,16 @@ def parse_single_example(
     """As `parse_example`, of one serialized Example, a scalar. Source: `tf.parse_single_example`."""
     spec = feature_spec(features)
     with name_scope(name, "ParseSingleExample", [serialized, example_names]):
-        string = convert_to_tensor(serialized, dtypes.string, name="serialized")
-        if string.shape.rank is None:
-            scalar = Assert(equal(rank(string), 0), ["Input serialized must be a scalar"], name="SerializedIsScalar")
-            string = with_dependencies([scalar], string, name="serializedDependencies")
-            string.set_shape([])
-        elif string.shape.rank:
-            raise ValueError("Input serialized must be a scalar")
-        return _put_together(features, _parse(string, spec, name, example_names))
+        return _put_together(features, _parse(scalar_text(serialized), spec, name, example_names))
+
+
+def scalar_text(serialized: Any) -> Tensor:
+    """`serialized` as a scalar; ValueError, or InvalidArgumentError where only the run knows, for what is none."""
+    string = convert_to_tensor(serialized, dtypes.string, name="serialized")
+    if string.shape.rank is None:
+        scalar = Assert(equal(rank(string), 0), ["Input serialized must be a scalar"], name="SerializedIsScalar")
+        string = with_dependencies([scalar], string, name="serializedDependencies")
+        string.set_shape([])
+    elif string.shape.rank:
+        raise ValueError("Input serialized must be a scalar")
+    return string

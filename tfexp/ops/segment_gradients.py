@@ -21,6 +21,7 @@ from tfexp.ops import (
     logical,
     segment,
 )
+from tfexp.ops.array import shape_as_tensor
 from tfexp.ops.elementwise_division import truediv
 
 
@@ -130,19 +131,11 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [gathered * partial, None, None]
 
 
-def _shape_of(ids: Tensor) -> Tensor:
-    """The shape as a constant in a scope of its own where it is known, as TensorFlow's `shape_internal` names it."""
-    with name_scope(None, "Shape", [ids]) as scope:
-        if ids.shape.is_fully_defined():
-            return convert_to_tensor(ids.shape, dtype=dtypes.int32, name="shape_as_tensor")
-        return get_op("Shape")(ids, name=scope)
-
-
 def _sizes(data: Tensor, ids: Tensor, num_segments: Any) -> Tensor:
     """How many rows each segment has, at least 1, shaped to divide a segment sum of `data`."""
     num_segments = convert_to_tensor(num_segments)
     ids = convert_to_tensor(ids)
-    ones = array_fill.ones(_shape_of(ids), dtype=data.dtype)
+    ones = array_fill.ones(shape_as_tensor(ids), dtype=data.dtype)
     counts = segment.unsorted_segment_sum(ones, ids, num_segments)
     tail = array_fill.ones([array.rank(data) - array.rank(ids)], dtype=dtypes.int32)
     counts = array.reshape(counts, array_join.concat([num_segments[None], tail], axis=0))

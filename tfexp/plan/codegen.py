@@ -5,10 +5,13 @@ c<slot>  a constant                    s<step>_<n>  its scratch arrays   U  rais
 h<slot>  a handle (Ref, queue)         b<slot>  a buffer of that shape   G  hands a fetch out, whatever it is
 v<slot>  a computed value (local)      t<slot>  a Ref's array (local)    d<step>  whether a step is dead (local)
 r        what a step gave that may have to wait (local)                  W  the class Waiting; P  stops the code there
+w<step>  a strand that begins with the step: a function that takes the values it reads and returns those that others read
+F        runs strands, one by each thread
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +19,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.kernel import Call
 from tfexp.core.op import group_inputs
-from tfexp.plan.plan import Fetch, Keep, Plan, Step
+from tfexp.plan.plan import Fetch, Keep, Plan, Section, Step
 
 # Values that are let go of early, rather than at the end of the step, when they are (or may be) larger than this.
 _LARGE = 1 << 14
@@ -56,6 +59,7 @@ class _Writer:
         self.names = self._names()
         self.arrays: dict[int, str] = {}  # slot of a Ref -> the local that holds its array now
         self.last_use = self._last_uses()
+        self.indent = 1
 
     def _names(self) -> list[str]:
         names = [f"v{i}" if slot.constant is None else f"c{i}" for i, slot in enumerate(self.plan.slots)]
@@ -78,20 +82,58 @@ class _Writer:
 
     def write(self) -> Source:
         self._line(f"def run({', '.join(self.names[i] for i in self.plan.feeds)}):", -1, indent=0)
-        for position, step in enumerate(self.plan.steps):
-            if not is_handle(step):
-                self._step(position, step)
+        position = 0
+        for section in self.plan.sections:
+            self._steps(range(position, section.strands[0].start))
+            self._section(section)
+            position = section.stop
+        self._steps(range(position, len(self.plan.steps)))
         values = "".join(f"{self._fetched(number, fetch)}, " for number, fetch in enumerate(self.plan.fetches))
         self._line(f"return ({values})", -1)
         return Source("\n".join(self.lines) + "\n", tuple(self.owners))
 
-    def _line(self, text: str, owner: int, indent: int = 1) -> None:
-        self.lines.append("    " * indent + text)
+    def _line(self, text: str, owner: int, indent: int | None = None) -> None:
+        self.lines.append("    " * (self.indent if indent is None else indent) + text)
         self.owners.append(owner)
+
+    def _steps(self, positions: range) -> None:
+        for position in positions:
+            if not is_handle(self.plan.steps[position]):
+                self._step(position, self.plan.steps[position])
+
+    def _section(self, section: Section) -> None:
+        """The strands as functions, and the call that runs them all."""
+        results, tasks = [], []
+        outside, kept = self.arrays, set[int]()  # what the step itself has hold of
+        for strand in section.strands:
+            steps = [self.plan.steps[position] for position in strand]
+            made = {i for step in steps for i in step.outputs}
+            taken = dict.fromkeys(i for step in steps for i in step.inputs if i not in made and self._is_local(i))
+            given = [i for i in sorted(made) if self.last_use.get(i, -1) >= strand.stop and self._is_local(i)]
+            names = ", ".join(self.names[i] for i in taken)
+            self._line(f"def w{strand.start}({names}):", -1)
+            self.arrays, self.indent = {}, 2
+            self._steps(strand)
+            self._line(f"return {self._tuple(given)}", -1)
+            self.indent = 1
+            kept.update(taken, given)
+            results.append(self._tuple(given))
+            tasks.append(f"(w{strand.start}, {self._tuple(taken)})")
+        self._line(f"{', '.join(results)}, = F({', '.join(tasks)})", -1)
+        self.arrays = {} if any(self.plan.steps[p].writes for strand in section.strands for p in strand) else outside
+        for i in sorted(kept):
+            if self.last_use[i] < section.stop and self.names[i].startswith("v") and self._is_large(i):
+                self._line(f"{self.names[i]} = None", -1)
+
+    def _is_local(self, slot: int) -> bool:
+        return self.names[slot][0] in "vx"
+
+    def _tuple(self, slots: Iterable[int]) -> str:
+        return f"({''.join(f'{self.names[i]}, ' for i in slots)})"
 
     def _step(self, position: int, step: Step) -> None:
         if not step.may_be_dead:
-            self._computation(position, step, 1)
+            self._computation(position, step, self.indent)
         else:
             self._line(f"if {self._death(step)}:", position)
             outputs = "".join(f"{self.names[i]} = " for i in step.outputs)

@@ -7,7 +7,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.plan.alias import RootMap, find_roots, writes
 from tfexp.plan.ir import Draft, LoopDraft, Node, Value, ref_flags
 from tfexp.plan.mortal import find_mortal, may_be_dead
-from tfexp.plan.plan import Fetch, Keep, Loop, PassRecord, Plan, Slot, Step
+from tfexp.plan.plan import Fetch, Keep, Loop, PassRecord, Plan, Section, Slot, Step
 
 
 def freeze(
@@ -74,10 +74,16 @@ def freeze(
         buffers=tuple(draft.buffer_sizes),
         may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
-        shares=any(_shares(step) for step in steps),
+        shares=draft.shares or bool(draft.sections) or any(_shares(step) for step in steps),
         parks=bool(parking),
+        sections=tuple(_section(strands, positions) for strands in draft.sections),
         inner=inner,
     )
+
+
+def _section(strands: list[list[Node]], positions: dict[Node, int]) -> Section:
+    within = [[positions[node] for node in strand if node in positions] for strand in strands]
+    return Section(tuple(range(strand[0], strand[-1] + 1) for strand in within if strand))
 
 
 def _shares(step: Step) -> bool:

@@ -96,15 +96,22 @@ class Node:
 
 
 class Draft:
-    """The working state of the planner. After the `order` pass, `nodes` are in the order in which they run."""
+    """The working state of the planner. After the `order` pass, `nodes` are in the order in which they run.
 
-    __slots__ = ("buffer_of", "buffer_sizes", "feeds", "fetches", "nodes", "targets")
+    `shares`: whether large element-wise nodes are shared out over the intra-op threads, which BLAS then leaves alone.
+    `sections`: where several threads run (see `plan.strands`), in order; the strands of each, one after another, are a
+    stretch of `nodes`.
+    """
+
+    __slots__ = ("buffer_of", "buffer_sizes", "feeds", "fetches", "nodes", "sections", "shares", "targets")
 
     def __init__(self, nodes: list[Node], feeds: list[Value], fetches: list[Value], targets: list[Node]):
         self.nodes = nodes
         self.feeds = feeds
         self.fetches = fetches
         self.targets = targets
+        self.sections: list[list[list[Node]]] = []
+        self.shares = False
         self.buffer_of: dict[Value, int] = {}
         self.buffer_sizes: list[int] = []
 

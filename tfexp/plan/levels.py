@@ -151,15 +151,30 @@ class Levels:
         for number, task, *_ in sorted({self.place_of(op) for op in self._ops if op not in self._repeatable}):
             first.setdefault(task, number)
         self.kept_sources = {op for op in self._kept if op in self._repeatable}
-        wanted_early: set[Operation] = set()
+        latest: dict[Operation, int] = {}  # of those that other tasks want
         for op in self._ops:
             for before in self.inputs(op):
                 if before in self._repeatable and not self.is_repeated_for(before, op):
                     self.kept_sources.add(before)
         for op in self._ops:
-            wanted_early.update(b for b in self.inputs(op) if b in self.kept_sources and self._task[op] != self._task[b])
+            for before in self.inputs(op):
+                if before in self.kept_sources and self._task[op] != self._task[before]:
+                    latest[before] = min(latest.get(before, self.level[op]), self.level[op] - 1)
         for op in self.kept_sources:
-            self.level[op] = 0 if op in wanted_early else first.get(self._task[op], 0)
+            self.level[op] = self._level_of_source(op, latest[op]) if op in latest else first.get(self._task[op], 0)
+
+    def _level_of_source(self, source: Operation, latest: int) -> int:
+        """A stage that is there anyway and early enough for the others, and before what may change what is read; else 0."""
+        task, read = self._task[source], {t.op for t in source._inputs}
+        levels = set()
+        for op in self._ops:
+            if self._task[op] != task or op in self._repeatable:
+                continue
+            if _acts(op) and not read.isdisjoint(t.op for t in op._inputs):
+                latest = min(latest, self.level[op] - 1)
+            elif op not in self.alone:
+                levels.add(self.level[op])
+        return max((level for level in levels if level <= latest), default=0)
 
     # --- nodes that wait for other steps -----------------------------------------------------------------------------
 

@@ -13,15 +13,16 @@ from tfexp.plan.bind import bind
 from tfexp.plan.buffers import assign_buffers
 from tfexp.plan.freeze import freeze
 from tfexp.plan.functions import expand_functions
+from tfexp.plan.fuse import fuse
 from tfexp.plan.ir import Draft, drafts_within
 from tfexp.plan.loops import contract_loops
 from tfexp.plan.order import order
 from tfexp.plan.place import place
 from tfexp.plan.plan import PassRecord, Plan
 from tfexp.plan.prune import prune
-from tfexp.plan.share import share_elementwise
 from tfexp.plan.simplify import simplify
 from tfexp.plan.specialise import specialise
+from tfexp.plan.strands import find_strands
 
 
 def _in_loops_too(run: Callable[[Draft], None]) -> Callable[[Draft], None]:
@@ -36,14 +37,16 @@ def _in_loops_too(run: Callable[[Draft], None]) -> Callable[[Draft], None]:
 
 # After prune, place, loops and order, which every plan goes through: what is worth its time for a step that comes again.
 # The order matters: shapes before what follows from them, fewer nodes before they are bound, callables before their
-# buffers.
-OPTIMISING: tuple[tuple[str, Callable[[Draft], None]], ...] = (
-    ("specialise", specialise),
-    ("simplify", _in_loops_too(simplify)),
-    ("bind", _in_loops_too(bind)),
-    ("share", _in_loops_too(share_elementwise)),
-    ("buffers", _in_loops_too(assign_buffers)),
-)
+# buffers, and before these also which nodes run at the same time.
+def _optimising(threads: int) -> list[tuple[str, Callable[[Draft], None]]]:
+    return [
+        ("specialise", specialise),
+        ("simplify", _in_loops_too(simplify)),
+        ("bind", _in_loops_too(bind)),
+        ("fuse", _in_loops_too(fuse)),
+        ("strands", lambda draft: find_strands(draft, threads)),
+        ("buffers", _in_loops_too(assign_buffers)),
+    ]
 
 
 def make_plan(
@@ -53,9 +56,11 @@ def make_plan(
     feed_shapes: Sequence[TensorShape],
     assignment: Assignment,
     optimise: bool,
+    threads: int = 1,
 ) -> Plan:
     """The plan of the step that computes `fetches` and runs `targets`, given `feeds` of these (perhaps partial) shapes.
 
+    `threads`: how many may run nodes of the step at the same time.
     Without `optimise` every node of the pruned graph is a step, which is quick to make and independent of the shapes.
     """
     began = time.perf_counter()
@@ -73,7 +78,7 @@ def make_plan(
         ("order", _in_loops_too(order)),
     ]
     if optimise:
-        passes.extend(OPTIMISING)
+        passes.extend(_optimising(threads))
     for name, run in passes:
         before, began = len(draft.nodes), time.perf_counter()
         run(draft)

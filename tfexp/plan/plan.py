@@ -94,6 +94,17 @@ class PassRecord:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Steps that several threads run at the same time: the ranges of the steps that each runs, one after another."""
+
+    strands: tuple[range, ...]
+
+    @property
+    def stop(self) -> int:
+        return self.strands[-1].stop
+
+
 @dataclass(frozen=True)
 class Plan:
     """One step, ready to be bound to a session and run."""
@@ -108,6 +119,7 @@ class Plan:
     fed_shapes: tuple[TensorShape, ...] = field(default=())
     shares: bool = False  # whether a kernel splits its work over the intra-op threads, which BLAS then leaves alone
     parks: bool = False  # whether any step does
+    sections: tuple[Section, ...] = ()  # in order
     inner: bool = False  # a part of a loop: its fetches go on as they are, Refs and all
 
     def describe(self) -> str:

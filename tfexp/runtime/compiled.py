@@ -37,6 +37,7 @@ class Compiled:
         self.plan = plan
         self._source: Source | None = None
         self._code: types.CodeType | None = None
+        self._codes: frozenset[types.CodeType] = frozenset()  # with those of the strands
         self._resources = resources
         self._generation = -1
         self._shared: dict[str, Any] = {}
@@ -97,6 +98,7 @@ class Compiled:
     def _bind(self) -> None:
         """Whatever all frames share: constants, handles, callables of the nodes that have no memory of their own."""
         shared: dict[str, Any] = {"D": DEAD, "U": _raise_uninitialized, "G": self._hand_out, "W": Waiting, "P": Parked}
+        shared["F"] = _run_strands
         for i, slot in enumerate(self.plan.slots):
             if slot.constant is not None:
                 shared[f"c{i}"] = slot.constant
@@ -111,6 +113,8 @@ class Compiled:
             source, namespace = generate(self.plan), dict[str, Any]()
             exec(compile(source.text, "<tfexp plan>", "exec"), namespace)
             self._source, self._code = source, namespace["run"].__code__
+            strands = (constant for constant in self._code.co_consts if isinstance(constant, types.CodeType))
+            self._codes = frozenset([self._code, *strands])
         generation = self._resources.generation
         self._shared, self._frames, self._generation = shared, [], generation
 
@@ -149,7 +153,7 @@ class Compiled:
         """The error with the node that raised it, which the traceback's line tells."""
         position, trace = -1, error.__traceback__
         while trace is not None:
-            if trace.tb_frame.f_code is self._code:
+            if trace.tb_frame.f_code in self._codes:
                 assert self._source is not None
                 position = self._source.step_of_line[trace.tb_lineno - 1]
                 local = trace.tb_frame
@@ -171,6 +175,19 @@ class Compiled:
 def _each(function: Callable[..., Any], rows: Sequence[Sequence[Any]], results: list[Sequence[Any]]) -> None:
     for row in rows:
         results.append(function(*row))
+
+
+def _run_strands(*tasks: tuple[Callable[..., tuple[Any, ...]], tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """What each (strand, values) gives, by as many threads as are free; the first error once all have ended."""
+    results: list[tuple[Any, ...]] = [()] * len(tasks)
+
+    def work(part: int, start: int, stop: int) -> None:
+        for number in range(start, stop):
+            strand, values = tasks[number]
+            results[number] = strand(*values)
+
+    workers.share(work, len(tasks))
+    return results
 
 
 def _run_alone(context: contextvars.Context, function: Callable[..., Any], *values: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.core import workers
 from tfexp.core.errors import CancelledError, OpError
 from tfexp.core.shape import TensorShape
 from tfexp.graph.graph import Graph
@@ -79,6 +80,8 @@ class LocalBackend:
         logged = log_placement if self.config.log_device_placement else None
         self.assignment = Assignment(devices, self.config.allow_soft_placement, logged)
         self.plans = PlanCache(MAX_PLANS)
+        wanted = self.config.inter_op_parallelism_threads
+        self.threads = min(wanted or workers.threads(), workers.threads())  # that may run a step's nodes
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> LocalStep:
         return LocalStep(self, fetches, targets, feeds)
@@ -216,7 +219,9 @@ class LocalStep:
         if self._backend.config.log_device_placement:
             self._backend.assignment.place(self._backend.graph.get_operations())
         with denormals_flushed():  # constants are folded as the step would compute them
-            return make_plan(self._fetches, self._targets, self._feeds, fed, self._backend.assignment, optimise)
+            return make_plan(
+                self._fetches, self._targets, self._feeds, fed, self._backend.assignment, optimise, self._backend.threads
+            )
 
     def explain(self, shapes: Shapes) -> Explanation:
         plan = self.plan(shapes)
@@ -243,10 +248,10 @@ class LocalStep:
 
 def _open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> LocalBackend:
     tell_unsupported(config)
+    configure(0 if config is None else config.intra_op_parallelism_threads)
     backend = LocalBackend(graph, config, devices=local_devices(config))
     if backend.config.log_device_placement:
         log_devices(backend.assignment.names)
-    configure(backend.config.intra_op_parallelism_threads)
     _open.add(backend)
     return backend
 

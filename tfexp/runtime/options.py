@@ -8,15 +8,14 @@ from tensorboard.compat.proto import config_pb2
 
 from tfexp.core import log
 
-_ONE_THREAD = "a step's nodes run one after another, in the thread that calls `run`"
+_SHARED_THREADS = "the threads that run the heavy nodes of steps are the process's: none of them ever waits"
 _NO_GPU_MEMORY = "the GPUs of this process are virtual, and have the computer's memory"
 _PLANNER = "the planner always does what pays"
 
 # Option -> why it has no effect. A group that is named here stands for all of its options.
 _CONFIG = {
-    "inter_op_parallelism_threads": _ONE_THREAD,
-    "use_per_session_threads": _ONE_THREAD,
-    "session_inter_op_thread_pool": _ONE_THREAD,
+    "use_per_session_threads": _SHARED_THREADS,
+    "session_inter_op_thread_pool": _SHARED_THREADS,
     "gpu_options.per_process_gpu_memory_fraction": _NO_GPU_MEMORY,
     "gpu_options.allow_growth": _NO_GPU_MEMORY,
     "gpu_options.allocator_type": _NO_GPU_MEMORY,
@@ -30,7 +29,7 @@ _CONFIG = {
     "experimental": "nothing experimental of TensorFlow's is here",
 }
 _RUN = {
-    "inter_op_thread_pool": _ONE_THREAD,
+    "inter_op_thread_pool": _SHARED_THREADS,
     "debug_options": "tfdbg is not here: tf.Print and RunOptions.trace_level show values and times",
     "report_tensor_allocations_upon_oom": "a step's buffers are listed by the plan (`repr(session.explain(…))`)",
     "experimental": "nothing experimental of TensorFlow's is here",

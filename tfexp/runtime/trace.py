@@ -70,7 +70,7 @@ def as_graph_def(plan: Plan) -> graph_pb2.GraphDef:
     graph = graph_pb2.GraphDef()
     for step in plan.steps:
         node = graph.node.add()
-        if step.origin is not None:
+        if step.origin is not None and step.origin.type == step.op.name:
             node.CopyFrom(step.origin.node_def)
         else:
             node.name, node.op = step.name, step.op.name

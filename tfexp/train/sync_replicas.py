@@ -102,7 +102,7 @@ class SyncReplicasOptimizer(Optimizer):
                 if self._variable_averages is not None:
                     with control_dependencies([next_step]):
                         next_step = self._variable_averages.apply(self._variables_to_average)
-                self._chief_queue_runner = _UpdateRunner(self._token_queue, [next_step])
+                self._chief_queue_runner = UpdateRunner(self._token_queue, [next_step])
             beginnings: list[Any] = []
             for accumulator, where in accumulators:
                 with device(where):
@@ -196,7 +196,7 @@ class SyncReplicasOptimizer(Optimizer):
         return self._opt.variables()
 
 
-class _UpdateRunner(QueueRunner):
+class UpdateRunner(QueueRunner):
     """Makes the updates. When training ends it waits for gradients that nobody makes any more, which closing cancels."""
 
     _ends_with_session = True

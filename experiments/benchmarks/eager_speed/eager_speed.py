@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-import statistics
+import contextlib
+import sys
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 import tfexp as tf
+from experiments.benchmarks.measuring import OURS, Figure, Options, Worker, serve
 
 _CALLS = 5_000
 
@@ -31,22 +32,27 @@ def programs() -> dict[str, tuple[Callable[[], object], Callable[[], object]]]:
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=9)
-    rounds = parser.parse_args().rounds
+def figures(options: Options) -> Iterator[Figure]:
+    """Beside 3 times NumPy's call and 3 µs, which is what an op may cost."""
+    with contextlib.closing(Worker(OURS, sys.executable, __spec__.name)) as worker:
+        for name in programs():
+            if options.wants(name):
+                rounds = [worker.ask(program=name) for _ in range(options.rounds)]
+                yield Figure("eager", name, "µs", rounds, 1.0, base="3 NumPy + 3")
+
+
+def work() -> None:
     tf.enable_eager_execution()
-    print("| op | NumPy, µs | eager, µs (spread) | 3 NumPy + 3, µs |")
-    print("|---|---|---|---|")
-    for name, (eager, numpy) in programs().items():
+    known = programs()
+
+    def answer(request: dict[str, str]) -> dict[str, float]:
+        eager, numpy = known[request["program"]]
         eager()  # what the first call finds out is remembered
-        taken: list[tuple[float, float]] = []
-        for _ in range(rounds):  # in turn, so that both see the same machine
-            taken.append((timeit.timeit(numpy, number=_CALLS), timeit.timeit(eager, number=_CALLS)))
-        beside, op = ([pair[i] / _CALLS * 1e6 for pair in taken] for i in (0, 1))
-        base, cost = statistics.median(beside), statistics.median(op)
-        print(f"| `{name}` | {base:.2f} | {cost:.2f} ({min(op):.2f}-{max(op):.2f}) | {3 * base + 3:.2f} |")
+        base, cost = (timeit.timeit(call, number=_CALLS) / _CALLS * 1e6 for call in (numpy, eager))
+        return {OURS: cost, "NumPy": base, "3 NumPy + 3": 3 * base + 3}
+
+    serve(answer)
 
 
 if __name__ == "__main__":
-    main()
+    work()

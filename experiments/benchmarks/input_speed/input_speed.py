@@ -1,18 +1,16 @@
-"""Measure training with each `input` against data in memory: `python experiments/benchmarks/input_speed/input_speed.py`.
+"""Training with each `input` beside data in memory.
 
 The training step is the runner's: its graph, its fetches, its feeds. All inputs are built in one process and take turns,
 in many short stretches, in an order that is drawn anew each time. An input's speed in a round is its steps over the time of
 all its stretches (a fastest one would be one in which no block was read), and is compared with the faster of `feed` and
-`preload` in the same round. The figures are medians over the rounds, with the middle half of them. `--cpu` counts the
-processor time of the process instead of the time that passes: what is left to measure on a machine that others keep busy.
+`preload` in the same round.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import random
-import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tfexp as tf
+from experiments.benchmarks.measuring import OURS, Figure, Options, Worker, serve
 from tfexp.experiment.build import build, session_config
 from tfexp.experiment.datasets.bundled import Digits
 from tfexp.experiment.datasets.dataset import prepare
@@ -111,9 +110,7 @@ def training(chosen: Settings) -> Iterator[Trained]:
         program.batches.stop()
 
 
-def measure(
-    model: Model, batch_size: int, given: dict[str, Input], rounds: int, seconds: float, clock: Callable[[], float]
-) -> dict[str, list[float]]:
+def measure(model: Model, batch_size: int, given: dict[str, Input], rounds: int, seconds: float) -> dict[str, list[float]]:
     """Steps in a second, in each round."""
     speeds: dict[str, list[float]] = {name: [] for name in given}
     with contextlib.ExitStack() as stack:
@@ -121,45 +118,44 @@ def measure(
         counts = {}
         for name, each in entered.items():
             each.steps(200)
-            began = clock()
+            began = time.perf_counter()
             each.steps(200)
-            counts[name] = max(1, int(200 * seconds / _STRETCHES / (clock() - began)))
+            counts[name] = max(1, int(200 * seconds / _STRETCHES / (time.perf_counter() - began)))
         order = list(entered)
         for _ in range(rounds):
             spent = dict.fromkeys(order, 0.0)
             for _ in range(_STRETCHES):
                 random.shuffle(order)
                 for name in order:
-                    began = clock()
+                    began = time.perf_counter()
                     entered[name].steps(counts[name])
-                    spent[name] += clock() - began
+                    spent[name] += time.perf_counter() - began
             for name, taken in spent.items():
                 speeds[name].append(_STRETCHES * counts[name] / taken)
     return speeds
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cpu", action="store_true", help="count processor time")
-    parser.add_argument("--only", nargs="+", metavar="INPUT", help="beside feed and preload")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--seconds", type=float, default=0.6, help="for an input in a round")
-    arguments = parser.parse_args()
-    clock = time.process_time if arguments.cpu else time.perf_counter
-    print("| model, rows in a batch | input | steps/s | of data in memory | middle half |\n|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as cache:
-        for title, (model, batch_size) in models().items():
-            given = inputs(str(Path(cache)))
-            if arguments.only:
-                given = {name: each for name, each in given.items() if name in (*IN_MEMORY, *arguments.only)}
-            speeds = measure(model, batch_size, given, arguments.rounds, arguments.seconds, clock)
+def figures(options: Options) -> Iterator[Figure]:
+    with contextlib.closing(Worker(OURS, sys.executable, __spec__.name)) as worker:
+        for title in models():
+            if not options.wants(title):
+                continue
+            speeds = worker.ask(model=title, rounds=options.rounds, seconds=options.seconds)
             best = [max(both) for both in zip(*(speeds[name] for name in IN_MEMORY), strict=True)]
             for name, found in speeds.items():
-                ratios = [speed / most for speed, most in zip(found, best, strict=True)]
-                low, middle, high = statistics.quantiles(ratios, n=4)
-                row = f"{statistics.median(found):,.0f} | {middle:.0%} | {low:.0%} to {high:.0%}"
-                print(f"| {title} | `{name}` | {row} |", flush=True)
+                rounds = [{OURS: speed, "in memory": most} for speed, most in zip(found, best, strict=True)]
+                aim = 0.95 if name == "dataset" else None
+                yield Figure("input", f"{title}, {name}", "steps/s", rounds, aim, smaller_is_better=False, base="in memory")
+
+
+def work() -> None:
+    with tempfile.TemporaryDirectory() as cache:
+        serve(
+            lambda request: measure(
+                *models()[request["model"]], inputs(str(Path(cache))), request["rounds"], request["seconds"]
+            )
+        )
 
 
 if __name__ == "__main__":
-    main()
+    work()

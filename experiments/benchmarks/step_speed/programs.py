@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from convolution import PROGRAMS as CONVOLUTION
-from families import PROGRAMS as FAMILIES
-from pipelines import PROGRAMS as PIPELINES
+
+from experiments.benchmarks.step_speed.convolution import PROGRAMS as CONVOLUTION
+from experiments.benchmarks.step_speed.families import PROGRAMS as FAMILIES
+from experiments.benchmarks.step_speed.pipelines import PROGRAMS as PIPELINES
 
 Step = Callable[[], Any]
 

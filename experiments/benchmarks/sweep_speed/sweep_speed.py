@@ -40,12 +40,13 @@ def basic(words: list[str], is_empty: bool) -> None:
     from hydra.core.hydra_config import HydraConfig
 
     from tfexp.experiment import cli
+    from tfexp.experiment.composing import checked
     from tfexp.experiment.outputs import RunFolder
     from tfexp.experiment.runner import Experiment
 
     def task(config: Any) -> None:
         if not is_empty:
-            experiment = Experiment.of(cli._settings(config))
+            experiment = Experiment.of(checked(config))
             with contextlib.closing(RunFolder.create(Path(HydraConfig.get().runtime.output_dir), exactly=True)) as folder:
                 experiment.run(folder, cli._origin("", config, ()))
 

@@ -101,8 +101,8 @@ def test_equal_trials_are_run_once(cli: Callable, tmp_path: Path) -> None:
 
 def test_all_are_checked_before_the_first_starts(cli: Callable, tmp_path: Path) -> None:
     ended = cli("-m", *QUICK, "data=line,digits", "model=linreg")  # only the last one does not fit
-    assert ended.code == 1
-    assert ended.err.startswith("tfexp: Linreg predicts numbers and this data has 10 classes")
+    assert ended.code == 2
+    assert ended.err.startswith("tfexp: model: Linreg predicts numbers and this data has 10 classes")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -226,7 +226,7 @@ def test_halving_ends_the_worse_at_the_rungs(cli: Callable, tmp_path: Path) -> N
             "sweep.metric: there is no 'accuracy': Linreg on Line has loss, mse, ",
         ),
         ("sweep.metric=best.loss", "sweep.metric: 'best.loss' is not <name>, test.<name> or train.<name>"),
-        ("sweep=gird", "sweep: there is no choice 'gird'; did you mean 'grid'?"),
+        ("sweep=gird", "sweep (conf/sweep): there is no choice 'gird'; did you mean 'grid'?"),
         ("sweep.seeds=2 train.seed=1,2", "sweep.seeds: repeats every point with other values of train.seed"),
         (
             "optimizer.learning_rate=interval(0,1)",
@@ -244,7 +244,10 @@ def test_halving_ends_the_worse_at_the_rungs(cli: Callable, tmp_path: Path) -> N
             "train.eval_every: 0 of 20 steps leaves the halving nothing to go by before the end",
         ),
         ("hydra.sweeper=x", "hydra.sweeper: of Hydra's own settings, a sweep takes hydra.sweep.dir, hydra.sweep.subdir, "),
-        ("cluster=2workers", "cluster.hosting: ray inside a sweep needs sweep.launcher=ray, and it is local"),
+        (
+            "cluster=2workers",
+            "cluster.hosting (conf/cluster/local.yaml, line 2): ray inside a sweep needs sweep.launcher=ray, and it is local",
+        ),
         ("--cfg job", "-m: many runs have no one configuration to show"),
     ],
 )

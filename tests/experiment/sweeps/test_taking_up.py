@@ -23,6 +23,7 @@ import tfexp as tf
 from tfexp.distributed.hosting import Message, Say, Sink
 from tfexp.distributed.pool import Capacity, Job, Pool
 from tfexp.experiment import cli as command_line
+from tfexp.experiment.composing import checked, composer, parse, section_of
 from tfexp.experiment.errors import ExperimentError, SettingError
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.sweeps.driver import Driver, Watcher, planned_event
@@ -30,6 +31,7 @@ from tfexp.experiment.sweeps.journal import Journal
 from tfexp.experiment.sweeps.ledger import Ledger
 from tfexp.experiment.sweeps.plan import Door, Planner
 from tfexp.experiment.sweeps.results import as_csv, rows
+from tfexp.experiment.sweeps.schema import Sweep
 from tfexp.experiment.sweeps.searching import GridSearch
 from tfexp.experiment.sweeps.space import space_of
 
@@ -104,10 +106,10 @@ class Sweeping:
 
 @pytest.fixture(scope="module")
 def sweeping() -> Sweeping:
-    with pytest.MonkeyPatch.context() as patch, command_line._composer([]) as compose:
+    with pytest.MonkeyPatch.context() as patch, composer([]) as compose:
         patch.setattr(Planner, "_checked", lambda self, settings: 20)
         recorded = lambda config: command_line._origin("", config, ()).config_yaml  # noqa: E731
-        door = Door(command_line._parse, compose, command_line._settings, recorded, command_line._sweep_of)
+        door = Door(parse, compose, checked, recorded, lambda config: section_of("sweep", Sweep, config))
         return Sweeping(door)
 
 

@@ -16,6 +16,7 @@ __getattr__ = missing_from(
             "losses",
             "metrics",
             "rnn",
+            "seq2seq",
             "slim",
             "tensorboard",
             "training",

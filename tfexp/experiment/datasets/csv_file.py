@@ -19,12 +19,14 @@ __all__ = ["CsvFile"]
 
 @dataclass(frozen=True, kw_only=True)
 class CsvFile(Source):
-    path: str
-    label: str
-    classes: int | None = bounded(least=2)
-    header: bool
-    delimiter: str
-    ignore: tuple[str, ...]
+    path: str = bounded(says="the file")
+    label: str = bounded(says="the column to predict: its name, or its number from 0 where the file has no header")
+    classes: int | None = bounded(
+        least=2, says="how many classes the label has, numbered from 0; null: the label is a number to predict"
+    )
+    header: bool = bounded(says="the first line names the columns")
+    delimiter: str = bounded(says="the character between two cells")
+    ignore: tuple[str, ...] = bounded(says="columns to leave out")
 
     def __post_init__(self) -> None:
         super().__post_init__()

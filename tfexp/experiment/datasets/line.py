@@ -18,10 +18,10 @@ class Line(Source):
     noise.
     """
 
-    points: int = bounded(least=2)
-    slope: float
-    noise: float = bounded(least=0)
-    noise_seed: int = bounded(least=0, below=2**32)
+    points: int = bounded(least=2, says="rows: values of x, evenly spaced over [-1, 1]")
+    slope: float = bounded(says="of the line: y = slope * x + noise")
+    noise: float = bounded(least=0, says="the normal noise's standard deviation")
+    noise_seed: int = bounded(least=0, below=2**32, says="draws the noise")
 
     def read(self) -> Table:
         x = np.linspace(-1.0, 1.0, self.points)

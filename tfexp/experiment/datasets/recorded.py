@@ -19,8 +19,8 @@ class Recorded(Prepared):
     and on all of those kept for testing, which have to fit into memory.
     """
 
-    files: tuple[str, ...]
-    evaluated: int = bounded(least=1)
+    files: tuple[str, ...] = bounded(says="folders that python -m tfexp.records has written")
+    evaluated: int = bounded(least=1, says="evaluations use the first so many of the training rows")
 
     def dataset(self) -> Dataset:
         if not self.files:

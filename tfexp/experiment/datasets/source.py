@@ -50,9 +50,11 @@ class Source(Data):
     training rows.
     """
 
-    standardize: bool
-    test_fraction: float = bounded(above=0, below=1)
-    split_seed: int = bounded(least=0, below=2**32)
+    standardize: bool = bounded(
+        says="bring features, and labels that are numbers, to mean 0 and deviation 1 over the training rows"
+    )
+    test_fraction: float = bounded(above=0, below=1, says="share of the rows that is kept for testing")
+    split_seed: int = bounded(least=0, below=2**32, says="draws the rows that are kept for testing")
 
     @abstractmethod
     def read(self) -> Table:

@@ -21,7 +21,9 @@ _ROWS_TO_A_CHUNK = 1 << 16
 class FromMemory(Input):
     """A thread has up to `prefetch` batches ready (0: each step makes its own)."""
 
-    prefetch: int = bounded(least=0)
+    prefetch: int = bounded(
+        least=0, says="batches that a thread has ready; 0: each step makes its own, faster while the rows are in memory"
+    )
 
     def batches(self, share: Share) -> Batches:
         return _Pipeline(share, self.prefetch)

@@ -39,11 +39,15 @@ class FromRecords(Input):
     a folder in `cache` first, in `shards` files, unless an earlier run did that.
     """
 
-    files: tuple[str, ...]
-    cache: str
-    shards: int = bounded(least=1)
-    shuffle: int = bounded(least=1)
-    prefetch: int = bounded(least=0)
+    files: tuple[str, ...] = bounded(
+        says="folders, files or globs; none: the data's rows are written to a folder in cache, once"
+    )
+    cache: str = bounded(says="the folder for the rows of data that is in no files yet")
+    shards: int = bounded(least=1, says="files to write in cache")
+    shuffle: int = bounded(
+        least=1, says="records that are shuffled together; if that is all of them, batches are those of input=feed"
+    )
+    prefetch: int = bounded(least=0, says="batches that a thread has ready; 0: each step makes its own")
 
     def prepare(self, dataset: Dataset) -> Dataset:
         if self.files:
@@ -210,7 +214,7 @@ class _Streamed(_Reading):
     def place(self, begin: int) -> tuple[int, int, int]:
         """Workers whose files differ in size are not in step: one goes on where it would be if all had kept pace."""
         epoch, batch = divmod(begin, self.share.batches_per_epoch)
-        return 0, epoch, batch // self.share.workers
+        return 0, epoch, batch // self.share.stride
 
     def chunk(self, begin: int, number: int) -> tuple[dict[Any, Any], int]:
         files = np.array(self.records.files, object)[self._own_files(number)]

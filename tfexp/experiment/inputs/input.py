@@ -32,9 +32,11 @@ __all__ = ["Batches", "Input", "Share", "feedable"]
 
 @dataclass(frozen=True)
 class Share:
-    """What one of `workers` processes trains on: of the run's batches every `workers`-th, from number `worker` on.
+    """What one of `workers` copies of the model trains on: of the run's batches every `workers`-th, from number `worker` on;
+    or, where they make each step `together`, its part of every batch: the `worker`-th of `workers` equal ones.
 
-    `device` is where what belongs to this process alone has to be; "" where there is only one.
+    `batch_size` is the rows of one step of this copy. `device` is where what belongs to it alone has to be; "" where there
+    is only one.
     """
 
     dataset: Dataset
@@ -43,6 +45,7 @@ class Share:
     worker: int = 0
     workers: int = 1
     device: str = ""
+    together: bool = False
 
     @property
     def spec(self) -> Spec:
@@ -50,31 +53,45 @@ class Share:
 
     @property
     def batches_per_epoch(self) -> int:
-        """Of all workers together."""
-        return self.dataset.rows // self.batch_size
+        """Of the run."""
+        return self.dataset.rows // self._run_batch_size
+
+    @property
+    def _run_batch_size(self) -> int:
+        return self.batch_size * self.workers if self.together else self.batch_size
+
+    @property
+    def stride(self) -> int:
+        """How far apart the numbers of this copy's batches are."""
+        return 1 if self.together else self.workers
 
     def number(self, begin: int, made: int) -> int:
-        """The number of the batch that this worker trains on when it has made `made` steps since batch `begin`.
+        """The number of the batch that this copy trains on when it has made `made` steps since batch `begin`.
 
-        The workers take turns: the batches of an epoch are each one worker's.
+        The copies take turns: the batches of an epoch are each one's, unless all have a part in each.
         """
-        return begin + made * self.workers + self.worker
+        return begin + made if self.together else begin + made * self.workers + self.worker
 
     def rows(self, number: int) -> np.ndarray:
-        """The training rows in batch `number` of the run, int64 [batch_size]."""
-        return batch_rows(self.seed, number, self.dataset.rows, self.batch_size)
+        """The training rows of this copy in batch `number` of the run, int64 [batch_size]."""
+        return batch_rows(self.seed, number, self.dataset.rows, self._run_batch_size)[self._part]
 
     def numbers(self, begin: int, made: int, count: int) -> np.ndarray:
         """`number` for `count` steps after each other."""
-        return self.number(begin, made) + np.arange(count) * self.workers
+        return self.number(begin, made) + np.arange(count) * self.stride
 
     def rows_of(self, numbers: np.ndarray) -> np.ndarray:
         """`rows` of several batches, int64 [batches, batch_size]. Much faster than one by one."""
-        return rows_of_batches(self.seed, numbers, self.dataset.rows, self.batch_size)
+        return rows_of_batches(self.seed, numbers, self.dataset.rows, self._run_batch_size)[:, self._part]
+
+    @property
+    def _part(self) -> slice:
+        first = self.worker * self.batch_size if self.together else 0
+        return slice(first, first + self.batch_size)
 
 
 class Batches(ABC):
-    """The nodes that bring one worker's batches, and what moves them in a session.
+    """The nodes that bring one copy's batches, and what moves them in a session.
 
     `features` and `labels` are what a step trains on, float32 [rows, width] and what the data has as labels. An
     evaluation feeds them any number of rows (`feedable`). `saved` is what a checkpoint keeps of them beside the variables.
@@ -110,6 +127,11 @@ class Input(Section, ABC):
         Called before a run's folder is made and again in each worker; whatever it writes is for all of them.
         """
         return dataset.in_memory()
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether one process gets the same batches in the same order each time."""
+        return True
 
     @abstractmethod
     def batches(self, share: Share) -> Batches:

@@ -25,8 +25,14 @@ _AT_ONCE = 64
 class Queue(Input):
     """`threads` gather batches, of which up to `capacity` wait in the queue. With one thread they come in order."""
 
-    capacity: int = bounded(least=1)
-    threads: int = bounded(least=1)
+    capacity: int = bounded(least=1, says="batches that wait in the queue")
+    threads: int = bounded(
+        least=1, says="threads that put batches together; with more than one their order is not the same in every run"
+    )
+
+    @property
+    def repeatable(self) -> bool:
+        return self.threads == 1
 
     def batches(self, share: Share) -> Batches:
         return _Queued(share, self)

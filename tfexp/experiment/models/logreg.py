@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
-from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.errors import SettingError
 from tfexp.experiment.models.dense import dense
 from tfexp.experiment.models.model import Classification
 from tfexp.experiment.models.objectives import share_of
@@ -19,12 +19,16 @@ __all__ = ["Logreg"]
 class Logreg(Classification):
     """The outputs are log-odds of class 1, [rows, 1]."""
 
-    l2: float = bounded(least=0)
+    l2: float = bounded(least=0, says="weight of the weights' sum of squares in the loss")
 
     def check(self, spec: Spec) -> None:
         super().check(spec)
         if spec.classes != 2:
-            raise ExperimentError(f"Logreg tells two classes apart and this data has {spec.classes}: use model=softmax")
+            raise SettingError(
+                "model",
+                f"Logreg tells two classes apart and this data has {spec.classes}: choose model=softmax, or "
+                "data=breast_cancer",
+            )
 
     def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
         return dense(features, 1, "linear", initializer=tf.zeros_initializer(), l2=self.l2)

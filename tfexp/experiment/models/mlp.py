@@ -8,13 +8,7 @@ from enum import Enum
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
 from tfexp.experiment.models.dense import dense
-from tfexp.experiment.models.model import Model
-from tfexp.experiment.models.objectives import (
-    cross_entropy,
-    mean_squared_error,
-    regression_metrics,
-    share_of,
-)
+from tfexp.experiment.models.model import Supervised
 from tfexp.experiment.schema import bounded
 
 __all__ = ["Activation", "Mlp"]
@@ -30,12 +24,12 @@ class Activation(Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mlp(Model):
+class Mlp(Supervised):
     """`hidden` layers of those widths, then one output, or one for each class."""
 
-    hidden: tuple[int, ...] = bounded(least=1)
-    activation: Activation
-    l2: float = bounded(least=0)
+    hidden: tuple[int, ...] = bounded(least=1, says="widths of the hidden layers, the first next to the features")
+    activation: Activation = bounded(says="of the hidden layers")
+    l2: float = bounded(least=0, says="weight of the weights' sum of squares in the loss")
 
     def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
         activate = getattr(tf.nn, self.activation.value)
@@ -49,11 +43,3 @@ class Mlp(Model):
         for number, width in enumerate(self.hidden, start=1):
             layer = activate(dense(layer, width, f"hidden{number}", initializer=initializer, l2=self.l2))
         return dense(layer, spec.classes or 1, "outputs", l2=self.l2)
-
-    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
-        return mean_squared_error(outputs, labels) if spec.classes is None else cross_entropy(outputs, labels)
-
-    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-        if spec.classes is None:
-            return regression_metrics(outputs, labels, spec)
-        return {"accuracy": share_of(tf.equal(tf.argmax(outputs, 1), labels))}

@@ -1,6 +1,6 @@
 """The interface of the config group `model`.
 
-A model of one's own is a frozen dataclass derived from `Regression`, `Classification` or `Model` (its fields
+A model of one's own is a frozen dataclass derived from `Regression`, `Classification`, `Supervised` or `Model` (its fields
 are its settings) that builds its part of the graph:
 
     @dataclass(frozen=True)
@@ -17,10 +17,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
-from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.errors import SettingError
 from tfexp.experiment.models.objectives import (
     cross_entropy,
     mean_squared_error,
@@ -29,7 +32,18 @@ from tfexp.experiment.models.objectives import (
 )
 from tfexp.experiment.schema import Section
 
-__all__ = ["Classification", "Model", "Regression"]
+__all__ = ["Classification", "Model", "Parts", "Regression", "Supervised"]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The losses of a model whose parts minimize something of their own each.
+
+    `value` is reported. `minimized` has, by the scope of a part's variables within `model`, what is minimized over these.
+    """
+
+    value: tf.Tensor
+    minimized: dict[str, tf.Tensor]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,53 +53,63 @@ class Model(Section, ABC):
     def check(self, spec: Spec) -> None:
         """Raise ExperimentError if data of this kind cannot be learned by this model."""
 
-    @abstractmethod
-    def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
-        """The predictions or class scores for `features`, float32 [rows, spec.width]."""
+    def check_rows(self, features: np.ndarray, spec: Spec) -> None:
+        """Raise ExperimentError if rows like these, float32 [rows, spec.width], cannot; called after `check`."""
 
     @abstractmethod
-    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
-        """The scalar to minimize, without the regularization losses that the variables collected.
+    def outputs(self, features: tf.Tensor, spec: Spec) -> Any:
+        """The predictions or class scores for `features`, float32 [rows, spec.width]; or whatever `loss` and `metrics`
+        take.
+
+        A layer that trains otherwise than it evaluates asks `phase.training`, one that draws random numbers `phase`.
+        """
+
+    @abstractmethod
+    def loss(self, outputs: Any, labels: tf.Tensor, spec: Spec) -> tf.Tensor | Parts:
+        """The scalar to minimize, or one for each part, without the regularization losses that the variables collected.
 
         `labels` is float32 [rows, 1], or int64 [rows] where the data has classes.
         """
 
     @abstractmethod
-    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-        """Named scalars that say how good `outputs` are for all of a part of the data."""
+    def metrics(self, outputs: Any, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+        """Named scalars that say how good `outputs` are for all of a part of the data; the first is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regression(Model):
+class Supervised(Model):
+    """Predicts numbers or classes, as the data has them: `outputs` are [rows, 1], or a score for each class."""
+
+    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
+        return mean_squared_error(outputs, labels) if spec.classes is None else cross_entropy(outputs, labels)
+
+    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+        if spec.classes is None:
+            return regression_metrics(outputs, labels, spec)
+        return {"accuracy": share_of(tf.equal(tf.argmax(outputs, 1), labels))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regression(Supervised):
     """Predicts a number: `outputs` are [rows, 1]."""
 
     def check(self, spec: Spec) -> None:
         if spec.classes is not None:
-            raise ExperimentError(
-                f"{type(self).__name__} predicts numbers and this data has {spec.classes} classes: choose "
-                "model=logreg, softmax or mlp, or data=diabetes, line, or csv without data.classes"
+            raise SettingError(
+                "model",
+                f"{type(self).__name__} predicts numbers and this data has {spec.classes} classes: choose model=softmax, "
+                "mlp, or another that knows classes, or data=diabetes, line, or csv without data.classes",
             )
-
-    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
-        return mean_squared_error(outputs, labels)
-
-    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-        return regression_metrics(outputs, labels, spec)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classification(Model):
+class Classification(Supervised):
     """Chooses one of the classes: `outputs` are scores (logits), [rows, classes]."""
 
     def check(self, spec: Spec) -> None:
         if spec.classes is None:
-            raise ExperimentError(
-                f"{type(self).__name__} needs classes and this data's labels are numbers: choose model=linreg or "
-                "mlp, or data=digits, breast_cancer, or csv with data.classes=<how many>"
+            raise SettingError(
+                "model",
+                f"{type(self).__name__} needs classes and this data's labels are numbers: choose model=linreg, mlp, or "
+                "another that predicts numbers, or data=digits, breast_cancer, or csv with data.classes=<how many>",
             )
-
-    def loss(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> tf.Tensor:
-        return cross_entropy(outputs, labels)
-
-    def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-        return {"accuracy": share_of(tf.equal(tf.argmax(outputs, 1), labels))}

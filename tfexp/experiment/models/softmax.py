@@ -15,7 +15,7 @@ __all__ = ["Softmax"]
 
 @dataclass(frozen=True, kw_only=True)
 class Softmax(Classification):
-    l2: float = bounded(least=0)
+    l2: float = bounded(least=0, says="weight of the weights' sum of squares in the loss")
 
     def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
         assert spec.classes is not None  # checked by Classification.check

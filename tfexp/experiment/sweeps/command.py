@@ -13,9 +13,9 @@ from typing import Any
 import yaml
 from hydra.core.override_parser.types import Override
 
-from tfexp.experiment.compare import differences
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError
 from tfexp.experiment.outputs import make_unique
+from tfexp.experiment.reporting.run import flat
 from tfexp.experiment.sweeps.driver import Driver, planned_event
 from tfexp.experiment.sweeps.hparams import write_hparams
 from tfexp.experiment.sweeps.journal import Event, Journal, go_on
@@ -47,6 +47,7 @@ def sweep(overrides: Sequence[Override], door: Door, choices: Any, command: str)
             raise SettingError(override.key_or_group, "a setting cannot be taken away (~): give another value")
     for override in overrides:
         if override.is_hydra_override() and override.key_or_group not in _OF_HYDRA:
+            door.compose([override])  # which says it better if there is no such choice
             raise SettingError(override.key_or_group, f"of Hydra's own settings, a sweep takes {', '.join(_OF_HYDRA)}")
     words = [str(o.input_line) for o in overrides if o not in own]
     given = {o.key_or_group: str(o.input_line) for o in own}
@@ -127,9 +128,10 @@ def _same_trials(folder: Path, planner: Planner, earlier: Ledger) -> list[Trial]
         trials += planner.trials(number, point)
     for trial, event in zip(trials, earlier.planned, strict=True):
         planner.same_as(trial)
-        found = differences(yaml.safe_load(event["config"]), yaml.safe_load(trial.config_yaml))
-        if found:
-            changes = "; ".join(f"{name} was {old} and is {new}" for name, old, new in found)
+        then, now = (flat(yaml.safe_load(text)) for text in (event["config"], trial.config_yaml))
+        names = [name for name in {**then, **now} if then.get(name) != now.get(name)]
+        if names:
+            changes = "; ".join(f"{name} was {then.get(name)} and is {now.get(name)}" for name in names)
             raise SettingError(
                 "sweep.resume", f"{folder} was begun with another configuration: in trial {trial.number}, {changes}"
             )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,19 @@ class Planner:
 
     def trials(self, point_number: int, point: Point) -> list[Trial]:
         """The trials of a point, one per seed. Raises ExperimentError for settings that do not fit together."""
+        with self._saying_where(point):
+            return self._trials(point_number, point)
+
+    @contextlib.contextmanager
+    def _saying_where(self, point: Point) -> Iterator[None]:
+        """What is wrong with a point is traced to what has its values, by composing it as a whole."""
+        try:
+            yield
+        except SettingError:
+            self._door.compose(self._door.parse([*self._space.fixed, *(f"{key}={value}" for key, value in point.items())]))
+            raise
+
+    def _trials(self, point_number: int, point: Point) -> list[Trial]:
         config = self._composed(point)
         settings = self._door.settings(config)
         first = settings.train.seed
@@ -97,7 +111,8 @@ class Planner:
                 chosen = {key: option}
                 tried.append(self._space.point(lambda d, chosen=chosen: chosen.get(d.key, values[d.key][0])))  # type: ignore[misc]
         for point in tried:
-            self._checked(self._door.settings(self._composed(point)))
+            with self._saying_where(point):
+                self._checked(self._door.settings(self._composed(point)))
 
     # --- composing --------------------------------------------------------------------------------------------------
 

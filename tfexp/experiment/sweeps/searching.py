@@ -47,9 +47,10 @@ class GridSearch(Search):
         self._values: list[tuple[str, ...]] = []
         for dimension in space.dimensions:
             if not isinstance(dimension.values, Choices):
-                raise SettingError(
-                    dimension.name, "a grid needs single values: a,b,c or range(...); for intervals choose sweep=random"
+                problem = (
+                    f"{dimension.name}: a grid needs single values: a,b,c or range(...); for intervals choose sweep=random"
                 )
+                raise SettingError("", problem)  # no key: the file that has a value for it is not at fault
             self._values.append(dimension.values.values)
         self._points = self._all(space)
 

@@ -1,0 +1,94 @@
+"""`python -m tfexp.runs show` and `compare`: a run whole, several beside each other, their curves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from written_runs import write_run
+
+from tfexp.experiment.reporting.comparison import circumstances, parted
+from tfexp.experiment.reporting.find import find_runs
+from tfexp.experiment.reporting.one_run import spark
+
+
+def rows(out: str) -> dict[str, list[str]]:
+    cells = [[cell.strip() for cell in line.strip("│").split("│")] for line in out.splitlines() if line.startswith("│")]
+    return {row[0]: row[1:] for row in cells}
+
+
+def test_one_run_is_shown_whole(tmp_path: Path, show: Callable) -> None:
+    folder = write_run(tmp_path / "run")
+    (folder / "checkpoints").mkdir()
+    (folder / "checkpoints" / "model.ckpt-100.index").write_bytes(b"x" * 1500)
+    code, out, err = show("show", "run")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("run  finished  step 100 (epoch 9.091), 1.50 s, 67 steps/s, started 2026-03-04")
+    assert rows(out)["loss"] == ["0.00990099", "0.019802", "█▂▁▁▁▁▁▁▁▁▁"]
+    assert "  optimizer  adam learning_rate=0.1" in lines
+    assert "  data      tumours, 455 + 114 rows, SHA-256 abababababab" in lines
+    assert "  checkpoints/   1.5 kB in 1 file" in lines
+
+
+def test_few_runs_stand_beside_each_other(tmp_path: Path, show: Callable) -> None:
+    write_run(tmp_path / "a", rate=0.1, loss=lambda step: 0.5)
+    write_run(tmp_path / "b", rate=0.2, loss=lambda step: 0.25, manifest={"versions": {"python": "3.11.7", "numpy": "2.3"}})
+    code, out, err = show("compare", "a", "b")
+    assert (code, err) == (0, "")
+    assert list(rows(out)) == [
+        "status", "optimizer.learning_rate", "step", "time", "train.loss", "train.accuracy", "test.loss", "test.accuracy",
+        "versions.numpy",
+    ]  # fmt: skip
+    assert rows(out)["test.loss"] == ["0.5", "0.25"]
+    assert rows(out)["versions.numpy"] == ["2.4.6", "2.3"]
+    assert "the settings are the same" in show("compare", "a")[1]
+
+
+def test_many_runs_stand_below_each_other(tmp_path: Path, show: Callable) -> None:
+    for number in range(9):
+        write_run(tmp_path / "sweep" / str(number), seed=number, manifest={"git": {"commit": f"{number % 2}" * 40}})
+    code, out, _ = show("compare", "sweep")
+    assert code == 0
+    assert rows(out)["3"] == ["finished", "3", "100", "0.019802", "0.98058"]
+    assert out.splitlines()[-1] == "not the same for all: git.commit (2 values)"
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_curves_are_drawn(count: int, tmp_path: Path, show: Callable) -> None:
+    for number in range(count):
+        write_run(tmp_path / "runs" / str(number), loss=lambda step, number=number: 100 / (1 + number + step))
+    (tmp_path / "runs" / "0" / "metrics.jsonl").unlink()
+    code, out, err = show("compare", "runs", "--curves", "curves.png")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == f"curves      curves.png (of {count - 1} of the {count} runs)"
+    with Image.open(tmp_path / "curves.png") as picture:
+        assert picture.size == (1344, 504)
+        assert len(picture.convert("RGB").getcolors(1 << 20)) > 50
+    found = show("compare", "runs", "--curves", "curves.xyz")
+    assert found[0] == 1
+    assert found[2].startswith("tfexp: cannot write curves.xyz: Format 'xyz' is not supported")
+    assert show("compare", "runs", "--curves", "no/curves.png")[2].startswith("tfexp: cannot write no/curves.png: ")
+
+
+def test_nothing_to_draw_is_said(tmp_path: Path, show: Callable) -> None:
+    (write_run(tmp_path / "run") / "metrics.jsonl").write_text("")
+    code, _, err = show("compare", "run", "--curves", "curves.png")
+    assert (code, err) == (1, "tfexp: there are no curves to draw: none of the runs has an evaluation in metrics.jsonl\n")
+
+
+def test_settings_that_only_some_have(tmp_path: Path) -> None:
+    write_run(tmp_path / "a")
+    config = (write_run(tmp_path / "b") / "config.yaml").read_text()
+    (tmp_path / "b" / "config.yaml").write_text(config.replace("activation: relu", "dropout: 0.5"))
+    assert parted(find_runs(tmp_path)) == ["model.activation", "model.dropout"]
+    assert circumstances(find_runs(tmp_path)) == {}
+
+
+def test_a_line_of_text_shows_a_curve() -> None:
+    assert spark([]) == ""
+    assert spark([3.0]) == "▁"
+    assert spark([1.0, 2.0, 3.0]) == "▁▅█"
+    assert len(spark([float(value) for value in range(1000)])) == 32

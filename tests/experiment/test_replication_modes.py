@@ -1,0 +1,199 @@
+"""In-graph and between-graph, synchronous and asynchronous: what each learns, counts, and leaves when it stops.
+
+The tasks are threads of this process: their servers, sessions and messages are those of any cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_files import numbers, records
+from thread_hosting import ThreadHosting
+
+import tfexp as tf
+from tfexp.experiment import driver
+
+CLUSTER = ["cluster=2workers", "cluster.hosting=process"]
+MODELS = {
+    "linreg": ["model=linreg"],
+    "softmax": ["model=softmax"],
+    "mlp": ["model=mlp", "model.hidden=[13]"],
+}
+WAYS = {
+    "between_graph": CLUSTER,
+    "in_graph": [*CLUSTER, "replication=in_graph"],
+    "towers": ["replication=in_graph"],
+}
+
+
+@pytest.fixture(autouse=True)
+def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+
+
+def result(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / "result.json").read_text()))
+
+
+def variables(folder: Path) -> dict[str, Any]:
+    path = tf.train.latest_checkpoint(str(folder / "checkpoints"))
+    return {name: tf.train.load_variable(path, name) for name, _ in tf.train.list_variables(path)}
+
+
+def assert_same(one: Path, other: Path) -> None:
+    """The same values of all variables, and the same evaluations, to float tolerance."""
+    ours, theirs = variables(one), variables(other)
+    assert ours.keys() == theirs.keys()
+    for name, value in ours.items():
+        assert theirs[name] == pytest.approx(value, rel=2e-5, abs=2e-6), name
+    for mine, other_record in zip(records(one), records(other), strict=True):
+        assert mine["step"] == other_record["step"]
+        assert mine["learning_rate"] == other_record["learning_rate"]
+        for part in ("train", "test"):
+            assert other_record[part] == pytest.approx(mine[part], rel=1e-4)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_together_they_do_what_one_process_does_with_the_whole_batch(model: str, cli: Callable, tmp_path: Path) -> None:
+    common = [*MODELS[model], "train.steps=31", "train.eval_every=10", "optimizer=momentum", "schedule=exponential"]
+    assert cli(*common, "hydra.run.dir=one").code == 0
+    for way, words in WAYS.items():
+        ended = cli(*common, *words, "update=sync", f"hydra.run.dir={way}")
+        assert ended.code == 0, ended.err
+        assert_same(tmp_path / "one", tmp_path / way)
+        made = result(tmp_path / way)["timing"]["steps_of"]
+        assert list(made.values()) == [31, 31]
+    assert result(tmp_path / "between_graph")["dropped"] == {"worker:0": 0, "worker:1": 0}
+
+
+@pytest.mark.parametrize("given", ["preload", "queue", "dataset", "tfrecord"])
+def test_each_input_gives_each_worker_its_part(given: str, cli: Callable, tmp_path: Path) -> None:
+    common = ["train.steps=15", "train.eval_every=10", "train.batch_size=30"]
+    words = [f"input={given}", *(["input.threads=1"] if given == "queue" else []), "update=sync"]
+    assert cli(*common, "hydra.run.dir=one").code == 0
+    for way, copies in (("between_graph", "cluster.workers=3"), ("towers", "replication.towers=3")):
+        ended = cli(*common, *WAYS[way], copies, *words, f"hydra.run.dir={way}")
+        assert ended.code == 0, ended.err
+        assert_same(tmp_path / "one", tmp_path / way)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_by_itself_makes_its_steps_to_the_step(way: str, cli: Callable, tmp_path: Path) -> None:
+    common = ["model=mlp", "model.hidden=[13]", "train.steps=200", "train.eval_every=50", "train.trace_every=20"]
+    assert cli(*common, "hydra.run.dir=one").code == 0
+    ended = cli(*common, *WAYS[way], "hydra.run.dir=run")
+    assert ended.code == 0, ended.err
+    one, run = numbers(tmp_path / "one"), numbers(tmp_path / "run")
+    assert run["step"] == 200
+    assert sum(result(tmp_path / "run")["timing"]["steps_of"].values()) == 200
+    assert run["train"]["loss"] == pytest.approx(one["train"]["loss"], rel=0.2)
+    assert records(tmp_path / "run")[0] == records(tmp_path / "one")[0]
+    assert list((tmp_path / "run" / "traces").iterdir())
+
+
+def test_spare_workers_and_what_they_bring_too_late(cli: Callable, tmp_path: Path) -> None:
+    words = [*CLUSTER, "cluster.workers=3", "train.batch_size=33", "update=sync", "update.spare=1"]
+    ended = cli(*words, "train.steps=60", "train.eval_every=20", "train.checkpoint_every=25", "hydra.run.dir=run")
+    assert ended.code == 0, ended.err
+    told = result(tmp_path / "run")
+    dropped, made = told["dropped"], told["timing"]["steps_of"]
+    assert numbers(tmp_path / "run")["step"] == 60
+    # Each step is made of at least two of three gradients, and what was not dropped is in one of them.
+    assert 2 * 60 <= sum(made.values()) - sum(dropped.values()) <= 3 * 60
+    assert all(0 <= dropped[worker] <= made[worker] for worker in made)
+    counts = [record["dropped"] for record in records(tmp_path / "run")]
+    assert counts[0] == [0, 0, 0]
+    assert counts == sorted(counts, key=sum)
+    assert counts[-1] == list(dropped.values())
+    assert "dropped" in ended.out
+
+    ended = cli("resume=run", "train.steps=90")
+    assert ended.code == 0, ended.err
+    later = records(tmp_path / "run")[-1]
+    assert later["step"] == 90
+    assert all(after >= before for after, before in zip(later["dropped"], counts[-1], strict=True))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_run_together_goes_on_as_if_it_had_not_stopped(way: str, cli: Callable, tmp_path: Path) -> None:
+    common = [*WAYS[way], "update=sync", "train.eval_every=10"]
+    assert cli(*common, "train.steps=33", "hydra.run.dir=whole").code == 0
+    assert cli(*common, "train.steps=20", "hydra.run.dir=run").code == 0
+    ended = cli("resume=run", "train.steps=33")
+    assert ended.code == 0, ended.err
+    assert_same(tmp_path / "whole", tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("way", "update"), [("between_graph", "sync"), ("in_graph", "sync"), ("in_graph", "async"), ("towers", "async")]
+)
+def test_stopping_early_ends_everybody(way: str, update: str, cli: Callable, tmp_path: Path) -> None:
+    ended = cli(
+        *WAYS[way], f"update={update}", "train.steps=100000", "train.eval_every=10", "train.early_stop.patience=2",
+        "train.early_stop.min_delta=100", "hydra.run.dir=run",
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    assert numbers(tmp_path / "run")["status"] == "stopped early"
+    if update == "sync":
+        assert numbers(tmp_path / "run")["step"] == 20, "nobody went on"
+
+
+@pytest.mark.parametrize(
+    ("way", "words"),
+    [
+        ("between_graph", ["update=sync"]),
+        ("between_graph", ["update=sync", "update.spare=1"]),
+        ("in_graph", ["update=sync"]),
+        ("in_graph", []),
+        ("towers", []),
+    ],
+)
+def test_a_signal_saves_a_whole_step(
+    way: str, words: list[str], cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signals_after(40, monkeypatch)
+    ended = cli(*WAYS[way], *words, "train.steps=1000000", "train.checkpoint_every=0", "hydra.run.dir=run")
+    assert ended.code == 130, ended.err
+    assert ended.err.startswith("tfexp: stopped after step ")
+    step = int(ended.err.split()[4])
+    assert variables(tmp_path / "run")["global_step"] == step >= 40
+    ended = cli("resume=run", f"train.steps={step + 10}")
+    assert ended.code == 0, ended.err
+    assert numbers(tmp_path / "run")["step"] == step + 10
+
+
+def signals_after(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C when the run has come so far, once."""
+    from tfexp.experiment import turns
+
+    sent: list[bool] = []
+    for kind in (turns.Alone, turns.Apart, turns.Together, turns.Towers):
+
+        def may_begin(self: Any, seen: int, before: Any = kind.may_begin) -> bool:
+            if seen >= step and not sent:
+                sent.append(True)
+                signal.raise_signal(signal.SIGINT)
+            return bool(before(self, seen))
+
+        monkeypatch.setattr(kind, "may_begin", may_begin)
+
+
+@pytest.mark.parametrize("way", ["in_graph", "towers"])
+def test_divergence_of_any_copy_ends_the_run(way: str, cli: Callable, tmp_path: Path) -> None:
+    ended = cli(*WAYS[way], "optimizer.learning_rate=1e4", "train.eval_every=0", "hydra.run.dir=run")
+    assert ended.code == 1
+    assert "the last good checkpoint is run/checkpoints/model.ckpt-0" in ended.err
+    assert numbers(tmp_path / "run")["status"] == "diverged"
+
+
+@pytest.mark.parametrize("way", ["between_graph", "in_graph"])
+def test_two_workers_together_repeat_their_numbers_to_the_bit(way: str, cli: Callable, tmp_path: Path) -> None:
+    assert cli(*WAYS[way], "update=sync", "train.steps=30", "hydra.run.dir=run").code == 0
+    ended = cli("rerun=run", "hydra.run.dir=again")
+    assert ended.code == 0, ended.err
+    assert "the numbers agree with run, to the bit" in ended.out

@@ -1,0 +1,127 @@
+"""`tf.signal` against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+
+X = np.random.default_rng(3).normal(size=(2, 23))
+
+
+@pytest.fixture
+def session() -> Iterator[tf.Session]:
+    with tf.Graph().as_default(), tf.Session() as one:
+        yield one
+
+
+def frames(x: np.ndarray, length: int, step: int) -> np.ndarray:
+    count = max(0, 1 + (x.shape[-1] - length) // step)
+    return np.stack([x[..., i * step : i * step + length] for i in range(count)], axis=-2)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_frames(known: bool, session: tf.Session) -> None:
+    x = tf.placeholder_with_default(X, X.shape if known else [None, None])
+    made = [tf.signal.frame(x, 5, 3), tf.signal.frame(x, 5, 4, pad_end=True, pad_value=9), tf.signal.frame(x, 29, 3)]
+    made.append(tf.signal.frame(tf.transpose(x), 5, 3, axis=0))
+    cut, padded, none, along = session.run(made)
+    np.testing.assert_array_equal(cut, frames(X, 5, 3))
+    np.testing.assert_array_equal(padded, frames(np.pad(X, [[0, 0], [0, 2]], constant_values=9), 5, 4))
+    assert none.shape == (2, 0, 29)
+    np.testing.assert_array_equal(along, frames(X, 5, 3).transpose(1, 2, 0))
+    if known:
+        assert made[0].shape.as_list() == [2, 7, 5]
+
+
+@pytest.mark.parametrize("step", [2, 5, 7])
+def test_overlap_and_add(step: int, session: tf.Session) -> None:
+    given = np.random.default_rng(5).normal(size=(2, 4, 5))
+    wanted = np.zeros((2, 3 * step + 5))
+    for i in range(4):
+        wanted[:, i * step : i * step + 5] += given[:, i]
+    x = tf.constant(given)
+    y = tf.signal.overlap_and_add(x, step)
+    np.testing.assert_allclose(session.run(y), wanted)
+    np.testing.assert_array_equal(session.run(tf.gradients(y, x)[0]), np.ones_like(given))
+
+
+def test_windows(session: tf.Session) -> None:
+    hann, hamming = tf.signal.hann_window, tf.signal.hamming_window
+    made = [hann(6, dtype=tf.float64), hann(6, periodic=False), hamming(6), hann(1), hann(5)]
+    found = session.run(made)
+    # Periodic windows of odd length are the symmetric ones, as in TensorFlow.
+    for a, b in zip(found, [np.hanning(7)[:-1], np.hanning(6), np.hamming(7)[:-1], [1], np.hanning(5)], strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+    with pytest.raises(ValueError, match="floating point"):
+        hann(5, dtype=tf.int32)
+
+
+def test_short_time_fourier_transforms_and_back(session: tf.Session) -> None:
+    x = tf.constant(X)
+    spectra = tf.signal.stft(x, 6, 3)
+    wanted = np.fft.rfft(frames(X, 6, 3) * np.hanning(7)[:-1], 8)
+    np.testing.assert_allclose(session.run(spectra), wanted, atol=1e-9)
+    plain = tf.signal.stft(x, 5, 2, fft_length=16, window_fn=None, pad_end=True)
+    np.testing.assert_allclose(session.run(plain)[:, :3], np.fft.rfft(frames(X, 5, 2), 16)[:, :3], atol=1e-9)
+    whole = tf.signal.stft(x, 8, 2)
+    back = tf.signal.inverse_stft(whole, 8, 2, window_fn=tf.signal.inverse_stft_window_fn(2))
+    np.testing.assert_allclose(session.run(back)[:, 6:-6], X[:, 6:16], atol=1e-9)
+    (gradient,) = tf.gradients(tf.abs(spectra), x)
+    assert np.isfinite(session.run(gradient)).all()
+
+
+@pytest.mark.parametrize("norm", [None, "ortho"])
+@pytest.mark.parametrize("kind", [1, 2, 3])
+def test_cosine_transforms(kind: int, norm: str | None, session: tf.Session) -> None:
+    if kind == 1 and norm:
+        with pytest.raises(ValueError, match="not supported for the Type-I"):
+            tf.signal.dct(X, type=1, norm=norm)
+        return
+    n = X.shape[1]
+    forward, back, longer = (
+        tf.signal.dct(X, type=kind, norm=norm),
+        tf.signal.idct(tf.signal.dct(X, type=kind, norm=norm), type=kind, norm=norm),
+        tf.signal.dct(X[:, :5], type=kind, norm=norm, n=7),
+    )
+    found, again, filled, same = session.run(
+        [forward, back, longer, tf.signal.dct(np.pad(X[:, :5], [[0, 0], [0, 2]]), kind, norm=norm)]
+    )
+    factor = 1 if norm else 2 * (n - 1) if kind == 1 else 2 * n
+    np.testing.assert_allclose(again / factor, X, atol=1e-9)
+    np.testing.assert_allclose(filled, same)
+    if norm:  # an orthogonal matrix keeps lengths
+        np.testing.assert_allclose((found**2).sum(-1), (X**2).sum(-1))
+    else:
+        first = {1: X[:, 0] + X[:, -1] + 2 * X[:, 1:-1].sum(-1), 2: 2 * X.sum(-1)}
+        if kind in first:
+            np.testing.assert_allclose(found[:, 0], first[kind])
+
+
+def test_what_cosine_transforms_refuse() -> None:
+    for arguments, text in (
+        ({"type": 4}, "Only Types I, II and III"),
+        ({"norm": "x"}, "Unknown normalization"),
+        ({"n": 0}, "n should be a positive integer"),
+    ):
+        with tf.Graph().as_default(), pytest.raises(ValueError, match=text):
+            tf.signal.dct(X, **arguments)
+
+
+def test_shifts_and_mel_scales(session: tf.Session) -> None:
+    five = X[:, :5]
+    made = [tf.signal.fftshift(X), tf.signal.ifftshift(X), tf.signal.ifftshift(tf.signal.fftshift(five, axes=[1]), axes=1)]
+    for a, b in zip(session.run(made), [np.fft.fftshift(X), np.fft.ifftshift(X), five], strict=True):
+        np.testing.assert_array_equal(a, b)
+    weights = session.run(tf.signal.linear_to_mel_weight_matrix(20, 129, 8000, 125.0, 3800.0))
+    assert weights.shape == (129, 20)
+    assert not weights[:4].any()  # 0 to 125 Hertz
+    assert (weights[5:120].sum(1) <= 1 + 1e-6).all()
+    assert (np.diff(weights.argmax(0)) >= 0).all()
+    with pytest.raises(ValueError, match="Nyquist"):
+        tf.signal.linear_to_mel_weight_matrix(upper_edge_hertz=4001)
+    cepstra = session.run(tf.signal.mfccs_from_log_mel_spectrograms(X))
+    np.testing.assert_allclose(cepstra[:, 0], X.sum(-1) * 2 / np.sqrt(46))

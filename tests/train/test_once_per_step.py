@@ -1,0 +1,158 @@
+"""The runner's synchronous update: one gradient of each replica a step, spare replicas, what came too late."""
+
+import contextlib
+import threading
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.distributed.clusters import running
+from tfexp.train.once_per_step import OncePerStep
+
+RATE = 0.5
+
+
+class Replica:
+    """One of several, each in a task of its own; fed are the gradient of `w` [3], and which rows that of `table` has."""
+
+    def __init__(self, servers, index, replicas, needed):
+        worker = f"/job:worker/task:{index}"
+        with tf.Graph().as_default() as graph, tf.device(tf.train.replica_device_setter(1, worker_device=worker)):
+            self.step = tf.train.get_or_create_global_step()
+            weights = tf.get_variable("w", [3], initializer=tf.zeros_initializer())
+            table = tf.get_variable("table", [6, 2], initializer=tf.zeros_initializer())
+            self.variables = [weights, table]
+            self.x = tf.placeholder(tf.float32, [3])
+            self.ids = tf.placeholder(tf.int32, [None])
+            loss = tf.reduce_sum(weights * self.x) + tf.reduce_sum(tf.gather(table, self.ids))
+            self.rule = OncePerStep(tf.train.GradientDescentOptimizer(RATE), needed, replicas, index)
+            self.train = self.rule.minimize(loss, global_step=self.step)
+            self.initialize = tf.global_variables_initializer()
+            self.tokens = self.rule.get_init_tokens_op()
+        self.session = tf.Session(servers[f"worker:{index}"].target, graph=graph)
+
+    def lead(self):
+        self.session.run(self.initialize)
+        self.session.run(self.rule.chief_init_op)
+        self.session.run(self.tokens)
+        self.coordinator = tf.train.Coordinator()
+        self.rule.get_chief_queue_runner().create_threads(self.session, self.coordinator, daemon=True, start=True)
+
+    def hand_in(self, number=1.0, ids=(0,)):
+        """The next step, and how many of this replica's gradients were used since it was last told."""
+        step, used = self.session.run([self.train, self.rule.used], {self.x: [number] * 3, self.ids: ids})
+        return int(step), int(used)
+
+    def later(self, *arguments):
+        """`hand_in` in a thread; a call waits for what it gave."""
+        found = []
+        thread = threading.Thread(target=lambda: found.append(self.hand_in(*arguments)), daemon=True)
+        thread.start()
+
+        def result():
+            thread.join(30)
+            return found[0]
+
+        return result
+
+
+@pytest.fixture
+def replicas():
+    """`replicas(count, needed)`: that many, the first of which leads."""
+    made = []
+
+    def make(count, needed):
+        servers = stack.enter_context(running(ps=1, worker=count))
+        made.extend(Replica(servers, index, count, needed) for index in range(count))
+        made[0].lead()
+        for replica in made[1:]:
+            replica.session.run(replica.rule.local_step_init_op)
+        return made
+
+    with contextlib.ExitStack() as stack:
+        yield make
+        made[0].coordinator.request_stop()
+        for replica in reversed(made):
+            replica.session.close()
+
+
+def test_each_replica_has_a_part_in_every_step(replicas):
+    """However long the others take: who is fast waits, and its second gradient is not taken for theirs."""
+    first, second, third = replicas(3, 3)
+    generator = np.random.RandomState(7)
+    total = np.zeros(3)
+    for step in range(5):
+        numbers = generator.randn(3)
+        waiting = [first.later(numbers[0]), third.later(numbers[2])]
+        assert second.hand_in(numbers[1]) == (step + 1, 1)
+        assert [result() for result in waiting] == [(step + 1, 1)] * 2
+        total -= RATE * numbers.mean()
+        np.testing.assert_allclose(second.session.run(second.variables[0]), total, rtol=1e-5)
+
+
+def test_the_mean_of_rows_is_that_of_one_batch(replicas):
+    first, second = replicas(2, 2)
+    waiting = first.later(1.0, (0, 2))
+    second.hand_in(1.0, (2, 3))
+    waiting()
+    rows = first.session.run(first.variables[1])
+    np.testing.assert_allclose(rows[:, 0], [-RATE / 2, 0, -RATE, -RATE / 2, 0, 0])
+
+
+def test_what_comes_too_late_is_dropped_and_said_to_be(replicas):
+    first, second = replicas(2, 1)
+    assert [first.hand_in(number) for number in (1.0, 2.0)] == [(1, 1), (2, 1)]
+    assert second.hand_in(1000.0) == (2, 0), "it goes on with the newest step, not the next one"
+    second.session.run(second.rule.count_dropped)
+    assert second.hand_in(4.0) == (3, 1)
+    weights, dropped = first.session.run([first.variables[0], first.rule.dropped])
+    np.testing.assert_allclose(weights, [-RATE * 7] * 3)
+    assert list(dropped) == [0, 1]
+
+
+def test_a_replica_that_joins_later_takes_up_the_step(replicas):
+    first, second = replicas(2, 1)
+    for _ in range(3):
+        first.hand_in()
+    second.session.run(second.rule.local_step_init_op)
+    assert second.hand_in() == (3, 0), "an answer of the step that made the variables what it joined at"
+    assert [int(value) for value in second.session.run(second.rule.take_up)] == [4, 1]
+
+
+def test_no_step_is_made_while_they_are_held(replicas):
+    first, second = replicas(2, 1)
+    first.session.run(first.rule.hold)
+    waiting = second.later(3.0)
+    before = [first.session.run(first.variables[0]).tolist() for _ in range(20)]
+    assert before == [[0.0] * 3] * 20
+    first.session.run(first.rule.release)
+    assert waiting() == (1, 1)
+
+
+def test_whoever_waits_is_told_the_end(replicas):
+    first, second = replicas(2, 2)
+    ended = []
+
+    def wait():
+        with pytest.raises(tf.errors.OutOfRangeError):
+            second.hand_in()
+        ended.append(True)
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    first.coordinator.request_stop()
+    thread.join(30)
+    assert ended
+    np.testing.assert_allclose(first.session.run(first.variables[0]), [0, 0, 0])
+
+
+def test_a_step_is_asked_for(replicas):
+    rule = OncePerStep(tf.train.GradientDescentOptimizer(RATE), 1, 1, 0)
+    with pytest.raises(ValueError, match="Global step is required"), tf.Graph().as_default():
+        rule.minimize(tf.get_variable("w", []) * 2.0)
+    with pytest.raises(ValueError, match="called after apply_gradients"):
+        rule.get_init_tokens_op()
+    with pytest.raises(ValueError, match="at least one variable that has a gradient"):
+        rule.apply_gradients([(None, None)], global_step=1)
+    replicas(1, 1)

@@ -1,0 +1,20 @@
+"""`tf.contrib.seq2seq`: re-exports."""
+
+from tfexp.contributed.attention import AttentionMechanism as AttentionMechanism
+from tfexp.contributed.attention import AttentionWrapper as AttentionWrapper
+from tfexp.contributed.attention import AttentionWrapperState as AttentionWrapperState
+from tfexp.contributed.attention import BahdanauAttention as BahdanauAttention
+from tfexp.contributed.attention import LuongAttention as LuongAttention
+from tfexp.contributed.attention import hardmax as hardmax
+from tfexp.contributed.batched_sequence_loss import sequence_loss as sequence_loss
+from tfexp.contributed.decoding import BasicDecoder as BasicDecoder
+from tfexp.contributed.decoding import BasicDecoderOutput as BasicDecoderOutput
+from tfexp.contributed.decoding import Decoder as Decoder
+from tfexp.contributed.decoding import GreedyEmbeddingHelper as GreedyEmbeddingHelper
+from tfexp.contributed.decoding import Helper as Helper
+from tfexp.contributed.decoding import SampleEmbeddingHelper as SampleEmbeddingHelper
+from tfexp.contributed.decoding import TrainingHelper as TrainingHelper
+from tfexp.contributed.decoding import dynamic_decode as dynamic_decode
+from tfexp.core.gone import missing_from
+
+__getattr__ = missing_from("tf.contrib.seq2seq")

@@ -1,0 +1,278 @@
+"""From the words of a command line to a composed configuration, and from that to settings, with messages for what is wrong.
+
+With cli.py, origins.py and `sweeps` the only place that knows Hydra and OmegaConf.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import hydra
+import yaml
+from hydra.core.hydra_config import HydraConfig
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
+from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, ValidationError
+
+from tfexp.experiment.choices import conf_dir, own_folders
+from tfexp.experiment.datasets.source import Data
+from tfexp.experiment.described import Composed
+from tfexp.experiment.errors import SettingError, nearest, no_such
+from tfexp.experiment.hints import hint_of, in_words
+from tfexp.experiment.inputs.input import Input
+from tfexp.experiment.missing import plugin
+from tfexp.experiment.models.model import Model
+from tfexp.experiment.optimizers import Optimizer
+from tfexp.experiment.origins import Origins
+from tfexp.experiment.replication import Replication
+from tfexp.experiment.schedules import Schedule
+from tfexp.experiment.schema import Cluster, Device, Settings, Train, resolve
+from tfexp.experiment.update import Update
+
+__all__ = [
+    "COMMANDS",
+    "SECTIONS",
+    "Compose",
+    "checked",
+    "composed",
+    "composer",
+    "forced",
+    "parse",
+    "refuse_sweeps",
+    "search_path",
+    "section_of",
+    "settings_of",
+]
+
+SECTIONS: dict[str, type] = {
+    "model": Model,
+    "data": Data,
+    "input": Input,
+    "optimizer": Optimizer,
+    "schedule": Schedule,
+    "device": Device,
+    "cluster": Cluster,
+    "replication": Replication,
+    "update": Update,
+    "train": Train,
+}
+_FIXED = ("device", "cluster", "train")
+"""The sections whose schema is one class; the others name theirs in `target`."""
+COMMANDS = ("resume", "rerun")
+"""Names on the command line that are no settings: what to do with a run that there is."""
+
+Compose = Callable[[Sequence[Override]], DictConfig]
+
+
+def settings_of(words: list[str]) -> Settings:
+    """What these words of a command line choose; all else is as `conf/` has it."""
+    overrides = parse(words)
+    refuse_sweeps(overrides)
+    with composer(search_path(None)) as compose:
+        return checked(compose(overrides))
+
+
+def composed(words: list[str], config_dir: str | None = None) -> Composed:
+    """What the words of a command line compose. The values are not checked."""
+    overrides = parse(words)
+    refuse_sweeps(overrides)
+    own = search_path(config_dir)
+    with composer(own) as compose:
+        without = compose([override for override in overrides if "." not in override.key_or_group])
+        config = compose(overrides)
+        kinds = {}
+        for name, base in SECTIONS.items():
+            if not OmegaConf.is_missing(config[name], "target"):
+                try:
+                    kinds[name] = _kind(name, config, base)
+                except SettingError as error:
+                    raise error.under(name) from error.__cause__
+        origins = Origins("config", [*own, *(forced(override) for override in overrides)], overrides)
+    chosen = dict(config.hydra.runtime.choices)
+    plain = [OmegaConf.to_container(OmegaConf.masked_copy(tree, [*SECTIONS])) for tree in (config, without)]
+    return Composed(plain[0], plain[1], kinds, chosen, origins)  # type: ignore[arg-type]  # of mappings come dicts
+
+
+# ---- from words to a composed configuration
+
+
+def parse(words: list[str]) -> list[Override]:
+    parsed = []
+    for word in words:
+        try:
+            parsed += OverridesParser.create().parse_overrides([word])
+        except OverrideParseException as error:
+            hint = "" if "=" not in word else " (a value with spaces, commas or brackets needs quotes of its own)"
+            raise SettingError("", f"cannot read '{word}' as key=value{hint}") from error
+    return parsed
+
+
+def search_path(config_dir: str | None) -> list[str]:
+    """The override, if one is needed, with which Hydra finds choices in that folder and in experiments of one's own."""
+    if config_dir is not None and not Path(config_dir).is_dir():
+        raise SettingError("--config-dir", f"there is no folder {config_dir}")
+    folders = [*([] if config_dir is None else [Path(config_dir)]), *own_folders()]
+    found = ", ".join(f"'file://{folder.resolve()}'" for folder in folders)
+    return [f"hydra.searchpath=[{found}]"] if found else []
+
+
+@contextlib.contextmanager
+def composer(always: list[str]) -> Iterator[Compose]:
+    """A function from overrides to the composed configuration; raises SettingError for those that do not fit."""
+
+    last: Sequence[Override] | None = None
+
+    def plain(overrides: Sequence[Override]) -> DictConfig:
+        nonlocal last
+        last = overrides
+        words = [*always, *(forced(override) for override in overrides)]
+        return hydra.compose("config", words, return_hydra_config=True)
+
+    def compose(overrides: Sequence[Override]) -> DictConfig:
+        added = []
+        for override in overrides:
+            if override.is_delete():
+                raise SettingError(override.key_or_group, "a setting cannot be taken away (~): give another value")
+            if override.package is not None:
+                part = f"{override.key_or_group}@{override.package}"
+                if part not in plain([other for other in overrides if other.package is None]).hydra.runtime.choices:
+                    raise SettingError(part, "a group has its own section, without @, and nothing chosen has such a part")
+            if (override.is_add() or override.is_force_add()) and "." not in override.key_or_group:
+                added.append(override.key_or_group)
+        chosen = plain([]).hydra.runtime.choices if added else {}
+        for key in added:
+            if key in chosen:
+                signs = "+" if any(o.is_add() for o in overrides if o.key_or_group == key) else "++"
+                raise SettingError(f"{signs}{key}", f"{key} is chosen already: write {key}=<choice>, without the plus")
+        try:
+            config = plain(overrides)
+        except MissingConfigException as error:
+            group, _, choice = str(error.missing_cfg_file).rpartition("/")
+            problem = no_such("choice", choice, error.options or ()) + plugin(group, choice)
+            raise SettingError(group, problem, "" if group.startswith("hydra/") else f"conf/{group}") from error
+        except yaml.MarkedYAMLError as error:
+            at = error.problem_mark
+            where = "" if at is None else f"{at.name}, line {at.line + 1}: "
+            raise SettingError("", f"{where}not YAML: {error.problem}") from error
+        except ConfigCompositionException as error:
+            defaults = plain([])
+            for override in overrides:
+                root = override.key_or_group.partition(".")[0]
+                if root not in defaults and override.key_or_group not in defaults.hydra.runtime.choices:
+                    problem = _no_such_root(override.key_or_group, defaults)
+                    raise SettingError(override.key_or_group, problem, "conf/config.yaml") from error
+            raise
+        HydraConfig.instance().set_config(config)
+        return config
+
+    with hydra.initialize_config_dir(str(conf_dir()), job_name="tfexp", version_base="1.3"):
+        try:
+            yield compose
+        except SettingError as error:
+            if last is None or error.where or error.key.partition(".")[0] not in SECTIONS or "." not in error.key:
+                raise
+            origins = Origins("config", [*always, *(forced(override) for override in last)], last)
+            unknown = isinstance(error.__cause__, ConfigKeyError)
+            raise error.at(origins.file_of(error.key, unknown)) from error.__cause__
+
+
+def _no_such_root(key: str, defaults: DictConfig) -> str:
+    roots = sorted({str(name) for name in defaults} - {"hydra"})
+    inner = [f"{name}.{field}" for name in roots if isinstance(defaults[name], DictConfig) for field in defaults[name]]
+    section, dot, rest = key.partition(".")
+    meant = nearest(section, roots)
+    meant = meant + dot + rest if meant else nearest(rest or section, inner)
+    guess = f"; did you mean '{meant}'?" if meant else "."
+    return f"there is no setting or group '{key}'{guess} The choices are: {', '.join(roots)}"
+
+
+def forced(override: Override) -> str:
+    """The override as Hydra gets it. A key inside a section goes through unchecked (++): its schema, which a
+    class of the user's own may define, says which keys there are, not the file that happened to be chosen."""
+    line = str(override.input_line)
+    inside = "." in override.key_or_group and override.key_or_group.partition(".")[0] in (*SECTIONS, "sweep")
+    return f"++{line.lstrip('+')}" if inside and not override.is_delete() else line
+
+
+def refuse_sweeps(overrides: list[Override]) -> None:
+    for override in overrides:
+        if override.is_sweep_override():
+            raise SettingError(override.key_or_group, f"'{override.input_line}' is several values: add -m to try each")
+        if override.key_or_group.partition(".")[0] == "sweep":
+            raise SettingError(override.key_or_group, "is about many runs: add -m")
+
+
+# ---- from a composed configuration to settings
+
+
+def checked(config: DictConfig) -> Settings:
+    """The door: past it there are only frozen dataclasses. Raises SettingError."""
+    for name in config:
+        if name not in (*SECTIONS, *COMMANDS, "sweep", "hydra"):
+            raise SettingError(str(name), no_such("section", str(name), SECTIONS))
+    parts: dict[str, Any] = {}
+    for name, kind in SECTIONS.items():
+        parts[name] = section_of(name, kind, config)
+    return Settings(**parts)
+
+
+def section_of(name: str, base: type, config: DictConfig) -> Any:
+    """A section's settings, whose class is, or is derived from, `base`. Raises SettingError."""
+    try:
+        return _typed(name, _kind(name, config, base), config)
+    except SettingError as error:
+        raise error.under(name) from error.__cause__
+
+
+def _kind(name: str, config: DictConfig, kind: type) -> type:
+    """The schema of a section. Raises SettingError, whose key is seen from inside of the section."""
+    section = config[name]
+    if not isinstance(section, DictConfig):
+        raise SettingError("", f"'{section}' is not a section: give {name}.<setting>=<value>")
+    if name in _FIXED:
+        return kind
+    if "target" not in section or OmegaConf.is_missing(section, "target"):
+        raise SettingError("target", f"has no value: give {name}.target=package.module:Class")
+    return resolve(str(section.target), kind)
+
+
+def _typed(name: str, kind: type, config: DictConfig) -> Any:
+    schema = OmegaConf.structured(kind)
+    _allow_writing(schema)
+    given = OmegaConf.masked_copy(config[name], [key for key in config[name] if key != "target"])
+    try:
+        return OmegaConf.to_object(OmegaConf.merge(schema, given))
+    except ConfigKeyError as error:
+        key = str(error.full_key)
+        parent, _, last = key.rpartition(".")
+        fields = dataclasses.fields(hint_of(kind, parent) if parent else kind)
+        problem = no_such("setting", last, [field.name for field in fields])
+        others = [other for other in SECTIONS if other != name and isinstance(config[other], DictConfig)]
+        owner = next((other for other in others if last in config[other]), None)
+        raise SettingError(key, f"{problem}. There is {owner}.{last}" if owner else problem) from error
+    except MissingMandatoryValue as error:
+        key = str(error.full_key)
+        raise SettingError(key, f"{in_words(hint_of(kind, key))} must be given: {name}.{key}=<value>") from error
+    except ValidationError as error:
+        key = str(error.full_key)
+        value, hint = OmegaConf.select(given, key), hint_of(kind, key)
+        if isinstance(hint, type) and issubclass(hint, Enum):
+            raise SettingError(key, no_such("choice", str(value), hint.__members__)) from error
+        shown = "null" if value is None else f"'{value}'"
+        raise SettingError(key, f"{shown} is not {in_words(hint)}") from error
+
+
+def _allow_writing(schema: DictConfig) -> None:
+    """OmegaConf takes a frozen dataclass for a read-only configuration; here its values are still to come."""
+    OmegaConf.set_readonly(schema, None)
+    for key in schema:
+        child = schema._get_node(key)
+        if isinstance(child, DictConfig):
+            _allow_writing(child)

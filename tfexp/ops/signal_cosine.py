@@ -1,0 +1,175 @@
+"""`tf.signal`: cosine transforms, shifted spectra, mel scales and cepstra. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import shape
+from tfexp.ops.array_order import roll
+from tfexp.ops.matmul import matmul
+from tfexp.ops.tensor_products import tensordot
+
+
+def _shifted(x: Any, axes: Any, forward: bool, name: str | None, default: str) -> Tensor:
+    with name_scope(name, default):
+        x = convert_to_tensor(x)
+        if axes is None:
+            if x.shape.ndims is None:
+                raise ValueError("the rank of x must be known where axes are not given")
+            axes = list(range(x.shape.ndims))
+        chosen = [int(axis) for axis in np.atleast_1d(axes)]
+        sizes: list[Any] = [x.shape[axis].value for axis in chosen]
+        sizes = [shape(x)[axis] if size is None else size for axis, size in zip(chosen, sizes, strict=True)]  # type: ignore[index]
+        return roll(x, [size // 2 if forward else -(size // 2) for size in sizes], chosen)
+
+
+def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """`x` with the zero frequency moved to the middle of the axes (all if None). Source: `tf.signal.fftshift`."""
+    return _shifted(x, axes, True, name, "fftshift")
+
+
+def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+    """What undoes `fftshift`. Source: `tf.signal.ifftshift`."""
+    return _shifted(x, axes, False, name, "ifftshift")
+
+
+def _cosines(n: int, kind: int) -> np.ndarray:
+    """[n, n]: C with dct(x) = x @ C, not normalised."""
+    k, j = np.arange(n), np.arange(n)[:, None]
+    if kind == 1:
+        table = 2 * np.cos(math.pi * j * k / (n - 1))
+        table[[0, -1]] /= 2
+        return table
+    if kind == 2:
+        return 2 * np.cos(math.pi * (2 * j + 1) * k / (2 * n))
+    table = 2 * np.cos(math.pi * j * (2 * k + 1) / (2 * n))
+    table[0] /= 2
+    return table
+
+
+def _check(kind: int, n: int | None, norm: str | None, length: int | None, axis: int) -> int:
+    if axis != -1:
+        raise NotImplementedError("axis must be -1. Got: %s" % axis)  # noqa: UP031
+    if kind not in (1, 2, 3):
+        raise ValueError("Only Types I, II and III (I)DCT are supported.")
+    if kind == 1 and norm == "ortho":
+        raise ValueError("Normalization is not supported for the Type-I DCT.")
+    if norm not in (None, "ortho"):
+        raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
+    if n is not None and n < 1:
+        raise ValueError("n should be a positive integer or None")
+    if length is None:
+        raise ValueError("the last dimension of input must be known")
+    size = length if n is None else n
+    if kind == 1 and size < 2:
+        raise ValueError("Type-I DCT requires the dimension to be greater than one.")
+    return size
+
+
+def dct(
+    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
+) -> Tensor:
+    """The discrete cosine transform I, II or III of the last dimension, cut or filled up with zeros to `n` if given.
+
+    norm: "ortho" makes II and III each other's inverse. One matrix product, where TensorFlow goes by way of an RFFT.
+    ValueError for other types. Source: `tf.signal.dct`.
+    """
+    with name_scope(name, "dct", [input]):
+        x: Any = convert_to_tensor(input, name="input")
+        size = _check(type, n, norm, x.shape[-1].value, axis)
+        table = _cosines(size, type)
+        if norm == "ortho":
+            scale = np.full(size, math.sqrt(0.5 / size))
+            scale[0] = math.sqrt(0.25 / size)
+            if type == 2:
+                table = table * scale
+            else:
+                # The first input's row is halved in the table, and counts whole here.
+                first = np.full(size, math.sqrt(0.5 / size))
+                first[0] = 2 * math.sqrt(0.25 / size)
+                table = table * first[:, None]
+        length = min(size, int(x.shape[-1].value))
+        table = table[:length]
+        if length < x.shape[-1].value:
+            x = x[..., :length]
+        return _times(x, table)
+
+
+def _times(x: Any, table: np.ndarray) -> Tensor:
+    matrix = constant(table.astype(x.dtype.as_numpy_dtype), name="cosines")
+    if x.shape.ndims == 2:
+        return matmul(x, matrix)
+    return tensordot(x, matrix, 1)
+
+
+def idct(
+    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
+) -> Tensor:
+    """The inverse of `dct` but, unless norm is "ortho", for a factor: 2 n, of type I 2 (n - 1). Source: `tf.signal.idct`."""
+    inverse = {1: 1, 2: 3, 3: 2}.get(type, type)
+    return dct(input, type=inverse, n=n, axis=axis, norm=norm, name=name or "idct")
+
+
+_MEL_BREAK, _MEL_HIGH_Q = 700.0, 1127.0
+
+
+def _mel(hertz: Any) -> Any:
+    return _MEL_HIGH_Q * np.log1p(np.asarray(hertz, np.float64) / _MEL_BREAK)
+
+
+def linear_to_mel_weight_matrix(
+    num_mel_bins: int = 20,
+    num_spectrogram_bins: int = 129,
+    sample_rate: float = 8000,
+    lower_edge_hertz: float = 125.0,
+    upper_edge_hertz: float = 3800.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """[num_spectrogram_bins, num_mel_bins]: triangles, evenly spaced on the mel scale, that weigh a linear spectrum.
+
+    ValueError for edges outside [0, sample_rate / 2]. Source: `tf.signal.linear_to_mel_weight_matrix`.
+    """
+    if num_mel_bins <= 0:
+        raise ValueError(f"num_mel_bins must be positive. Got: {num_mel_bins}")
+    if lower_edge_hertz < 0.0:
+        raise ValueError(f"lower_edge_hertz must be non-negative. Got: {lower_edge_hertz}")
+    if lower_edge_hertz >= upper_edge_hertz:
+        raise ValueError(f"lower_edge_hertz {lower_edge_hertz:.1f} >= upper_edge_hertz {upper_edge_hertz:.1f}")
+    if sample_rate <= 0.0:
+        raise ValueError(f"sample_rate must be positive. Got: {sample_rate}")
+    if upper_edge_hertz > sample_rate / 2:
+        raise ValueError(
+            "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2). Got "
+            f"{upper_edge_hertz} for sample_rate: {sample_rate}"
+        )
+    if not dtypes.as_dtype(dtype).is_floating:
+        raise ValueError(f"dtype must be a floating point type. Got: {dtype}")
+    with name_scope(name, "linear_to_mel_weight_matrix"):
+        # The first bin is 0 Hertz, which belongs to no triangle.
+        bins = _mel(np.linspace(0.0, sample_rate / 2, num_spectrogram_bins)[1:])[:, None]
+        edges = np.linspace(_mel(lower_edge_hertz), _mel(upper_edge_hertz), num_mel_bins + 2)
+        low, middle, high = edges[:-2], edges[1:-1], edges[2:]
+        weights = np.maximum(0.0, np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle)))
+        return constant(np.pad(weights, [[1, 0], [0, 0]]), dtypes.as_dtype(dtype), name="weights")
+
+
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+    """The mel-frequency cepstral coefficients of log mel spectrograms [..., num_mel_bins]; as many of them.
+
+    Source: `tf.signal.mfccs_from_log_mel_spectrograms`.
+    """
+    with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
+        spectrograms = convert_to_tensor(log_mel_spectrograms)
+        count = spectrograms.shape[-1].value
+        if not count:
+            raise ValueError(f"num_mel_bins must be known and positive. Got: {log_mel_spectrograms}")
+        found: Any = dct(spectrograms, type=2)
+        return found * float(1 / math.sqrt(count * 2.0))  # type: ignore[no-any-return]

@@ -1,0 +1,192 @@
+"""`tf.signal`: frames of signals, windows, and short-time Fourier transforms. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import reshape, shape
+from tfexp.ops.array_fill import ones
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_gather import gather
+from tfexp.ops.array_join import concat
+from tfexp.ops.array_slice import pad
+from tfexp.ops.array_tile import tile
+from tfexp.ops.cast import cast
+from tfexp.ops.elementwise_binary import maximum
+from tfexp.ops.elementwise_trig import cos
+from tfexp.ops.elementwise_unary import square
+from tfexp.ops.fourier import irfft, rfft
+from tfexp.ops.reduce import reduce_sum
+from tfexp.ops.segment import unsorted_segment_sum
+
+Window = Callable[..., Any]
+
+
+def frame(
+    signal: Any,
+    frame_length: Any,
+    frame_step: Any,
+    pad_end: bool = False,
+    pad_value: Any = 0,
+    axis: int = -1,
+    name: str | None = None,
+) -> Tensor:
+    """[..., frames, frame_length, ...]: stretches of the signal along `axis`, each `frame_step` behind the one before.
+
+    Without `pad_end` the signal's end that fills no frame is left out, with it the last frames are filled up with
+    `pad_value`. ValueError for a signal whose rank is unknown. Source: `tf.signal.frame`.
+    """
+    with name_scope(name, "frame", [signal, frame_length, frame_step, pad_value]):
+        signal = convert_to_tensor(signal, name="signal")
+        frame_length = convert_to_tensor(frame_length, dtypes.int32, name="frame_length")
+        frame_step = convert_to_tensor(frame_step, dtypes.int32, name="frame_step")
+        ndims = signal.shape.ndims
+        if ndims is None:
+            raise ValueError("the rank of signal must be known")
+        axis = axis % ndims
+        known = signal.shape[axis].value
+        length: Any = shape(signal)[axis] if known is None else known  # type: ignore[index]
+        if pad_end:
+            count: Any = -(-length // frame_step)
+            missing = maximum(0, frame_length + frame_step * (count - 1) - length)
+            paddings: list[Any] = [[0, 0]] * ndims
+            paddings[axis] = [0, missing]
+            signal = pad(signal, paddings, constant_values=pad_value)
+        else:
+            count = maximum(0, 1 + (length - frame_length) // frame_step)
+        starts = reshape(range_(count) * frame_step, [-1, 1])  # type: ignore[operator]
+        places = starts + reshape(range_(frame_length), [1, -1])  # type: ignore[operator]
+        return gather(signal, places, axis=axis)
+
+
+def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+    """[..., samples]: frames [..., frames, length] put together again, added where they overlap.
+
+    ValueError for fewer than two dimensions. Source: `tf.signal.overlap_and_add`.
+    """
+    with name_scope(name, "overlap_and_add", [signal, frame_step]):
+        signal = convert_to_tensor(signal, name="signal")
+        signal.shape.with_rank_at_least(2)
+        frame_step = convert_to_tensor(frame_step, dtypes.int32, name="frame_step")
+        dims: Any = shape(signal)
+        outer, count, length = dims[:-2], dims[-2], dims[-1]
+        places = reshape(range_(count) * frame_step, [-1, 1]) + reshape(range_(length), [1, -1])  # type: ignore[operator]
+        total = (count - 1) * frame_step + length
+        # Of each signal apart: one row of segments for each.
+        rows = reshape(signal, concat([[-1], [count * length]], 0))
+        each: Any = reshape(range_(shape(rows)[0]) * total, [-1, 1])  # type: ignore[index]
+        ids = each + reshape(places, [1, -1])
+        summed = unsorted_segment_sum(rows, ids, shape(rows)[0] * total)  # type: ignore[index]
+        result = reshape(summed, concat([outer, [total]], 0))
+        if signal.shape.ndims is not None:
+            result.set_shape([*signal.shape[:-2].as_list(), result.shape[-1].value])
+        return result
+
+
+def hann_window(window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """0.5 - 0.5 cos(2 pi n / N), N the length or, unless `periodic`, one less. `tf.signal.hann_window`."""
+    return _raised_cosine(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
+
+
+def hamming_window(
+    window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """0.54 - 0.46 cos(2 pi n / N), N the length or, unless `periodic`, one less. `tf.signal.hamming_window`."""
+    return _raised_cosine(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
+
+
+def _raised_cosine(
+    name: str | None, default: str, window_length: Any, periodic: bool, dtype: Any, a: float, b: float
+) -> Tensor:
+    kind = dtypes.as_dtype(dtype)
+    if not kind.is_floating:
+        raise ValueError(f"dtype must be a floating point type. Found {kind}")
+    with name_scope(name, default, [window_length, periodic]):
+        length: Any = convert_to_tensor(window_length, dtypes.int32, name="window_length")
+        known = static_value(length)
+        if known is not None and int(known) == 1:
+            return ones([1], kind)
+        # A periodic window of even length is one longer, without its last.
+        even = 1 - length % 2
+        size = cast(length + (even if periodic else 0) - 1, kind)
+        count: Any = cast(range_(length), kind)
+        angle = 2 * math.pi * count / maximum(size, 1)
+        return a - b * cos(angle)  # type: ignore[no-any-return]
+
+
+def _fft_length(frame_length: Any, fft_length: Any) -> int:
+    if fft_length is not None:
+        return int(fft_length)
+    return 1 << (int(frame_length) - 1).bit_length()
+
+
+def stft(
+    signals: Any,
+    frame_length: int,
+    frame_step: int,
+    fft_length: int | None = None,
+    window_fn: Window | None = hann_window,
+    pad_end: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """[..., frames, fft_length // 2 + 1]: the Fourier transform of windowed frames of real signals [..., samples].
+
+    fft_length: the power of two that holds a frame, if None. Source: `tf.signal.stft`.
+    """
+    with name_scope(name, "stft", [signals, frame_length, frame_step]):
+        signals = convert_to_tensor(signals, name="signals")
+        signals.shape.with_rank_at_least(1)
+        frames: Any = frame(signals, frame_length, frame_step, pad_end=pad_end)
+        if window_fn is not None:
+            frames = frames * window_fn(frame_length, dtype=frames.dtype)
+        return rfft(frames, [_fft_length(frame_length, fft_length)])
+
+
+def inverse_stft_window_fn(frame_step: Any, forward_window_fn: Window = hann_window, name: str | None = None) -> Window:
+    """The window of `inverse_stft` that undoes the forward one's and the overlap. `tf.signal.inverse_stft_window_fn`."""
+
+    def window(frame_length: Any, dtype: Any) -> Any:
+        with name_scope(name, "inverse_stft_window_fn", [forward_window_fn]):
+            step: Any = convert_to_tensor(frame_step, dtypes.int32, name="frame_step")
+            length: Any = convert_to_tensor(frame_length, dtypes.int32, name="frame_length")
+            forward: Any = forward_window_fn(length, dtype=dtype)
+            overlaps = -(-length // step)
+            squares = pad(square(forward), [[0, overlaps * step - length]])
+            summed = reduce_sum(reshape(squares, [overlaps, step]), 0, keepdims=True)
+            return forward / reshape(tile(summed, [overlaps, 1]), [overlaps * step])[:length]  # type: ignore[index]
+
+    return window
+
+
+def inverse_stft(
+    stfts: Any,
+    frame_length: int,
+    frame_step: int,
+    fft_length: int | None = None,
+    window_fn: Window | None = hann_window,
+    name: str | None = None,
+) -> Tensor:
+    """[..., samples]: the signals of short-time Fourier transforms [..., frames, fft_length // 2 + 1].
+
+    What `stft` made comes back, but for its ends, with `inverse_stft_window_fn`'s window. Source: `tf.signal.inverse_stft`.
+    """
+    with name_scope(name, "inverse_stft", [stfts]):
+        stfts = convert_to_tensor(stfts, name="stfts")
+        stfts.shape.with_rank_at_least(2)
+        size = _fft_length(frame_length, fft_length)
+        frames: Any = irfft(stfts, [size])
+        if size < int(frame_length):
+            last = [[0, 0]] * (stfts.shape.ndims - 1)
+            frames = pad(frames, [*last, [0, int(frame_length) - size]])
+        else:
+            frames = frames[..., : int(frame_length)]
+        if window_fn is not None:
+            frames = frames * window_fn(frame_length, dtype=frames.dtype)
+        return overlap_and_add(frames, frame_step)
