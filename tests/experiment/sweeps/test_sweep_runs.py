@@ -246,7 +246,7 @@ def test_halving_ends_the_worse_at_the_rungs(cli: Callable, tmp_path: Path) -> N
         ("hydra.sweeper=x", "hydra.sweeper: of Hydra's own settings, a sweep takes hydra.sweep.dir, hydra.sweep.subdir, "),
         (
             "cluster=2workers",
-            "cluster.hosting (conf/cluster/local.yaml, line 2): ray inside a sweep needs sweep.launcher=ray, and it is local",
+            "cluster.hosting (conf/cluster/local.yaml, line 2): ray inside a sweep needs sweep.launcher=ray, and it is ",
         ),
         ("--cfg job", "-m: many runs have no one configuration to show"),
     ],

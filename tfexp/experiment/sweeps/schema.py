@@ -69,7 +69,7 @@ class Sweep(Section, ABC):
     retries: int = bounded(least=0, says="further attempts at a trial that fails, each in a folder of its own")
     dry: bool = bounded(says="list and check the trials, run nothing")
     resume: str | None = bounded(says="a sweep's folder: go on where it was ended, running no finished trial again")
-    halving: Halving
+    halving: Halving = bounded(says="ends trials early that are worse than others were at the same step")
 
     def __post_init__(self) -> None:
         super().__post_init__()
