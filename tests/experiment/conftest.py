@@ -10,6 +10,7 @@ import pytest
 
 from tfexp.experiment import runner
 from tfexp.experiment.cli import main
+from tfexp.experiment.sweeps import command
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Ended:
 
 @pytest.fixture
 def pictures() -> None:
-    """Asked for by the tests that look at loss.png; the others do without, since it takes most of a short run."""
+    """Asked for by the tests that look at loss.png or sweep.png; the others do without: it takes most of a short run."""
 
 
 @pytest.fixture
@@ -36,6 +37,7 @@ def cli(
     monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
     if "pictures" not in request.fixturenames:
         monkeypatch.setattr(runner, "draw", lambda *arguments: None)
+        monkeypatch.setattr(command, "draw_sweep", lambda *arguments: False)
 
     def run(*words: str) -> Ended:
         capsys.readouterr()

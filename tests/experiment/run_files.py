@@ -15,3 +15,8 @@ def numbers(folder: Path) -> dict[str, Any]:
 def records(folder: Path) -> list[dict[str, Any]]:
     """The evaluations."""
     return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def journalled(folder: Path) -> list[dict[str, Any]]:
+    """The events of a sweep's journal."""
+    return [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]

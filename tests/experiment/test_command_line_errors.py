@@ -12,7 +12,8 @@ from tfexp.experiment.errors import ExperimentError, SettingError, nearest
 from tfexp.experiment.missing import brought_by
 
 ROOTS = (
-    "The choices are: cluster, data, device, input, model, optimizer, replication, rerun, resume, schedule, train, update"
+    "The choices are: cluster, data, device, input, model, optimizer, replication, rerun, resume, schedule, sweep, train, "
+    "update"
 )
 TRAIN = (
     "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
@@ -137,7 +138,7 @@ MESSAGES = {
     "divides among the 2 workers: give a multiple of 2 such as 30",
     "replication=in_graph replication.towers=5 update=sync train.batch_size=3": "train.batch_size: 3 makes a batch of 3 "
     "rows, which update=sync divides among the 5 towers: give a multiple of 5 such as 5",
-    "replication=in_graph replication.towers=12": "train.batch_size (conf/config.yaml, line 26): 32 makes 11 batches of 32 "
+    "replication=in_graph replication.towers=12": "train.batch_size (conf/config.yaml, line 27): 32 makes 11 batches of 32 "
     "rows in an epoch of 354, and each of the 12 towers needs one of its own: give at most 29",
     "replication=in_graph device.name=/job:worker/cpu:0": "device.name: '/job:worker/cpu:0' names a task: with workers, "
     "each has its own",

@@ -155,7 +155,8 @@ RECIPES: dict[str, dict[str, list[str]]] = {
 
 
 def groups() -> dict[str, set[str]]:
-    folders = [path for path in conf_dir().iterdir() if path.is_dir() and path.name != "hydra"]
+    """Those of a run; what is about many runs has tests of its own in `sweeps`."""
+    folders = [path for path in conf_dir().iterdir() if path.is_dir() and path.name not in ("hydra", "sweep")]
     return {folder.name: {path.stem for path in folder.glob("*.yaml")} for folder in folders}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tfexp.experiment.composing import checked, composer, parse
+from tfexp.experiment.composing import settings_of as composed_settings
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.schema import Section, Settings
 from tfexp.experiment.transfer import _read, from_plain, to_plain
@@ -17,8 +17,7 @@ from tfexp.experiment.transfer import _read, from_plain, to_plain
 @pytest.fixture
 def settings_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):  # type: ignore[no-untyped-def]
     def settings(*words: str) -> Settings:
-        with composer([]) as compose:
-            return checked(compose(parse(list(words))))
+        return composed_settings(list(words))
 
     return settings
 

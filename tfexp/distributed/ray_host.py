@@ -1,26 +1,18 @@
-"""Tasks as Ray actors, ganged by a placement group: `cluster.hosting=ray`. The one owner of `import ray`.
+"""Tasks as Ray actors, ganged by a placement group: `cluster.hosting=ray`.
 
 Ray places the actors, starts and ends their processes, and carries the few messages of a run's life; steps go over the
 tasks' own servers. An actor's messages come as a generator whose end, or failure, is the end of its process.
-
-A Ray of our own (`address="local"`) asks for a token of every process that wants to join, since Ray listens on all
-interfaces; it keeps its files in a folder that goes with it, and sends no usage reports.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import queue
 import secrets
-import shutil
-import socket
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from tfexp.distributed.hosting import (
@@ -34,15 +26,10 @@ from tfexp.distributed.hosting import (
     plural,
     port_of,
 )
+from tfexp.distributed.ray_joining import Membership, amounts, cause
 
 __all__ = ["RayHosting"]
 
-# Before Ray is imported: no usage reports, every line of a log, and no word about what GPUs a task without any sees.
-_ENVIRONMENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-}
 # A bundle must hold something, and whoever only serves waits most of the time.
 _LEAST_CPUS = 0.001
 _PLACE_REMINDER = 5.0
@@ -57,7 +44,7 @@ class RayHosting(Hosting):
     kind = "ray"
 
     def __init__(self, address: str, strategy: str = "PACK"):
-        self._address, self._strategy = address, strategy
+        self._membership, self._strategy = Membership(address, "cluster.hosting"), strategy
         self._actors: dict[str, Any] = {}
         self._bundles: dict[str, int] = {}
         self._class: Any = None
@@ -66,58 +53,18 @@ class RayHosting(Hosting):
         self._one_machine = True
         self._readers: list[threading.Thread] = []
         self._group: Any = None
-        self._folder: str | None = None
-        self._own = False
 
     # --- start -----------------------------------------------------------------------------------------------------
 
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
         try:
-            self._join(say)
+            self._membership.join(say)
             self._refuse_what_cannot_fit(tasks)
             self._place(tasks, say)
             self._begin(tasks, sink)
         except BaseException:
             self.close(0)
             raise
-
-    def _join(self, say: Say) -> None:
-        for name, value in _ENVIRONMENT.items():
-            os.environ.setdefault(name, value)
-        # Ray looks at it when it is imported, and never again.
-        fresh = self._address == "local" and "ray" not in sys.modules
-        if fresh and os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        try:
-            import ray
-        except ImportError as error:
-            raise HostingError(
-                f"cluster.hosting=ray needs Ray, which cannot be imported ({error}): pip install ray, or choose "
-                "cluster.hosting=process"
-            ) from error
-        if ray.is_initialized():
-            return
-        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-        began = time.perf_counter()
-        if self._address == "local":
-            say("waiting for Ray to start on this machine")
-            self._folder = _new_folder()
-            quiet.update(include_dashboard=False, _temp_dir=self._folder)
-        else:
-            say(f"waiting for the Ray at {self._address}" if self._address != "auto" else "waiting for this machine's Ray")
-        self._own = True
-        try:
-            _reach(os.environ.get("RAY_ADDRESS", "auto") if self._address == "auto" else self._address)
-            ray.init(address=self._address, **quiet)
-        except (OSError, RuntimeError, ValueError) as error:
-            what = (
-                "choose cluster.hosting=process"
-                if self._address == "local"
-                else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), or leave "
-                "cluster.address=local for a Ray of this run's own"
-            )
-            raise HostingError(f"cluster.address={self._address}: {_first_line(error)}; {what}") from error
-        say(f"Ray is up after {time.perf_counter() - began:.1f} s: {_amounts(ray.cluster_resources())}")
 
     def _refuse_what_cannot_fit(self, tasks: Sequence[TaskSpec]) -> None:
         """A group that can never fit would wait for ever: compare with what there is in all."""
@@ -155,11 +102,11 @@ class RayHosting(Hosting):
                 # The chief writes into the run's folder, which is here.
                 bundle[f"node:{ray.util.get_node_ip_address()}"] = 0.001
             bundles.append(bundle)
-        free = _amounts(ray.available_resources())
-        say(f"waiting for a place for {plural(len(tasks), 'task')}: {_amounts(_sum(tasks))} of the {free} that are free")
+        free = amounts(ray.available_resources())
+        say(f"waiting for a place for {plural(len(tasks), 'task')}: {amounts(_sum(tasks))} of the {free} that are free")
         self._group = placement_group(bundles, strategy=self._strategy)
         while not self._group.wait(_PLACE_REMINDER):
-            say(f"still waiting for a place: free are {_amounts(ray.available_resources())}")
+            say(f"still waiting for a place: free are {amounts(ray.available_resources())}")
 
     def _actor(self, task: TaskSpec) -> Any:
         """A new actor for the task, in its place."""
@@ -186,7 +133,7 @@ class RayHosting(Hosting):
             asked = [actor.where.remote(self._path) for actor in self._actors.values()]
             places = dict(zip(self._actors, ray.get(asked), strict=True))
         except ray.exceptions.RayError as error:
-            raise HostingError(f"a task's process cannot be started: {_cause(error)}") from error
+            raise HostingError(f"a task's process cannot be started: {cause(error)}") from error
         self._one_machine = one_machine = len({host for host, _, _ in places.values()}) == 1
         # What the driver was told of who may talk to its servers holds for its tasks; between machines somebody must know.
         secure = {name: value for name, value in os.environ.items() if name.startswith("TFEXP_")}
@@ -220,7 +167,7 @@ class RayHosting(Hosting):
             try:
                 place = ray.get(actor.where.remote(self._path))
             except ray.exceptions.RayError as error:
-                sink(task.name, {"kind": "exited", "why": f"its process cannot be started: {_cause(error)}"})
+                sink(task.name, {"kind": "exited", "why": f"its process cannot be started: {cause(error)}"})
                 return
             self._follow(task, actor, place, port_of(address), sink)
 
@@ -248,35 +195,10 @@ class RayHosting(Hosting):
                 reader.join()
             if self._group is not None:
                 ray.util.remove_placement_group(self._group)
-            if self._own:
-                ray.shutdown()
+            self._membership.leave()
         self._actors.clear()
         self._readers.clear()
-        self._group, self._own = None, False
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)  # its last log lines may still be on their way
-            self._folder = None
-
-
-def _reach(address: str) -> None:
-    """OSError if nobody listens at a host:port: Ray itself would try for a minute."""
-    host, _, port = address.rpartition(":")
-    if port.isdecimal():
-        try:
-            socket.create_connection((host, int(port)), timeout=5).close()
-        except OSError as error:
-            raise OSError(f"nobody answers at {address} ({error})") from error
-
-
-def _new_folder() -> str:
-    """A folder for Ray's files; those of processes that were killed before they could remove theirs go."""
-    # Ray's sockets are under it, and their paths must be short.
-    parent = tempfile.gettempdir() if len(tempfile.gettempdir()) < 30 else "/tmp"
-    for folder in Path(parent).glob("ray-*-*"):
-        owner = folder.name.split("-")[1]
-        if owner.isdecimal() and not Path("/proc", owner).exists() and folder.stat().st_uid == os.getuid():
-            shutil.rmtree(folder, ignore_errors=True)
-    return tempfile.mkdtemp(prefix=f"ray-{os.getpid()}-", dir=parent)
+        self._group = None
 
 
 def _read(name: str, messages: Any, sink: Sink) -> None:
@@ -288,7 +210,7 @@ def _read(name: str, messages: Any, sink: Sink) -> None:
         for reference in messages:
             sink(name, ray.get(reference))
     except ray.exceptions.RayError as error:
-        why = _cause(error)
+        why = cause(error)
     sink(name, {"kind": "exited", "why": why})
 
 
@@ -384,26 +306,3 @@ def _actor_class() -> Any:
 
 def _sum(tasks: Sequence[TaskSpec]) -> dict[str, float]:
     return {"CPU": sum(task.cpus for task in tasks), "GPU": sum(task.gpus for task in tasks)}
-
-
-def _amounts(resources: dict[str, float]) -> str:
-    """`2 CPUs, 1 GPU`; without GPUs where there are none."""
-    cpus, gpus = round(resources.get("CPU", 0.0), 3), resources.get("GPU", 0.0)
-    parts = [f"{cpus:g} CPU{'' if cpus == 1 else 's'}"]
-    if gpus:
-        parts.append(f"{gpus:g} GPU{'' if gpus == 1 else 's'}")
-    return ", ".join(parts)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-
-
-def _cause(error: Any) -> str:
-    """What Ray says of a process that is gone, in a line."""
-    text = " ".join(str(error).split())
-    _, found, detail = text.partition("The actor is dead because ")
-    said = detail if found else text
-    with contextlib.suppress(ValueError):
-        said = said[: said.index("Some common causes include")]
-    return said.strip()[:300] or type(error).__name__

@@ -1,7 +1,7 @@
 """The command line: what `python -m tfexp` does with its words.
 
-A single run is composed with Hydra's compose API and checked whole before anything is written; `-m`, `--cfg`
-and `--info` are Hydra's own, after the same checks. `hydra.main` would make the run's folder before
+A single run is composed with Hydra's compose API and checked whole before anything is written, and so are those of `-m`;
+`--cfg` and `--info` are Hydra's own, after the same checks. `hydra.main` would make the run's folder before
 the configuration is known to be good, and share it between runs that start in the same second.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import hydra
 import yaml
 from hydra._internal.utils import get_args_parser  # Hydra has no public one
-from hydra.core.hydra_config import HydraConfig
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.types import Override
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
@@ -36,12 +36,13 @@ from tfexp.experiment.composing import (
     parse,
     refuse_sweeps,
     search_path,
+    section_of,
     settings_of,
 )
 from tfexp.experiment.datasets.source import Data
-from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError, no_such
+from tfexp.experiment.errors import ExperimentError, SettingError, no_such
 from tfexp.experiment.missing import brought_by
-from tfexp.experiment.outputs import RunFolder, make_unique
+from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.reproducing import SPREAD, Earlier
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schema import Settings
@@ -135,16 +136,17 @@ def _main(argv: list[str]) -> int:
     command = f"python -m tfexp {shlex.join(argv)}"
     with composer(search_path(flags.config_dir)) as compose:
         if flags.multirun:
-            sweep_dir = _check_sweep(overrides, compose)
-        else:
-            refuse_sweeps(overrides)
-            if flags.cfg is None and flags.info is None:
-                return _single(overrides, compose, command)
-            checked(compose(overrides))
+            if flags.cfg is not None or flags.info is not None:
+                raise SettingError("-m", "many runs have no one configuration to show: leave -m out, or give sweep.dry=true")
+            return _multirun(overrides, compose, command)
+        refuse_sweeps(overrides)
+        if flags.cfg is None and flags.info is None:
+            return _single(overrides, compose, command)
+        checked(compose(overrides))
     words = [word for word in argv if word not in flags.overrides] + [forced(override) for override in overrides]
     if not any(override.key_or_group == "hydra.searchpath" for override in overrides):
         words += search_path(None)  # that of --config-dir is among the words
-    return _sweep([*words, *sweep_dir], command) if flags.multirun else _hydra(words, _nothing)
+    return _hydra(words, _nothing)
 
 
 def _help(words: list[str], config_dir: str | None) -> int:
@@ -250,53 +252,22 @@ def _load(path: Path) -> DictConfig:
 # ---- many runs, and what Hydra does itself
 
 
-def _check_sweep(overrides: list[Override], compose: Compose) -> list[str]:
-    """Check every value that will be tried, before anything is run; returns the override of the sweep's
-    folder.
-    """
+def _multirun(overrides: list[Override], compose: Compose, command: str) -> int:
     for name in COMMANDS:
         if any(override.key_or_group == name for override in overrides):
             raise SettingError(name, "goes with a single run, not with -m")
-    for override in overrides:
-        if override.is_sweep_override() and not override.is_discrete_sweep():
-            raise SettingError(override.key_or_group, "a grid needs single values: a,b,c or range(...)")
-    values = [list(o.sweep_string_iterator()) if o.is_sweep_override() else [None] for o in overrides]
+    from tfexp.experiment.sweeps.command import sweep  # a single run does without
+    from tfexp.experiment.sweeps.plan import Door
+    from tfexp.experiment.sweeps.schema import Sweep
 
-    def chosen(picks: list[str | None]) -> list[Override]:
-        pairs = zip(overrides, picks, strict=True)
-        return [o if pick is None else parse([f"{o.get_key_element()}={pick}"])[0] for o, pick in pairs]
-
-    first = [options[0] for options in values]
-    config = compose(chosen(first))
-    checked(config)
-    for at, options in enumerate(values):
-        for option in options[1:]:
-            checked(compose(chosen([*first[:at], option, *first[at + 1 :]])))
-    if any(override.key_or_group == "hydra.sweep.dir" for override in overrides):
-        return []
-    return [f"hydra.sweep.dir={make_unique(Path(config.hydra.sweep.dir))}"]
-
-
-def _sweep(words: list[str], command: str) -> int:
-    failed: list[str] = []
-
-    def task(config: DictConfig) -> None:
-        job = HydraConfig.get()
-        tried = list(job.overrides.task)
-        try:
-            experiment = Experiment.of(checked(config))
-            with contextlib.closing(RunFolder.create(Path(job.runtime.output_dir), exactly=True)) as folder:
-                experiment.run(folder, _origin(command, config, tried))
-        except Interrupted as error:
-            raise SystemExit(_complain(error)) from error
-        except (ExperimentError, tf.errors.OpError) as error:  # one bad run does not sink the sweep
-            _complain(error)
-            failed.append(f"{job.job.num} ({' '.join(tried)})")
-
-    code = _hydra(words, task)
-    if failed:
-        print(f"tfexp: runs that failed: {', '.join(failed)}", file=sys.stderr)
-    return code or int(bool(failed))
+    door = Door(
+        parse=parse,
+        compose=compose,
+        settings=checked,
+        recorded=lambda config: _origin("", config, ()).config_yaml,
+        sweep=lambda config: section_of("sweep", Sweep, config),
+    )
+    return sweep(overrides, door, GlobalHydra.instance().config_loader().get_group_options, command)
 
 
 def _hydra(words: list[str], task: Callable[[DictConfig], None]) -> int:

@@ -1,6 +1,6 @@
 """From the words of a command line to a composed configuration, and from that to settings, with messages for what is wrong.
 
-With cli.py, origins.py and sweep.py the only place that knows Hydra and OmegaConf.
+With cli.py, origins.py and `sweeps` the only place that knows Hydra and OmegaConf.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ __all__ = [
     "parse",
     "refuse_sweeps",
     "search_path",
+    "section_of",
     "settings_of",
 ]
 
@@ -87,10 +88,10 @@ def composed(words: list[str], config_dir: str | None = None) -> Composed:
         without = compose([override for override in overrides if "." not in override.key_or_group])
         config = compose(overrides)
         kinds = {}
-        for name in SECTIONS:
+        for name, base in SECTIONS.items():
             if not OmegaConf.is_missing(config[name], "target"):
                 try:
-                    kinds[name] = _kind(name, config)
+                    kinds[name] = _kind(name, config, base)
                 except SettingError as error:
                     raise error.under(name) from error.__cause__
         origins = Origins("config", [*own, *(forced(override) for override in overrides)], overrides)
@@ -196,7 +197,7 @@ def forced(override: Override) -> str:
     """The override as Hydra gets it. A key inside a section goes through unchecked (++): its schema, which a
     class of the user's own may define, says which keys there are, not the file that happened to be chosen."""
     line = str(override.input_line)
-    inside = "." in override.key_or_group and override.key_or_group.partition(".")[0] in SECTIONS
+    inside = "." in override.key_or_group and override.key_or_group.partition(".")[0] in (*SECTIONS, "sweep")
     return f"++{line.lstrip('+')}" if inside and not override.is_delete() else line
 
 
@@ -204,6 +205,8 @@ def refuse_sweeps(overrides: list[Override]) -> None:
     for override in overrides:
         if override.is_sweep_override():
             raise SettingError(override.key_or_group, f"'{override.input_line}' is several values: add -m to try each")
+        if override.key_or_group.partition(".")[0] == "sweep":
+            raise SettingError(override.key_or_group, "is about many runs: add -m")
 
 
 # ---- from a composed configuration to settings
@@ -212,20 +215,25 @@ def refuse_sweeps(overrides: list[Override]) -> None:
 def checked(config: DictConfig) -> Settings:
     """The door: past it there are only frozen dataclasses. Raises SettingError."""
     for name in config:
-        if name not in (*SECTIONS, *COMMANDS, "hydra"):
+        if name not in (*SECTIONS, *COMMANDS, "sweep", "hydra"):
             raise SettingError(str(name), no_such("section", str(name), SECTIONS))
     parts: dict[str, Any] = {}
-    for name in SECTIONS:
-        try:
-            parts[name] = _typed(name, _kind(name, config), config)
-        except SettingError as error:
-            raise error.under(name) from error.__cause__
+    for name, kind in SECTIONS.items():
+        parts[name] = section_of(name, kind, config)
     return Settings(**parts)
 
 
-def _kind(name: str, config: DictConfig) -> type:
+def section_of(name: str, base: type, config: DictConfig) -> Any:
+    """A section's settings, whose class is, or is derived from, `base`. Raises SettingError."""
+    try:
+        return _typed(name, _kind(name, config, base), config)
+    except SettingError as error:
+        raise error.under(name) from error.__cause__
+
+
+def _kind(name: str, config: DictConfig, kind: type) -> type:
     """The schema of a section. Raises SettingError, whose key is seen from inside of the section."""
-    section, kind = config[name], SECTIONS[name]
+    section = config[name]
     if not isinstance(section, DictConfig):
         raise SettingError("", f"'{section}' is not a section: give {name}.<setting>=<value>")
     if name in _FIXED:

@@ -35,6 +35,7 @@ from tfexp.experiment.resuming import begun, earlier_records, note_stay, refuse_
 from tfexp.experiment.schema import Settings
 from tfexp.experiment.signals import StopRequest
 from tfexp.experiment.turns import Turns, turns_of_client
+from tfexp.experiment.watching import Watch
 
 __all__ = ["Experiment", "Origin"]
 
@@ -58,8 +59,10 @@ class Experiment:
     program: Program
 
     @classmethod
-    def of(cls, settings: Settings) -> Experiment:
-        dataset = settings.input.prepare(prepare(settings.data))
+    def of(cls, settings: Settings, dataset: Dataset | None = None) -> Experiment:
+        """`dataset`: what these settings' data and input were prepared to before, if they were."""
+        if dataset is None:
+            dataset = settings.input.prepare(prepare(settings.data))
         course = Course.of(settings, dataset)
         cluster, spec = settings.cluster, None
         if cluster.tasks:
@@ -68,19 +71,19 @@ class Experiment:
         return cls(settings, dataset, course, program_of(settings, dataset, spec))
 
     @says_when_full
-    def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False) -> dict[str, Any]:
+    def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False, watch: Watch | None = None) -> dict[str, Any]:
         """Train, evaluate and report; returns what `result.json` holds.
 
-        With `resume`, goes on from the folder's last checkpoint. Raises ExperimentError (Diverged,
-        Interrupted) when the run ends before its end; its last good checkpoint is then in the folder.
+        With `resume`, goes on from the folder's last checkpoint. A run of one process heeds `watch`. Raises ExperimentError
+        (Diverged, Interrupted) when the run ends before its end; its last good checkpoint is then in the folder.
         """
         facts = manifest.describe(self.settings, self.dataset, origin.command)
         with recorded(folder, facts["process"]) as ending:
-            result = self._run(folder, origin, facts, resume)
+            result = self._run(folder, origin, facts, resume, watch or Watch())
             ending.status = result["numbers"]["status"]
         return result
 
-    def _run(self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool) -> dict[str, Any]:
+    def _run(self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool, watch: Watch) -> dict[str, Any]:
         if not resume:
             tf.train.write_graph(self.program.graph.as_graph_def(), str(folder.path), "graph.pbtxt")
         if self.settings.cluster.tasks:
@@ -90,21 +93,21 @@ class Experiment:
             self._record(folder, origin, facts, begin)
             result, records = driver.train(folder, self.settings, self.dataset, self.course, begin)
         else:
-            result, records = self._train_here(folder, origin, facts, resume)
+            result, records = self._train_here(folder, origin, facts, resume, watch)
         names = self.program.metrics
         metric = next((name for name in ("accuracy", "r2", *names) if name in names), None)
         draw(folder.plot, self.settings.title, records, metric)
         return result
 
     def _train_here(
-        self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool
+        self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool, watch: Watch
     ) -> tuple[dict[str, Any], list[Record]]:
         with (
             tf.Session(graph=self.program.graph, config=session_config(self.settings)) as session,
             contextlib.ExitStack() as stack,
         ):
             stack.callback(self.program.batches.stop)
-            training = _Training(self, folder, session)
+            training = _Training(self, folder, session, watch)
             begin = training.take_up() if resume else None
             self._record(folder, origin, facts, begin)
             if begin is None:
@@ -127,9 +130,9 @@ class Experiment:
 class _Training:
     """One stay in the training loop of a run that is one process."""
 
-    def __init__(self, experiment: Experiment, folder: RunFolder, session: tf.Session) -> None:
+    def __init__(self, experiment: Experiment, folder: RunFolder, session: tf.Session, watch: Watch) -> None:
         self.settings, self.dataset, self.program = experiment.settings, experiment.dataset, experiment.program
-        self.course, self.folder, self.session = experiment.course, folder, session
+        self.course, self.folder, self.session, self.watch = experiment.course, folder, session, watch
         self.recorder = Recorder(folder, self.dataset, self.program, self.course, session)
         self.records: list[Record] = []
 
@@ -186,6 +189,7 @@ class _Training:
         batch = (program.features, program.labels)
         plain, with_batch = (turns.fetches, program.loss, ()), (turns.fetches, program.loss, batch)
         step, status = begin, "finished"
+        asked: int | None = None
         turns.begin(session, begin)
         while turns.may_begin(step):
             # which step it will be, is not known where others make steps, too
@@ -209,16 +213,21 @@ class _Training:
                 if should_stop(recorder.history.records, intervals.early_stop):
                     status = "stopped early"
                     break
-            if stop.signal is not None:
+                ended = self.watch.evaluated(recorder.history.records[-1]) if step < total else None
+                if ended is not None:
+                    status = ended
+                    break
+            asked = stop.signal or self.watch.signal()
+            if asked is not None:
                 break
             if due(intervals.checkpoint_every, step, before) and step < total:
                 recorder.save(step)
         turns.end(session)
         if others:
             step = int(session.run(program.global_step))
-        if stop.signal is not None and status == "finished" and step < total:
+        if asked is not None and status == "finished" and step < total:
             recorder.save(step)
-            raise stopped(stop.signal, step, total, str(recorder.checkpoints.last), self.folder.path)
+            raise stopped(asked, step, total, str(recorder.checkpoints.last), self.folder.path)
         if recorder.history.records[-1]["step"] != step:
             recorder.evaluate(step)
         recorder.save(step)

@@ -1,0 +1,161 @@
+"""Belonging to a Ray: one of our own on this machine, or one that is there.
+
+A Ray of our own (`address="local"`) asks for a token of every process that wants to join, since Ray listens on all
+interfaces; it keeps its files in a folder that goes with it, and sends no usage reports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from tfexp.distributed.hosting import HostingError, Say
+
+__all__ = ["Membership", "amounts", "cause"]
+
+# Before Ray is imported: no usage reports, every line of a log, and no word about what GPUs a task without any sees.
+_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+
+
+class Membership:
+    """`address`: "local" (a Ray of our own on this machine), "auto" (the one that this machine belongs to) or host:port.
+
+    A Ray that this process has joined already is used, and left running. `setting` (such as cluster.hosting) is what asks
+    for Ray, in messages.
+    """
+
+    def __init__(self, address: str, setting: str):
+        self._address, self._setting = address, setting
+        self._section = setting.partition(".")[0]
+        self._other = f"{setting}=process"
+        self._folder: str | None = None
+        self._own = False
+        self._ports: list[tuple[str, int]] = []
+
+    def join(self, say: Say) -> None:
+        """Raises HostingError if that cannot be."""
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        # Ray looks at it when it is imported, and never again.
+        fresh = self._address == "local" and "ray" not in sys.modules
+        if fresh and os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        try:
+            import ray
+        except ImportError as error:
+            raise HostingError(
+                f"{self._setting}=ray needs Ray, which cannot be imported ({error}): pip install ray, or choose "
+                f"{self._other}"
+            ) from error
+        if ray.is_initialized():
+            self._ports = _ports_of_ray()
+            return
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+        began = time.perf_counter()
+        if self._address == "local":
+            say("waiting for Ray to start on this machine")
+            self._folder = _new_folder()
+            quiet.update(include_dashboard=False, _temp_dir=self._folder)
+        else:
+            say(f"waiting for the Ray at {self._address}" if self._address != "auto" else "waiting for this machine's Ray")
+        self._own = True
+        try:
+            _reach(os.environ.get("RAY_ADDRESS", "auto") if self._address == "auto" else self._address)
+            ray.init(address=self._address, **quiet)
+        except (OSError, RuntimeError, ValueError) as error:
+            what = (
+                f"choose {self._other}"
+                if self._address == "local"
+                else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), or leave "
+                f"{self._section}.address=local for a Ray of its own"
+            )
+            raise HostingError(f"{self._section}.address={self._address}: {_first_line(error)}; {what}") from error
+        self._ports = _ports_of_ray()
+        say(f"Ray is up after {time.perf_counter() - began:.1f} s: {amounts(ray.cluster_resources())}")
+
+    def is_there(self) -> bool:
+        """Whether the Ray that was joined still answers: its head, and what it has on this machine. Ray itself would wait
+        for a minute, and then end this process."""
+        for host, port in self._ports:
+            try:
+                socket.create_connection((host, port), timeout=5).close()
+            except OSError:
+                return False
+        return True
+
+    def leave(self) -> None:
+        """End a Ray of our own. May be repeated."""
+        if self._own:
+            import ray
+
+            ray.shutdown()
+            self._own = False
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)  # its last log lines may still be on their way
+            self._folder = None
+
+
+def _ports_of_ray() -> list[tuple[str, int]]:
+    """Where the joined Ray's head listens, and its part on this machine."""
+    import ray
+
+    context = ray.get_runtime_context()
+    host, _, port = context.gcs_address.rpartition(":")
+    here = [node for node in ray.nodes() if node["NodeID"] == context.get_node_id()]
+    return [(host, int(port)), *((node["NodeManagerAddress"], int(node["NodeManagerPort"])) for node in here)]
+
+
+def _reach(address: str) -> None:
+    """OSError if nobody listens at a host:port: Ray itself would try for a minute."""
+    host, _, port = address.rpartition(":")
+    if port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), timeout=5).close()
+        except OSError as error:
+            raise OSError(f"nobody answers at {address} ({error})") from error
+
+
+def _new_folder() -> str:
+    """A folder for Ray's files; those of processes that were killed before they could remove theirs go."""
+    # Ray's sockets are under it, and their paths must be short.
+    parent = tempfile.gettempdir() if len(tempfile.gettempdir()) < 30 else "/tmp"
+    for folder in Path(parent).glob("ray-*-*"):
+        owner = folder.name.split("-")[1]
+        if owner.isdecimal() and not Path("/proc", owner).exists() and folder.stat().st_uid == os.getuid():
+            shutil.rmtree(folder, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"ray-{os.getpid()}-", dir=parent)
+
+
+def amounts(resources: dict[str, float]) -> str:
+    """`2 CPUs, 1 GPU`; without GPUs where there are none."""
+    cpus, gpus = round(resources.get("CPU", 0.0), 3), resources.get("GPU", 0.0)
+    parts = [f"{cpus:g} CPU{'' if cpus == 1 else 's'}"]
+    if gpus:
+        parts.append(f"{gpus:g} GPU{'' if gpus == 1 else 's'}")
+    return ", ".join(parts)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def cause(error: Any) -> str:
+    """What Ray says of a process that is gone, in a line."""
+    text = " ".join(str(error).split())
+    _, found, detail = text.partition("The actor is dead because ")
+    said = detail if found else text
+    with contextlib.suppress(ValueError):
+        said = said[: said.index("Some common causes include")]
+    return said.strip()[:300] or type(error).__name__

@@ -1,0 +1,166 @@
+"""`sweep.png`: the trials as lines through what was varied, coloured by what they came to, and the metric against each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tfexp.experiment.sweeps.results import Row
+from tfexp.experiment.sweeps.schema import Sweep
+
+__all__ = ["draw_sweep"]
+
+_MOST = 6
+"""Settings that have a panel of their own."""
+_LABEL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8}
+
+
+class _Scale:
+    """Where a setting's values are: numbers on a line, by orders of magnitude where they span some; others in places."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        numbers = [_number(text) for text in texts]
+        found = [number for number in numbers if number is not None]
+        self.is_numeric = len(found) == len(numbers)
+        self.is_log = self.is_numeric and min(found) > 0 and max(found) / min(found) > 30
+        self.names = [] if self.is_numeric else list(dict.fromkeys(texts))
+        self.least, self.most = (min(found), max(found)) if self.is_numeric else (0.0, float(len(self.names) - 1))
+
+    def at(self, text: str) -> float:
+        number = _number(text) if self.is_numeric else float(self.names.index(text))
+        assert number is not None
+        return number
+
+    def share(self, text: str) -> float:
+        """From 0 (least) to 1 (most)."""
+        low, high, value = self.least, self.most, self.at(text)
+        if self.is_log:
+            low, high, value = math.log(low), math.log(high), math.log(value)
+        return 0.5 if high == low else (value - low) / (high - low)
+
+
+def draw_sweep(path: Path, title: str, sweep: Sweep, rows: Sequence[Row]) -> bool:
+    """Write the picture; False if there is nothing to draw: fewer than two trials with a value, or nothing varied."""
+    known = [row for row in rows if row.value is not None]
+    counts = {name: len({row.varied.get(name) for row in known}) for row in known for name in row.varied}
+    names = [name for name, count in counts.items() if count > 1]
+    if len(known) < 2 or not names:
+        return False
+    from matplotlib import colormaps
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.figure import Figure
+
+    values = [float(row.value) for row in known if row.value is not None]
+    norm = _norm(values)
+    best = (min if sweep.minimizes else max)(known, key=lambda row: row.value if row.value is not None else 0.0)
+    colours = colormaps["viridis" if sweep.minimizes else "viridis_r"]  # the best is the darkest
+    panels = names[:_MOST]
+    columns = min(3, len(panels))
+    lines = math.ceil(len(panels) / columns)
+    figure = Figure(figsize=(9.6, 3.4 + 2.8 * lines), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(title, fontsize=12, fontweight="bold")
+    halves = figure.add_gridspec(2, 1, height_ratios=[3.2, 2.8 * lines])
+    above, below = figure.add_subfigure(halves[0]), figure.add_subfigure(halves[1])
+    _parallel(above.subplots(), names, known, best, sweep, norm, colours)
+    above.colorbar(
+        ScalarMappable(norm=norm, cmap=colours), ax=above.axes, label=f"{sweep.part} {sweep.metric_name}", pad=0.01
+    )
+    grid = below.subplots(lines, columns, squeeze=False, sharey=True).ravel()
+    for axes, name in zip(grid, panels, strict=False):
+        _against(axes, name, known, best, norm, colours)
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    for axes in grid[::columns]:
+        axes.set_ylabel(f"{sweep.part} {sweep.metric_name}")
+    if _spans_decades(values):
+        grid[0].set_yscale("log")
+    figure.savefig(path)
+    return True
+
+
+def _parallel(
+    axes: Any, names: Sequence[str], rows: Sequence[Row], best: Row, sweep: Sweep, norm: Any, colours: Any
+) -> None:
+    scales = {name: _Scale([row.varied[name] for row in rows if name in row.varied]) for name in names}
+    worst_first = sorted(rows, key=lambda row: row.value or 0.0, reverse=sweep.minimizes)
+    values = [float(row.value) for row in rows if row.value is not None]
+    for row in worst_first:
+        assert row.value is not None
+        across = [at for at, name in enumerate(names) if name in row.varied]  # a condition may leave a setting out
+        heights = [scales[names[at]].share(row.varied[names[at]]) for at in across]
+        own = float(norm(row.value))
+        heights.append(own)
+        width, alpha = (2.6, 1.0) if row is best else (1.1, 0.75)
+        style = "--" if row.status == "halved" else "-"
+        axes.plot([*across, len(names)], heights, style, color=colours(norm(row.value)), linewidth=width, alpha=alpha)
+    axes.set_xlim(-0.1, len(names) + 0.1)
+    axes.set_ylim(-0.06, 1.06)
+    axes.set_xticks(range(len(names) + 1), [*names, f"{sweep.part} {sweep.metric_name}"], fontsize=9)
+    axes.set_yticks([])
+    for at, name in enumerate(names):
+        axes.axvline(at, color="#c8ccd2", linewidth=1, zorder=0)
+        scale = scales[name]
+        if scale.is_numeric:
+            marks = [(0.0, f"{scale.least:.3g}"), (1.0, f"{scale.most:.3g}")]
+        else:
+            marks = [(scale.share(text), text) for text in scale.names]
+        for height, text in marks:
+            axes.annotate(
+                text, (at, height), xytext=(4, 4), textcoords="offset points", fontsize=8, color="#3a3f47", bbox=_LABEL
+            )
+    axes.axvline(len(names), color="#c8ccd2", linewidth=1, zorder=0)
+    for height, value in ((0.0, min(values)), (1.0, max(values))):
+        axes.annotate(
+            f"{value:.4g}", (len(names), height), xytext=(-4, 4), textcoords="offset points", fontsize=8, ha="right"
+        )
+    axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    axes.tick_params(length=0)
+
+
+def _against(axes: Any, name: str, rows: Sequence[Row], best: Row, norm: Any, colours: Any) -> None:
+    shown = [row for row in rows if name in row.varied]
+    scale = _Scale([row.varied[name] for row in shown])
+    for row in shown:
+        assert row.value is not None
+        colour = colours(norm(row.value))
+        face = "none" if row.status == "halved" else colour
+        size, edge = (90, "#ff725c") if row is best else (36, colour)
+        axes.scatter(
+            [scale.at(row.varied[name])],
+            [row.value],
+            s=size,
+            facecolors=face,
+            edgecolors=edge,
+            linewidths=2 if row is best else 1.2,
+        )
+    if scale.is_log:
+        axes.set_xscale("log")
+    if not scale.is_numeric:
+        axes.set_xticks(range(len(scale.names)), scale.names, fontsize=9)
+        axes.set_xlim(-0.5, len(scale.names) - 0.5)
+    axes.set_xlabel(name, fontsize=9)
+    axes.grid(True, color="#e6e6e6", linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _norm(values: Sequence[float]) -> Any:
+    from matplotlib.colors import LogNorm, Normalize
+
+    return (LogNorm if _spans_decades(values) else Normalize)(min(values), max(values))
+
+
+def _spans_decades(values: Sequence[float]) -> bool:
+    return min(values) > 0 and max(values) / min(values) > 30
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

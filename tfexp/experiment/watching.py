@@ -1,0 +1,19 @@
+"""What follows a run from outside, and may end it."""
+
+from __future__ import annotations
+
+from tfexp.experiment.history import Record
+
+__all__ = ["Watch"]
+
+
+class Watch:
+    """Hears of every evaluation before the last step, in the thread that trains. This one lets the run go on to its end."""
+
+    def evaluated(self, record: Record) -> str | None:
+        """None to go on, or the status with which the run ends here."""
+        return None
+
+    def signal(self) -> int | None:
+        """The signal that asks the run to end after this step; it is looked at between any two steps."""
+        return None
