@@ -10,11 +10,12 @@ import struct
 import zlib
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO
 
 import numpy as np
 
 from tfexp.core.errors import DataLossError
+from tfexp.formats.compressed_file import ByteStream, open_stream, window
 from tfexp.formats.crc import masked_crc32c, masked_crc32cs
 from tfexp.formats.file_errors import file_error
 
@@ -67,11 +68,6 @@ class TFRecordOptions:
         return name
 
 
-def _window(kind: str) -> int:
-    """zlib's `wbits`: gzip's format is zlib's in another frame, which 16 more bits ask for."""
-    return zlib.MAX_WBITS + (16 if kind == "GZIP" else 0)
-
-
 def encode_record(record: bytes) -> bytes:
     """A record as it stands in a file."""
     length = struct.pack("<Q", len(record))
@@ -89,7 +85,7 @@ class TFRecordWriter:
             self._file: BinaryIO = open(self._path, "wb")  # noqa: SIM115 (closed by close)
         except OSError as error:
             raise file_error(self._path, error) from error
-        self._deflate = zlib.compressobj(level, zlib.DEFLATED, _window(kind)) if kind else None
+        self._deflate = zlib.compressobj(level, zlib.DEFLATED, window(kind)) if kind else None
 
     def write(self, record: bytes) -> None:
         """Appends a record."""
@@ -124,53 +120,6 @@ class TFRecordWriter:
         self.close()
 
 
-class ByteStream(Protocol):
-    """What a file's bytes are read from."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Any: ...
-
-    def __exit__(self, *error: Any) -> None: ...
-
-
-class _Inflater:
-    """A compressed stream as a file to read from; gzip members may follow each other.
-
-    A stream without its end mark, as a writer leaves that was killed, ends where its bytes end. Raises
-    zlib.error for bytes that are not such a stream.
-    """
-
-    def __init__(self, file: BinaryIO, window: int):
-        self._file, self._window = file, window
-        self._inflate = zlib.decompressobj(window)
-        self._buffer = bytearray()
-
-    def read(self, size: int) -> bytes:
-        """The next `size` bytes, fewer at the end."""
-        while len(self._buffer) < size:
-            source = self._inflate.unconsumed_tail or self._inflate.unused_data or self._file.read(_READ_SIZE)
-            if not source:
-                break
-            if self._inflate.eof:
-                self._inflate = zlib.decompressobj(self._window)
-            self._buffer += self._inflate.decompress(source, _READ_SIZE)
-        data = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return data
-
-    def close(self) -> None:
-        self._file.close()
-
-    def __enter__(self) -> _Inflater:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.close()
-
-
 def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | int | str | None = None) -> Iterator[bytes]:
     """The records of a file. Source: `tf.python_io.tf_record_iterator`.
 
@@ -184,15 +133,6 @@ def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | 
             yield from read_records(source, name)
     except OSError as error:
         raise file_error(name, error) from error
-
-
-def open_stream(path: str, kind: str = "") -> ByteStream:
-    """The bytes of a file, uncompressed (`kind`: `"ZLIB"`, `"GZIP"`, or `""`), to read and close. `tf.errors`."""
-    try:
-        file = open(path, "rb", buffering=_READ_SIZE)  # noqa: SIM115 (the caller closes it)
-    except OSError as error:
-        raise file_error(path, error) from error
-    return _Inflater(file, _window(kind)) if kind else file
 
 
 def read_records(source: ByteStream, name: str) -> Iterator[bytes]:
