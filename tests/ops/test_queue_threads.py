@@ -86,6 +86,8 @@ class Schedule:
             count = min(draw.choice([1, 1, 2, 5]), end - following)
             numbers = list(range(following, following + count))
             following += count
+            if draw.random() < 0.2:
+                threading.Event().wait(0.002)  # a slow giver: takers give up, some with a part of what they want in hand
             try:
                 self._enqueue(numbers, draw)
             except tf.errors.DeadlineExceededError:
@@ -110,7 +112,7 @@ class Schedule:
     def _take(self, taker: int) -> None:
         draw = random.Random(f"{self.seed} taker {taker}")
         while True:
-            count = draw.choice([1, 1, 2, 4])
+            count = draw.choice([1, 2, 4])
             what = self.dequeue if count == 1 else draw.choice([self.dequeue_many, self.dequeue_up_to])
             try:
                 first, second = self._run(what, {} if count == 1 else {self.count: count}, draw)
@@ -127,7 +129,7 @@ class Schedule:
         self.session.run(self.close)
 
     def _run(self, what: Any, feeds: dict[Any, Any], draw: random.Random) -> Any:
-        options = tf.RunOptions(timeout_in_ms=draw.choice([1, 3])) if draw.random() < 0.2 else None
+        options = tf.RunOptions(timeout_in_ms=draw.choice([1, 3])) if draw.random() < 0.5 else None
         return self.session.run(what, feeds, options)
 
     def _note(self, where: list[int], numbers: Any) -> None:
@@ -156,7 +158,7 @@ class Schedule:
         return found
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_lost_and_nothing_comes_twice(kind: str, seed: int) -> None:
     played = Schedule(kind, seed).play()
