@@ -14,6 +14,7 @@ import numpy as np
 from tfexp.formats.example_wire import INTS, MalformedError, Span, payloads, scan
 
 _FEW = 4  # records below which a template does not pay
+_SHARE = 4  # and one in so many records must have its length
 _OF_ONE_LENGTH = 4  # templates that are kept for a length
 _LENGTHS = 512  # lengths for which templates are kept
 
@@ -95,7 +96,7 @@ class Templates:
     def _of_length(self, size: int, rows: np.ndarray, records: Sequence[bytes], groups: list[Alike]) -> np.ndarray:
         """Adds the groups of records of one length; returns those that are in none."""
         known = self._known.get(size, [])
-        if len(rows) < _FEW and not known:
+        if len(rows) < max(_FEW, len(records) // _SHARE) and not known:
             return rows
         own = records if len(rows) == len(records) else [records[i] for i in rows.tolist()]
         matrix = np.frombuffer(b"".join(own), np.uint8).reshape(len(rows), size)
