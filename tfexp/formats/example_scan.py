@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.formats.example_steps import Found, find
+from tfexp.formats.example_steps import MASKS, Found, find
 from tfexp.formats.example_template import Alike, Templates
 from tfexp.formats.example_wire import BYTES, FLOATS, MalformedError, Span, payloads, scan
 
@@ -113,7 +113,9 @@ def _gathered(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.nda
     if (sizes == sizes[0]).all():
         if not sizes[0]:
             return data[:0]
-        return np.lib.stride_tricks.sliding_window_view(data, int(sizes[0]))[begins].ravel()
+        size = int(sizes[0])
+        pieces: np.ndarray = np.ndarray(len(data) - size + 1, f"V{size}", data, strides=(1,))
+        return pieces[begins].view(np.uint8)
     before = np.cumsum(sizes) - sizes
     return data[np.repeat(begins - before, sizes) + np.arange(int(sizes.sum()))]
 
@@ -178,6 +180,8 @@ def _varints(data: np.ndarray, last: np.ndarray) -> np.ndarray:
     if len(stops) == len(data):
         return data.astype(np.int64)
     starts = np.concatenate([[0], stops[:-1] + 1]).astype(np.int64)
+    if int((stops - starts).max()) < 8:
+        return _of_seven_bits(data, starts, stops)
     numbers = np.zeros(len(stops), np.uint64)
     for step in range(int((stops - starts).max()) + 1):
         more = starts + step <= stops
@@ -185,6 +189,15 @@ def _varints(data: np.ndarray, last: np.ndarray) -> np.ndarray:
         if step < 10:
             numbers |= np.where(more, byte << np.uint64(7 * step), np.uint64(0))
     return numbers.view(np.int64)
+
+
+def _of_seven_bits(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """The int64s of varints of at most eight bytes: seven bits of each byte, brought together in pairs."""
+    words: np.ndarray = np.ndarray(len(data), "<i8", np.concatenate([data, np.zeros(8, np.uint8)]), strides=(1,))
+    bits = words[starts] & MASKS[stops - starts + 1] & 0x7F7F7F7F7F7F7F7F
+    bits = (bits & 0x007F007F007F007F) | (bits >> 1 & 0x3F803F803F803F80)
+    bits = (bits & 0x00003FFF00003FFF) | (bits >> 2 & 0x0FFFC0000FFFC000)
+    return (bits & 0x000000000FFFFFFF) | (bits >> 4 & 0x00FFFFFFF0000000)
 
 
 def _values(kind: int, values: list[bytes]) -> np.ndarray:

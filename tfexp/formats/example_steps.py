@@ -7,6 +7,7 @@ but that nobody writes (several maps, a value before its key, numbers that are n
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,8 @@ from tfexp.formats.example_wire import BYTES
 
 _WORD = 8
 _PADDING = 2 * _WORD
-_MASKS = np.array([(1 << 8 * size) - 1 for size in range(_WORD)] + [-1], np.int64)
+MASKS = np.array([(1 << 8 * size) - 1 for size in range(_WORD)] + [-1], np.int64)
+"""For the first so many bytes of a word."""
 _MIXED = np.int64(-7046029254386353131), np.int64(-4417276706812531889)  # odd, with their bits all over
 
 Places = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -42,13 +44,23 @@ def find(records: Sequence[bytes], wanted: Sequence[tuple[bytes, int]]) -> Found
     return _Search(records).run(wanted)
 
 
+@functools.lru_cache(maxsize=64)
+def _codes(keys: tuple[bytes, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """(a number for each key, made of its first and its last eight bytes and its length; the order of these numbers)."""
+    texts = [(key[:_WORD].ljust(_WORD, b"\0"), key[-_WORD:] if len(key) > _WORD else bytes(_WORD)) for key in keys]
+    words = np.frombuffer(b"".join(part for pair in texts for part in pair), "<i8").reshape(-1, 2)
+    codes = words[:, 0] * _MIXED[0] + words[:, 1] * _MIXED[1] + np.array([len(key) for key in keys])
+    return codes, np.argsort(codes)
+
+
 class _Search:
     """`odd`: records that were found to be written in another way."""
 
     def __init__(self, records: Sequence[bytes]):
         self.blob = b"".join([*records, bytes(_PADDING)])
         self.data = np.frombuffer(self.blob, np.uint8)
-        self.words = np.lib.stride_tricks.sliding_window_view(self.data, _WORD)
+        # the eight bytes from each place on
+        self.words: np.ndarray = np.ndarray(len(self.blob) - _WORD + 1, "<i8", self.blob, strides=(1,))
         lengths = np.fromiter(map(len, records), np.int64, len(records))
         self.ends = np.cumsum(lengths)
         self.begins = self.ends - lengths
@@ -80,8 +92,9 @@ class _Search:
     # --- fields ------------------------------------------------------------------------------------------------------
 
     def _word(self, at: np.ndarray) -> np.ndarray:
-        """The eight bytes from each place on, as int64s."""
-        return self.words[np.minimum(at, len(self.words) - 1)].view("<i8")[:, 0]
+        """The eight bytes from each place on; places behind the end, as a false length gives them, are the last one's."""
+        word: np.ndarray = self.words[np.minimum(at, len(self.words) - 1)]
+        return word
 
     def _fields(self, at: np.ndarray) -> Places:
         """The fields at these places; a length of more than five bytes gives tag 0."""
@@ -90,7 +103,7 @@ class _Search:
         size, begin = byte & 0x7F, at + 2
         more = byte >= 0x80
         for shift in (7, 14, 21, 28):
-            if not more.any():
+            if not np.count_nonzero(more):
                 break
             word >>= 8
             byte = word >> 8 & 0xFF
@@ -145,14 +158,11 @@ class _Search:
     def _slots(self, keys: Sequence[bytes], begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Which of the keys stands there; `len(keys)` for none of them."""
         sizes = ends - begins
-        first = self._word(begins) & _MASKS[np.clip(sizes, 0, _WORD)]
-        last = np.where(sizes > _WORD, self._word(np.maximum(ends - _WORD, 0)), 0)
-        texts = [[key[:_WORD].ljust(_WORD, b"\0"), key[-_WORD:] if len(key) > _WORD else bytes(_WORD)] for key in keys]
-        words = np.frombuffer(b"".join(part for pair in texts for part in pair), "<i8").reshape(-1, 2)
-        codes = words[:, 0] * _MIXED[0] + words[:, 1] * _MIXED[1] + [len(key) for key in keys]
-        order = np.argsort(codes)
-        nearest = np.searchsorted(codes[order], found := first * _MIXED[0] + last * _MIXED[1] + sizes)
-        slots = order[np.minimum(nearest, len(keys) - 1)]
+        codes, order = _codes(tuple(keys))
+        first = self._word(begins) & MASKS[np.minimum(sizes, _WORD)]
+        last = np.where(sizes > _WORD, self._word(ends - _WORD), 0)
+        found = first * _MIXED[0] + last * _MIXED[1] + sizes
+        slots = order[np.minimum(np.searchsorted(codes[order], found), len(keys) - 1)]
         slots[codes[slots] != found] = len(keys)
         if max(map(len, keys)) > 2 * _WORD:  # of which this says nothing
             for slot, key in enumerate(keys):

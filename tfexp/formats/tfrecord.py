@@ -155,13 +155,13 @@ class RecordStream:
         self._source, self._name = source, name
         self._buffer, self._at = b"", 0  # what was read, and where the next record begins in it
         self._number = self._offset = 0  # of the next record, in the file
-        self._lengths: dict[int, int] = {}  # masked CRCs of lengths: a file has few different ones
+        self._lengths: dict[bytes, int] = {}  # by headers whose CRCs were right: a file has few different ones
         self._failure: DataLossError | None = None
 
     def take(self, count: int) -> list[bytes]:
         """At most `count` further records, at least one; none at the end."""
         records: list[bytes] = []
-        stored: list[int] = []
+        stored: list[bytes] = []
         damage = None
         try:
             while self._failure is None and len(records) < count:
@@ -173,15 +173,14 @@ class RecordStream:
                     break
                 begin, end = self._body(length)
                 records.append(self._buffer[begin:end])
-                stored += _FOOTER.unpack_from(self._buffer, end)
                 self._at = end + _FOOTER.size
+                stored.append(self._buffer[end : self._at])
         except _DamagedError as error:
             damage = str(error)
-        computed = masked_crc32cs(records)
-        wrong = computed != np.array(stored, np.uint64)
-        if wrong.any():
-            first = int(np.argmax(wrong))
-            damage = _mismatch("data", stored[first], int(computed[first]))
+        computed, expected = masked_crc32cs(records), np.frombuffer(b"".join(stored), "<u4")
+        if not np.array_equal(computed, expected):
+            first = int(np.argmax(computed != expected))
+            damage = _mismatch("data", int(expected[first]), int(computed[first]))
             del records[first:]
         self._number += len(records)
         self._offset += sum(map(len, records)) + (_HEADER.size + _FOOTER.size) * len(records)
@@ -197,18 +196,20 @@ class RecordStream:
         """Nothing more is read."""
         self._source.close()
 
-    def _from_buffer(self, records: list[bytes], stored: list[int], count: int) -> None:
-        """Adds records that the buffer has whole and whose lengths were there before, and their CRCs."""
-        buffer, at, size, lengths = self._buffer, self._at, len(self._buffer), self._lengths
-        header, footer = _HEADER.unpack_from, _FOOTER.unpack_from
-        while len(records) < count and at + 12 <= size:
-            length, crc = header(buffer, at)
-            end = at + 12 + length
-            if end + 4 > size or lengths.get(length) != crc:
+    def _from_buffer(self, records: list[bytes], stored: list[bytes], count: int) -> None:
+        """Adds records that the buffer has whole and whose headers were there before, and their CRCs."""
+        buffer, at, size, length_of = self._buffer, self._at, len(self._buffer), self._lengths.get
+        for _ in range(count - len(records)):
+            begin = at + 12
+            length = length_of(buffer[at:begin])
+            if length is None:
                 break
-            records.append(buffer[at + 12 : end])
-            stored += footer(buffer, end)
+            end = begin + length
+            if end + 4 > size:
+                break
             at = end + 4
+            records.append(buffer[begin:end])
+            stored.append(buffer[end:at])
         self._at = at
 
     def _header(self) -> int | None:
@@ -220,12 +221,13 @@ class RecordStream:
             self._whole(0, _HEADER.size)
         length: int
         length, stored = _HEADER.unpack_from(self._buffer, self._at)
-        if self._lengths.get(length) != stored:
-            computed = masked_crc32c(self._buffer[self._at : self._at + 8])
+        header = self._buffer[self._at : self._at + _HEADER.size]
+        if header not in self._lengths:
+            computed = masked_crc32c(header[:8])
             if stored != computed:
                 raise _DamagedError(_mismatch("length", stored, computed))
             if len(self._lengths) < _LENGTHS:
-                self._lengths[length] = stored
+                self._lengths[header] = length
         return length
 
     def _body(self, length: int) -> tuple[int, int]:
