@@ -127,7 +127,7 @@ class _Rows:
 
     def _pass_over(self, error: ExperimentError) -> None:
         if not self._settings.ignore_errors:
-            raise error
+            raise ExperimentError(f"{error}; data.ignore_errors=true passes over such rows") from error
         self._bad.add(str(error))
 
     def _take_names(self, names: list[str], records: _Records) -> None:

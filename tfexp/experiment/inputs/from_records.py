@@ -164,17 +164,27 @@ class _Reading(Iterated):
     def explain(self, error: tf.errors.OpError) -> ExperimentError | None:
         """What is wrong in the files: reading says it itself, parsing only that some record is no row."""
         match error:
-            case tf.errors.DataLossError() | tf.errors.NotFoundError():
-                lines = error.message.splitlines()
-                return ExperimentError(next(line for line in lines if not line.startswith(_ORIGIN)))
+            case tf.errors.DataLossError():
+                return self._unreadable(_told(error))
+            case tf.errors.NotFoundError():
+                return ExperimentError(_told(error))
             case tf.errors.InvalidArgumentError():
                 found = self.records.fault(self.share.spec)
-                return None if found is None else ExperimentError(found)
+                return None if found is None else self._unreadable(found)
             case tf.errors.OutOfRangeError():
                 return ExperimentError(
                     f"the files have fewer records than the {self.records.rows} that were counted in them"
                 )
         return None
+
+    def _unreadable(self, what: str) -> ExperimentError:
+        way_out = "" if self.records.passed else "; input.ignore_errors=true passes over such records"
+        return ExperimentError(what + way_out)
+
+
+def _told(error: tf.errors.OpError) -> str:
+    """What the reader said, in whichever process."""
+    return next(line for line in error.message.splitlines() if not line.startswith(_ORIGIN))
 
 
 class _InOrder(_Reading):
