@@ -253,6 +253,8 @@ class _Driver:
             timing["restarts"] = {name: times for name, times in restarted.items() if times}
             timing["recovery_seconds"] = self.recoveries
         result = {"numbers": done["numbers"], "timing": timing}
+        if self.dataset.skipped.rows:
+            result["skipped"] = self.dataset.skipped.plain()
         records = read_records(self.folder.metrics)
         if "dropped" in records[-1]:
             result["dropped"] = dict(zip(self.made, records[-1]["dropped"], strict=True))

@@ -172,10 +172,12 @@ class _Training:
                     raise
                 raise input_failed(problem, self.folder, recorder.checkpoints.last) from error
             steps = step - begin
-            result = {
+            result: dict[str, Any] = {
                 "numbers": recorder.numbers(status, step),
                 "timing": {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds},
             }
+            if self.dataset.skipped.rows:
+                result["skipped"] = self.dataset.skipped.plain()
             if self.settings.copies > 1:
                 result["timing"]["steps_of"] = {f"tower:{i}": made for i, made in enumerate(turns.steps())}
             self.folder.write_json(self.folder.result, result)

@@ -284,9 +284,10 @@ def _(ctx: Any, values: list[Array], *, axis: int) -> Array:
                 f"Shapes of all inputs must match: values[0].shape = {dims_text(first)} != values[{i}].shape = "
                 f"{dims_text(np.shape(value))}"
             )
-    if not first and isinstance(values[0], bytes):
-        packed = np.empty(len(values), object)
-        packed[:] = values
+    if not first:  # scalars, of which `stack` would first make arrays of one element
+        packed = np.empty(len(values), object if isinstance(values[0], bytes) else values[0].dtype)
+        for i, value in enumerate(values):
+            packed[i] = value
         return packed
     return np.stack(values, axis)
 

@@ -42,10 +42,10 @@ string_split_v2_op.not_differentiable()
 def _sparse(texts: Any, split: Callable[[bytes], list[bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = [split(text) for text in texts_of(texts)]
     counts = np.fromiter(map(len, rows), np.int64, len(rows))
-    row = np.repeat(np.arange(len(rows)), counts)
-    column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
     values = [part for parts in rows for part in parts]
-    indices = np.stack([row, column], axis=1).astype(np.int64)
+    indices = np.empty((len(values), 2), np.int64)
+    indices[:, 0] = np.arange(len(rows)).repeat(counts)
+    indices[:, 1] = np.arange(len(values)) - (counts.cumsum() - counts).repeat(counts)
     return indices, string_array(values, (len(values),)), np.array([len(rows), counts.max(initial=0)], np.int64)
 
 
