@@ -170,10 +170,10 @@ def test_a_signal_saves_a_whole_step(
 
 def signals_after(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C when the run has come so far, once."""
-    from tfexp.experiment import turns
+    from tfexp.experiment import together, turns
 
     sent: list[bool] = []
-    for kind in (turns.Alone, turns.Apart, turns.Together, turns.Towers):
+    for kind in (turns.Alone, turns.Apart, together.Together, turns.Towers):
 
         def may_begin(self: Any, seen: int, before: Any = kind.may_begin) -> bool:
             if seen >= step and not sent:
