@@ -2,7 +2,8 @@
 
 One event at a time, chosen by the seed: a letter is delivered, or lost, or comes twice; a task is killed, suspended, goes
 on, or is started again. Graphs are run by the programs of the tasks themselves, with variables in the tasks' own resources.
-What belongs to a process (its connections, the requests that it serves) ends with it, as with sockets.
+What belongs to a process (its connections, the requests that it serves) ends with it, as with sockets. Graphs that wait, and
+clients that do, are strands, which go on after an event as far as they can.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.chaos.strands import Strand
 from tfexp.core.errors import OpError, UnavailableError
 from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
@@ -76,6 +78,7 @@ class Host:
     partial: dict[int, Any] = field(default_factory=dict)
     calls: dict[int, Callable[[Any, OpError | None], None]] = field(default_factory=dict)
     cancel: dict[tuple[Machine, int], Callable[[OpError], None]] = field(default_factory=dict)
+    strands: list[Strand] = field(default_factory=list)
 
     @property
     def process(self) -> tuple[str, int]:
@@ -116,6 +119,36 @@ class World:
         letter = self.random.choice(able)
         self.letters.remove(letter)
         letter.act()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Let everybody who sleeps, and is there, look whether what he waits for has come."""
+        moved = True
+        while moved:
+            moved = False
+            for host in self.hosts.values():
+                if host.suspended:
+                    continue
+                for strand in list(host.strands):
+                    moved |= strand.advance()
+                host.strands = [strand for strand in host.strands if not strand.over]
+
+    def begin(self, host: Host, work: Callable[[], None]) -> Strand:
+        """Let a process do what may have to wait."""
+        strand = Strand(work)
+        if not strand.over:
+            host.strands.append(strand)
+        return strand
+
+    def close(self) -> None:
+        """End whatever still sleeps."""
+        for host in self.hosts.values():
+            self._end_strands(host)
+
+    def _end_strands(self, host: Host) -> None:
+        for strand in host.strands:
+            strand.kill()
+        host.strands.clear()
 
     def _deliverable(self, letter: Letter) -> bool:
         host = self.hosts[letter.to]
@@ -149,6 +182,7 @@ class World:
             return
         self.happened["killed"] += 1
         host.alive, host.suspended = False, False
+        self._end_strands(host)
         gone = [letter for letter in self.letters if host.process in letter.tied]
         self.letters = [letter for letter in self.letters if host.process not in letter.tied]
         for letter in gone:
@@ -243,7 +277,9 @@ class World:
             case ev.Load(ask=ask):
                 self._post(host, lambda: self._work(host, ask, lambda: self._load(host, command)))
             case ev.Execute(ask=ask):
-                self._post(host, lambda: self._work(host, ask, lambda: self._execute(host, command)))
+                state = StepState()
+                host.cancel[(machine, ask)] = state.cancel
+                self._post(host, lambda: self._begin_graph(host, command, state))
             case ev.Drop(containers):
                 host.resources.clear(containers or None)
             case ev.Forget(session):
@@ -275,16 +311,27 @@ class World:
         resources = host.sessions.setdefault(command.session, SessionResources(host.resources))
         return GraphProgram(command.graph_def, command.config, resources, (f"{host.name}/device:CPU:0",))
 
-    def _execute(self, host: Host, command: ev.Execute) -> Any:
+    def _begin_graph(self, host: Host, command: ev.Execute, state: StepState) -> None:
+        def run() -> None:
+            self._work(host, command.ask, lambda: self._execute(host, command, state))
+            host.cancel.pop((host.worker, command.ask), None)
+
+        if any("Queue" in op.type or "Accumulator" in op.type for op in command.program._graph._operations):
+            self.begin(host, run)
+        else:
+            run()
+
+    def _execute(self, host: Host, command: ev.Execute, state: StepState) -> Any:
+        state.check()
         if not host.worker._steps.get(command.run.step):
             raise UnavailableError(None, None, "The step has ended")
         self.on_execute(host, command)
         if command.parts is None:
-            return command.program.run(command.fed, StepState(), False)
+            return command.program.run(command.fed, state, False)
         partial = host.partial.get(id(command.run))
         if partial is None:
             partial = host.partial[id(command.run)] = command.program.begin()
-        return partial.run(command.parts, dict(command.fed), StepState()), None
+        return partial.run(command.parts, dict(command.fed), state), None
 
 
 def _nobody(reply: Any, error: OpError | None) -> None:

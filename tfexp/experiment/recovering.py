@@ -78,23 +78,27 @@ class State:
 
         With `restore` there has to be one. Raises ExperimentError as `Checkpoints.restoring`.
         """
-        program = self._program
-        with tf.Session(self._member.target, graph=program.graph, config=self._config) as session:
-            assert program.ready is not None  # only a graph that shares nothing has none
-            missing = len(session.run(program.ready))
-            self.restored = None
-            if missing or self._torn(session):
-                if 0 < missing < len(program.variables):
-                    self._forget_all()
-                self._checkpoints = self._checkpoints.newest()
-                if restore or self._checkpoints.last is not None:
-                    self._checkpoints.restore(session)
-                    self.restored = self._checkpoints.last
-                else:
-                    session.run(program.initialize)
-            if program.updates is not None:
-                session.run(program.updates.settle)
+        with tf.Session(self._member.target, graph=self._program.graph, config=self._config) as session:
+            self.provide(session, restore=restore)
             yield session
+
+    def provide(self, session: tf.Session, *, restore: bool) -> None:
+        """`provided`, in a session that is there."""
+        program = self._program
+        assert program.ready is not None  # only a graph that shares nothing has none
+        missing = len(session.run(program.ready))
+        self.restored = None
+        if missing or self._torn(session):
+            if 0 < missing < len(program.variables):
+                self._forget_all()
+            self._checkpoints = self._checkpoints.newest()
+            if restore or self._checkpoints.last is not None:
+                self._checkpoints.restore(session)
+                self.restored = self._checkpoints.last
+            else:
+                session.run(program.initialize)
+        if program.updates is not None:
+            session.run(program.updates.settle)
 
     def _torn(self, session: tf.Session) -> bool:
         """Whether an update was cut off; then that is known until the variables are those of one step."""
