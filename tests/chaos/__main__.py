@@ -1,4 +1,7 @@
-"""`python -m tests.chaos simulate|clusters`: the long part of the chaos suite. It prints failing seeds; `--from` replays."""
+"""`python -m tests.chaos simulate|clusters [--mode MODE]`: the long part of the chaos suite.
+
+It prints failing seeds, which `--from` replays.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,16 @@ from rich.table import Table
 
 from tests.chaos.clusters import MODES, Broken, run, schedule
 from tests.chaos.simulation import Outcome, Violation, simulate
+from tests.chaos.together import simulate_together
 
 
-def _simulate(first: int, count: int, console: Console) -> list[int]:
+def _simulate(first: int, count: int, mode: str, console: Console) -> list[int]:
+    run = simulate_together if mode == "sync" else simulate
     failed, outcomes = [], []
     began = time.perf_counter()
     for seed in range(first, first + count):
         try:
-            outcomes.append(simulate(seed))
+            outcomes.append(run(seed))
         except Violation as violation:
             failed.append(seed)
             console.print(f"seed {seed}: {violation}", markup=False, soft_wrap=True)
@@ -78,17 +83,18 @@ def main() -> int:
     parser.add_argument("part", choices=["simulate", "clusters"])
     parser.add_argument("--count", type=int, help="how many seeds (300 simulations, 20 clusters)")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed")
-    parser.add_argument("--mode", choices=MODES, default="async", help="how the clusters train")
+    parser.add_argument("--mode", choices=MODES, default="async", help="how they train (default: async)")
     given = parser.parse_args()
+    if given.part == "simulate" and given.mode not in ("async", "sync"):
+        parser.error("what is simulated is --mode async or --mode sync, which is spare for every third seed")
     console = Console()
     if given.part == "simulate":
-        failed = _simulate(given.first, given.count or 300, console)
+        failed = _simulate(given.first, given.count or 300, given.mode, console)
     else:
         failed = _clusters(given.first, given.count or 20, given.mode, console)
     if failed:
         console.print(f"failing seeds: {', '.join(map(str, failed))}")
-        mode = f" --mode {given.mode}" if given.part == "clusters" else ""
-        console.print(f"again: python -m tests.chaos {given.part} --from {failed[0]} --count 1{mode}")
+        console.print(f"again: python -m tests.chaos {given.part} --mode {given.mode} --from {failed[0]} --count 1")
     return 1 if failed else 0
 
 

@@ -33,8 +33,8 @@ class Strand:
     def __init__(self, work: Callable[[], None]):
         self._work = work
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
-        self._killed = self._went_on = False
-        self.over = False
+        self._arrived: Callable[[], bool] = lambda: True
+        self._killed = self.over = False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         self._stopped.acquire()
@@ -50,27 +50,32 @@ class Strand:
             self._stopped.release()
 
     def advance(self) -> bool:
-        """Let it look whether what it waits for is there; whether it has gone on."""
-        self._went_on = False
-        self._go.release()
-        self._stopped.acquire()
-        return self._went_on or self.over
+        """Let it go on if what it waits for is there; whether it has."""
+        if self.over or not self._arrived():
+            return False
+        self._resume()
+        return True
 
     def kill(self) -> None:
         self._killed = True
         while not self.over:
-            self.advance()
+            self._resume()
         self._thread.join()
+
+    def _resume(self) -> None:
+        self._go.release()
+        self._stopped.acquire()
 
     def sleep(self, arrived: Callable[[], bool]) -> None:
         if self._killed:
             raise Killed
-        while not arrived():
-            self._stopped.release()
-            self._go.acquire()
-            if self._killed:
-                raise Killed
-        self._went_on = True
+        if arrived():
+            return
+        self._arrived = arrived
+        self._stopped.release()
+        self._go.acquire()
+        if self._killed:
+            raise Killed
 
 
 def asleep(arrived: Callable[[], bool]) -> None:

@@ -86,12 +86,13 @@ class Host:
 
 
 class World:
-    """`happened` counts faults; `on_execute(host, session)` sees every graph that is about to run."""
+    """`happened` counts faults, `now` events; `on_execute(host, session)` sees every graph that is about to run."""
 
     def __init__(self, seed: int, faults: Faults):
         self.random = random.Random(seed)
         self.faults: Faults | None = faults
         self.letters: list[Letter] = []
+        self.now = self._wake = 0
         self.happened: Counter[str] = Counter()
         self.on_execute: Callable[[Host, ev.Execute], None] = lambda host, command: None
         self.on_start: Callable[[Host], None] = lambda host: None
@@ -107,14 +108,21 @@ class World:
 
     # --- time --------------------------------------------------------------------------------------------------------
 
+    def wake_at(self, number: int) -> None:
+        """Somebody waits for the event of that number, if there are no others."""
+        self._wake = max(self._wake, number)
+
     def happen(self) -> None:
         """The next event."""
+        self.now += 1
         faults, chance = self.faults, self.random.random
         if faults is not None:
             self._processes(faults, chance)
         able = [letter for letter in self.letters if self._deliverable(letter)]
         if not able:
             self._come_back(1.0)
+            self.now = max(self.now, self._wake)
+            self._go_on()
             return
         letter = self.random.choice(able)
         self.letters.remove(letter)

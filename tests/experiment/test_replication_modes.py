@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -198,3 +199,41 @@ def test_two_workers_together_repeat_their_numbers_to_the_bit(way: str, cli: Cal
     ended = cli("rerun=run", "hydra.run.dir=again")
     assert ended.code == 0, ended.err
     assert "the numbers agree with run, to the bit" in ended.out
+
+
+@pytest.mark.parametrize(("way", "update"), [("between_graph", "sync"), ("in_graph", "sync"), ("in_graph", "async")])
+def test_a_session_that_is_lost_is_no_step_lost(
+    way: str, update: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a step was made, and after it was, when its answer does not come: each is made once."""
+    lose_sessions_after(("worker:0", 7, False), ("worker:0", 12, True), ("worker:1", 16, True), monkeypatch=monkeypatch)
+    common = ["train.steps=31", "train.eval_every=10"]
+    assert cli(*common, "hydra.run.dir=one").code == 0
+    ended = cli(*common, *WAYS[way], f"update={update}", "hydra.run.dir=run")
+    assert ended.code == 0, ended.err
+    assert "no step was lost: going on after step" in ended.out
+    if update == "sync":
+        assert_same(tmp_path / "one", tmp_path / "run")
+    assert numbers(tmp_path / "run")["step"] == 31
+
+
+def lose_sessions_after(*losses: tuple[str, int, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a step of that worker fail with UnavailableError as soon as so many were made: before, or after it was made."""
+    left = list(losses)
+
+    def run(self: tf.Session, fetches: Any, *arguments: Any) -> Any:
+        trains = isinstance(fetches, tuple) and len(fetches) == 3
+        task = threading.current_thread().name.removeprefix("task-")
+        due = [loss for loss in left if trains and loss[0] == task and step_of(self) >= loss[1]]
+        if due:
+            left.remove(due[0])
+            if due[0][2]:
+                whole(self, fetches, *arguments)
+            raise tf.errors.UnavailableError(None, None, "the connection was cut")
+        return whole(self, fetches, *arguments)
+
+    def step_of(session: tf.Session) -> int:
+        return int(whole(session, session.graph.get_tensor_by_name("global_step:0")))
+
+    whole = tf.Session.run
+    monkeypatch.setattr(tf.Session, "run", run)

@@ -70,7 +70,11 @@ class Together(Turns):
                 if looks == (_LOOKS if self._spare else 0) and generation:
                     session.run(self._rule.disband)
                 looks += 1
-            threading.Event().wait(_LOOK_EVERY)
+            self.pause()
+
+    def pause(self) -> None:
+        """Between two looks: nobody tells a session that a mark has changed."""
+        threading.Event().wait(_LOOK_EVERY)
 
     def begin(self, session: tf.Session, step: int) -> None:
         if self._chief:
