@@ -24,6 +24,7 @@ from tfexp.core.errors import OpError
 from tfexp.distributed import messages as m
 from tfexp.experiment.recovering import State, lost
 from tfexp.experiment.together import Together
+from tfexp.experiment.turns import Over
 from tfexp.train.generations import step_of_round
 from tfexp.train.once_per_step import OncePerStep
 
@@ -164,11 +165,14 @@ class _Worker:
         asleep(lambda: self.world.now >= later)
 
     def _work(self) -> None:
-        while not self.training.over:
+        while True:
             session = None
             try:
                 session = _Session(self.training, self.host, self.program.graph)
-                self._train(session)
+                with contextlib.suppress(Over):
+                    self._train(session)
+                self.training.done.add(self.index)
+                return
             except OpError as error:
                 if not (lost(error) or isinstance(error, errors.CancelledError)):
                     self.training.violations.append(Violation(f"{self.host.name}: {error!r}"))
@@ -190,7 +194,7 @@ class _Worker:
             self._pause()
         step = turns.join(session)
         turns.begin(session, step)
-        while not training.over:
+        while not (self.index == 0 and training.over):
             number = training.next_number(self.index, step_of_round(turns._round))
             step = turns.made(session, session.run(turns.fetches, {program.number: np.int32(number)}))
             training.made[self.index] += 1
@@ -202,6 +206,7 @@ class _Worker:
         if self.index == 0:
             turns.end(session)
             training.final = session.run(list(program.variables))
+            turns.dismiss(session)
 
 
 class _Training:
@@ -218,6 +223,7 @@ class _Training:
         self.ended: Counter[str] = Counter()
         self.violations: list[Violation] = []
         self.over = False
+        self.done: set[int] = set()
         for name in WORKERS:
             self.started(self.world.hosts[name])
 
@@ -282,9 +288,9 @@ def _run(training: _Training, events: int) -> None:
         raise Violation(f"the workers do not train any more: {training.made} steps, after {before}")
     training.over = True
     for _ in range(_PATIENCE):
-        if training.final is not None:
+        if len(training.done) == len(WORKERS):
             break
         happen()
     else:
-        raise Violation("the chief does not come to its end")
+        raise Violation(f"of the workers only {sorted(training.done)} come to their end")
     training.check(training.final)
