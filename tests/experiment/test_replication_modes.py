@@ -201,6 +201,19 @@ def test_two_workers_together_repeat_their_numbers_to_the_bit(way: str, cli: Cal
     assert "the numbers agree with run, to the bit" in ended.out
 
 
+def test_a_run_of_before_there_was_a_setting_of_the_cluster_goes_on(cli: Callable, tmp_path: Path) -> None:
+    assert cli(*CLUSTER, "train.steps=5", "train.eval_every=0", "hydra.run.dir=run").code == 0
+    config = tmp_path / "run" / "config.yaml"
+    newer = ("  restarts:", "  silence:")
+    lines = config.read_text().splitlines()
+    config.write_text("\n".join(line for line in lines if not line.startswith(newer)))
+    assert len(config.read_text().splitlines()) == len(lines) - len(newer)
+    ended = cli("resume=run", "train.steps=8")
+    assert ended.code == 0, ended.err
+    assert numbers(tmp_path / "run")["step"] == 8
+    assert "  restarts: 10" in config.read_text().splitlines(), "what it goes on with is written down"
+
+
 @pytest.mark.parametrize(("way", "update"), [("between_graph", "sync"), ("in_graph", "sync"), ("in_graph", "async")])
 def test_a_session_that_is_lost_is_no_step_lost(
     way: str, update: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
