@@ -19,6 +19,7 @@ from tfexp.experiment.schema import Settings
 from tfexp.experiment.update import Sync
 from tfexp.runtime.device_list import local_devices
 from tfexp.train.once_per_step import OncePerStep
+from tfexp.train.whole_updates import WholeUpdates
 
 __all__ = [
     "Copy",
@@ -47,7 +48,8 @@ class Program:
     gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
     the same variables. `sync` is how several processes make a step together; None: they do not. `summaries` is None if
     there are none. `ready` gives the names of the variables without a value; only a graph that shares them with others
-    has it. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
+    has it. `updates` knows whether an update was cut off, where that may be. `variables` are all variables in the order of
+    their names, `trained` the names of those that are trained.
     """
 
     graph: tf.Graph
@@ -69,6 +71,7 @@ class Program:
     trained: tuple[str, ...]
     others: tuple[Tower, ...] = ()
     sync: OncePerStep | None = None
+    updates: WholeUpdates | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,7 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
             train if isinstance(train, tf.Tensor) else train.outputs[0],
             shared=replica is not None,
             sync=sync,
+            updates=None if sync is None else sync.updates,
         )
     graph.finalize()
     return program
@@ -165,6 +169,7 @@ def complete(
     shared: bool,
     others: tuple[Tower, ...] = (),
     sync: OncePerStep | None = None,
+    updates: WholeUpdates | None = None,
 ) -> Program:
     """The default graph's program, with what the runner needs beside `train`; `copy` is what is evaluated.
 
@@ -195,6 +200,7 @@ def complete(
         trained=tuple(variable.op.name for variable in tf.trainable_variables()),
         others=others,
         sync=sync,
+        updates=updates,
     )
 
 

@@ -86,9 +86,7 @@ class _Driver:
     def train(self) -> tuple[dict[str, Any], list[Record]]:
         self.folder.logs.mkdir(exist_ok=True)
         self.hosting = hosting = _hosting(self.cluster, self.folder.logs)
-        # Workers that make their steps together, or in one client, do not yet go on without each other.
-        alone = not self.settings.update.together and not isinstance(self.settings.replication, InGraph)
-        restarts = Restarts(self.cluster.restarts if alone else 0, self.cluster.silence)
+        restarts = Restarts(self.cluster.restarts, self.cluster.silence)
         gang = Gang(hosting, self._tasks(), self.folder.logs, _say, self.cluster.start_within, restarts)
         with StopRequest(lambda: gang.wake("signal")) as stop:
             try:
@@ -189,10 +187,10 @@ class _Driver:
                 what = "starting it again" if self.hosting.starts_again else "waiting for it to come back"
                 _say(f"{name} {message['why']}; {what} (restart {message['attempt']} of {message['of']})")
                 self.lost_at[name] = time.perf_counter()
-                if name not in self.made:
+                if name not in self.workers:
                     self.provided = False
                 elif not message["same_process"]:
-                    self.before[name] = self.made[name]
+                    self.before.update({worker: self.made[worker] for worker in self._trained_by(name)})
                 if not self.going and not message["same_process"]:
                     self.ready.discard(name)
             case "back":
@@ -210,6 +208,10 @@ class _Driver:
                 where = f"the variables were restored from {Path(restored).name}" if restored else "no step was lost"
                 _say(f"{where}: going on after step {message['step']}")
                 self.step = message["step"]
+
+    def _trained_by(self, worker: str) -> list[str]:
+        """The workers whose steps this one makes."""
+        return list(self.made) if isinstance(self.settings.replication, InGraph) else [worker]
 
     def _goes_on(self, worker: str) -> None:
         """A worker has made a step: say so if that shows that a loss is overcome."""
