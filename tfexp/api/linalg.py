@@ -40,4 +40,21 @@ from tfexp.ops.tensor_products import tensordot as tensordot
 from tfexp.ops.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
 from tfexp.ops.tridiagonal import tridiagonal_solve as tridiagonal_solve
 
-__getattr__ = missing_from("tf.linalg")
+_OPERATORS = {
+    "operator": "",
+    "diagonals": "Diag Identity ScaledIdentity Zeros",
+    "dense": "FullMatrix LowerTriangular",
+    "composed": "BlockDiag Composition Kronecker",
+    "derived": "Adjoint Inversion LowRankUpdate",
+    "structured": "Householder Toeplitz",
+    "circulant": "Circulant Circulant2D Circulant3D",
+}
+
+__getattr__ = missing_from(
+    "tf.linalg",
+    {
+        f"LinearOperator{kind}": f"tfexp.linear_operators.{module}:LinearOperator{kind}"
+        for module, kinds in _OPERATORS.items()
+        for kind in (kinds.split() or [""])
+    },
+)
