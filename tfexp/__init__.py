@@ -414,6 +414,7 @@ if TYPE_CHECKING:
     from tfexp.ops.logical import logical_xor as logical_xor
     from tfexp.ops.matmul import matmul as matmul
     from tfexp.ops.matmul import sparse_matmul as sparse_matmul
+    from tfexp.ops.matrix_functions import sqrtm as matrix_square_root
     from tfexp.ops.matrix_initializers import orthogonal_initializer as orthogonal_initializer
     from tfexp.ops.norm import norm as norm
     from tfexp.ops.parsing import FixedLenFeature as FixedLenFeature

@@ -33,6 +33,9 @@ from tfexp.ops.linalg_functions import matvec as matvec
 from tfexp.ops.linalg_functions import normalize as normalize
 from tfexp.ops.linalg_functions import pinv as pinv
 from tfexp.ops.matmul import matmul as matmul
+from tfexp.ops.matrix_functions import expm as expm
+from tfexp.ops.matrix_functions import logm as logm
+from tfexp.ops.matrix_functions import sqrtm as sqrtm
 from tfexp.ops.nn_norm import l2_normalize as l2_normalize
 from tfexp.ops.norm import norm as norm
 from tfexp.ops.tensor_products import einsum as einsum
