@@ -432,6 +432,9 @@ if TYPE_CHECKING:
     from tfexp.ops.py_func import numpy_function as numpy_function
     from tfexp.ops.py_func import py_func as py_func
     from tfexp.ops.py_func import py_function as py_function
+    from tfexp.ops.quantize import dequantize as dequantize
+    from tfexp.ops.quantize import quantize as quantize
+    from tfexp.ops.quantize import quantize_v2 as quantize_v2
     from tfexp.ops.queue import FIFOQueue as FIFOQueue
     from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
     from tfexp.ops.queue import PriorityQueue as PriorityQueue
