@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tfexp.api import python_io as python_io
     from tfexp.api import quantization as quantization
     from tfexp.api import queue as queue
+    from tfexp.api import ragged as ragged
     from tfexp.api import random as random
     from tfexp.api import raw_ops as raw_ops
     from tfexp.api import resource_loader as resource_loader
@@ -574,6 +575,7 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_scope import no_regularizer as no_regularizer
     from tfexp.ops.variable_scope import variable_op_scope as variable_op_scope
     from tfexp.ops.variable_scope import variable_scope as variable_scope
+    from tfexp.ragged.tensor import RaggedTensor as RaggedTensor
     from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
     from tfexp.runtime.protos import ConfigProto as ConfigProto
     from tfexp.runtime.protos import GPUOptions as GPUOptions

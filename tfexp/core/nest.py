@@ -21,6 +21,18 @@ class Composite:
         """A value like this one of other tensors."""
         raise NotImplementedError
 
+    def fetched(self, values: Sequence[Any]) -> Any:
+        """What fetching it gives, of the arrays that its parts give."""
+        raise NotImplementedError
+
+    def fed(self, value: Any) -> Sequence[Any]:
+        """What feeding `value` feeds its parts with."""
+        raise NotImplementedError
+
+    def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What `function`, known as `name`, gives of arguments with this in it; NotImplemented where it has no meaning."""
+        return NotImplemented
+
 
 def is_nested(value: Any, expand_composites: bool = False) -> bool:
     """Whether `value` is a structure rather than a leaf."""

@@ -69,6 +69,12 @@ class SparseTensor(Composite):
     def with_parts(self, parts: Sequence[Tensor]) -> SparseTensor:
         return SparseTensor(*parts)
 
+    def fetched(self, values: Sequence[Any]) -> SparseTensorValue:
+        return SparseTensorValue(*values)
+
+    def fed(self, value: Any) -> Sequence[Any]:
+        return tuple(value)
+
     @property
     def op(self) -> Operation:
         """The operation that makes the values."""
