@@ -535,7 +535,6 @@ if TYPE_CHECKING:
     from tfexp.ops.string_hash import string_to_hash_bucket_strong as string_to_hash_bucket_strong
     from tfexp.ops.string_join import reduce_join as reduce_join
     from tfexp.ops.string_regex import regex_replace as regex_replace
-    from tfexp.ops.string_split import string_split as string_split
     from tfexp.ops.string_text import decode_base64 as decode_base64
     from tfexp.ops.string_text import encode_base64 as encode_base64
     from tfexp.ops.string_text import string_strip as string_strip
@@ -575,7 +574,8 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_scope import no_regularizer as no_regularizer
     from tfexp.ops.variable_scope import variable_op_scope as variable_op_scope
     from tfexp.ops.variable_scope import variable_scope as variable_scope
-    from tfexp.ragged.tensor import RaggedTensor as RaggedTensor
+    from tfexp.ragged_tensors.strings import string_split_v1 as string_split
+    from tfexp.ragged_tensors.tensor import RaggedTensor as RaggedTensor
     from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
     from tfexp.runtime.protos import ConfigProto as ConfigProto
     from tfexp.runtime.protos import GPUOptions as GPUOptions

@@ -11,8 +11,8 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant as dense_constant
 from tfexp.graph.scopes import name_scope
 from tfexp.ops import array_identity
-from tfexp.ragged.tensor import RaggedTensor
-from tfexp.ragged.value import RaggedTensorValue
+from tfexp.ragged_tensors.tensor import RaggedTensor
+from tfexp.ragged_tensors.value import RaggedTensorValue
 
 
 def constant(

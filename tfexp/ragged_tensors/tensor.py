@@ -17,8 +17,8 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_join, cumulative, reduce
 from tfexp.ops.cast import cast
-from tfexp.ragged import rows
-from tfexp.ragged.value import RaggedTensorValue
+from tfexp.ragged_tensors import rows
+from tfexp.ragged_tensors.value import RaggedTensorValue
 
 
 class RaggedTensor(Composite):
@@ -123,14 +123,14 @@ class RaggedTensor(Composite):
         row_splits_dtype: Any = dtypes.int64,
     ) -> RaggedTensor:
         """The rows of `tensor`: of these lengths, or without the `padding` at their ends, or whole."""
-        from tfexp.ragged.dense import from_tensor
+        from tfexp.ragged_tensors.dense import from_tensor
 
         return from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_dtype)
 
     @classmethod
     def from_sparse(cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:
         """The rows of a SparseTensor of two dimensions whose values fill every row from its beginning."""
-        from tfexp.ragged.dense import from_sparse
+        from tfexp.ragged_tensors.dense import from_sparse
 
         return from_sparse(st_input, name, row_splits_dtype)
 
@@ -264,12 +264,12 @@ class RaggedTensor(Composite):
 
     def to_tensor(self, default_value: Any = None, name: str | None = None) -> Tensor:
         """A tensor of the bounding shape, with `default_value` (0, "") where rows are shorter."""
-        from tfexp.ragged.dense import to_tensor
+        from tfexp.ragged_tensors.dense import to_tensor
 
         return to_tensor(self, default_value, name)
 
     def to_sparse(self, name: str | None = None) -> Any:
-        from tfexp.ragged.dense import to_sparse
+        from tfexp.ragged_tensors.dense import to_sparse
 
         return to_sparse(self, name)
 
@@ -290,7 +290,7 @@ class RaggedTensor(Composite):
         return nested
 
     def __getitem__(self, key: Any) -> Any:
-        from tfexp.ragged.indexing import item
+        from tfexp.ragged_tensors.indexing import item
 
         return item(self, key)
 
@@ -327,13 +327,13 @@ class RaggedTensor(Composite):
         return value.flat_values, *value.nested_row_splits
 
     def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        from tfexp.ragged.functions import ELEMENTWISE, FUNCTIONS
+        from tfexp.ragged_tensors.functions import ELEMENTWISE, FUNCTIONS
 
         if name in FUNCTIONS:
             module, _, found = FUNCTIONS[name].partition(":")
-            return getattr(importlib.import_module(f"tfexp.ragged.{module}"), found)(*args, **kwargs)
+            return getattr(importlib.import_module(f"tfexp.ragged_tensors.{module}"), found)(*args, **kwargs)
         if name in ELEMENTWISE:
-            from tfexp.ragged.elementwise import applied
+            from tfexp.ragged_tensors.elementwise import applied
 
             return applied(function, *args, **kwargs)
         return NotImplemented

@@ -8,8 +8,8 @@ from tfexp.graph.scopes import name_scope
 from tfexp.ops import array, array_fill
 from tfexp.ops.array_mask import where_v2
 from tfexp.ops.elementwise_binary import maximum, minimum
-from tfexp.ragged.arrays import gather, rows_between
-from tfexp.ragged.tensor import RaggedTensor
+from tfexp.ragged_tensors.arrays import gather, rows_between
+from tfexp.ragged_tensors.tensor import RaggedTensor
 
 
 def item(ragged: RaggedTensor, key: Any) -> Any:
@@ -34,7 +34,7 @@ def _item(ragged: Any, keys: list[Any]) -> Any:
         return ragged[tuple(keys)]
     first, rest = keys[0], keys[1:]
     if first is None:
-        from tfexp.ragged.arrays import expand_dims
+        from tfexp.ragged_tensors.arrays import expand_dims
 
         return expand_dims(_item(ragged, rest), 0)
     if isinstance(first, slice):
@@ -60,7 +60,7 @@ def _inner(ragged: RaggedTensor, keys: list[Any]) -> Any:
         return ragged
     first, rest = keys[0], keys[1:]
     if first is None:
-        from tfexp.ragged.arrays import expand_dims
+        from tfexp.ragged_tensors.arrays import expand_dims
 
         return expand_dims(_inner(ragged, rest), 1)
     if not isinstance(first, slice):

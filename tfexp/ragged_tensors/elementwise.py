@@ -11,8 +11,8 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_gather, check_compare
-from tfexp.ragged.tensor import RaggedTensor, converted
-from tfexp.ragged.value import RaggedTensorValue
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted
+from tfexp.ragged_tensors.value import RaggedTensorValue
 
 
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -4,6 +4,6 @@
 functions of texts that give it. Source: `tf.RaggedTensor`, `tf.ragged`, TF 1.15.
 """
 
-from tfexp.ragged.elementwise import bind_operators
+from tfexp.ragged_tensors.elementwise import bind_operators
 
 bind_operators()

@@ -24,8 +24,8 @@ from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.elementwise_rounding import ceil
 from tfexp.ops.sort import argsort
-from tfexp.ragged import rows
-from tfexp.ragged.tensor import RaggedTensor, converted
+from tfexp.ragged_tensors import rows
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted
 
 
 def range(

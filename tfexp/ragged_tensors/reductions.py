@@ -13,8 +13,8 @@ from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, reduce, segment
 from tfexp.ops.cast import cast
-from tfexp.ragged import rows
-from tfexp.ragged.tensor import RaggedTensor, converted
+from tfexp.ragged_tensors import rows
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted
 
 
 def _reduction(name: str, whole: Callable[..., Any], by_segment: Callable[..., Any]) -> Callable[..., Any]:

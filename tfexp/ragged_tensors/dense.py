@@ -13,8 +13,8 @@ from tfexp.ops import array, array_fill, array_gather, array_join, array_mask, c
 from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum, minimum
-from tfexp.ragged.rows import row_splits_to_segment_ids
-from tfexp.ragged.tensor import RaggedTensor
+from tfexp.ragged_tensors.rows import row_splits_to_segment_ids
+from tfexp.ragged_tensors.tensor import RaggedTensor
 
 
 def from_tensor(
