@@ -84,14 +84,12 @@ def string_split(
     sep: Any = None,
     skip_empty: bool = True,
     delimiter: Any = None,
-    result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> Any:
     """The parts of each string of a vector between the bytes of the delimiter (a blank), as a SparseTensor.
 
     An empty delimiter gives the single bytes. Empty parts are left out if `skip_empty`. Source: `tf.string_split`.
     """
-    _only_sparse(result_type)
     delimiter = (" " if sep is None else sep) if delimiter is None else delimiter
     with name_scope(name, "StringSplit", [source]):
         strings = convert_to_tensor(source, dtypes.string)
@@ -102,7 +100,6 @@ def strings_split(
     input: Any = None,
     sep: Any = None,
     maxsplit: int = -1,
-    result_type: str = "SparseTensor",
     source: Any = None,
     name: str | None = None,
 ) -> Any:
@@ -110,15 +107,9 @@ def strings_split(
 
     At most `maxsplit` splits are made of a string, if that is above 0. Source: `tf.strings.split`.
     """
-    _only_sparse(result_type)
     with name_scope(name, "StringSplit", [input if source is None else source]):
         strings = convert_to_tensor(input if source is None else source, dtypes.string)
         if strings.shape.rank == 0:
             strings = expand_dims(strings, 0)
         separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
         return SparseTensor(*string_split_v2_op(strings, separator, maxsplit=maxsplit))
-
-
-def _only_sparse(result_type: str) -> None:
-    if result_type != "SparseTensor":
-        raise ValueError(f"result_type must be 'SparseTensor': ragged tensors are not supported, got {result_type!r}")
