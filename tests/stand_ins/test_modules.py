@@ -10,11 +10,11 @@ import sys
 import pytest
 
 import tfexp as tf
-from tfexp import tensorflow_modules
 from tfexp.core.op import all_ops, find_op
-from tfexp.tensorflow_modules import generated_name, stand_for
+from tfexp.stand_ins.modules import generated_name, stand_for
+from tfexp.stand_ins.places import MESSAGES, OTHERS, PYTHON
 
-ROWS = {**tensorflow_modules._PYTHON, **tensorflow_modules._MESSAGES}
+ROWS = {**PYTHON, **OTHERS, **MESSAGES}
 OURS = sorted(
     {place.partition(":")[0] for places in ROWS.values() for place in places.split() if place.startswith("tfexp.")}
 )
