@@ -25,7 +25,7 @@ _ON_PATH = str(Path(__file__).parent / "stand_ins" / "on_path")
 def install(for_children: bool = False) -> None:
     """Answer `import tensorflow` and everything below it from here on.
 
-    for_children: so that Python processes which this one starts answer it too: those that take over its environment, and those
+    for_children: Python processes which this one starts shall answer it too: those that take over its environment, and those
     that are handed its `sys.path` (`multiprocessing`, pytest-xdist).
     """
     if for_children:

@@ -118,5 +118,5 @@ def test_digits_from_files(tmp_path):
     assert mnist.read_data_sets("", fake_data=True, one_hot=True).train.next_batch(2)[1][0][0] == 1
     with pytest.raises(ValueError, match="Validation size should be between 0 and 5"):
         mnist.read_data_sets(str(tmp_path))
-    with pytest.raises(OSError, match="train-images-idx3-ubyte.gz is not there"):
+    with pytest.raises(OSError, match=r"train-images-idx3-ubyte\.gz is not there"):
         mnist.read_data_sets(str(tmp_path / "empty"), source_url="http://127.0.0.1:9/")

@@ -1,4 +1,4 @@
-"""`tf.contrib.framework.smart_cond`: a conditional that is decided while the graph is built, where it can be. Source: TF 1.15."""
+"""`tf.contrib.framework.smart_cond`: conditionals decided while the graph is built, if they can be. Source: TF 1.15."""
 
 from __future__ import annotations
 

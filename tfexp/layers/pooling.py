@@ -57,7 +57,6 @@ class _Pooling(Layer):
             inputs, self._whole(self.pool_size), self._whole(self.strides), self.padding.upper(), data_format=layout
         )
 
-
     def _channels_last(self, inputs: Any, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
         """Pooling with the channels last, where they are turned to first."""
         turned = self.data_format == "channels_first"

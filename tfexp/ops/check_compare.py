@@ -9,8 +9,8 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.graph.control_flow import cond
 from tfexp.graph.constant_value import constant_value
+from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op
 from tfexp.graph.operation import Operation

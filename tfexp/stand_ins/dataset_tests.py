@@ -16,7 +16,7 @@ from tfexp.runtime.testing import TestCase
 class DatasetTestBase(TestCase):
     """A test case that takes data sets apart, in graphs and eagerly."""
 
-    def getNext(  # noqa: N802 (TensorFlow's name)
+    def getNext(
         self, dataset: Any, requires_initialization: bool = False, shared_name: str | None = None
     ) -> Callable[[], Any]:
         """A function that gives the next element, as a tensor of the graph or as what it is eagerly."""
@@ -24,14 +24,14 @@ class DatasetTestBase(TestCase):
             elements = iter(dataset)
             return lambda: next(elements)
         if requires_initialization:
-            iterator = iterators.make_initializable_iterator(dataset, shared_name)
-            self.evaluate(iterator.initializer)
+            initializable = iterators.make_initializable_iterator(dataset, shared_name)
+            self.evaluate(initializable.initializer)
+            element = initializable.get_next()
         else:
-            iterator = iterators.make_one_shot_iterator(dataset)
-        element = iterator.get_next()
+            element = iterators.make_one_shot_iterator(dataset).get_next()
         return lambda: element
 
-    def getDatasetOutput(self, dataset: Any, requires_initialization: bool = False) -> list[Any]:  # noqa: N802
+    def getDatasetOutput(self, dataset: Any, requires_initialization: bool = False) -> list[Any]:
         """All elements."""
         get_next, found = self.getNext(dataset, requires_initialization), []
         while True:
@@ -40,7 +40,7 @@ class DatasetTestBase(TestCase):
             except (errors.OutOfRangeError, StopIteration):
                 return found
 
-    def assertValuesEqual(self, expected: Any, actual: Any) -> None:  # noqa: N802
+    def assertValuesEqual(self, expected: Any, actual: Any) -> None:
         if isinstance(expected, SparseTensorValue):
             for one, other in zip(expected, actual, strict=True):
                 self.assertAllEqual(one, other)
@@ -60,7 +60,7 @@ class DatasetTestBase(TestCase):
             with self.assertRaises((errors.OutOfRangeError, StopIteration)):
                 self.evaluate(get_next())
 
-    def assertDatasetProduces(  # noqa: N802
+    def assertDatasetProduces(
         self,
         dataset: Any,
         expected_output: list[Any] | None = None,
@@ -86,13 +86,13 @@ class DatasetTestBase(TestCase):
         for _ in range(num_test_iterations):
             self._compare_all(self.getNext(dataset, requires_initialization), expected_output, assert_items_equal)
 
-    def assertDatasetsEqual(self, dataset1: Any, dataset2: Any) -> None:  # noqa: N802
+    def assertDatasetsEqual(self, dataset1: Any, dataset2: Any) -> None:
         """Both produce the same elements, of the same types, shapes and structure."""
         for aspect in ("output_types", "output_shapes", "output_classes"):
             self.assertEqual(getattr(dataset1, aspect), getattr(dataset2, aspect))
         self.assertDatasetProduces(dataset2, self.getDatasetOutput(dataset1))
 
-    def assertDatasetsRaiseSameError(  # noqa: N802
+    def assertDatasetsRaiseSameError(
         self, dataset1: Any, dataset2: Any, exception_class: Any, replacements: list[tuple[str, str]] | None = None
     ) -> None:
         """Both end with that error, in the same words but for `replacements` in the first one's."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from tfexp.stand_ins.decorators import unwrap
 
-ArgSpec = namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])  # noqa: PYI024 (as Python 2 had it)
+ArgSpec = namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
 FullArgSpec = inspect.FullArgSpec
 
 

@@ -22,7 +22,7 @@ DEFAULT_SOURCE_URL = SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/
 _IMAGES_MAGIC, _LABELS_MAGIC = 2051, 2049
 _PIXELS = 28 * 28
 
-Datasets = namedtuple("Datasets", ["train", "validation", "test"])  # noqa: PYI024 (TensorFlow's is one)
+Datasets = namedtuple("Datasets", ["train", "validation", "test"])
 
 
 def _integers(stream: Any, count: int) -> tuple[int, ...]:
@@ -134,7 +134,7 @@ def maybe_download(filename: str, work_directory: str, source_url: str) -> str:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(".partial")
         try:
-            urllib.request.urlretrieve(source_url, partial)  # noqa: S310 (the address is the program's)
+            urllib.request.urlretrieve(source_url, partial)
         except OSError as error:
             raise OSError(f"{path} is not there, and {source_url} cannot be fetched: {error}") from error
         partial.rename(path)

@@ -14,7 +14,7 @@ _FLOATS = (FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_DOUBLE)
 _DIGITS = 7  # decimal places at which floating-point fields are compared
 
 
-def assertProtoEqual(  # noqa: N802 (TensorFlow's name)
+def assertProtoEqual(
     self: Any,
     a: Any,
     b: Any,
@@ -36,7 +36,7 @@ def assertProtoEqual(  # noqa: N802 (TensorFlow's name)
         a, b = (NormalizeNumberFields(_copy(message)) for message in (a, b))
     texts = [text_format.MessageToString(message, as_utf8=True, descriptor_pool=None) for message in (a, b)]
     if texts[0] != texts[1]:
-        lines = difflib.unified_diff(*(text.splitlines(True) for text in texts), "a", "b")
+        lines = difflib.unified_diff(texts[0].splitlines(True), texts[1].splitlines(True), "a", "b")
         self.fail(f"{msg or 'the messages differ'}\n{''.join(lines)}")
 
 
@@ -46,7 +46,7 @@ def _copy(message: Message) -> Message:
     return copied
 
 
-def NormalizeNumberFields(pb: Any) -> Any:  # noqa: N802 (TensorFlow's name)
+def NormalizeNumberFields(pb: Any) -> Any:
     """Round the floating-point fields of a message, in place."""
     for descriptor, values in list(pb.ListFields()):
         if descriptor.type in _FLOATS:
@@ -72,7 +72,7 @@ def _messages(values: Any) -> Iterator[Message]:
         yield from (value for value in values if isinstance(value, Message))
 
 
-def ProtoEq(a: Any, b: Any) -> bool:  # noqa: N802 (TensorFlow's name)
+def ProtoEq(a: Any, b: Any) -> bool:
     """Whether two messages are equal."""
     return bool(a == b)
 
@@ -80,5 +80,5 @@ def ProtoEq(a: Any, b: Any) -> bool:  # noqa: N802 (TensorFlow's name)
 class ProtoAssertions:
     """A mixin for test cases."""
 
-    def assertProtoEqual(self, *args: Any, **kwargs: Any) -> None:  # noqa: N802 (TensorFlow's name)
+    def assertProtoEqual(self, *args: Any, **kwargs: Any) -> None:
         assertProtoEqual(self, *args, **kwargs)

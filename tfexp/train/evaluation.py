@@ -13,9 +13,9 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import get_default_graph
 from tfexp.ops.initializers import zeros_initializer
+from tfexp.ops.state import assign_add
 from tfexp.ops.summary import merge_all
 from tfexp.ops.variable_scope import get_variable
-from tfexp.ops.state import assign_add
 from tfexp.train.checkpoint_watching import checkpoints_iterator
 from tfexp.train.global_step import get_global_step
 from tfexp.train.monitored_session import MonitoredSession
@@ -53,7 +53,7 @@ class StopAfterNEvalsHook(SessionRunHook):
         self._evals_completed: Any = None
         self._log_progress = log_progress
         # Ten lines for an evaluation, or all of a short one.
-        self._log_every = 1 if num_evals is None or num_evals < 20 else math.floor(num_evals / 10.0)  # noqa: PLR2004
+        self._log_every = 1 if num_evals is None or num_evals < 20 else math.floor(num_evals / 10.0)
 
     def _set_evals_completed_tensor(self, updated_eval_step: Any) -> None:
         self._evals_completed = updated_eval_step
@@ -166,8 +166,8 @@ def evaluate_repeatedly(
         eval_ops = group(eval_ops, counted)
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
     scaffold = scaffold or Scaffold()
-    evaluations = 0
-    for path in checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout=timeout, timeout_fn=timeout_fn):
+    paths = checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout=timeout, timeout_fn=timeout_fn)
+    for evaluation, path in enumerate(paths, 1):
         creator = ChiefSessionCreator(scaffold=scaffold, checkpoint_filename_with_path=path, master=master, config=config)
         with MonitoredSession(session_creator=creator, hooks=[*hooks, final]) as session:
             _log.info("Starting evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.gmtime()))
@@ -175,7 +175,6 @@ def evaluate_repeatedly(
                 while not session.should_stop():
                     session.run(eval_ops, feed_dict)
             _log.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.gmtime()))
-        evaluations += 1
-        if max_number_of_evaluations is not None and evaluations >= max_number_of_evaluations:
+        if max_number_of_evaluations is not None and evaluation >= max_number_of_evaluations:
             break
     return final.final_ops_values

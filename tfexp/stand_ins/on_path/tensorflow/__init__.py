@@ -1,4 +1,4 @@
-"""`import tensorflow` in the processes that a program run by `tfexp.script` starts: the folder above is on their PYTHONPATH."""
+"""`import tensorflow` in processes that a program run by `tfexp.script` starts: the folder above is on their PYTHONPATH."""
 
 import importlib.util
 import sys
