@@ -1,10 +1,10 @@
 """`python -m tfexp.script file.py args…`: run an unmodified TensorFlow 1 script on tfexp.
 
 Inside the script `import tensorflow as tf` (also `tensorflow.compat.v1`) is tfexp; `sys.argv`, `__name__` and where modules
-are looked for are what `python file.py args…` would give it. Processes that the script starts find tfexp as well.
+are looked for are what `python file.py args…` would give it. Processes that the script starts find tfexp, too.
 
-`-m module args…` runs a module as `python -m module args…` does: `python -m tfexp.script -m pytest some_test.py` runs a suite
-that was written for TensorFlow.
+`-m module args…` runs a module as `python -m module args…` does; `python -m tfexp.script -m pytest some_test.py` runs a
+suite that was written for TensorFlow.
 """
 
 from __future__ import annotations
