@@ -31,6 +31,8 @@ class Stand(types.ModuleType):
                 found = _find(place, name)
                 if found is not _NOTHING:
                     return found
+            if name in _siblings():
+                return stand_for(_siblings()[name])
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: tfexp, which stands in here, lacks it")
 
     def __dir__(self) -> list[str]:
@@ -44,6 +46,12 @@ class Stand(types.ModuleType):
             else:
                 names |= set(dir(_place(module)))
         return sorted(names)
+
+
+@functools.cache
+def _siblings() -> dict[str, str]:
+    """{last part: module}: modules of TensorFlow's import each other, and programs take them from there."""
+    return {key.rpartition(".")[2]: f"tensorflow.python.{key}" for key in PYTHON if key.startswith(("framework.", "ops."))}
 
 
 _NOTHING = object()
