@@ -139,11 +139,14 @@ if TYPE_CHECKING:
     from tfexp.graph.type_spec import TensorSpec as TensorSpec
     from tfexp.graph.type_spec import TypeSpec as TypeSpec
     from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
+    from tfexp.graph.versions import COMPILER_VERSION as __compiler_version__
     from tfexp.graph.versions import GIT_VERSION as GIT_VERSION
+    from tfexp.graph.versions import GIT_VERSION as __git_version__
     from tfexp.graph.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
     from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
     from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
     from tfexp.graph.versions import VERSION as VERSION
+    from tfexp.graph.versions import VERSION as __version__
     from tfexp.graph.while_loop import while_loop as while_loop
     from tfexp.ops.accumulator import ConditionalAccumulator as ConditionalAccumulator
     from tfexp.ops.accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
@@ -589,7 +592,6 @@ if TYPE_CHECKING:
     from tfexp.runtime.session_handles import get_session_handle as get_session_handle
     from tfexp.runtime.session_handles import get_session_tensor as get_session_tensor
 
-__version__ = "0.1.0"
 __getattr__ = of_top_level(__file__)
 
 

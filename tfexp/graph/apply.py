@@ -128,10 +128,12 @@ class _CallBuilder:
         attr = self.op.attrs.get(arg.type_attr or "")
         try:
             if expected is None and attr is not None and attr.has_default and attr.allowed is not None:
-                # The value's own type comes before the attr's default as long as the op takes it.
-                tensor = convert_to_tensor(value, name=arg.name, as_ref=arg.is_ref)
-                if tensor.dtype.base_dtype in attr.allowed:
-                    return tensor
+                # The value's own type comes before the attr's default, if it has one and the op takes it. (A list of
+                # Dimensions has none: it becomes what is asked for.)
+                with contextlib.suppress(TypeError, ValueError):
+                    tensor = convert_to_tensor(value, name=arg.name, as_ref=arg.is_ref)
+                    if tensor.dtype.base_dtype in attr.allowed:
+                        return tensor
             return convert_to_tensor(
                 value, name=arg.name, dtype=expected, preferred_dtype=self._default(arg), as_ref=arg.is_ref
             )
