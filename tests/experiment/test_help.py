@@ -129,7 +129,7 @@ def test_a_setting_is_explained(explained: Callable) -> None:
         ("sampler", "sweep=grid has no sampler; with sweep=optuna:"),
         ("halving", "sweep.halving.least_steps=100"),
         ("sweep sweep=random", "sweep.trials=20"),
-        ("hydra.run.dir", "give it with  'hydra.run.dir=outputs/${now:"),
+        ("hydra.run.dir", "give it with  'hydra.run.dir=outputs/"),
         ("hydra.job.name experiment=digits_cnn", "conf/experiment/digits_cnn.yaml, line "),
         ("hydra", "hydra.searchpath=[]"),
         ("resume", "a run's folder: go on where it stopped"),

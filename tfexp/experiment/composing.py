@@ -27,7 +27,6 @@ from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import SettingError, nearest, no_such
 from tfexp.experiment.hints import hint_of, in_words
 from tfexp.experiment.inputs.input import Input
-from tfexp.experiment.missing import plugin
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.of_hydra import OfHydra
 from tfexp.experiment.optimizers import Optimizer
@@ -161,7 +160,7 @@ def composer(always: list[str]) -> Iterator[Compose]:
             config = plain(overrides)
         except MissingConfigException as error:
             group, _, choice = str(error.missing_cfg_file).rpartition("/")
-            problem = no_such("choice", choice, error.options or ()) + plugin(group, choice)
+            problem = no_such("choice", choice, error.options or ())
             raise SettingError(group, problem, "" if group.startswith("hydra/") else f"conf/{group}") from error
         except yaml.MarkedYAMLError as error:
             at = error.problem_mark
