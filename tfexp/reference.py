@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -107,7 +108,8 @@ def pages() -> dict[str, str]:
 def _section(one: Documented) -> list[str]:
     lines = [f"## {one.name}", ""]
     if one.signature:
-        lines += ["```python", f"{one.name}{one.signature}", "```", ""]
+        call = textwrap.wrap(f"{one.name}{one.signature}", 110, subsequent_indent="    ", break_on_hyphens=False)
+        lines += ["```python", *call, "```", ""]
     lines.append(_prose(one.text))
     if one.members:
         lines += ["", "| | |", "|---|---|"]

@@ -40,6 +40,9 @@ def test_commands_run(document: Document, cli: Callable, tmp_path: Path, monkeyp
     for name, content in document.files.items():
         (tmp_path / name).write_text(content)
     monkeypatch.syspath_prepend(str(tmp_path))
+    for name in document.files:
+        if name.startswith("test_"):
+            importlib.import_module(Path(name).stem)
     for command in document.commands:
         if APART.search(command) and document.path != README.path and command in README.commands:
             continue  # it takes long, and is run once

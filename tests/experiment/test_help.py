@@ -124,6 +124,8 @@ def test_a_setting_is_explained(explained: Callable) -> None:
         ("model model=own", "a model of one's own"),
         ("train.early_stop", "train.early_stop.patience=null"),
         ("train", "train.batch_size=32"),
+        ("model.member.hidden model=ensemble", "conf/model/mlp.yaml, line "),
+        ("model.member model=ensemble model@model.member=softmax", "model.member.l2=0.0"),
         ("sweep", "chosen  grid, by conf/config.yaml"),
         ("sweep.seeds sweep.seeds=4", "the command line: sweep.seeds=4"),
         ("sampler", "sweep=grid has no sampler; with sweep=optuna:"),
