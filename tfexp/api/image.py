@@ -1,4 +1,4 @@
-"""`tf.image`: re-exports."""
+"""`tf.image`: decoding, resizing, cropping, colours, boxes."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.image_adjust import adjust_brightness as adjust_brightness

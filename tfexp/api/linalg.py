@@ -1,4 +1,4 @@
-"""`tf.linalg`: re-exports."""
+"""`tf.linalg`: matrices: products, decompositions, norms."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.array_order import matrix_transpose as matrix_transpose

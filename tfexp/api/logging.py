@@ -1,4 +1,4 @@
-"""`tf.logging`: re-exports."""
+"""`tf.logging`: the log, with levels."""
 
 from logging import DEBUG as DEBUG
 from logging import ERROR as ERROR

@@ -1,4 +1,4 @@
-"""`tf.nn`: re-exports."""
+"""`tf.nn`: layers' ops: convolutions, activations, losses, recurrence, embeddings."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.batch_norm import fused_batch_norm as fused_batch_norm

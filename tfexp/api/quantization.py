@@ -1,4 +1,4 @@
-"""`tf.quantization`: re-exports."""
+"""`tf.quantization`: fake quantization."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args

@@ -1,4 +1,4 @@
-"""`tf.sparse`: re-exports."""
+"""`tf.sparse`: sparse tensors."""
 
 from tfexp.core.gone import missing_from
 from tfexp.graph.sparse_tensor import SparseTensor as SparseTensor

@@ -1,4 +1,4 @@
-"""`tf.strings`: re-exports."""
+"""`tf.strings`: tensors of texts."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.string_format import string_format as format

@@ -1,4 +1,4 @@
-"""`tf.metrics`: re-exports. It is loaded when first asked for."""
+"""`tf.metrics`: metrics that are updated step by step. It is loaded when first asked for."""
 
 from tfexp.core.gone import missing_from
 from tfexp.metrics.classes import mean_iou as mean_iou
