@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from tfexp.api import strings as strings
     from tfexp.api import summary as summary
     from tfexp.api import test as test
+    from tfexp.api import user_ops as user_ops
     from tfexp.api import version as version
     from tfexp.api.summary import Event as Event
     from tfexp.api.summary import SessionLog as SessionLog
@@ -560,6 +561,7 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_lists import global_variables as global_variables
     from tfexp.ops.variable_lists import global_variables_initializer as global_variables_initializer
     from tfexp.ops.variable_lists import initialize_all_tables as initialize_all_tables
+    from tfexp.ops.variable_lists import initialize_all_variables as initialize_all_variables
     from tfexp.ops.variable_lists import initialize_local_variables as initialize_local_variables
     from tfexp.ops.variable_lists import initialize_variables as initialize_variables
     from tfexp.ops.variable_lists import local_variables as local_variables

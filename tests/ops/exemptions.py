@@ -90,6 +90,7 @@ EXEMPT: dict[str, str] = {
         "their functions give ragged rows: tests/ragged_tensors/test_strings.py",
     ),
     "Dequantize": "quantised numbers cannot be fed as such: test_quantize.py, tests/golden/programs/quantization.py",
+    "Fact": "it has no inputs, and says one thing: test_extras.py",
     "PrintV2": "it prints: test_extras.py",
     "Timestamp": "another number at each run: test_extras.py",
     "FixedUnigramCandidateSampler": "its numbers are random: test_extras.py, tests/golden/programs/extras.py",
