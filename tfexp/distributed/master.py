@@ -27,6 +27,7 @@ from tfexp.distributed.master_sessions import Session, Signature
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
 from tfexp.plan.partition import task_of
+from tfexp.runtime.placement import dynamic_placer
 
 # How often time elapses between the last use of a session and its end.
 COLLECTED_AFTER = 2
@@ -141,6 +142,8 @@ class Master(PartialSteps):
             session.devices[task] = mine
         names = [d.name for task in session.tasks for d in session.devices[task]]
         session.assignment = Assignment(names, session.config.allow_soft_placement)
+        memory = {d.name: d.memory_limit for task in session.tasks for d in session.devices[task]}
+        session.placer = dynamic_placer(session.assignment, session.config, memory)
         session.incarnations = {d.name: d.incarnation for task in session.tasks for d in session.devices[task]}
         requests: list[tuple[str, Any]] = []
         for task in session.tasks:

@@ -30,7 +30,7 @@ from tfexp.graph.calls import called_functions
 from tfexp.graph.graph import PRODUCER_VERSION
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.assign import Assignment
+from tfexp.plan.assign import Places
 from tfexp.plan.branches import Branches, Conditions, Taken
 from tfexp.plan.cohesion import MERGES, PASSING_ON, Groups
 from tfexp.plan.levels import Levels
@@ -102,7 +102,7 @@ def partition(
     fetches: Sequence[Tensor],
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
-    assignment: Assignment,
+    assignment: Places,
     incarnations: dict[str, int],
     client_device: str,
     by_feeds: bool = False,
@@ -120,7 +120,7 @@ class _Partitioner:
         fetches: Sequence[Tensor],
         targets: Sequence[Operation],
         feeds: Sequence[Tensor],
-        assignment: Assignment,
+        assignment: Places,
         incarnations: dict[str, int],
         client_device: str,
         by_feeds: bool,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.assign import Assignment
+from tfexp.plan.assign import Places
 from tfexp.plan.bind import bind
 from tfexp.plan.buffers import assign_buffers
 from tfexp.plan.freeze import freeze
@@ -54,7 +54,7 @@ def make_plan(
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
     feed_shapes: Sequence[TensorShape],
-    assignment: Assignment,
+    assignment: Places,
     optimise: bool,
     threads: int = 1,
 ) -> Plan:
