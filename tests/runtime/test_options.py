@@ -28,10 +28,6 @@ def open_session(config):
         (tf.ConfigProto(use_per_session_threads=True), "ConfigProto.use_per_session_threads"),
         (tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True)), "ConfigProto.gpu_options.allow_growth"),
         (
-            tf.ConfigProto(gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=0.4)),
-            "ConfigProto.gpu_options.per_process_gpu_memory_fraction",
-        ),
-        (
             tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=1))),
             "ConfigProto.graph_options.optimizer_options",
         ),
@@ -52,7 +48,8 @@ def test_options_that_are_read_are_silent(caplog):
         inter_op_parallelism_threads=2,
         allow_soft_placement=True,
         operation_timeout_in_ms=10000,
-        gpu_options=tf.GPUOptions(visible_device_list=""),
+        placement_period=2,
+        gpu_options=tf.GPUOptions(visible_device_list="", per_process_gpu_memory_fraction=0.4),
     )
     with caplog.at_level(logging.WARNING, logger="tensorflow"):
         open_session(config)

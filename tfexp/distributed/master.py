@@ -24,6 +24,7 @@ from tfexp.distributed.events import (
 )
 from tfexp.distributed.master_partial import PartialSteps
 from tfexp.distributed.master_sessions import Session, Signature
+from tfexp.distributed.master_steps import OURS
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
 from tfexp.plan.partition import task_of
@@ -140,11 +141,12 @@ class Master(PartialSteps):
                     None, None, f"The server at {self._tasks[task]} was to be {task}, but says that it is {found}"
                 )
             session.devices[task] = mine
-        names = [d.name for task in session.tasks for d in session.devices[task]]
+        every = [d for task in session.tasks for d in session.devices[task]]
+        names = [d.name for d in every]
         session.assignment = Assignment(names, session.config.allow_soft_placement)
-        memory = {d.name: d.memory_limit for task in session.tasks for d in session.devices[task]}
+        memory = {d.name: d.memory_limit for d in every if d.description == OURS}  # others say what they say of every CPU
         session.placer = dynamic_placer(session.assignment, session.config, memory)
-        session.incarnations = {d.name: d.incarnation for task in session.tasks for d in session.devices[task]}
+        session.incarnations = {d.name: d.incarnation for d in every}
         requests: list[tuple[str, Any]] = []
         for task in session.tasks:
             name = DeviceName.parse(task)

@@ -26,13 +26,11 @@ from tfexp.distributed.program import GraphProgram, PartialProgram
 from tfexp.distributed.status import as_error, code_and_text
 from tfexp.distributed.transport import Transport
 from tfexp.distributed.worker import Worker
+from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.resources import Resources, SessionResources
 from tfexp.runtime.step import StepState
 
 _log = logging.getLogger("tfexp.distributed")
-
-# What `list_devices` says of the memory, as TensorFlow does of a CPU.
-_MEMORY_LIMIT = 268435456
 
 
 class _Call:
@@ -100,7 +98,8 @@ class Task:
         """
         self.own = own
         self.resources = Resources()
-        device = m.Device(f"{own}/device:CPU:0", "CPU", _MEMORY_LIMIT, secrets.randbits(63) | 1, OURS)
+        name = f"{own}/device:CPU:0"
+        device = m.Device(name, "CPU", memory_limits([name])[name], secrets.randbits(63) | 1, OURS)
         self.devices = (device,)
         self._tasks = tasks
         self._connect = connect

@@ -33,6 +33,10 @@ class Places(Protocol):
 
     def device_for(self, name: str, op: Op, attrs: Mapping[str, Any], wanted: str, origin: Operation | None) -> str: ...
 
+    def is_heavy(self, op: Operation) -> bool:
+        """Whether the node is known to take longer than a request to another task."""
+        ...
+
 
 class Assignment:
     """The devices of a session's nodes.
@@ -73,6 +77,10 @@ class Assignment:
     def device_for(self, name: str, op: Op, attrs: Mapping[str, Any], wanted: str, origin: Operation | None) -> str:
         """The device of a node that is no operation of the graph; not remembered."""
         return self._choose(name, origin, [(op, attrs)], DeviceName.parse(wanted), self._home)
+
+    def is_heavy(self, op: Operation) -> bool:
+        """What nodes take is not the simple placer's business."""
+        return False
 
     def choices(self, op: Operation) -> list[str]:
         """The devices that the node may be on, by its name for one and its kernels; without any, where it is already."""

@@ -37,6 +37,9 @@ from tfexp.plan.schedule import place as schedule
 from tfexp.plan.specialise import specialise
 from tfexp.plan.stage_times import step_seconds
 
+# Seconds from which a node is worth a request of its own to another task.
+_HEAVY = 300e-6
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -68,6 +71,14 @@ class Placement:
 
     def device_for(self, name: str, op: Op, attrs: Mapping[str, Any], wanted: str, origin: Operation | None) -> str:
         return self.assignment.device_for(name, op, attrs, wanted, origin)
+
+    def is_heavy(self, op: Operation) -> bool:
+        return self.costs.seconds.get(op.name, 0.0) >= _HEAVY
+
+    def describe(self) -> str:
+        """The estimates, in words."""
+        without = f", {self.simple_estimate * 1e3:.2f} ms without moves" if self.moved else ""
+        return f"dynamic placement: {len(self.moved)} nodes moved; estimated: {self.estimate * 1e3:.2f} ms a step{without}"
 
     def unmoved(self) -> Placement:
         """The simple placer's, at the same costs."""

@@ -144,7 +144,9 @@ class _Partitioner:
                     self.repeatable.add(op)
         self._give_joints_a_task(set(targets))
         kept = set(targets) | {t.op for t in self.fetches}
-        self.levels = Levels(self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds)
+        self.levels = Levels(
+            self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds, assignment.is_heavy
+        )
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
         self.front: dict[Edge, str] = {}  # what is sent in the place of a value that may be dead,
         self.behind: dict[Edge, str] = {}  # and what stands for it where it is received

@@ -13,9 +13,12 @@ from tfexp.plan.dynamic import Placement
 from tfexp.plan.measured import makespan
 
 # Steps of a new placement that are not measured: plans are made, buffers and connections are cold.
-_WARMING = 1
-# Placements that are tried at most.
-_MOST = 4
+_WARMING = 2
+# Rounds of measuring at most.
+_MOST = 5
+# A placement that was slower than another one, but is still simulated to take no more than this part of the simple one's
+# time, is measured once more: other programs take the processor, too.
+_PROMISING = 0.9
 
 _Key = frozenset[tuple[Any, str]]
 
@@ -39,8 +42,9 @@ class Trials:
         self._propose, self._learn = propose, learn
         self._period = period
         self._tried: dict[_Key, tuple[float, Placement]] = {}
-        self._begin()
+        self._rounds = 0
         self._settled = False
+        self._begin()
 
     def _begin(self) -> None:
         self._warming, self._took = _WARMING, list[float]()
@@ -61,30 +65,31 @@ class Trials:
         if len(self._took) < self._period:
             return False
         before = _key(self.placement)
-        self._tried[before] = min(self._took), self.placement
+        took = min([*self._took, self._tried[before][0]] if before in self._tried else self._took)
+        self._tried[before] = took, self.placement
+        self._rounds += 1
         self.placement = self._next()
         self._begin()
         return _key(self.placement) != before
 
     def _next(self) -> Placement:
         proposed = self._propose()
-        if _key(proposed) not in self._tried and len(self._tried) < _MOST:
-            return proposed
-        took, best = min(self._tried.values(), key=lambda tried: tried[0])
         simple = proposed.unmoved()
-        if took > simple.estimate and _key(simple) not in self._tried:
-            return simple
+        took, best = min(self._tried.values(), key=lambda tried: tried[0])
+        if self._rounds < _MOST:
+            if _key(proposed) not in self._tried:
+                return proposed
+            if _key(proposed) != _key(best) and proposed.estimate < _PROMISING * simple.estimate:
+                return proposed
+            if _key(simple) not in self._tried and simple.estimate < took:
+                return simple
         self._settled = True
-        return best
+        return {_key(p): p for p in (proposed, simple)}.get(_key(best), best)  # with what is known by now
 
     def describe(self) -> str:
         """What was estimated and measured of the placement, in words."""
         took = self._tried.get(_key(self.placement))
-        measured = "" if took is None else f"; it took {took[0] * 1e3:.2f} ms"
-        return (
-            f"dynamic placement: {len(self.placement.moved)} nodes moved, a step was estimated at "
-            f"{self.placement.estimate * 1e3:.2f} ms ({self.placement.simple_estimate * 1e3:.2f} ms without moves){measured}"
-        )
+        return self.placement.describe() + ("" if took is None else f"; it took {took[0] * 1e3:.2f} ms")
 
 
 def _key(placement: Placement) -> _Key:

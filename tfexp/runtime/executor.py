@@ -89,12 +89,17 @@ def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any
 
 
 class Progress:
-    """How far a step has come: the values so far, which steps have run, which turned out dead."""
+    """How far a step has come: the values so far, which steps have run, which turned out dead.
 
-    __slots__ = ("dead", "done", "values")
+    `readers`: how many steps are still to read each value, and one more for what is fetched or constant. A value that
+    nobody is to read any more is let go of.
+    """
 
-    def __init__(self, values: list[Any]):
+    __slots__ = ("dead", "done", "readers", "values")
+
+    def __init__(self, values: list[Any], readers: list[int]):
         self.values = values
+        self.readers = readers
         self.done: set[int] = set()
         self.dead: set[int] = set()
 
@@ -106,6 +111,9 @@ class Interpreter:
         self.plan = plan
         self._steps = [BoundStep(step, resources) for step in plan.steps]
         self._initial = [slot.constant for slot in plan.slots]
+        self._readers = [int(slot.constant is not None) for slot in plan.slots]
+        for i in (*(i for step in plan.steps for i in step.inputs), *(fetch.slot for fetch in plan.fetches)):
+            self._readers[i] += 1
 
     def run(self, fed: Sequence[np.ndarray], state: StepState | None = None, trace: Trace | None = None) -> list[Any]:
         """The fetched values. Raises OpErrors that name the node; every kernel's first result is held to its contract."""
@@ -138,7 +146,7 @@ class Interpreter:
 
     def begin(self) -> Progress:
         """A step of which nothing has run."""
-        return Progress(list(self._initial))
+        return Progress(list(self._initial), list(self._readers))
 
     def advance(
         self, progress: Progress, positions: Iterable[int], state: StepState | None, trace: Trace | None = None
@@ -209,7 +217,7 @@ class _Running:
             progress.dead.add(position)
             for i in step.outputs:
                 values[i] = DEAD
-            progress.done.add(position)
+            self._ended(position)
             return None
         _dereference(step, inputs)
         began = time.perf_counter()
@@ -228,8 +236,16 @@ class _Running:
             bound.checked = True
         for i, value in zip(step.outputs, outputs, strict=True):
             self._progress.values[i] = value
-        self._progress.done.add(started.position)
+        self._ended(started.position)
         return None
+
+    def _ended(self, position: int) -> None:
+        progress = self._progress
+        progress.done.add(position)
+        for i in self.plan.steps[position].inputs:
+            progress.readers[i] -= 1
+            if not progress.readers[i]:
+                progress.values[i] = None
 
 
 def _is_dead(step: Step, inputs: list[Any], dead: set[int]) -> bool:

@@ -16,7 +16,6 @@ _PLANNER = "the planner always does what pays"
 _CONFIG = {
     "use_per_session_threads": _SHARED_THREADS,
     "session_inter_op_thread_pool": _SHARED_THREADS,
-    "gpu_options.per_process_gpu_memory_fraction": _NO_GPU_MEMORY,
     "gpu_options.allow_growth": _NO_GPU_MEMORY,
     "gpu_options.allocator_type": _NO_GPU_MEMORY,
     "gpu_options.deferred_deletion_bytes": _NO_GPU_MEMORY,

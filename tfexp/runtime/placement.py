@@ -12,10 +12,10 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2, step_stats_pb2
 
-from tfexp.core import workers
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.plan.assign import Assignment
 from tfexp.plan.dynamic import DynamicPlacer
+from tfexp.runtime.cpu import step_threads
 
 NAME = "dynamic_placer"
 _STEP_STATS = "step_stats"
@@ -35,7 +35,7 @@ def dynamic_placer(assignment: Assignment, config: Any, memory: Mapping[str, int
     """The placer that a ConfigProto asks for; None for the simple one. `memory`: bytes, by device."""
     if config.placement_period <= 0:
         return None
-    placer = DynamicPlacer(assignment, workers.threads(), memory)
+    placer = DynamicPlacer(assignment, step_threads(config), memory)
     for optimizer in config.graph_options.rewrite_options.custom_optimizers:
         if optimizer.name == NAME and _STEP_STATS in optimizer.parameter_map:
             try:
