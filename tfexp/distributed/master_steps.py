@@ -22,6 +22,7 @@ from tfexp.distributed.session_graph import Elements
 from tfexp.distributed.status import with_prefix
 from tfexp.plan.dynamic import Placement
 from tfexp.plan.trials import Trials
+from tfexp.runtime.placement import record_estimate
 
 # Steps that a session remembers; more than a client has, unless it makes them up in a loop.
 _MAX_STEPS = 512
@@ -230,9 +231,14 @@ class Steps(Machine):
 
     def _complete(self, run: Run) -> list[Command]:
         self._end(run)
+        placement = None if run.prepared.trials is None else run.prepared.trials.placement
         measured = self._measured(run) if run.measured else []
         by_fetch = {edge.tensor: value for edge, value in run.values.items() if edge.target < 0}
         values = tuple([run.feeds[name] if name in run.feeds else by_fetch[name] for name in run.prepared.fetches])
+        if not run.traced:
+            run.metadata = None
+        elif placement is not None and run.metadata is not None:
+            record_estimate(run.metadata, placement)
         if run.options.output_partition_graphs:
             if run.metadata is None:
                 run.metadata = config_pb2.RunMetadata()
@@ -252,8 +258,6 @@ class Steps(Machine):
                     commands = [self._tell(s.task, m.DeregisterGraph(session.handle, graph)) for s, graph in stages]
             if not prepared.trials.measuring:
                 log.info("%s", prepared.trials.describe())
-        if not run.traced:
-            run.metadata = None
         return commands
 
     def _fail(self, run: Run, error: OpError) -> list[Command]:

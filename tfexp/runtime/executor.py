@@ -14,7 +14,7 @@ from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import group_inputs
 from tfexp.core.waiting import NOTHING, Waiting
-from tfexp.plan.plan import Keep, Plan, Step
+from tfexp.plan.plan import Keep, Plan, Section, Step
 from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.failures import as_op_error, uninitialized
@@ -110,6 +110,7 @@ class Interpreter:
     def __init__(self, plan: Plan, resources: AnyResources):
         self.plan = plan
         self._steps = [BoundStep(step, resources) for step in plan.steps]
+        self._sections = {section.strands[0].start: section for section in plan.sections}
         self._initial = [slot.constant for slot in plan.slots]
         self._readers = [int(slot.constant is not None) for slot in plan.slots]
         for i in (*(i for step in plan.steps for i in step.inputs), *(fetch.slot for fetch in plan.fetches)):
@@ -155,13 +156,32 @@ class Interpreter:
         running = _Running(self, progress, trace)
         left = list(positions)
         with self._surroundings():
-            for number, position in enumerate(left):
+            number = 0
+            while number < len(left):
+                section = self._sections.get(left[number])
+                if section is not None and left[number : number + len(section)] == list(section.positions()):
+                    self._advance_strands(running, section, state)
+                    number += len(section)
+                    continue
                 if state is not None:
-                    self._named(position, state.check)
-                started = running.start(position)
+                    self._named(left[number], state.check)
+                started = running.start(left[number])
                 if started is not None:
                     Flow(running, left[number:], state).run(started)
                     return
+                number += 1
+
+    def _advance_strands(self, running: _Running, section: Section, state: StepState | None) -> None:
+        """Run a section's strands, by as many threads as are free; the first error once all have ended."""
+
+        def work(part: int, start: int, stop: int) -> None:
+            for strand in section.strands[start:stop]:
+                for position in strand:
+                    if state is not None:
+                        self._named(position, state.check)
+                    running.start(position)
+
+        workers.share(work, len(section.strands))
 
     def resume(self, progress: Progress, started: Started, state: StepState | None) -> None:
         """Run all that is left of a step of which one node has been started and has to wait."""
@@ -243,7 +263,7 @@ class _Running:
         progress = self._progress
         progress.done.add(position)
         for i in self.plan.steps[position].inputs:
-            progress.readers[i] -= 1
+            progress.readers[i] -= 1  # two strands at once may count one too few: then the value stays till the end
             if not progress.readers[i]:
                 progress.values[i] = None
 

@@ -35,7 +35,7 @@ from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.executor import Interpreter
 from tfexp.runtime.options import tell_unsupported, tell_unsupported_of_run
 from tfexp.runtime.partial_run import PartialStep
-from tfexp.runtime.placement import dynamic_placer
+from tfexp.runtime.placement import dynamic_placer, record_estimate
 from tfexp.runtime.plan_cache import PlanCache
 from tfexp.runtime.resources import Resources, SessionResources
 from tfexp.runtime.step import ActiveSteps, current
@@ -157,6 +157,7 @@ class LocalStep:
         self._specialised: dict[Shapes, Compiled] = {}
         self._generic: Compiled | None = None
         self.placement: Placement | None = None  # the latest, of the dynamic placer
+        self._placed_again: set[Shapes] = set()
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """Run with these values, whose shapes are known to be allowed."""
@@ -187,7 +188,7 @@ class LocalStep:
         first = shapes not in self._specialised and (self._generic is None or len(self._specialised) < MAX_SPECIALISED)
         compiled = self._compiled(shapes)
         if first and self.placement is not None:
-            return self._measured(compiled, self.placement)
+            return self._measured(compiled, self.placement, shapes)
         if first or self._backend.config.operation_timeout_in_ms:
             return self._watchable(compiled)
         if len(self.ready) >= _MAX_SHAPES:
@@ -220,8 +221,8 @@ class LocalStep:
         interpreter = compiled.interpreter
         return self._backend.guarded(lambda values: interpreter.run(values, current.step, tracer), timeout_in_ms)
 
-    def _measured(self, compiled: Compiled, placement: Placement) -> Runner:
-        """The plan interpreted once, so that the dynamic placer knows better the next time that it places these nodes."""
+    def _measured(self, compiled: Compiled, placement: Placement, shapes: Shapes) -> Runner:
+        """The plan interpreted once, so that the dynamic placer knows better afterwards."""
 
         def run(values: Sequence[Any]) -> Sequence[Any]:
             tracer, step_stats = Tracer(), step_stats_pb2.StepStats()
@@ -230,9 +231,20 @@ class LocalStep:
             assert self._backend.placer is not None
             self._backend.placer.learn(step_stats, placement)
             log.info("%s; it took %.2f ms", placement.describe(), makespan(step_stats) * 1e3)
+            self._place_again(shapes, placement)
             return fetched
 
         return run
+
+    def _place_again(self, shapes: Shapes, placement: Placement) -> None:
+        """Let the step be planned once more, if by what was measured its nodes should be elsewhere."""
+        assert self._backend.placer is not None
+        fed = [TensorShape(shape) for shape in shapes]
+        with self._lock:
+            self.placement = self._backend.placer.place(self._fetches, self._targets, self._feeds, fed)
+            if self.placement.moved != placement.moved and shapes not in self._placed_again:
+                self._placed_again.add(shapes)
+                self._evict(shapes)
 
     def plan(self, shapes: Shapes | None, optimise: bool = True) -> Plan:
         """The plan for feeds of these shapes, or for all that the fed tensors allow."""
@@ -271,6 +283,8 @@ class LocalStep:
                 run_metadata.Clear()
                 if tracer is not None:
                     tracer.write(run_metadata.step_stats)
+                if self.placement is not None:
+                    record_estimate(run_metadata, self.placement)
                 if options.output_partition_graphs:
                     record_graphs(run_metadata, self.plan(None, optimise=False), compiled.plan)
 
