@@ -376,13 +376,19 @@ class Task:
     def _load(self, command: ev.Load) -> None:
         def load() -> GraphProgram:
             with self._lock:
-                resources = self._sessions.setdefault(command.session, SessionResources(self.resources))
+                resources = self._sessions.setdefault(command.session, self._new_resources(command.config))
             names = tuple(device.name for device in self.devices)
             program = GraphProgram(command.graph_def, command.config, resources, names)
             self._programs.setdefault(command.session, []).append(program)
             return program
 
         self._work(command.ask, load)
+
+    def _new_resources(self, config: config_pb2.ConfigProto | None) -> SessionResources:
+        """A session's: the task's, or its own where it does not want to share (`ConfigProto.isolate_session_state`)."""
+        if config is not None and config.isolate_session_state:
+            return SessionResources(Resources(), isolated=True)
+        return SessionResources(self.resources)
 
     def _execute(self, command: ev.Execute) -> None:
         state = self._states[command.ask]

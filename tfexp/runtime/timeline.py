@@ -78,8 +78,9 @@ def _event(name: str, phase: str, process: int, thread: int = 0, when: int | Non
 
 
 def _lanes(nodes: list[Any]) -> list[tuple[int, Any]]:
-    """Each node with the number of a lane, in which nothing else runs at its time: one for each thread, more for a thread that
-    ran others while a node of its waited.
+    """Each node with the number of a lane, in which nothing else runs at its time.
+
+    There is one for each thread, and more for a thread that ran others while a node of its waited.
     """
     free_at: list[tuple[int, int]] = []  # thread, and when the lane's last node ended
     placed = []
