@@ -142,8 +142,11 @@ class Assignment:
             origin,
             f"{prefix}{{{{node {name}}}}} was explicitly assigned to {wanted} but available devices are "
             f"[ {', '.join(sorted(self._names))} ]. Make sure the device specification refers to a valid device."
-            + (" The requested device appears to be a GPU, but there is none." if wanted.device_type == "GPU" else ""),
+            + (" The requested device appears to be a GPU, but there is none." if self._lacks_gpus(wanted) else ""),
         )
+
+    def _lacks_gpus(self, wanted: DeviceName) -> bool:
+        return wanted.device_type == "GPU" and all(device.device_type != "GPU" for device in self._parsed)
 
     def _matching(self, wanted: DeviceName) -> list[int]:
         return [n for n, device in enumerate(self._parsed) if wanted.matches(device)]
