@@ -260,6 +260,9 @@ class LocalStep:
             if backend.placer is not None:
                 self.placement = backend.placer.place(self._fetches, self._targets, self._feeds, fed)
                 places = self.placement
+                if backend.config.log_device_placement:
+                    for op, device in self.placement.moved.items():
+                        log_placement(op, device)
             return make_plan(
                 self._fetches, self._targets, self._feeds, fed, places, optimise, backend.threads, backend.memory
             )
