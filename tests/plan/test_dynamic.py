@@ -176,3 +176,15 @@ def test_what_is_slower_when_it_runs_is_taken_back(known: bool) -> None:
     found, steps = trials({False: 80, True: 95}, known)
     assert not found.placement.moved
     assert steps < 30
+
+
+def test_trials_that_cannot_be_measured_stop() -> None:
+    found, _ = trials({False: 80, True: 45})
+    with tf.Graph().as_default():
+        fetch = two_branches()
+    placer = DynamicPlacer(Assignment(TASKS))
+    begun = Trials(lambda: placer.place([fetch], [], [], []), placer.learn, period=3)
+    begun.stop()
+    assert not begun.measuring
+    assert not begun.ended(stats(("a", HERE, 0, 1)))
+    assert found.placement.moved

@@ -220,6 +220,8 @@ class Steps(Machine):
             if run.metadata is None:
                 run.metadata = config_pb2.RunMetadata()
             run.metadata.step_stats.MergeFrom(reply.step_stats)
+        elif run.prepared.trials is not None and not _is_ours(run.session.devices[stage.task]):
+            run.prepared.trials.stop()  # what a part of a step took says little
         run.ended.add(number)
         return self._advance(run)
 

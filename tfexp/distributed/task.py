@@ -401,10 +401,10 @@ class Task:
             partial = self._partial.get(id(command.run))
             if partial is None:
                 partial = self._partial[id(command.run)] = program.begin()
-            sent = partial.run(command.parts, dict(command.fed), state)
+            answer = partial.run(command.parts, dict(command.fed), state, command.trace)
             if not command.run.parts:
                 self._partial.pop(id(command.run), None)
-            return sent, None
+            return answer
 
         try:
             self._work(command.ask, execute)

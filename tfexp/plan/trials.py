@@ -53,6 +53,10 @@ class Trials:
     def measuring(self) -> bool:
         return not self._settled
 
+    def stop(self) -> None:
+        """Measure no more; the placement stays as it is."""
+        self._settled = True
+
     def ended(self, step_stats: Any) -> bool:
         """Take note of a step that ran with `placement`; whether that is another one now."""
         if self._settled:
