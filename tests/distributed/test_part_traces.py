@@ -11,14 +11,16 @@ from tests.distributed.clusters import leave_nothing, running
 def test_nodes_that_run_as_values_arrive_are_traced() -> None:
     with running(worker=3) as servers, tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [301, 301])
+        with tf.device("/job:worker/task:0"):
+            small = tf.reduce_sum(x, name="small")
         with tf.device("/job:worker/task:1"):
             large = tf.exp(x, name="large")
-        with tf.device("/job:worker/task:2"):
-            early, late = tf.sin(x, name="early"), tf.reduce_sum(large, name="late")
+        with tf.device("/job:worker/task:2"):  # one comes from the master, the other from the task that has it
+            early, late = tf.sin(small, name="early"), tf.reduce_sum(large, name="late")
         metadata = tf.RunMetadata()
         fed = {x: np.zeros([301, 301], np.float32)}
         with tf.Session(servers["worker:0"].target) as session:
             traced = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-            assert session.run([early, late], fed, traced, metadata)[1] == 301 * 301
+            assert session.run([early, late], fed, traced, metadata) == [0, 301 * 301]
         leave_nothing(servers)
     assert {"large", "early", "late"} <= {n.node_name for d in metadata.step_stats.dev_stats for n in d.node_stats}
