@@ -30,6 +30,7 @@ GROUPS = {
     "eager": "eager_speed.eager_speed",
     "queue": "queue_speed.queue_speed",
     "input": "input_speed.input_speed",
+    "dataset": "dataset_speed.dataset_speed",
     "checkpoint": "checkpoint_speed.checkpoint_speed",
     "cluster": "cluster_speed.cluster_speed",
     "placement": "placement_speed.placement_speed",
