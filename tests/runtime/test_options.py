@@ -32,8 +32,8 @@ def open_session(config):
             "ConfigProto.gpu_options.per_process_gpu_memory_fraction",
         ),
         (
-            tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=1))),
-            "ConfigProto.graph_options.optimizer_options",
+            tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1))),
+            "ConfigProto.graph_options.optimizer_options.opt_level",
         ),
     ],
 )

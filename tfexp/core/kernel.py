@@ -47,6 +47,12 @@ class Kernel:
     `waits`: where it would have to wait for other steps or nodes, it returns a `core.waiting.Waiting`.
     `reads_variable`: the result is the array of the one input, a variable's Ref, as it is now: whoever runs the kernel
     copies it where the step may update the variable before the last reader of the result.
+    `static`: names of inputs whose values decide how the rest is computed (axes, shapes). On "XLA", they must be known when
+    the node is compiled, and the kernel gets them as NumPy arrays.
+
+    On "XLA" the kernel runs once, to be compiled (`runtime.xla`): the inputs are stand-ins for arrays, on which NumPy's
+    functions, operators and in-place updates work as on arrays but whose values nobody can ask for, and `ctx` is the module
+    `jax`. `x.traced` is JAX's own array for a stand-in; results may be either.
     """
 
     function: Callable[..., Any]
@@ -57,6 +63,7 @@ class Kernel:
     shares: bool = False
     waits: bool = False
     reads_variable: bool = False
+    static: tuple[str, ...] = ()
 
     def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a node's attributes that the function takes."""

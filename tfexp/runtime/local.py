@@ -30,6 +30,7 @@ from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
 from tfexp.runtime.executor import Interpreter
+from tfexp.runtime.jit import jit_of
 from tfexp.runtime.options import tell_unsupported, tell_unsupported_of_run
 from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.plan_cache import PlanCache
@@ -80,6 +81,7 @@ class LocalBackend:
         logged = log_placement if self.config.log_device_placement else None
         self.assignment = Assignment(devices, self.config.allow_soft_placement, logged)
         self.plans = PlanCache(MAX_PLANS)
+        self.jit = jit_of(self.config)
         wanted = self.config.inter_op_parallelism_threads
         self.threads = min(wanted or workers.threads(), workers.threads())  # that may run a step's nodes
 
@@ -219,12 +221,14 @@ class LocalStep:
         if self._backend.config.log_device_placement:
             self._backend.assignment.place(self._backend.graph.get_operations())
         with denormals_flushed():  # constants are folded as the step would compute them
+            backend = self._backend
             return make_plan(
-                self._fetches, self._targets, self._feeds, fed, self._backend.assignment, optimise, self._backend.threads
+                self._fetches, self._targets, self._feeds, fed, backend.assignment, optimise, backend.threads, backend.jit
             )
 
     def explain(self, shapes: Shapes) -> Explanation:
-        plan = self.plan(shapes)
+        compiled = self._specialised.get(shapes)
+        plan = self.plan(shapes) if compiled is None else compiled.plan
         return Explanation(plan, generate(plan))
 
     def _run_watched(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
