@@ -128,11 +128,12 @@ class Op:
         waits: bool = False,
         reads_variable: bool = False,
         static: tuple[str, ...] = (),
+        floats: bool = False,
     ) -> Callable[[Rule], Rule]:
         """Attach `kernel(ctx, *arrays, **attrs)` for device types (`"CPU"`, `"XLA"`); the flags are `Kernel`'s."""
 
         def attach(function: Rule) -> Rule:
-            flags = (view, handle, takes_dead, shares, waits, reads_variable, static)
+            flags = (view, handle, takes_dead, shares, waits, reads_variable, static, floats)
             kernel = Kernel(function, _declared_attrs(function), *flags)
             for device in devices:
                 self.kernels[device] = kernel

@@ -12,14 +12,16 @@ phase and one colour (device and scope) make a segment, which runs when the othe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfexp.core.dtypes import DType
 from tfexp.core.kernel import Call, Kernel
 from tfexp.core.op import Op, parse_signature
+from tfexp.core.shape import TensorShape
 from tfexp.plan.alias import find_roots, writes
 from tfexp.plan.dependencies import before
 from tfexp.plan.ir import Draft, Node, Value, ref_flags
@@ -161,7 +163,7 @@ class _Step:
         kernel = node.op.kernels.get("XLA")
         if kernel is None or node in self._mortal or node.loop is not None or _is_constant(node):
             return False
-        refs, static = ref_flags(node), static_flags(node, kernel)
+        refs, static = ref_flags(node), static_flags(node.op, node.attrs, kernel)
         if not node.outputs and not any(refs):
             return False
         if node.op.allows_uninitialized_input and not writes(node, self.roots) <= self._with_value:
@@ -172,6 +174,8 @@ class _Step:
                     return False
             elif (is_static and value.constant is None) or spec_of(value) is None:
                 return False
+        if not kernel.takes(v.dtype for v, is_static in zip(node.inputs, static, strict=True) if not is_static):
+            return False
         return all(v.dtype._is_ref_dtype or spec_of(v) is not None for v in node.outputs)
 
     def variable_of(self, value: Value) -> Value | None:
@@ -309,7 +313,7 @@ def _member(node: Node, number: dict[Value, int]) -> Member:
         reads_through=tuple(
             v.dtype._is_ref_dtype and not is_ref for v, is_ref in zip(node.inputs, ref_flags(node), strict=True)
         ),
-        static=static_flags(node, kernel),
+        static=static_flags(node.op, node.attrs, kernel),
         outputs=tuple(number[v] for v in node.outputs),
     )
 
@@ -318,15 +322,15 @@ def _is_constant(node: Node) -> bool:
     return len(node.outputs) > 0 and all(v.constant is not None for v in node.outputs)
 
 
-def static_flags(node: Node, kernel: Kernel) -> tuple[bool, ...]:
+def static_flags(op: Op, attrs: Mapping[str, Any], kernel: Kernel) -> tuple[bool, ...]:
     """For each flat input, whether the kernel has to know its value when it is compiled."""
     flags: list[bool] = []
-    for arg in node.op.inputs:
+    for arg in op.inputs:
         count = 1
         if arg.number_attr:
-            count = node.attrs[arg.number_attr]
+            count = attrs[arg.number_attr]
         elif arg.type_list_attr:
-            count = len(node.attrs[arg.type_list_attr])
+            count = len(attrs[arg.type_list_attr])
         flags.extend([arg.name in kernel.static] * count)
     return tuple(flags)
 
@@ -334,19 +338,22 @@ def static_flags(node: Node, kernel: Kernel) -> tuple[bool, ...]:
 _KINDS = frozenset("biufc")
 
 
-def _spec(dims: Iterable[int | None] | None, dtype: Any) -> Spec | None:
-    kind = np.dtype(dtype)
-    if dims is None or (kind.kind not in _KINDS and kind.name != "bfloat16"):
+def can_hold(dtype: DType) -> bool:
+    """Whether compiled code has arrays of this type: numbers, of TensorFlow's types those that are NumPy's."""
+    kind = np.dtype(dtype.base_dtype.as_numpy_dtype)
+    return not dtype.base_dtype.is_quantized and (kind.kind in _KINDS or kind.name == "bfloat16")
+
+
+def _spec(shape: TensorShape, dtype: DType) -> Spec | None:
+    dims = shape.known_dims
+    if dims is None or None in dims or not can_hold(dtype):
         return None
-    known = tuple(dims)
-    return None if None in known else Spec(known, kind)  # type: ignore[arg-type]  # all known
+    return Spec(dims, np.dtype(dtype.base_dtype.as_numpy_dtype))  # type: ignore[arg-type]  # all are known
 
 
 def spec_of(value: Value) -> Spec | None:
     """The shape and dtype of a value, if it is an array of numbers of a known shape."""
-    if value.dtype.base_dtype.is_quantized:
-        return None
-    return _spec(value.shape.known_dims, value.dtype.as_numpy_dtype)
+    return _spec(value.shape, value.dtype)
 
 
 def known_spec(value: Value) -> Spec:
@@ -358,5 +365,4 @@ def known_spec(value: Value) -> Spec:
 def variable_spec(handle: Value) -> Spec | None:
     """The same of the variable that a handle stands for; a reference's shape is unknown where an Assign may change it."""
     assert handle.node is not None
-    shape = handle.shape if handle.dtype._is_ref_dtype else handle.node.attrs["shape"]
-    return _spec(shape.known_dims, handle.node.attrs["dtype"].base_dtype.as_numpy_dtype)
+    return _spec(handle.shape if handle.dtype._is_ref_dtype else handle.node.attrs["shape"], handle.node.attrs["dtype"])
