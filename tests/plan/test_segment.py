@@ -49,7 +49,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:
         seen.append(made)
         return run_members(made)
 
-    monkeypatch.setattr(local, "jit_of", lambda config, gpus=(): Jit(compiler, everywhere=True))
+    monkeypatch.setattr(local, "jit_of", lambda config, devices: Jit(compiler, everywhere=True))
     return seen
 
 
@@ -62,7 +62,7 @@ def marked(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:
         seen.append(made)
         return run_members(made)
 
-    monkeypatch.setattr(local, "jit_of", lambda config, gpus=(): Jit(compiler))
+    monkeypatch.setattr(local, "jit_of", lambda config, devices: Jit(compiler))
     return seen
 
 
@@ -194,5 +194,5 @@ def test_any_step_computes_the_same_in_segments(seed: int, monkeypatch: pytest.M
 
     plain = trajectory()
     monkeypatch.setattr(segment, "_WORTH_COMPILING", 1)
-    monkeypatch.setattr(local, "jit_of", lambda config, gpus=(): Jit(run_members, everywhere=True))
+    monkeypatch.setattr(local, "jit_of", lambda config, devices: Jit(run_members, everywhere=True))
     np.testing.assert_allclose(trajectory(), plain, rtol=1e-5, atol=1e-6)

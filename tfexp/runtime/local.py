@@ -81,7 +81,7 @@ class LocalBackend:
         logged = log_placement if self.config.log_device_placement else None
         self.assignment = Assignment(devices, self.config.allow_soft_placement, logged)
         self.plans = PlanCache(MAX_PLANS)
-        self.jit = jit_of(self.config)
+        self.jit = jit_of(self.config, devices)
         wanted = self.config.inter_op_parallelism_threads
         self.threads = min(wanted or workers.threads(), workers.threads())  # that may run a step's nodes
 

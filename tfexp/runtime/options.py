@@ -7,6 +7,7 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from tfexp.core import log
+from tfexp.runtime.gpus import has_plugin
 
 _SHARED_THREADS = "the threads that run the heavy nodes of steps are the process's: none of them ever waits"
 _NO_GPU_MEMORY = "the GPUs of this process are virtual, and have the computer's memory"
@@ -32,6 +33,7 @@ _CONFIG = {
     "graph_options.enable_bfloat16_sendrecv": "tensors travel as they are",
     "experimental": "nothing experimental of TensorFlow's is here",
 }
+_OF_REAL_GPUS = frozenset({"gpu_options.per_process_gpu_memory_fraction", "gpu_options.allow_growth"})
 _RUN = {
     "inter_op_thread_pool": _SHARED_THREADS,
     "debug_options": "tfdbg is not here: tf.Print and RunOptions.trace_level show values and times",
@@ -44,7 +46,8 @@ _told: set[str] = set()
 
 def tell_unsupported(config: config_pb2.ConfigProto | None) -> None:
     """Log, once in a process, each option of a ConfigProto that is set and has no effect."""
-    _tell("ConfigProto", config, _CONFIG)
+    has_effect = _OF_REAL_GPUS if has_plugin() else frozenset()
+    _tell("ConfigProto", config, {path: reason for path, reason in _CONFIG.items() if path not in has_effect})
 
 
 def tell_unsupported_of_run(options: config_pb2.RunOptions | None) -> None:

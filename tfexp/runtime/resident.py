@@ -58,5 +58,5 @@ def take(ref: Ref) -> Any:
 def put(ref: Ref, value: Any) -> None:
     """Let the variable have `value`, an array of a device. Call with `moving` held."""
     if not is_away(ref):
-        ref.__class__ = _away(type(ref))
+        ref.__class__ = _away(type(ref))  # type: ignore[arg-type]
     _slot.__set__(ref, value)

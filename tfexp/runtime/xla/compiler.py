@@ -21,9 +21,10 @@ from tfexp.core.errors import InternalError, InvalidArgumentError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import flatten_args, group_inputs
 from tfexp.core.workers import scratch
-from tfexp.plan.segment import Member, Segment
+from tfexp.plan.segment import Member, Segment, Variable
 from tfexp.runtime.failures import uninitialized
 from tfexp.runtime.resident import is_away, moving, put, take
+from tfexp.runtime.xla.cache import kept_on_disk
 from tfexp.runtime.xla.devices import device_of
 from tfexp.runtime.xla.stand_in import StandIn, unwrapped
 
@@ -34,9 +35,10 @@ _LARGE = 1 << 16  # bytes: below this a copy costs less than to avoid it
 class CompiledSegment:
     """What runs a segment: `f(*arrays, *refs)` gives the outputs' arrays. By several threads at once."""
 
-    def __init__(self, segment: Segment):
+    def __init__(self, segment: Segment, gpus: Sequence[int] = ()):
+        """`gpus`: JAX's number of each GPU of the session."""
         self.segment = segment
-        self.device = device_of(segment.device)
+        self.device = device_of(segment.device, gpus)
         self.seconds: float | None = None  # what compiling took, once it has
         self._lock = threading.Lock()
         self._compiled: Any = None
@@ -55,25 +57,35 @@ class CompiledSegment:
             if self._compiled is None:
                 self._compile()
             arrays = [self._handed_over(number, array) for number, array in enumerate(flat[:count])]
-            if self.segment.variables:
-                results = self._with_variables(arrays, flat[count:])
+            if any(variable.updated for variable in self.segment.variables):
+                with moving:
+                    results = self._run_with(arrays, flat[count:])
+                    # Before another step donates what this one made.
+                    self._wait_for(results)
+            elif self.segment.variables:
+                with moving:
+                    results = self._run_with(arrays, flat[count:])
+                self._wait_for(results)
             else:
                 results = self._compiled(*arrays, *self._constants)
-            if self.device.platform == "cpu":
-                # What was handed over without a copy may change as soon as the step goes on.
-                jax.block_until_ready(results)
+                self._wait_for(results)
             return tuple(_as_numpy(array) for array in results[: len(self.segment.outputs)])
 
-    def _with_variables(self, arrays: list[Any], refs: Sequence[Ref]) -> Sequence[Any]:
-        with moving:
-            values = [self._value_of(ref, v) for ref, v in zip(refs, self.segment.variables, strict=True)]
-            results: Sequence[Any] = self._compiled(*arrays, *self._constants, *values)
-            updated = [ref for ref, v in zip(refs, self.segment.variables, strict=True) if v.updated]
-            for ref, value in zip(updated, results[len(self.segment.outputs) :], strict=True):
-                put(ref, value)
+    def _run_with(self, arrays: list[Any], refs: Sequence[Ref]) -> Sequence[Any]:
+        """Take the variables' values, run, and put their next ones in their place. Call with `moving` held."""
+        pairs = list(zip(refs, self.segment.variables, strict=True))
+        results: Sequence[Any] = self._compiled(*arrays, *self._constants, *(self._value_of(*pair) for pair in pairs))
+        updated = [ref for ref, variable in pairs if variable.updated]
+        for ref, value in zip(updated, results[len(self.segment.outputs) :], strict=True):
+            put(ref, value)
         return results
 
-    def _value_of(self, ref: Ref, variable: Any) -> Any:
+    def _wait_for(self, results: Sequence[Any]) -> None:
+        """What was handed over without a copy, as on the CPU, may change as soon as the step goes on."""
+        if self.device.platform == "cpu":
+            jax.block_until_ready(results)
+
+    def _value_of(self, ref: Ref, variable: Variable) -> Any:
         value = take(ref)
         if value is None:
             raise uninitialized(ref)
@@ -113,7 +125,9 @@ class CompiledSegment:
             function = jax.jit(
                 self._traced, donate_argnums=donated, in_shardings=place, out_shardings=place, keep_unused=True
             )
-            compiled = function.lower(*[jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in shapes]).compile()
+            lowered = function.lower(*[jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in shapes])
+            with kept_on_disk():
+                compiled = lowered.compile()
             self._constants = [jax.device_put(array, self.device) for _, array in self._large]
             self.seconds = time.perf_counter() - began
             self._compiled = compiled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -14,9 +15,10 @@ def gpus() -> list[Any]:
     return [device for device in jax.devices() if device.platform != "cpu"]
 
 
-def device_of(name: str) -> Any:
-    """JAX's device for a device of this process: of `/gpu:N` the N-th that it sees, of any other the CPU."""
+def device_of(name: str, visible: Sequence[int] = ()) -> Any:
+    """JAX's device for a device of this process: for `/gpu:N` its GPU number `visible[N]`, for any other the CPU."""
     wanted = DeviceName.parse(name)
-    found = gpus() if wanted.device_type == "GPU" else []
     number = wanted.device_index or 0
-    return found[number] if number < len(found) else jax.devices("cpu")[0]
+    if wanted.device_type == "GPU" and number < len(visible):
+        return gpus()[visible[number]]
+    return jax.devices("cpu")[0]
