@@ -31,9 +31,14 @@ def jit_of(config: config_pb2.ConfigProto, devices: Collection[str] = ()) -> Jit
     return Jit(functools.partial(_compile, visible_order(config, len(gpus))), everywhere, frozenset(gpus))
 
 
+def can_compile() -> bool:
+    """Whether JAX is installed."""
+    return importlib.util.find_spec("jax") is not None
+
+
 def check_installed(who: str) -> None:
     """UnimplementedError, naming who asks, when JAX is not installed."""
-    if importlib.util.find_spec("jax") is None:
+    if not can_compile():
         raise UnimplementedError(None, None, f"{who}: compiling needs JAX, which is not installed: pip install 'tfexp[xla]'")
 
 
