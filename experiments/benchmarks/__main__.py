@@ -31,6 +31,7 @@ GROUPS = {
     "input": "input_speed.input_speed",
     "checkpoint": "checkpoint_speed.checkpoint_speed",
     "cluster": "cluster_speed.cluster_speed",
+    "xla": "xla_speed.xla_speed",
 }
 COMMITTED = Path(__file__).with_name("figures.json")
 

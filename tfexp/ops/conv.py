@@ -29,6 +29,7 @@ from tfexp.ops.windows import (
     lay_windows,
     spatial,
     to_last,
+    traced_last,
     window_shape,
 )
 
@@ -230,7 +231,7 @@ def _attach_forward(op: Op, rank: int) -> None:
     def _(jax: Any, input: Any, filter: Any, **attrs: Any) -> Any:
         data_format = _format(attrs, rank)
         lay = _checked_forward(input.shape, filter.shape, rank, attrs)
-        result = windows_xla.convolve(jax, to_last(input, data_format).traced, filter.traced, lay)
+        result = windows_xla.convolve(jax, traced_last(input, data_format), filter.traced, lay)
         return compiled_from_last(jax, result, data_format)
 
     @op.bind
@@ -262,7 +263,7 @@ def _attach_input_gradient(op: Op, rank: int) -> None:
         dims = _input_dims(input_sizes, filter.shape, out_backprop.shape, rank, data_format)
         lay = _checked_backward(name, dims, filter.shape, out_backprop.shape, rank, attrs)
         batch, depth = batch_and_depth(dims, data_format)
-        grad, last = to_last(out_backprop, data_format).traced, (batch, *lay.inputs, depth)
+        grad, last = traced_last(out_backprop, data_format), (batch, *lay.inputs, depth)
         return compiled_from_last(jax, windows_xla.input_gradient(jax, grad, filter.traced, lay, last), data_format)
 
     @op.bind
@@ -297,7 +298,7 @@ def _attach_filter_gradient(op: Op, rank: int) -> None:
         data_format = _format(attrs, rank)
         dims = tuple(int(d) for d in filter_sizes)
         lay = _checked_backward(name, input.shape, dims, out_backprop.shape, rank, attrs)
-        x, grad = to_last(input, data_format).traced, to_last(out_backprop, data_format).traced
+        x, grad = traced_last(input, data_format), traced_last(out_backprop, data_format)
         return windows_xla.filter_gradient(jax, x, grad, dims, lay)
 
 

@@ -31,6 +31,7 @@ from tfexp.ops.windows import (
     lay_windows,
     spatial,
     to_last,
+    traced_last,
     window_shape,
 )
 
@@ -237,7 +238,7 @@ def _attach_compiled_pool(op: Op, rank: int, function: Any) -> None:
         if over_depth is not None:
             return over_depth
         lay = _windows(x.shape, rank, attrs)
-        return compiled_from_last(jax, function(jax, to_last(x, data_format).traced, lay), data_format)
+        return compiled_from_last(jax, function(jax, traced_last(x, data_format), lay), data_format)
 
 
 _attach_compiled_pool(max_pool_op, 4, windows_xla.max_pool)
@@ -269,8 +270,8 @@ def _attach_max_gradients(grad_op: Op, second_op: Op, rank: int) -> None:
     @grad_op.kernel("XLA")
     def _(jax: Any, x: Any, y: Any, grad: Any, **attrs: Any) -> Any:
         data_format, lay = attrs["data_format"], _windows(x.shape, rank, attrs)
-        last = (to_last(array, data_format).traced for array in (x, grad))
-        return compiled_from_last(jax, windows_xla.max_pool_gradient(jax, *last, lay), data_format)
+        last, grad_last = traced_last(x, data_format), traced_last(grad, data_format)
+        return compiled_from_last(jax, windows_xla.max_pool_gradient(jax, last, grad_last, lay), data_format)
 
     @grad_op.bind
     def _(node: BindRequest) -> Call | None:
@@ -308,7 +309,7 @@ def _attach_mean_gradient(op: Op, rank: int) -> None:
         data_format = attrs["data_format"]
         dims = [int(d) for d in orig_input_shape]
         lay, (batch, depth) = _windows(dims, rank, attrs), batch_and_depth(dims, data_format)
-        gradient = windows_xla.avg_pool_gradient(jax, to_last(grad, data_format).traced, lay, (batch, *lay.inputs, depth))
+        gradient = windows_xla.avg_pool_gradient(jax, traced_last(grad, data_format), lay, (batch, *lay.inputs, depth))
         return compiled_from_last(jax, gradient, data_format)
 
     @op.bind

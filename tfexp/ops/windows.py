@@ -128,8 +128,13 @@ def from_last(x: Array, data_format: str) -> Array:
     return np.ascontiguousarray(np.moveaxis(x, -1, 1)) if channels_second(data_format) else x
 
 
+def traced_last(x: Any, data_format: str) -> Any:
+    """JAX's own array of a stand-in for one (`core.kernel.Kernel`), channels last."""
+    return to_last(x, data_format).traced  # type: ignore[attr-defined]
+
+
 def compiled_from_last(jax: Any, x: Any, data_format: str) -> Any:
-    """The same of an array of JAX's, which has no order in memory."""
+    """`from_last` of an array of JAX's, which has no order in memory."""
     return jax.numpy.moveaxis(x, -1, 1) if channels_second(data_format) else x
 
 
