@@ -52,32 +52,27 @@ class CompiledSegment:
         return f"XLA, {len(self.segment.members)} nodes, {compiled}"
 
     def __call__(self, *flat: Any) -> tuple[Any, ...]:
-        count = len(self.segment.inputs)
+        count, kept = len(self.segment.inputs), len(self.segment.outputs)
+        refs = flat[count:]
         with jax.enable_x64(True):
             if self._compiled is None:
                 self._compile()
             arrays = [self._handed_over(number, array) for number, array in enumerate(flat[:count])]
-            if any(variable.updated for variable in self.segment.variables):
-                with moving:
-                    results = self._run_with(arrays, flat[count:])
-                    # Before another step donates what this one made.
-                    self._wait_for(results)
-            elif self.segment.variables:
-                with moving:
-                    results = self._run_with(arrays, flat[count:])
-                self._wait_for(results)
-            else:
-                results = self._compiled(*arrays, *self._constants)
-                self._wait_for(results)
-            return tuple(_as_numpy(array) for array in results[: len(self.segment.outputs)])
+            results = self._run_with(arrays, refs) if refs else self._compiled(*arrays, *self._constants)
+            self._wait_for(results[:kept])
+            return tuple(_as_numpy(array) for array in results[:kept])
 
     def _run_with(self, arrays: list[Any], refs: Sequence[Ref]) -> Sequence[Any]:
-        """Take the variables' values, run, and put their next ones in their place. Call with `moving` held."""
+        """Take the variables' values, run, and put the next ones in their place."""
         pairs = list(zip(refs, self.segment.variables, strict=True))
-        results: Sequence[Any] = self._compiled(*arrays, *self._constants, *(self._value_of(*pair) for pair in pairs))
         updated = [ref for ref, variable in pairs if variable.updated]
-        for ref, value in zip(updated, results[len(self.segment.outputs) :], strict=True):
-            put(ref, value)
+        with moving:
+            values = [self._value_of(ref, variable) for ref, variable in pairs]
+            results: Sequence[Any] = self._compiled(*arrays, *self._constants, *values)
+            following = results[len(self.segment.outputs) :]
+            for ref, value in zip(updated, following, strict=True):
+                put(ref, value)
+            self._wait_for(following)  # before another step donates them
         return results
 
     def _wait_for(self, results: Sequence[Any]) -> None:
