@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from tfexp.api import test as test
     from tfexp.api import user_ops as user_ops
     from tfexp.api import version as version
+    from tfexp.api import xla as xla
     from tfexp.api.summary import Event as Event
     from tfexp.api.summary import SessionLog as SessionLog
     from tfexp.api.summary import Summary as Summary

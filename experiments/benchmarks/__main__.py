@@ -33,6 +33,7 @@ GROUPS = {
     "dataset": "dataset_speed.dataset_speed",
     "checkpoint": "checkpoint_speed.checkpoint_speed",
     "cluster": "cluster_speed.cluster_speed",
+    "xla": "xla_speed.xla_speed",
     "placement": "placement_speed.placement_speed",
     "trainers": "trainers.trainers",
     "sweep": "sweep_speed.sweep_speed",

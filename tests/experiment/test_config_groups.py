@@ -128,7 +128,12 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "cosine": ["schedule.decay_steps=90"],
         "cosine_restarts": ["schedule.first_steps=10"],
     },
-    "device": {"cpu": ["device.intra_op_threads=1"], "one_thread": [], "gpu": ["device.log_placement=false"]},
+    "device": {
+        "cpu": ["device.intra_op_threads=1"],
+        "one_thread": [],
+        "gpu": ["device.log_placement=false"],
+        "xla": ["device.jit=false"],
+    },
     "cluster": {
         "local": [],
         "2workers": ["cluster.hosting=process"],

@@ -32,8 +32,8 @@ def open_session(config):
         (tf.ConfigProto(use_per_session_threads=True), "ConfigProto.use_per_session_threads"),
         (tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True)), "ConfigProto.gpu_options.allow_growth"),
         (
-            tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=1))),
-            "ConfigProto.graph_options.optimizer_options",
+            tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1))),
+            "ConfigProto.graph_options.optimizer_options.opt_level",
         ),
     ],
 )
@@ -88,6 +88,7 @@ READ = {
         "device_filters": "distributed/test_cluster_steps.py",
         "gpu_options.visible_device_list": "runtime/test_devices.py",
         "gpu_options.per_process_gpu_memory_fraction": "runtime/test_device_memory.py",
+        "graph_options.optimizer_options.global_jit_level": "runtime/test_xla.py",
         "allow_soft_placement": "runtime/test_devices.py",
         "log_device_placement": "runtime/test_devices.py",
         "operation_timeout_in_ms": "runtime/test_flow.py",
@@ -105,7 +106,7 @@ def options_of(message, prefix=""):
     """The options of a message, and instead of a group that is neither read nor told of as a whole those in it."""
     for field in message.DESCRIPTOR.fields:
         path = f"{prefix}{field.name}"
-        if path in ("gpu_options", "graph_options"):
+        if path in ("gpu_options", "graph_options", "graph_options.optimizer_options"):
             yield from options_of(getattr(message, field.name), f"{path}.")
         else:
             yield path

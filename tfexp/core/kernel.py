@@ -16,7 +16,7 @@ name), or ValueError, TypeError, IndexError, ArithmeticError (these become Inval
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -47,6 +47,12 @@ class Kernel:
     `waits`: where it would have to wait for other steps or nodes, it returns a `core.waiting.Waiting`.
     `reads_variable`: the result is the array of the one input, a variable's Ref, as it is now: whoever runs the kernel
     copies it where the step may update the variable before the last reader of the result.
+    `static`: names of inputs whose values decide how the rest is computed (axes, shapes). On "XLA", they must be known when
+    the node is compiled, and the kernel gets them as NumPy arrays. `floats`: it takes no integers (whose division may fail).
+
+    On "XLA" the kernel runs once, to be compiled (`runtime.xla`): the inputs are stand-ins for arrays, on which NumPy's
+    functions, operators and in-place updates work as on arrays but whose values nobody can ask for, and `ctx` is the module
+    `jax`. `x.traced` is JAX's own array for a stand-in; results may be either.
     """
 
     function: Callable[..., Any]
@@ -57,10 +63,16 @@ class Kernel:
     shares: bool = False
     waits: bool = False
     reads_variable: bool = False
+    static: tuple[str, ...] = ()
+    floats: bool = False
 
     def declared(self, attrs: Mapping[str, Any]) -> dict[str, Any]:
         """Those of a node's attributes that the function takes."""
         return dict(attrs) if self.attr_names is None else {name: attrs[name] for name in self.attr_names}
+
+    def takes(self, dtypes: Iterable[DType]) -> bool:
+        """Whether the kernel computes with inputs of these types; static ones are not among them."""
+        return not self.floats or not any(dtype.base_dtype.is_integer for dtype in dtypes)
 
     def compute(self, ctx: KernelContext | None, *inputs: Any, **attrs: Any) -> Any:
         """Run it once; inputs grouped as `core.op.group_inputs` does."""

@@ -127,11 +127,14 @@ class Op:
         shares: bool = False,
         waits: bool = False,
         reads_variable: bool = False,
+        static: tuple[str, ...] = (),
+        floats: bool = False,
     ) -> Callable[[Rule], Rule]:
         """Attach `kernel(ctx, *arrays, **attrs)` for device types (`"CPU"`, `"XLA"`); the flags are `Kernel`'s."""
 
         def attach(function: Rule) -> Rule:
-            kernel = Kernel(function, _declared_attrs(function), view, handle, takes_dead, shares, waits, reads_variable)
+            flags = (view, handle, takes_dead, shares, waits, reads_variable, static, floats)
+            kernel = Kernel(function, _declared_attrs(function), *flags)
             for device in devices:
                 self.kernels[device] = kernel
             return function

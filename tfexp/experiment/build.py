@@ -19,6 +19,7 @@ from tfexp.experiment.placing import placed_dynamically
 from tfexp.experiment.schema import Placer, Settings
 from tfexp.experiment.update import Sync
 from tfexp.runtime.device_list import local_devices
+from tfexp.runtime.jit import can_compile
 from tfexp.train.once_per_step import OncePerStep
 from tfexp.train.whole_updates import WholeUpdates
 
@@ -282,6 +283,8 @@ def _summaries(objective: tf.Tensor) -> Any:
 
 def session_config(settings: Settings) -> tf.ConfigProto:
     """What the settings say to a session."""
+    if settings.device.jit and not can_compile():
+        raise SettingError("device.jit", "compiling needs JAX: pip install 'tfexp[xla]'")
     device, towers = settings.device, 0 if settings.cluster.tasks else settings.copies
     config = tf.ConfigProto(
         device_count={own_device(settings).device_type or "CPU": towers} if towers > 1 else None,
@@ -289,5 +292,6 @@ def session_config(settings: Settings) -> tf.ConfigProto:
         inter_op_parallelism_threads=device.inter_op_threads,
         allow_soft_placement=device.soft_placement,
         log_device_placement=device.log_placement,
+        graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=int(device.jit))),
     )
     return placed_dynamically(config, device) if device.placement is Placer.dynamic else config

@@ -90,10 +90,11 @@ def gradients(
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     if unconnected_gradients not in (UnconnectedGradients.NONE, UnconnectedGradients.ZERO):
         raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
-    with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]):
+    with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]) as scope:
         ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
         xs = convert_n_to_tensor(xs, name="x", as_ref=True)
         backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
+        backward.scope = scope[:-1]
         backward.colocate = colocate_gradients_with_ops
         backward.gate = gate_gradients
         backward.aggregation_method = _checked_method(aggregation_method)
@@ -112,6 +113,7 @@ def _as_list(value: Any) -> list[Any]:
 class _Backward:
     """One reverse pass."""
 
+    scope = ""
     colocate = False
     gate = False
     aggregation_method: int | None = None
@@ -231,7 +233,7 @@ class _Backward:
         for i, grad in enumerate(out_grads):
             if grad is None and is_trainable(op.outputs[i]):
                 out_grads[i] = self._zeros_for(op, i)
-        with name_scope(op.name + "_grad"):
+        with name_scope(op.name + "_grad"), self._compiled_with(op):
             in_grads = rule(op, *out_grads)
             in_grads = list(in_grads) if isinstance(in_grads, (list, tuple)) else [in_grads]
             if len(in_grads) != len(op._inputs):
@@ -307,6 +309,15 @@ class _Backward:
                 yield
         else:
             yield
+
+    def _compiled_with(self, op: Operation) -> contextlib.AbstractContextManager[None]:
+        """Where `op` is to be compiled (`tf.xla.experimental.jit_scope`), so is its gradient."""
+        if not op._attrs.get("_XlaCompile"):
+            return contextlib.nullcontext()
+        scope = op._attrs["_XlaScope"]
+        if op._attrs.get("_XlaSeparateCompiledGradients"):
+            scope = f"{scope if isinstance(scope, str) else scope.decode()}_grad_{self.scope}"
+        return get_default_graph()._attr_scope({"_XlaCompile": True, "_XlaScope": scope})
 
 
 def _loops_between(between: dict[Operation, None]) -> LoopGradients | None:

@@ -74,7 +74,7 @@ class Graph(Elements, Surroundings, Collections):
         with self._lock:
             attrs = dict(attrs or {})
             node_name = self._node_name(name or op_type)
-            self._apply_attr_scopes(op_type, attrs)
+            self._apply_attr_scopes(op_type, attrs, node_name)
             if self._container and op_def.is_stateful and attrs.get("container") == "":
                 attrs["container"] = self._container
             op = Operation(

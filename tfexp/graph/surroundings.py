@@ -7,9 +7,12 @@ does. Source: the context managers of `tf.Graph`, TF 1.15.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tfexp.core.device import DeviceName, DeviceSpec, canonical_name
 from tfexp.graph.operation import Operation
@@ -33,6 +36,7 @@ class Surroundings:
         self._colocation_stack: list[Operation] = []
         self._container = ""
         self._attr_scopes: dict[str, Any] = {}
+        self._jit_scopes = itertools.count()
         self._gradient_overrides: dict[str, str] = {}
         self._kernel_labels: dict[str, str] = {}
         self._control_flow_context: Any = None
@@ -52,9 +56,9 @@ class Surroundings:
             raise ValueError(f"{name!r} is not a valid node name")
         return self.unique_name(name)
 
-    def _apply_attr_scopes(self, op_type: str, attrs: dict[str, Any]) -> None:
+    def _apply_attr_scopes(self, op_type: str, attrs: dict[str, Any], name: str = "") -> None:
         for key, value in self._attr_scopes.items():
-            attrs.setdefault(key, value)
+            attrs.setdefault(key, value(NodeDef(name=name, op=op_type)) if callable(value) else value)
         if op_type in self._gradient_overrides:
             attrs.setdefault("_gradient_op_type", self._gradient_overrides[op_type])
         if op_type in self._kernel_labels:
@@ -203,7 +207,10 @@ class Surroundings:
 
     @contextlib.contextmanager
     def _attr_scope(self, attributes: dict[str, Any]) -> Iterator[None]:
-        """Give new nodes these native attributes; None removes one that an outer scope gives."""
+        """Give new nodes these native attributes, or what a function makes of a NodeDef of the node's name and type.
+
+        None removes one that an outer scope gives.
+        """
         saved = self._attr_scopes
         merged = {**saved, **attributes}
         self._attr_scopes = {key: value for key, value in merged.items() if value is not None}
@@ -211,6 +218,10 @@ class Surroundings:
             yield
         finally:
             self._attr_scopes = saved
+
+    def _next_jit_scope(self) -> int:
+        """The number of a new outermost `tf.xla.experimental.jit_scope`."""
+        return next(self._jit_scopes)
 
     @contextlib.contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:

@@ -241,7 +241,7 @@ def _reshaped(tensor: Array, shape: Array) -> Array:
     return np.reshape(tensor, dims)
 
 
-@reshape_op.kernel("CPU", view=True)
+@reshape_op.kernel("CPU", "XLA", view=True, static=("shape",))
 def _(ctx: Any, tensor: Array, shape: Array) -> Array:
     return _reshaped(tensor, shape)
 
@@ -287,7 +287,7 @@ def _(input: InputShape, dim: InputShape) -> TensorShape:
     return TensorShape([*dims[:position], 1, *dims[position:]])
 
 
-@expand_dims_op.kernel("CPU", view=True)
+@expand_dims_op.kernel("CPU", "XLA", view=True, static=("dim",))
 def _(ctx: Any, input: Array, dim: Array) -> Array:
     if np.size(dim) != 1:
         raise ValueError("'dim' must be a tensor with a single value")
@@ -352,7 +352,7 @@ def _(input: InputShape, *, squeeze_dims: list[int]) -> TensorShape:
     return TensorShape(None if input.known_dims is None else _squeezed(input.known_dims, squeeze_dims))
 
 
-@squeeze_op.kernel("CPU", view=True)
+@squeeze_op.kernel("CPU", "XLA", view=True)
 def _(ctx: Any, input: Array, *, squeeze_dims: list[int]) -> Array:
     dims = _squeezed(np.shape(input), squeeze_dims)
     return np.reshape(input, [d for d in dims or () if d is not None])

@@ -36,6 +36,11 @@ def _(dims: InputShape, value: InputShape) -> TensorShape:
     return dims.value_as_shape
 
 
+@fill_op.kernel("XLA", static=("dims",))
+def _(jax: Any, dims: Array, value: Array) -> Array:
+    return np.broadcast_to(value, tuple(dims.tolist()))
+
+
 @fill_op.kernel("CPU")
 def _(ctx: Any, dims: Array, value: Array) -> Array:
     if np.ndim(dims) != 1:
@@ -117,6 +122,8 @@ def _(ctx: Any, x: Any) -> Any:
     return np.full(x.shape, b"", object) if x.dtype == object else np.zeros(x.shape, x.dtype)
 
 
+zeros_like_op.kernel("XLA")(lambda jax, x: np.zeros_like(x))
+
 ones_like_op = define_op(
     "OnesLike(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,int8,uint8,int16,uint16,int32,uint32,int64,uint64,"
     "complex64,complex128,bool]}"
@@ -128,6 +135,9 @@ ones_like_op.shape(same_shape)
 def _(ctx: Any, x: Array) -> Array:
     x = np.asarray(x)
     return np.ones(x.shape, x.dtype)
+
+
+ones_like_op.kernel("XLA")(lambda jax, x: np.ones_like(x))
 
 
 @takes_composites
@@ -289,6 +299,13 @@ def _one_hot_position(axis: int, indices_rank: int) -> int:
     return indices_rank if axis == -1 else axis
 
 
+@one_hot_op.kernel("XLA", static=("depth",))
+def _(jax: Any, indices: Array, depth: Array, on_value: Array, off_value: Array, *, axis: int) -> Array:
+    position = _one_hot_position(axis, indices.ndim)
+    classes = np.arange(int(depth), dtype=indices.dtype).reshape((-1,) + (1,) * (indices.ndim - position))
+    return np.where(np.equal(np.expand_dims(indices, position), classes), on_value, off_value)
+
+
 @one_hot_op.kernel("CPU")
 def _(ctx: Any, indices: Array, depth: Array, on_value: Array, off_value: Array, *, axis: int) -> Array:
     if depth < 0:
@@ -352,7 +369,7 @@ def _(input: InputShape, shape: InputShape) -> TensorShape:
     return target
 
 
-@broadcast_to_op.kernel("CPU")
+@broadcast_to_op.kernel("CPU", "XLA", static=("shape",))
 def _(ctx: Any, input: Array, shape: Array) -> Array:
     dims = tuple(np.asarray(shape).tolist()) if np.ndim(shape) else (int(shape),)
     try:

@@ -96,7 +96,7 @@ def _concatenated(values: list[Array], axis: Array) -> Array:
     return np.concatenate(values, position)
 
 
-@concat_v2_op.kernel("CPU")
+@concat_v2_op.kernel("CPU", "XLA", static=("axis",))
 def _(ctx: Any, values: list[Array], axis: Array) -> Array:
     return _concatenated(values, axis)
 
@@ -122,7 +122,7 @@ def _(concat_dim: InputShape, values: list[InputShape]) -> TensorShape:
     return _concat_shape(values, concat_dim)
 
 
-@concat_op.kernel("CPU")
+@concat_op.kernel("CPU", "XLA", static=("concat_dim",))
 def _(ctx: Any, concat_dim: Array, values: list[Array]) -> Array:
     return _concatenated(values, concat_dim)
 
@@ -277,7 +277,7 @@ def _(values: list[InputShape], *, axis: int) -> TensorShape:
     return TensorShape([*dims[:position], len(values), *dims[position:]])
 
 
-@pack_op.kernel("CPU")
+@pack_op.kernel("CPU", "XLA")
 def _(ctx: Any, values: list[Array], *, axis: int) -> Array:
     first = np.shape(values[0])
     for i, value in enumerate(values):
@@ -350,6 +350,12 @@ def _(ctx: Any, value: Array, *, num: int, axis: int) -> list[Array]:
     if here[axis] != num:
         raise ValueError(f"Input shape axis {axis % len(here)} must equal {num}, got shape {dims_text(here)}")
     return [element_array(part) for part in np.moveaxis(value, axis, 0)]
+
+
+@unpack_op.kernel("XLA")
+def _(jax: Any, value: Array, *, num: int, axis: int) -> list[Array]:
+    first = np.moveaxis(value, axis, 0)
+    return [first[number] for number in range(num)]
 
 
 @unpack_op.gradient

@@ -69,9 +69,12 @@ def _selected(condition: Array, t: Array, e: Array) -> Array:
     t, e, condition = np.asarray(t), np.asarray(e), np.asarray(condition)
     if condition.ndim == 0:
         return t if condition else e
-    if condition.ndim == 1 and t.ndim > 1:
-        condition = condition.reshape((-1,) + (1,) * (t.ndim - 1))
-    return _chosen(condition, t, e)
+    return _chosen(_as_rows(condition, t.ndim) if condition.ndim == 1 else condition, t, e)
+
+
+def _as_rows(condition: Array, rank: int) -> Array:
+    """A vector, to choose among the first dimension of arrays of this rank."""
+    return condition.reshape((-1,) + (1,) * (rank - 1))
 
 
 @select_op.kernel("CPU", view=True)
@@ -84,6 +87,11 @@ def _(ctx: Any, condition: Array, t: Array, e: Array) -> Array:
     if len(dims) > 1 and dims != np.shape(t):
         raise ValueError(f"'cond' and 'then' must have the same size: {dims_text(dims)} vs. {dims_text(np.shape(t))}")
     return _selected(condition, t, e)
+
+
+@select_op.kernel("XLA")
+def _(jax: Any, condition: Array, t: Array, e: Array) -> Array:
+    return np.where(condition if condition.ndim != 1 else _as_rows(condition, t.ndim), t, e)
 
 
 @select_op.bind
@@ -126,6 +134,11 @@ def _(ctx: Any, condition: Array, t: Array, e: Array) -> Array:
             "broadcastable"
         ) from None
     return np.array(np.broadcast_to(_chosen(np.asarray(condition), t, e), dims))
+
+
+@select_v2_op.kernel("XLA")
+def _(jax: Any, condition: Array, t: Array, e: Array) -> Array:
+    return np.where(condition, t, e)
 
 
 @select_v2_op.bind

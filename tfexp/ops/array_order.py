@@ -98,7 +98,7 @@ transpose_op = define_op("Transpose(x: T, perm: Tperm) -> (y: T) {T: type; Tperm
 transpose_op.shape(_transposed_shape)
 
 
-@transpose_op.kernel("CPU", view=True)
+@transpose_op.kernel("CPU", "XLA", view=True, static=("perm",))
 def _(ctx: Any, x: Array, perm: Array) -> Array:
     return _transposed(x, perm)
 
@@ -119,7 +119,7 @@ conjugate_transpose_op = define_op(
 conjugate_transpose_op.shape(_transposed_shape)
 
 
-@conjugate_transpose_op.kernel("CPU", view=True)
+@conjugate_transpose_op.kernel("CPU", "XLA", view=True, static=("perm",))
 def _(ctx: Any, x: Array, perm: Array) -> Array:
     result = _transposed(x, perm)
     return result.conj() if np.iscomplexobj(result) else result
@@ -216,7 +216,7 @@ def _(tensor: InputShape, axis: InputShape) -> TensorShape:
     return tensor
 
 
-@reverse_v2_op.kernel("CPU", view=True)
+@reverse_v2_op.kernel("CPU", "XLA", view=True, static=("axis",))
 def _(ctx: Any, tensor: Array, axis: Array) -> Array:
     axes = axis.tolist()
     _check_reverse_axes(axes, np.ndim(tensor))
@@ -244,7 +244,7 @@ def _(tensor: InputShape, dims: InputShape) -> TensorShape:
     return tensor
 
 
-@reverse_op.kernel("CPU", view=True)
+@reverse_op.kernel("CPU", "XLA", view=True, static=("dims",))
 def _(ctx: Any, tensor: Array, dims: Array) -> Array:
     if len(dims) != np.ndim(tensor):
         raise ValueError(

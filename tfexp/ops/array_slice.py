@@ -72,7 +72,7 @@ def _slice_index(dims: Sequence[int], begin: list[int], size: list[int]) -> tupl
     return tuple(index)
 
 
-@slice_op.kernel("CPU", view=True)
+@slice_op.kernel("CPU", "XLA", view=True, static=("begin", "size"))
 def _(ctx: Any, input: Array, begin: Array, size: Array) -> Array:
     return input[_slice_index(np.shape(input), begin.tolist(), size.tolist())]
 
@@ -219,6 +219,13 @@ def _(ctx: Any, input: Array, begin: Array, end: Array, strides: Array, **attrs:
     return element_array(np.asarray(input)[index])
 
 
+@strided_slice_op.kernel("XLA", static=("begin", "end", "strides"))
+def _(jax: Any, input: Array, begin: Array, end: Array, strides: Array, **attrs: Any) -> Array:
+    index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), attrs)
+    _check_bounds(index, input.shape)
+    return input[index]
+
+
 @strided_slice_op.bind
 def _(node: BindRequest) -> Call | None:
     begin, end, strides = node.input_values[1:]
@@ -302,6 +309,15 @@ def _(ctx: Any, shape: Array, begin: Array, end: Array, strides: Array, dy: Arra
     return result
 
 
+@strided_slice_grad_op.kernel("XLA", static=("shape", "begin", "end", "strides"))
+def _(jax: Any, shape: Array, begin: Array, end: Array, strides: Array, dy: Array, **attrs: Any) -> Array:
+    index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), attrs)
+    _check_bounds(index, shape.tolist())
+    result = np.broadcast_to(np.zeros_like(dy, shape=()), tuple(shape.tolist())).copy()
+    result[index] = dy
+    return result
+
+
 @strided_slice_grad_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     masks = {name: op.attrs[name] for name in _MASK_NAMES}
@@ -361,6 +377,12 @@ def _(ctx: Any, input: Array, paddings: Array) -> Array:
     return _padded(input, paddings, b"" if np.asarray(input).dtype == object else 0)
 
 
+@pad_op.kernel("XLA", static=("paddings",))
+def _(jax: Any, input: Array, paddings: Array) -> Array:
+    margins = _check_paddings(input, paddings)
+    return np.pad(input, margins) if margins else input
+
+
 def _pad_gradient(op: Operation, grad: Tensor) -> Tensor:
     source, paddings = op.inputs[0], op.inputs[1]
     before = slice(paddings, [0, 0], stack([rank(source), 1]))
@@ -416,7 +438,7 @@ def _(input: InputShape, paddings: InputShape, *, mode: str) -> TensorShape:
     return _padded_shape(input, paddings)
 
 
-@mirror_pad_op.kernel("CPU")
+@mirror_pad_op.kernel("CPU", "XLA", static=("paddings",))
 def _(ctx: Any, input: Array, paddings: Array, *, mode: str) -> Array:
     margins = _check_paddings(input, paddings)
     _check_mirror(np.shape(input), margins, mode)

@@ -38,7 +38,7 @@ def _(split_dim: InputShape, value: InputShape, *, num_split: int) -> list[Tenso
     return [TensorShape([*dims[:axis], part, *dims[axis + 1 :]])] * num_split
 
 
-@split_op.kernel("CPU", view=True)
+@split_op.kernel("CPU", "XLA", view=True, static=("split_dim",))
 def _(ctx: Any, split_dim: Array, value: Array, *, num_split: int) -> list[Array]:
     dims, axis = np.shape(value), int(split_dim)
     if not -len(dims) <= axis < len(dims):
@@ -119,7 +119,7 @@ def _(value: InputShape, size_splits: InputShape, split_dim: InputShape, *, num_
     return [TensorShape([*dims[:axis], part, *dims[axis + 1 :]]) for part in parts]
 
 
-@split_v_op.kernel("CPU", view=True)
+@split_v_op.kernel("CPU", "XLA", view=True, static=("size_splits", "split_dim"))
 def _(ctx: Any, value: Array, size_splits: Array, split_dim: Array, *, num_split: int) -> list[Array]:
     dims, axis = np.shape(value), int(split_dim)
     if not -len(dims) <= axis < len(dims):

@@ -44,7 +44,7 @@ def _times(size: int | None, factor: int | None) -> int | None:
     return None if size is None or factor is None else size * factor
 
 
-@tile_op.kernel("CPU")
+@tile_op.kernel("CPU", "XLA", static=("multiples",))
 def _(ctx: Any, input: Array, multiples: Array) -> Array:
     factors = multiples.tolist()
     if len(factors) != np.ndim(input):

@@ -28,7 +28,7 @@ from tfexp.ops.elementwise_unary import reciprocal, rsqrt
 from tfexp.ops.image_blocks import run_blocks, wide
 from tfexp.ops.reduce import reduce_mean, reduce_sum
 from tfexp.ops.shape_rules import merged_dims, with_rank
-from tfexp.ops.windows import channels_second, from_last, to_last
+from tfexp.ops.windows import channels_second, compiled_from_last, from_last, to_last
 
 _EPSILON = "epsilon: float = 9.999999747378752e-05"
 _SAVED = "y: T, batch_mean: {0}, batch_variance: {0}, reserve_space_1: {0}, reserve_space_2: {0}"
@@ -270,9 +270,71 @@ def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
         return [_back(for_x, x, data_format), *vectors, nothing, nothing]
 
 
+def _attach_compiled(forward: Op, backward: Op, reserved: int) -> None:
+    """The same on whole arrays: a compiler finds its own blocks."""
+
+    @forward.kernel("XLA")
+    def _(
+        jax: Any,
+        x: Any,
+        scale: Any,
+        offset: Any,
+        mean: Any,
+        variance: Any,
+        *,
+        epsilon: float,
+        data_format: str,
+        is_training: bool,
+    ) -> list[Any]:
+        last = to_last(x, data_format)
+        rows = last.astype(wide(x.dtype)).reshape(-1, last.shape[-1])
+        dtype, count = rows.dtype, len(rows)
+        if is_training:
+            average = rows.mean(0)
+            spread = np.square(rows - average).mean(0)
+            unbiased = spread * np.asarray(count / max(count - 1, 1), dtype)
+        else:
+            average, spread = mean.astype(dtype), variance.astype(dtype)
+            unbiased = spread
+        factor = scale.astype(dtype) / np.sqrt(spread + np.asarray(epsilon, dtype))
+        y = ((rows - average) * factor + offset.astype(dtype)).reshape(last.shape).astype(x.dtype)
+        statistics = [s.astype(scale.dtype) for s in (average, unbiased, average, spread)]
+        nothing = [np.zeros_like(scale, shape=())] * reserved
+        return [compiled_from_last(jax, y.traced, data_format), *statistics, *nothing]
+
+    @backward.kernel("XLA")
+    def _(
+        jax: Any,
+        y_backprop: Any,
+        x: Any,
+        scale: Any,
+        mean: Any,
+        variance: Any,
+        *third: Any,
+        epsilon: float,
+        data_format: str,
+        is_training: bool,
+    ) -> list[Any]:
+        last = to_last(x, data_format)
+        rows = last.astype(wide(x.dtype)).reshape(-1, last.shape[-1])
+        grads = to_last(y_backprop, data_format).astype(rows.dtype).reshape(rows.shape)
+        dtype = rows.dtype
+        inverse = 1 / np.sqrt(variance.astype(dtype) + np.asarray(epsilon, dtype))
+        centred = rows - mean.astype(dtype)
+        for_offset, for_scale = grads.sum(0), (grads * centred).sum(0) * inverse
+        if is_training:
+            count = np.asarray(max(len(rows), 1), dtype)
+            grads = grads - for_offset / count - centred * (for_scale * inverse / count)
+        for_x = (grads * (scale.astype(dtype) * inverse)).reshape(last.shape).astype(x.dtype)
+        vectors = [v.astype(scale.dtype) for v in (for_scale, for_offset)]
+        nothing = np.zeros_like(scale, shape=(0,))
+        return [compiled_from_last(jax, for_x.traced, data_format), *vectors, nothing, nothing]
+
+
 for _forward, _backward in zip(_FORWARD, _BACKWARD, strict=True):
     _attach_shapes(_forward, _backward, _forward is fused_v3_op)
     _attach_kernels(_forward, _backward, _forward is fused_v3_op)
+    _attach_compiled(_forward, _backward, _forward is fused_v3_op)
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------

@@ -25,12 +25,12 @@ def _convert(x: np.ndarray, to: np.dtype[Any], out: np.ndarray | None = None) ->
     if x.dtype.kind == "c" and to.kind != "c":
         x = x.real if to.kind != "b" else np.not_equal(x, 0)
     if out is None:
-        return np.asarray(x).astype(to)
+        return x.astype(to)
     np.copyto(out, x, casting="unsafe")
     return out
 
 
-@cast_op.kernel("CPU")
+@cast_op.kernel("CPU", "XLA")
 def _(ctx: Any, x: np.ndarray, *, SrcT: dtypes.DType, DstT: dtypes.DType) -> np.ndarray:
     if "string" in (SrcT.name, DstT.name):
         raise UnimplementedError(None, None, f"Cast {SrcT.name} to {DstT.name} is not supported")

@@ -58,7 +58,7 @@ def _define_equality(op: Op, function: Any, when_incompatible: bool) -> None:
         except ValueError:
             return TensorShape([])
 
-    @op.kernel("CPU")
+    @op.kernel("CPU", "XLA")
     def _(ctx: Any, x: np.ndarray, y: np.ndarray, *, incompatible_shape_error: bool) -> np.ndarray:
         try:
             np.broadcast_shapes(np.shape(x), np.shape(y))

@@ -13,7 +13,7 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import conv_kernels
+from tfexp.ops import conv_kernels, windows_xla
 from tfexp.ops.array import Array, dims_text, shape, shape_n
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.windows import (
@@ -21,6 +21,7 @@ from tfexp.ops.windows import (
     batch_and_depth,
     check_explicit,
     check_length,
+    compiled_from_last,
     explicit_space,
     formatted,
     from_last,
@@ -28,6 +29,7 @@ from tfexp.ops.windows import (
     lay_windows,
     spatial,
     to_last,
+    traced_last,
     window_shape,
 )
 
@@ -225,6 +227,13 @@ def _attach_forward(op: Op, rank: int) -> None:
         lay = _checked_forward(input.shape, filter.shape, rank, attrs)
         return from_last(conv_kernels.convolve(to_last(input, data_format), filter, lay), data_format)
 
+    @op.kernel("XLA")
+    def _(jax: Any, input: Any, filter: Any, **attrs: Any) -> Any:
+        data_format = _format(attrs, rank)
+        lay = _checked_forward(input.shape, filter.shape, rank, attrs)
+        result = windows_xla.convolve(jax, traced_last(input, data_format), filter.traced, lay)
+        return compiled_from_last(jax, result, data_format)
+
     @op.bind
     def _(node: BindRequest) -> Call | None:
         if _format(node.attrs, rank).startswith("NC") or not _are_known(node):
@@ -247,6 +256,15 @@ def _attach_input_gradient(op: Op, rank: int) -> None:
         lay = _checked_backward(name, dims, filter.shape, out_backprop.shape, rank, attrs)
         depth = batch_and_depth(dims, data_format)[1]
         return from_last(conv_kernels.input_gradient(to_last(out_backprop, data_format), filter, lay, depth), data_format)
+
+    @op.kernel("XLA", static=("input_sizes",))
+    def _(jax: Any, input_sizes: Array, filter: Any, out_backprop: Any, **attrs: Any) -> Any:
+        data_format = _format(attrs, rank)
+        dims = _input_dims(input_sizes, filter.shape, out_backprop.shape, rank, data_format)
+        lay = _checked_backward(name, dims, filter.shape, out_backprop.shape, rank, attrs)
+        batch, depth = batch_and_depth(dims, data_format)
+        grad, last = traced_last(out_backprop, data_format), (batch, *lay.inputs, depth)
+        return compiled_from_last(jax, windows_xla.input_gradient(jax, grad, filter.traced, lay, last), data_format)
 
     @op.bind
     def _(node: BindRequest) -> Call | None:
@@ -274,6 +292,14 @@ def _attach_filter_gradient(op: Op, rank: int) -> None:
         lay = _checked_backward(name, input.shape, dims, out_backprop.shape, rank, attrs)
         x, grad = to_last(input, data_format), to_last(out_backprop, data_format)
         return conv_kernels.filter_gradient(x, grad, dims, lay)
+
+    @op.kernel("XLA", static=("filter_sizes",))
+    def _(jax: Any, input: Any, filter_sizes: Array, out_backprop: Any, **attrs: Any) -> Any:
+        data_format = _format(attrs, rank)
+        dims = tuple(int(d) for d in filter_sizes)
+        lay = _checked_backward(name, input.shape, dims, out_backprop.shape, rank, attrs)
+        x, grad = traced_last(input, data_format), traced_last(out_backprop, data_format)
+        return windows_xla.filter_gradient(jax, x, grad, dims, lay)
 
 
 def _are_known(node: BindRequest) -> bool:

@@ -300,7 +300,7 @@ def _pow(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndar
     return np.power(x, y, out=out)
 
 
-@pow_op.kernel("CPU", "XLA")
+@pow_op.kernel("CPU", "XLA", floats=True)
 def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _pow(x, y)
 

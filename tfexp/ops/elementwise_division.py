@@ -55,6 +55,9 @@ def _attach(op: Op, floating: Divide | None, integer: Divide | None, bound: bool
         return None if floating is None else Call(floating, out=True, elementwise=True)
 
     broadcasting(op).kernel("CPU")(compute)
+    if floating is not None:
+        # What fails for some values, as integers do for 0, cannot be compiled.
+        op.kernel("XLA", floats=True)(lambda jax, x, y: floating(x, y))
     if bound:
         op.bind(bind)
 
@@ -110,6 +113,11 @@ def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     # Zero wherever the divisor is, whatever is divided.
     result = np.zeros(np.broadcast_shapes(np.shape(x), np.shape(y)), x.dtype)
     return np.divide(x, y, out=result, where=np.not_equal(y, 0))
+
+
+@div_no_nan_op.kernel("XLA")
+def _(jax: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.where(np.equal(y, 0), np.zeros_like(x), np.divide(x, y))
 
 
 broadcasting(div_no_nan_op)
@@ -180,7 +188,7 @@ floor_mod = define_op(
 def _float_floor_mod(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     # The remainder of truncation, moved by one divisor where it has the other sign.
     remainder = np.asarray(np.fmod(x, y))
-    other_sign = np.not_equal(np.less(remainder, 0), np.less(y, 0)) & np.not_equal(remainder, 0)
+    other_sign = _have_other_sign(remainder, y)
     np.add(remainder, y, out=remainder, where=other_sign)
     if out is None:
         return remainder
@@ -188,7 +196,17 @@ def _float_floor_mod(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None
     return out
 
 
+def _have_other_sign(remainder: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.not_equal(np.less(remainder, 0), np.less(y, 0)) & np.not_equal(remainder, 0)
+
+
 _attach(floor_mod, _float_floor_mod, np.mod)
+
+
+@floor_mod.kernel("XLA", floats=True)
+def _(jax: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    remainder = np.fmod(x, y)
+    return np.where(_have_other_sign(remainder, y), np.add(remainder, y), remainder)
 
 
 @floor_mod.gradient

@@ -47,7 +47,7 @@ def _norms(x: Array, band: Array, bias: float, alpha: float) -> Array:
     return sums
 
 
-@lrn_op.kernel("CPU")
+@lrn_op.kernel("CPU", "XLA")
 def _(ctx: Any, input: Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
     if input.ndim != 4:
         raise ValueError("in must be 4-dimensional")
@@ -58,7 +58,7 @@ def _(ctx: Any, input: Array, *, depth_radius: int, bias: float, alpha: float, b
     return np.multiply(x, power, power).reshape(input.shape).astype(input.dtype, copy=False)
 
 
-@lrn_grad_op.kernel("CPU")
+@lrn_grad_op.kernel("CPU", "XLA")
 def _(
     ctx: Any,
     input_grads: Array,

@@ -102,6 +102,14 @@ def _(ctx: Any, features: Array, labels: Array) -> list[Array]:
     return _dense_cross_entropy(features, labels)
 
 
+@softmax_cross_entropy_op.kernel("XLA")
+def _(jax: Any, features: Array, labels: Array) -> list[Array]:
+    features, labels = np.broadcast_arrays(features, labels)
+    scores, probabilities, log_sums = _normalized(features, 1)
+    costs = np.where(np.equal(labels, 0), np.zeros_like(labels), np.multiply(labels, np.subtract(log_sums, scores)))
+    return [np.add.reduce(costs, 1), np.subtract(probabilities, labels)]
+
+
 @softmax_cross_entropy_op.bind
 def _(node: BindRequest) -> Call | None:
     features, labels = node.input_shapes
@@ -252,6 +260,26 @@ def _(ctx: Any, features: Array, labels: Array) -> list[Array]:
     if features.size and features.shape[1] == 0:
         raise ValueError(f"Must have at least one class, but got logits shape {dims_text(features.shape)}")
     return _sparse_cross_entropy(features, labels, np.arange(len(labels)))
+
+
+@sparse_softmax_cross_entropy_op.kernel("XLA")
+def _(jax: Any, features: Array, labels: Array) -> list[Array]:
+    """Rows whose label is no class are nan, which is all that compiled code can say of them."""
+    classes = np.arange(features.shape[1], dtype=labels.dtype)
+    column = np.expand_dims(labels, 1)
+    chosen = np.equal(column, classes)
+    nan = np.where((column >= 0) & (column < len(classes)), _zero(features.dtype), _nan(features.dtype))
+    scores, probabilities, log_sums = _normalized(features, 1)
+    loss = np.add.reduce(np.where(chosen, np.subtract(log_sums, scores), np.zeros_like(scores)), 1)
+    return [loss + nan[:, 0], np.subtract(probabilities, chosen.astype(features.dtype)) + nan]
+
+
+def _zero(dtype: Any) -> Any:
+    return scalar_array(0, dtype)
+
+
+def _nan(dtype: Any) -> Any:
+    return scalar_array(np.nan, dtype)
 
 
 @sparse_softmax_cross_entropy_op.bind

@@ -52,7 +52,7 @@ def _attach(op: Op, function: Any) -> None:
     def _(logits: InputShape) -> TensorShape:
         return with_rank_at_least(logits, 1)
 
-    @op.kernel("CPU")
+    @op.kernel("CPU", "XLA")
     def _(ctx: Any, logits: Array) -> Array:
         if np.ndim(logits) < 1:
             raise ValueError("logits must have >= 1 dimension, got []")

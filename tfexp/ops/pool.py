@@ -13,7 +13,7 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import pool_kernels
+from tfexp.ops import pool_kernels, windows_xla
 from tfexp.ops.array import Array, dims_text, shape
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_identity import stop_gradient
@@ -25,11 +25,13 @@ from tfexp.ops.windows import (
     channels_second,
     check_length,
     check_strides,
+    compiled_from_last,
     formatted,
     from_last,
     lay_windows,
     spatial,
     to_last,
+    traced_last,
     window_shape,
 )
 
@@ -228,6 +230,23 @@ _attach_pool(max_pool3d_op, 5, pool_kernels.max_pool)
 _attach_pool(avg_pool3d_op, 5, pool_kernels.avg_pool)
 
 
+def _attach_compiled_pool(op: Op, rank: int, function: Any) -> None:
+    @op.kernel("XLA")
+    def _(jax: Any, x: Any, **attrs: Any) -> Any:
+        data_format = attrs["data_format"]
+        over_depth = pool_depth(x, attrs["ksize"], attrs["strides"], data_format) if op is max_pool_op else None
+        if over_depth is not None:
+            return over_depth
+        lay = _windows(x.shape, rank, attrs)
+        return compiled_from_last(jax, function(jax, traced_last(x, data_format), lay), data_format)
+
+
+_attach_compiled_pool(max_pool_op, 4, windows_xla.max_pool)
+_attach_compiled_pool(avg_pool_op, 4, windows_xla.avg_pool)
+_attach_compiled_pool(max_pool3d_op, 5, windows_xla.max_pool)
+_attach_compiled_pool(avg_pool3d_op, 5, windows_xla.avg_pool)
+
+
 def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, data_format: str) -> Array:
     """`pool_kernels.max_pool_gradient` in any data format, with the shapes checked."""
     check_pooled(x, lay, data_format, orig_output=y, grad=grad)
@@ -247,6 +266,12 @@ def _attach_max_gradients(grad_op: Op, second_op: Op, rank: int) -> None:
     @grad_op.kernel("CPU", shares=True)
     def _(ctx: Any, x: Array, y: Array, grad: Array, **attrs: Any) -> Array:
         return max_pool_gradient(x, y, grad, _windows(x.shape, rank, attrs), attrs["data_format"])
+
+    @grad_op.kernel("XLA")
+    def _(jax: Any, x: Any, y: Any, grad: Any, **attrs: Any) -> Any:
+        data_format, lay = attrs["data_format"], _windows(x.shape, rank, attrs)
+        last, grad_last = traced_last(x, data_format), traced_last(grad, data_format)
+        return compiled_from_last(jax, windows_xla.max_pool_gradient(jax, last, grad_last, lay), data_format)
 
     @grad_op.bind
     def _(node: BindRequest) -> Call | None:
@@ -278,6 +303,14 @@ def _attach_mean_gradient(op: Op, rank: int) -> None:
         batch, depth = batch_and_depth(dims, data_format)
         check_alike("grad", grad.shape, formatted(batch, lay.outputs, depth, data_format).as_list())  # type: ignore[arg-type]
         return from_last(pool_kernels.avg_pool_gradient(to_last(grad, data_format), lay), data_format)
+
+    @op.kernel("XLA", static=("orig_input_shape",))
+    def _(jax: Any, orig_input_shape: Array, grad: Any, **attrs: Any) -> Any:
+        data_format = attrs["data_format"]
+        dims = [int(d) for d in orig_input_shape]
+        lay, (batch, depth) = _windows(dims, rank, attrs), batch_and_depth(dims, data_format)
+        gradient = windows_xla.avg_pool_gradient(jax, traced_last(grad, data_format), lay, (batch, *lay.inputs, depth))
+        return compiled_from_last(jax, gradient, data_format)
 
     @op.bind
     def _(node: BindRequest) -> Call | None:

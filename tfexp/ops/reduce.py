@@ -176,6 +176,10 @@ def _attach(op: Op, reducer: Reducer) -> None:
         x = np.asarray(x)
         return reducer(x, normalized_axes(axes, x.ndim), keep_dims)
 
+    @op.kernel("XLA", static=("reduction_indices",))
+    def _(jax: Any, x: np.ndarray, axes: np.ndarray, *, keep_dims: bool) -> np.ndarray:
+        return reducer(x, normalized_axes(axes, x.ndim), keep_dims)
+
     @op.bind
     def _(node: BindRequest) -> Call | None:
         axes, shape = node.input_values[1], node.input_shapes[0]

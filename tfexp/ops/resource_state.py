@@ -75,7 +75,7 @@ def _(resource: InputShape) -> TensorShape:
     return resource.of_handle
 
 
-@read_variable_op.kernel("CPU", reads_variable=True)
+@read_variable_op.kernel("CPU", "XLA", reads_variable=True)
 def _(ctx: Any, resource: Ref) -> np.ndarray:
     return state.buffer_of(resource)
 
@@ -128,7 +128,7 @@ def _assign(ref: Ref, value: Any) -> None:
     ref.assign(value)
 
 
-assign_variable_op.kernel("CPU")(lambda ctx, resource, value: _assign(resource, value))
+assign_variable_op.kernel("CPU", "XLA")(lambda ctx, resource, value: _assign(resource, value))
 assign_variable_op.bind(lambda node: Call(_assign))
 
 
@@ -136,7 +136,7 @@ def _define_update(name: str, update: state.Update) -> Op:
     op = variable_op(f"{name}VariableOp(resource: resource, value: dtype) -> () {{dtype: type}} #stateful")
     op.shape(_check_value)
 
-    @op.kernel("CPU")
+    @op.kernel("CPU", "XLA")
     def _(ctx: Any, resource: Ref, value: Any) -> None:
         update(resource, value)
 

@@ -286,7 +286,7 @@ def _(ctx: Any, input: Array, *, block_size: int, data_format: str) -> Array:
     return _from_nhwc(blocks.reshape(batch, rows // block_size, columns // block_size, -1), data_format)
 
 
-@depth_to_space_op.kernel("CPU", view=True)
+@depth_to_space_op.kernel("CPU", "XLA", view=True)
 def _(ctx: Any, input: Array, *, block_size: int, data_format: str) -> Array:
     x = _as_nhwc(input, data_format)
     batch, rows, columns, depth = x.shape

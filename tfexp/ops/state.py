@@ -137,7 +137,7 @@ def _check_assignable(ref: Ref, value: Any) -> None:
         )
 
 
-@assign_op.kernel("CPU")
+@assign_op.kernel("CPU", "XLA")
 def _(ctx: Any, ref: Ref, value: Any, *, validate_shape: bool) -> Ref:
     if validate_shape:
         _check_assignable(ref, value)
@@ -190,7 +190,7 @@ def _define_update(name: str, update: Update) -> Any:
         f"{name}(ref: ref T, value: T) -> (output_ref: ref T) {{T: type in [{NUMBERS}]; use_locking: bool = false}}"
     )
     op.shape(merged)
-    op.kernel("CPU")(lambda ctx, ref, value: update(ref, value))
+    op.kernel("CPU", "XLA")(lambda ctx, ref, value: update(ref, value))
     op.bind(lambda node: Call(update))
     op.not_differentiable()
     return op

@@ -24,7 +24,7 @@ def _gradient_descent(var: Array, alpha: Any, delta: Array, s: Array) -> None:
     np.subtract(var, s, var)
 
 
-apply_gradient_descent = define_dense("GradientDescent", "var", "alpha delta", Rule(_gradient_descent, 1))
+apply_gradient_descent = define_dense("GradientDescent", "var", "alpha delta", Rule(_gradient_descent, 1, ()))
 
 
 def _proximal_gradient_descent(var: Array, alpha: Any, l1: Any, l2: Any, grad: Array, s: Array) -> None:
@@ -49,7 +49,7 @@ sparse_apply_proximal_gradient_descent = define_sparse(
 )
 
 
-@updates("Momentum", "var accum", "lr grad momentum", scratch=1, attrs="; use_nesterov: bool = false")
+@updates("Momentum", "var accum", "lr grad momentum", scratch=1, attrs="; use_nesterov: bool = false", static=())
 def momentum(var: Array, accum: Array, lr: Any, grad: Array, momentum: Any, s: Array, *, use_nesterov: bool) -> None:
     """Polyak 1964; with `use_nesterov`, Sutskever et al. 2013 in the form where the gradient is taken at `var`."""
     np.multiply(accum, momentum, accum)
@@ -66,7 +66,7 @@ def momentum(var: Array, accum: Array, lr: Any, grad: Array, momentum: Any, s: A
 # --- Adagrad and its kin -----------------------------------------------------------------------------------------------
 
 
-@updates("Adagrad", "var accum", "lr grad", scratch=1, attrs="; update_slots: bool = true")
+@updates("Adagrad", "var accum", "lr grad", scratch=1, attrs="; update_slots: bool = true", static=())
 def adagrad(var: Array, accum: Array, lr: Any, grad: Array, s: Array, *, update_slots: bool) -> None:
     """Duchi et al. 2011."""
     if update_slots:
@@ -117,7 +117,7 @@ def adagrad_da(
     np.divide(t, s, var)
 
 
-@updates("Adadelta", "var accum accum_update", "lr rho epsilon grad", scratch=2)
+@updates("Adadelta", "var accum accum_update", "lr rho epsilon grad", scratch=2, static=("rho",))
 def adadelta(
     var: Array, accum: Array, accum_update: Array, lr: Any, rho: Any, epsilon: Any, grad: Array, s: Array, t: Array
 ) -> None:
@@ -144,7 +144,7 @@ def adadelta(
 # --- second moments ----------------------------------------------------------------------------------------------------
 
 
-@updates("RMSProp", "var ms mom", "lr rho momentum epsilon grad", scratch=1)
+@updates("RMSProp", "var ms mom", "lr rho momentum epsilon grad", scratch=1, static=("rho",))
 def rms_prop(
     var: Array, ms: Array, mom: Array, lr: Any, rho: Any, momentum: Any, epsilon: Any, grad: Array, s: Array
 ) -> None:
@@ -162,7 +162,7 @@ def rms_prop(
     np.subtract(var, mom, var)
 
 
-@updates("CenteredRMSProp", "var mg ms mom", "lr rho momentum epsilon grad", scratch=2)
+@updates("CenteredRMSProp", "var mg ms mom", "lr rho momentum epsilon grad", scratch=2, static=("rho",))
 def centered_rms_prop(
     var: Array,
     mg: Array,
@@ -235,9 +235,10 @@ def _adam(
 
 def _adam_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
     """lr * sqrt(1 - beta2_power) / (1 - beta1_power). Python's arithmetic on scalars is ten times as quick as NumPy's."""
-    first, second = float(beta1_power), float(beta2_power)
-    if first != 1 and second <= 1:
-        return float(lr) * math.sqrt(1 - second) / (1 - first)
+    if all(isinstance(scalar, (np.ndarray, np.generic)) for scalar in (lr, beta1_power, beta2_power)):
+        first, second = float(beta1_power), float(beta2_power)
+        if first != 1 and second <= 1:
+            return float(lr) * math.sqrt(1 - second) / (1 - first)
     return lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)  # inf or nan, without an exception
 
 
@@ -245,7 +246,7 @@ apply_adam = define_dense(
     "Adam",
     "var m v",
     "beta1_power beta2_power lr beta1 beta2 epsilon grad",
-    Rule(_adam, 1),
+    Rule(_adam, 1, ("beta1", "beta2")),
     "; use_nesterov: bool = false",
 )
 

@@ -36,10 +36,14 @@ _NUMBER = (
 
 @dataclass(frozen=True)
 class Rule:
-    """`step` (see the module's docstring; attrs of the op by keyword), `scratch`: how many scratch arrays it takes."""
+    """`step` (see the module's docstring; attrs of the op by keyword), `scratch`: how many scratch arrays it takes.
+
+    `static`: the scalars by whose values it decides what to do (`core.kernel.Kernel`); None when it cannot be compiled.
+    """
 
     step: Step
     scratch: int
+    static: tuple[str, ...] | None = None
 
     def with_attrs(self, op: Op, attrs: dict[str, Any]) -> Step:
         flags = {key: attrs[key] for key in op.attrs if key not in ("T", "Tindices", "use_locking")}
@@ -98,7 +102,7 @@ def define_dense(name: str, refs: str, others: str, rule: Rule, attrs: str = "")
     `name:type` for one whose type is not the variable's.
     """
     attrs = f"{{T: type in [{_NUMBER}]; use_locking: bool = false{attrs}}}"
-    form = _define(f"Apply{name}", refs, others, attrs, _dense_shape, functools.partial(_update_dense, rule))
+    form = _define(f"Apply{name}", refs, others, attrs, _dense_shape, functools.partial(_update_dense, rule), rule)
     for op in (form.of_references, form.of_handles):
         op.bind(functools.partial(_bind_dense, op, _layout(op, refs), rule))
     return form
@@ -111,7 +115,7 @@ def define_sparse(name: str, refs: str, others: str, rule: Rule, attrs: str = ""
     return _define(f"SparseApply{name}", refs, others, attrs, _sparse_shape, functools.partial(_update_rows, rule))
 
 
-def _define(name: str, refs: str, others: str, attrs: str, shape_rule: Any, update: Any) -> Form:
+def _define(name: str, refs: str, others: str, attrs: str, shape_rule: Any, update: Any, rule: Rule | None = None) -> Form:
     op = define_op(f"{name}({_arguments(refs, 'ref T', others)}) -> (out: ref T) {attrs}")
     of_handles = variable_op(f"Resource{name}({_arguments(refs, 'resource', others)}) -> () {attrs} #stateful")
     layout = _layout(op, refs)
@@ -126,15 +130,28 @@ def _define(name: str, refs: str, others: str, attrs: str, shape_rule: Any, upda
     def _(ctx: Any, *inputs: Any, **attrs: Any) -> None:
         update(of_handles, layout, inputs, attrs)
 
+    if rule is not None and rule.static is not None:
+        _attach_compiled(op, layout, rule)
+        _attach_compiled(of_handles, layout, rule)
     op.not_differentiable()
     return Form(op, of_handles, layout.refs)
 
 
-def updates(name: str, refs: str, others: str, *, scratch: int, attrs: str = "") -> Callable[[Step], Updates]:
+def _attach_compiled(op: Op, layout: Layout, rule: Rule) -> None:
+    @op.kernel("XLA", static=rule.static or ())
+    def _(jax: Any, *inputs: Any, **attrs: Any) -> Any:
+        scratch = [np.empty_like(inputs[layout.gradient]) for _ in range(rule.scratch)]
+        rule.with_attrs(op, attrs)(*(ref.value for ref in inputs[: layout.refs]), *inputs[layout.refs :], *scratch)
+        return inputs[0] if op.outputs else None
+
+
+def updates(
+    name: str, refs: str, others: str, *, scratch: int, attrs: str = "", static: tuple[str, ...] | None = None
+) -> Callable[[Step], Updates]:
     """Decorator: both ops of one rule, of the same signature but for `indices`."""
 
     def attach(step: Step) -> Updates:
-        rule = Rule(step, scratch)
+        rule = Rule(step, scratch, static)
         return Updates(define_dense(name, refs, others, rule, attrs), define_sparse(name, refs, others, rule, attrs))
 
     return attach

@@ -128,6 +128,16 @@ def from_last(x: Array, data_format: str) -> Array:
     return np.ascontiguousarray(np.moveaxis(x, -1, 1)) if channels_second(data_format) else x
 
 
+def traced_last(x: Any, data_format: str) -> Any:
+    """JAX's own array of a stand-in for one (`core.kernel.Kernel`), channels last."""
+    return to_last(x, data_format).traced  # type: ignore[attr-defined]
+
+
+def compiled_from_last(jax: Any, x: Any, data_format: str) -> Any:
+    """`from_last` of an array of JAX's, which has no order in memory."""
+    return jax.numpy.moveaxis(x, -1, 1) if channels_second(data_format) else x
+
+
 def explicit_space(explicit_paddings: Sequence[int], data_format: str) -> list[int]:
     """The spatial part of the attribute `explicit_paddings` (pairs, in the order of the data format)."""
     pairs = list(zip(explicit_paddings[::2], explicit_paddings[1::2], strict=True))

@@ -21,6 +21,7 @@ from tfexp.plan.order import order
 from tfexp.plan.place import place
 from tfexp.plan.plan import PassRecord, Plan
 from tfexp.plan.prune import prune
+from tfexp.plan.segment import Jit, find_segments
 from tfexp.plan.simplify import simplify
 from tfexp.plan.specialise import specialise
 from tfexp.plan.strands import find_strands
@@ -39,10 +40,11 @@ def _in_loops_too(run: Callable[[Draft], None]) -> Callable[[Draft], None]:
 # After prune, place, loops and order, which every plan goes through: what is worth its time for a step that comes again.
 # The order matters: shapes before what follows from them, fewer nodes before they are bound, callables before their
 # buffers, and before these also which nodes run at the same time.
-def _optimising(threads: int) -> list[tuple[str, Callable[[Draft], None]]]:
+def _optimising(threads: int, jit: Jit | None) -> list[tuple[str, Callable[[Draft], None]]]:
     return [
         ("specialise", specialise),
         ("simplify", _in_loops_too(simplify)),
+        *([] if jit is None else [("compile", lambda draft: find_segments(draft, jit))]),
         ("bind", _in_loops_too(bind)),
         ("fuse", _in_loops_too(fuse)),
         ("strands", lambda draft: find_strands(draft, threads)),
@@ -59,11 +61,12 @@ def make_plan(
     optimise: bool,
     threads: int = 1,
     memory: Mapping[str, int] | None = None,
+    jit: Jit | None = None,
 ) -> Plan:
     """The plan of the step that computes `fetches` and runs `targets`, given `feeds` of these (perhaps partial) shapes.
 
     `threads`: how many may run nodes of the step at the same time. `memory`: bytes that devices have, by name; a step that
-    needs more is a ResourceExhaustedError.
+    needs more is a ResourceExhaustedError. `jit`: what is to be compiled, if anything.
     Without `optimise` every node of the pruned graph is a step, which is quick to make and independent of the shapes.
     """
     began = time.perf_counter()
@@ -81,7 +84,7 @@ def make_plan(
         ("order", _in_loops_too(order)),
     ]
     if optimise:
-        passes.extend(_optimising(threads))
+        passes.extend(_optimising(threads, jit))
         if memory:
             passes.append(("memory", lambda d: check_memory(d, memory, next(iter(memory)))))
     for name, run in passes:

@@ -17,12 +17,11 @@ largest first (Graham, 1969).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tfexp.core import dtypes
-from tfexp.plan.alias import find_roots, writes
 from tfexp.plan.cost import is_product, seconds
+from tfexp.plan.dependencies import acts, before
 from tfexp.plan.ir import Draft, Node
 from tfexp.plan.mortal import find_mortal
 
@@ -64,7 +63,7 @@ class _Step:
     def __init__(self, draft: Draft, heavy: dict[Node, float], threads: int):
         self.nodes, self.heavy, self.threads = draft.nodes, heavy, threads
         self.alone = {node: cost / (threads if _shares(node) else 1) for node, cost in heavy.items()}
-        self.before = _before(draft)
+        self.before = before(draft)
         self.unfit = _unfit(draft)
         self.after: dict[Node, list[Node]] = defaultdict(list)
         for node, others in self.before.items():
@@ -197,53 +196,8 @@ def _unfit(draft: Draft) -> set[Node]:
     return {
         node
         for node in draft.nodes
-        if node in mortal or node.waits or node.loop is not None or _acts(node) or (node.kernel and node.kernel.takes_dead)
+        if node in mortal or node.waits or node.loop is not None or acts(node) or (node.kernel and node.kernel.takes_dead)
     }
-
-
-def _acts(node: Node) -> bool:
-    """Whether the node changes or looks at something that is neither a variable nor its own."""
-    if node.op.on_variables or (node.kernel is not None and node.kernel.handle):
-        return False
-    kinds = (dtypes.resource, dtypes.variant)
-    if any(value.dtype.base_dtype in kinds for value in (*node.inputs, *node.outputs)):
-        return True
-    return node.op.is_stateful and not node.op.writes_refs and "seed" not in node.attrs
-
-
-def _before(draft: Draft) -> dict[Node, list[Node]]:
-    """For each node those that have to run before it.
-
-    By its inputs and control edges, by the variables that it reads and updates, and, among those that act on the outside, by
-    the step's order.
-    """
-    roots = find_roots(draft)
-    present = set(draft.nodes)
-    readers: dict[Hashable, list[Node]] = defaultdict(list)
-    writer: dict[Hashable, Node] = {}
-    before: dict[Node, list[Node]] = {}
-    acted: Node | None = None
-    for node in draft.nodes:
-        edges = [v.node for v in node.inputs if v.node is not None and v.node in present]
-        edges.extend(c for c in node.controls if c in present)
-        updated = writes(node, roots)
-        touched = frozenset().union(*(roots[v] for v in node.inputs)) | updated
-        for key in touched:
-            if not isinstance(key, tuple):
-                continue
-            if key in writer:
-                edges.append(writer[key])
-            if key in updated:
-                edges.extend(readers.pop(key, ()))
-                writer[key] = node
-            else:
-                readers[key].append(node)
-        if _acts(node):
-            if acted is not None:
-                edges.append(acted)
-            acted = node
-        before[node] = list(dict.fromkeys(edge for edge in edges if edge is not node))
-    return before
 
 
 def _rearrange(draft: Draft, step: _Step, sections: list[_Section]) -> None:

@@ -12,19 +12,22 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.formats.protos import devices as device_messages
 from tfexp.graph.operation import Operation
 from tfexp.runtime.device_memory import memory_limits
+from tfexp.runtime.gpus import real_gpus
 
 TASK = "/job:localhost/replica:0/task:0"
 CPU = f"{TASK}/device:CPU:0"
 
 
 def local_devices(config: Any, task: str = TASK) -> tuple[str, ...]:
-    """The devices that a ConfigProto (or None) asks for: its CPUs, and virtual GPUs, which compute on the CPU.
+    """The devices that a ConfigProto (or None) asks for: its CPUs, and its GPUs.
 
-    `device_count` says how many; of the GPUs, those are left that `gpu_options.visible_device_list` and the environment's
-    `CUDA_VISIBLE_DEVICES` name. Raises InvalidArgumentError for a list that names no device of these.
+    `device_count` says how many. Without it, there are the GPUs that JAX sees, and no more than those; where it sees none,
+    GPUs are virtual and compute on the CPU. Of the GPUs, those are left that `gpu_options.visible_device_list` and the
+    environment's `CUDA_VISIBLE_DEVICES` name. Raises InvalidArgumentError for a list that names no device of these.
     """
     counts = {} if config is None else dict(config.device_count)
-    gpus = counts.get("GPU", 0)
+    real = real_gpus(config)
+    gpus = min(counts.get("GPU", real), real) if real else counts.get("GPU", 0)
     environment = os.environ.get("CUDA_VISIBLE_DEVICES")
     if environment is not None:
         gpus = min(gpus, len([number for number in environment.split(",") if number.strip() not in ("", "-1")]))
@@ -43,8 +46,10 @@ def local_devices(config: Any, task: str = TASK) -> tuple[str, ...]:
 
 
 def is_virtual(device: str) -> bool:
-    """Whether the device only stands in for one: every GPU here, and every CPU but the first."""
+    """Whether the device only stands in for one: a GPU that JAX does not see, and every CPU but the first."""
     name = DeviceName.parse(device)
+    if name.device_type == "GPU":
+        return not real_gpus(None)
     return (name.device_type, name.device_index) != ("CPU", 0)
 
 

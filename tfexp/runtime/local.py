@@ -33,6 +33,7 @@ from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
 from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.executor import Interpreter
+from tfexp.runtime.jit import jit_of
 from tfexp.runtime.options import tell_unsupported, tell_unsupported_of_run
 from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.placement import dynamic_placer, record_estimate
@@ -87,6 +88,7 @@ class LocalBackend:
         # A server's session is placed by its master.
         self.placer = dynamic_placer(self.assignment, self.config, self.memory) if self._owns_resources else None
         self.plans = PlanCache(MAX_PLANS)
+        self.jit = jit_of(self.config, devices)
         wanted = self.config.inter_op_parallelism_threads
         self.threads = min(wanted or workers.threads(), workers.threads())  # that may run a step's nodes
 
@@ -263,12 +265,12 @@ class LocalStep:
                 if backend.config.log_device_placement:
                     for op, device in self.placement.moved.items():
                         log_placement(op, device)
-            return make_plan(
-                self._fetches, self._targets, self._feeds, fed, places, optimise, backend.threads, backend.memory
-            )
+            how = (places, optimise, backend.threads, backend.memory, backend.jit)
+            return make_plan(self._fetches, self._targets, self._feeds, fed, *how)
 
     def explain(self, shapes: Shapes) -> Explanation:
-        plan = self.plan(shapes)
+        compiled = self._specialised.get(shapes)
+        plan = self.plan(shapes) if compiled is None else compiled.plan
         return Explanation(plan, generate(plan))
 
     def _run_watched(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:

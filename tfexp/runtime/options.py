@@ -7,6 +7,7 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from tfexp.core import log
+from tfexp.runtime.gpus import has_plugin
 from tfexp.runtime.placement import NAME
 
 _SHARED_THREADS = "the threads that run the heavy nodes of steps are the process's: none of them ever waits"
@@ -29,7 +30,12 @@ _CONFIG = {
     "gpu_options.polling_active_delay_usecs": _NO_GPU_MEMORY,
     "gpu_options.polling_inactive_delay_msecs": _NO_GPU_MEMORY,
     "pluggable_device_options": "there are no pluggable devices here",
-    "graph_options.optimizer_options": _PLANNER,
+    "graph_options.optimizer_options.do_common_subexpression_elimination": _PLANNER,
+    "graph_options.optimizer_options.do_constant_folding": _PLANNER,
+    "graph_options.optimizer_options.max_folded_constant_in_bytes": _PLANNER,
+    "graph_options.optimizer_options.do_function_inlining": _PLANNER,
+    "graph_options.optimizer_options.opt_level": _PLANNER,
+    "graph_options.optimizer_options.cpu_global_jit": "global_jit_level compiles for the CPU too",
     "graph_options.rewrite_options": _PLANNER,
     "graph_options.build_cost_model": _TRACES,
     "graph_options.build_cost_model_after": _TRACES,
@@ -43,6 +49,7 @@ _CONFIG = {
     "share_cluster_devices_in_session": "a session takes its cluster from the server that it connects to",
     "experimental": "nothing experimental of TensorFlow's is here",
 }
+_OF_REAL_GPUS = frozenset({"gpu_options.allow_growth"})
 _RUN = {
     "inter_op_thread_pool": _SHARED_THREADS,
     "debug_options": "tfdbg is not here: tf.Print and RunOptions.trace_level show values and times",
@@ -57,7 +64,8 @@ def tell_unsupported(config: config_pb2.ConfigProto | None) -> None:
     """Log, once in a process, each option of a ConfigProto that is set and has no effect."""
     if config is not None and config.HasField("graph_options"):
         config = _without_placer(config)
-    _tell("ConfigProto", config, _CONFIG)
+    has_effect = _OF_REAL_GPUS if has_plugin() else frozenset()
+    _tell("ConfigProto", config, {path: reason for path, reason in _CONFIG.items() if path not in has_effect})
 
 
 def _without_placer(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:

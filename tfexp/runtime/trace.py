@@ -13,6 +13,7 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, step_stats_pb2
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.plan.plan import Plan, Step
+from tfexp.plan.segment import SEGMENT
 
 _ALLOCATOR = "cpu"
 
@@ -40,7 +41,7 @@ class Tracer:
             all_end_rel_micros=took // 1000,
             all_end_rel_nanos=took,
             thread_id=self._threads.setdefault(threading.get_ident(), len(self._threads)),
-            timeline_label=f"{step.name} = {step.op.name}({', '.join(step.input_names)})",
+            timeline_label=_label(step),
         )
         for number, value in enumerate(outputs):
             array = getattr(value, "value", value)
@@ -56,6 +57,12 @@ class Tracer:
     def write(self, step_stats: step_stats_pb2.StepStats) -> None:
         for device, nodes in self._by_device.items():
             step_stats.dev_stats.add(device=device).node_stats.extend(nodes)
+
+
+def _label(step: Step) -> str:
+    text = f"{step.name} = {step.op.name}({', '.join(step.input_names)})"
+    # How much was compiled, and what that took.
+    return f"{text} [{step.call.function.__name__}]" if step.op is SEGMENT and step.call is not None else text
 
 
 def record_graphs(run_metadata: config_pb2.RunMetadata, first: Plan, optimised: Plan) -> None:

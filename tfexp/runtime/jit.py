@@ -1,0 +1,49 @@
+"""What a session compiles with XLA: what its ConfigProto says, what the graph marks, and what is on a GPU.
+
+Nothing of JAX is imported before a step has something to compile.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Callable, Collection
+from typing import Any
+
+from tensorboard.compat.proto import config_pb2
+
+from tfexp.core.device import DeviceName
+from tfexp.core.errors import UnimplementedError
+from tfexp.plan.segment import Jit, Segment
+from tfexp.runtime.device_list import is_virtual
+from tfexp.runtime.gpus import visible_order
+
+
+def jit_of(config: config_pb2.ConfigProto, devices: Collection[str] = ()) -> Jit:
+    """How a session with this config and these devices compiles: all that is on GPUs of JAX's, and what it asks for.
+
+    UnimplementedError when it asks for that (`global_jit_level`) and JAX is not installed.
+    """
+    everywhere = config.graph_options.optimizer_options.global_jit_level > 0
+    if everywhere:
+        check_installed("global_jit_level")
+    gpus = [name for name in devices if DeviceName.parse(name).device_type == "GPU" and not is_virtual(name)]
+    return Jit(functools.partial(_compile, visible_order(config, len(gpus))), everywhere, frozenset(gpus))
+
+
+def can_compile() -> bool:
+    """Whether JAX is installed."""
+    return importlib.util.find_spec("jax") is not None
+
+
+def check_installed(who: str) -> None:
+    """UnimplementedError, naming who asks, when JAX is not installed."""
+    if not can_compile():
+        raise UnimplementedError(None, None, f"{who}: compiling needs JAX, which is not installed: pip install 'tfexp[xla]'")
+
+
+def _compile(gpus: tuple[int, ...], segment: Segment) -> Callable[..., tuple[Any, ...]]:
+    check_installed(f"Node {segment.name}, which its graph marks for XLA")
+    from tfexp.runtime.xla.compiler import CompiledSegment
+
+    return CompiledSegment(segment, gpus)
