@@ -94,6 +94,8 @@ from tfexp.ops.nn_statistics import weighted_moments as weighted_moments
 from tfexp.ops.nn_swish import swish as swish
 from tfexp.ops.nn_topk import in_top_k as in_top_k
 from tfexp.ops.nn_topk import top_k as top_k
+from tfexp.ops.pool_fractional import fractional_avg_pool as fractional_avg_pool
+from tfexp.ops.pool_fractional import fractional_max_pool as fractional_max_pool
 from tfexp.ops.space_batch import depth_to_space as depth_to_space
 from tfexp.ops.space_batch import space_to_batch as space_to_batch
 from tfexp.ops.space_batch import space_to_depth as space_to_depth

@@ -1,4 +1,5 @@
-"""Smaller functions: repeats, batches of gathers, searches in sorted rows, texts printed, fingerprints, swish."""
+"""Smaller functions: repeats, batches of gathers, searches in sorted rows, texts printed, fingerprints, swish,
+fractional pooling."""
 
 from __future__ import annotations
 
@@ -112,3 +113,21 @@ def unigrams(tf: Any) -> Outcome:
         ),
     ]
     return runs(Run([one for several in made for one in several]))
+
+
+@program("O5: fractional pooling, laid out by seeds, and the gradients of maxima; TensorFlow knows no true static shape")
+def fractional_pooling(tf: Any) -> Outcome:
+    x, y = tf.placeholder(tf.float32, [2, None, None, 3]), tf.placeholder(tf.float64, None)
+    integers = tf.placeholder(tf.int32, None)
+    fixed = {"deterministic": True, "seed": 7, "seed2": 8}
+    made = [
+        tf.nn.fractional_max_pool(x, [1.0, 1.44, 1.73, 1.0], **fixed),
+        tf.nn.fractional_max_pool(y, (1.0, 1.2, 1.5, 1.0), True, True, deterministic=True, seed=3, name="named"),
+        tf.nn.fractional_avg_pool(x, [1.0, 1.44, 1.73, 1.0], True, True, **fixed),
+        tf.nn.fractional_avg_pool(y, (1.0, 2.0, 1.0, 1.0), **fixed),
+        tf.nn.fractional_avg_pool(integers, (1.0, 1.3, 2.2, 1.0), False, True, deterministic=True, seed2=-5),
+    ]
+    found = tf.gradients([tf.square(pooled[0]) for pooled in made[:2]], [x, y])
+    feeds = {x: values("x", 2, 11, 13, 3), y: values("y", 1, 5, 7, 2), integers: values("i", 2, 29, 31, 1) * 100}
+    feeds[integers] = feeds[integers].astype(np.int32)
+    return runs(Run([*(t for pooled in made for t in pooled), *found], feeds))
