@@ -8,6 +8,7 @@ __getattr__ = missing_from(
         name: f"tfexp.api.contrib.{name}"
         for name in (
             "data",
+            "distributions",
             "eager",
             "framework",
             "layers",
