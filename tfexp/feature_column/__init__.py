@@ -19,5 +19,18 @@ from tfexp.feature_column.model import linear_model as linear_model
 from tfexp.feature_column.model import make_parse_example_spec as make_parse_example_spec
 from tfexp.feature_column.numeric import bucketized_column as bucketized_column
 from tfexp.feature_column.numeric import numeric_column as numeric_column
+from tfexp.feature_column.sequence import (
+    sequence_categorical_column_with_hash_bucket as sequence_categorical_column_with_hash_bucket,
+)
+from tfexp.feature_column.sequence import (
+    sequence_categorical_column_with_identity as sequence_categorical_column_with_identity,
+)
+from tfexp.feature_column.sequence import (
+    sequence_categorical_column_with_vocabulary_file as sequence_categorical_column_with_vocabulary_file,
+)
+from tfexp.feature_column.sequence import (
+    sequence_categorical_column_with_vocabulary_list as sequence_categorical_column_with_vocabulary_list,
+)
+from tfexp.feature_column.sequence import sequence_numeric_column as sequence_numeric_column
 
 __getattr__ = missing_from("tf.feature_column")

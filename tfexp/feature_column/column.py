@@ -70,9 +70,13 @@ class SparseIds(NamedTuple):
 
 
 class DenseColumn:
-    """A column of numbers: [batch, *shape]."""
+    """A column of numbers: [batch, *shape], of a sequence [batch, time, *shape]."""
 
     name: str
+
+    @property
+    def is_sequence(self) -> bool:
+        return False
 
     @property
     def variable_shape(self) -> tuple[int, ...]:
@@ -94,6 +98,10 @@ class CategoricalColumn:
     """A column of ids below `num_buckets`."""
 
     name: str
+
+    @property
+    def is_sequence(self) -> bool:
+        return False
 
     @property
     def num_buckets(self) -> int:

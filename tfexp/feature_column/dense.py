@@ -33,6 +33,10 @@ class IndicatorColumn(_Indicator, DenseColumn):
         return f"{self.categorical_column.name}_indicator"
 
     @property
+    def is_sequence(self) -> bool:
+        return bool(self.categorical_column.is_sequence)
+
+    @property
     def variable_shape(self) -> tuple[int, ...]:
         return (1, self.categorical_column.num_buckets)
 
@@ -78,6 +82,10 @@ class EmbeddingColumn(_Embedding, DenseColumn):
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"{self.categorical_column.name}_embedding"
+
+    @property
+    def is_sequence(self) -> bool:
+        return bool(self.categorical_column.is_sequence)
 
     @property
     def variable_shape(self) -> tuple[int, ...]:

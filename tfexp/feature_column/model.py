@@ -24,7 +24,7 @@ from tfexp.ops.nn_bias import bias_add
 from tfexp.ops.variable_scope import get_variable, variable_scope
 
 
-def _ordered(feature_columns: Any) -> list[Any]:
+def ordered(feature_columns: Any) -> list[Any]:
     """The columns by name. ValueError for none, for two of one name, for what is no column."""
     columns = list(feature_columns) if isinstance(feature_columns, (list, tuple, set)) else [feature_columns]
     if isinstance(feature_columns, tuple) and hasattr(feature_columns, "_fields"):
@@ -41,6 +41,17 @@ def _ordered(feature_columns: Any) -> list[Any]:
     return sorted(columns, key=lambda column: column.name)
 
 
+def _without_time(columns: list[Any]) -> list[Any]:
+    """The columns. ValueError for one of sequences."""
+    for column in columns:
+        if column.is_sequence:
+            raise ValueError(
+                f"Column {column.name} is one of sequences. Take one that is not in its place, or take it with "
+                f"tf.contrib.feature_column.sequence_input_layer. Given (type {type(column).__name__}): {column}"
+            )
+    return columns
+
+
 def input_layer(
     features: Mapping[str, Any],
     feature_columns: Any,
@@ -55,7 +66,7 @@ def input_layer(
     are filled. ValueError for categorical columns, which an embedding or indicator makes dense.
     Source: `tf.feature_column.input_layer`.
     """
-    columns = _ordered(feature_columns)
+    columns = _without_time(ordered(feature_columns))
     for column in columns:
         if not isinstance(column, DenseColumn):
             raise ValueError(
@@ -70,7 +81,7 @@ def input_layer(
             with variable_scope(None, default_name=scope):
                 if isinstance(column, EmbeddingColumn):
                     table = column.table(trainable)
-                    _keep(table, weight_collections)
+                    keep(table, weight_collections)
                     tensor, own = column.looked_up(made, table), [table]
                 else:
                     tensor, own = column.dense(made, trainable), []
@@ -84,7 +95,7 @@ def input_layer(
         return concat(outputs, 1)
 
 
-def _keep(variable: Any, collections: Sequence[str] | None) -> None:
+def keep(variable: Any, collections: Sequence[str] | None) -> None:
     """Adds a variable to the model's, and to the collections that were asked for."""
     wanted = [*(collections or []), GraphKeys.MODEL_VARIABLES]
     add_to_collections([name for name in dict.fromkeys(wanted) if name != GraphKeys.GLOBAL_VARIABLES], variable)
@@ -104,20 +115,20 @@ def linear_model(
     Variables are `linear_model/NAME/weights` [width or buckets, units] and `linear_model/bias_weights`. Several ids of a row
     are combined by `sparse_combiner`: sum, mean or sqrtn. Source: `tf.feature_column.linear_model`.
     """
-    columns = _ordered(feature_columns)
+    columns = _without_time(ordered(feature_columns))
     made = Features(features)
     outputs = []
     with variable_scope(None, default_name="linear_model", values=list(features.values())):
         for column in columns:
             with variable_scope(None, default_name=column.name):
                 weighed, weights = _weighed(column, made, units, sparse_combiner, trainable)
-                _keep(weights, weight_collections)
+                keep(weights, weight_collections)
             outputs.append(weighed)
             if cols_to_vars is not None:
                 cols_to_vars[column] = [weights]
         total = add_n(outputs, name="weighted_sum_no_bias")
         bias = get_variable("bias_weights", shape=[units], initializer=zeros_initializer(), trainable=trainable)
-        _keep(bias, weight_collections)
+        keep(bias, weight_collections)
         if cols_to_vars is not None:
             cols_to_vars["bias"] = [bias]
         return bias_add(total, bias, name="weighted_sum")

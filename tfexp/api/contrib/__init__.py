@@ -10,6 +10,7 @@ __getattr__ = missing_from(
             "data",
             "distributions",
             "eager",
+            "feature_column",
             "framework",
             "layers",
             "legacy_seq2seq",
