@@ -30,6 +30,7 @@ from tfexp.ops.image_boxes import non_max_suppression as non_max_suppression
 from tfexp.ops.image_boxes import non_max_suppression_overlaps as non_max_suppression_overlaps
 from tfexp.ops.image_boxes import non_max_suppression_padded as non_max_suppression_padded
 from tfexp.ops.image_boxes import non_max_suppression_with_scores as non_max_suppression_with_scores
+from tfexp.ops.image_boxes_combined import combined_non_max_suppression as combined_non_max_suppression
 from tfexp.ops.image_codec import decode_and_crop_jpeg as decode_and_crop_jpeg
 from tfexp.ops.image_codec import decode_bmp as decode_bmp
 from tfexp.ops.image_codec import decode_gif as decode_gif

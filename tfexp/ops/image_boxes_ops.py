@@ -163,7 +163,7 @@ for _op, _outputs in (
 # --- suppression: kernels ---------------------------------------------------------------------------------------------
 
 
-def _overlap(box: Array, boxes: Array) -> Array:
+def overlap(box: Array, boxes: Array) -> Array:
     """Intersection over union of a box with each of `boxes`, whose corners may be in any order; 0 for empty boxes."""
     low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
     start, end = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
@@ -174,12 +174,12 @@ def _overlap(box: Array, boxes: Array) -> Array:
     return np.divide(shared, union, out=np.zeros_like(shared), where=good & (union > 0))
 
 
-def _select(
-    scores: Array, limit: int, overlap: Any, threshold: float, lowest: float, sigma: float = 0.0
+def greedy_choice(
+    scores: Array, limit: int, overlap_with: Any, threshold: float, lowest: float, sigma: float = 0.0
 ) -> tuple[Array, Array]:
     """The greedy choice: best first, without what overlaps a chosen one; (numbers, scores) of at most `limit`.
 
-    overlap(i) is how much each candidate overlaps number i. With a `sigma`, overlapping ones lose score instead.
+    overlap_with(i) is how much each candidate overlaps number i. With a `sigma`, overlapping ones lose score instead.
     """
     remaining = np.where(scores > lowest, scores, -np.inf).astype(np.float32)
     chosen: list[int] = []
@@ -191,7 +191,7 @@ def _select(
         chosen.append(best)
         values.append(remaining[best])
         remaining[best] = -np.inf
-        shared = overlap(best)
+        shared = overlap_with(best)
         if sigma > 0:
             remaining = remaining * np.exp(np.float32(-0.5 / sigma) * shared * shared)
             remaining[~(remaining > lowest)] = -np.inf
@@ -222,7 +222,7 @@ def _suppress(
     boxes, scores, limit, threshold = _checked(boxes, scores, size, iou_threshold)
     if float(sigma) < 0:
         raise ValueError("soft_nms_sigma_val must be >= 0")
-    chosen, values = _select(scores, limit, lambda i: _overlap(boxes[i], boxes), threshold, float(lowest), float(sigma))
+    chosen, values = greedy_choice(scores, limit, lambda i: overlap(boxes[i], boxes), threshold, float(lowest), float(sigma))
     return chosen, values, limit
 
 
@@ -280,4 +280,4 @@ def _(
 @nms_with_overlaps_op.kernel("CPU")
 def _(ctx: Any, overlaps: Array, scores: Array, size: Any, overlap_threshold: Any, score_threshold: Any) -> Array:
     overlaps, scores, limit, threshold = _checked(overlaps, scores, size, overlap_threshold, None)
-    return _select(scores, limit, lambda i: overlaps[:, i], threshold, float(score_threshold))[0]
+    return greedy_choice(scores, limit, lambda i: overlaps[:, i], threshold, float(score_threshold))[0]

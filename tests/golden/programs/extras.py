@@ -131,3 +131,24 @@ def fractional_pooling(tf: Any) -> Outcome:
     feeds = {x: values("x", 2, 11, 13, 3), y: values("y", 1, 5, 7, 2), integers: values("i", 2, 29, 31, 1) * 100}
     feeds[integers] = feeds[integers].astype(np.int32)
     return runs(Run([*(t for pooled in made for t in pooled), *found], feeds))
+
+
+@program("O12: tf.image.combined_non_max_suppression")
+def boxes_of_all_classes(tf: Any) -> Outcome:
+    boxes, scores = tf.placeholder(tf.float32, [2, 5, 1, 4]), tf.placeholder(tf.float32, [2, 5, 3])
+    wide, unknown = tf.placeholder(tf.float32, [None, None, 3, 4]), tf.placeholder(tf.float32, None)
+    made = [
+        tf.image.combined_non_max_suppression(boxes, scores, 2, 4),
+        tf.image.combined_non_max_suppression(boxes, scores, 2, 40, 0.3, 0.1, pad_per_class=True, name="named"),
+        tf.image.combined_non_max_suppression(wide, unknown, 3, 7, clip_boxes=False),
+        tf.image.combined_non_max_suppression(unknown, unknown, tf.placeholder(tf.int32, []), 7, pad_per_class=True),
+    ]
+    corners = np.abs(values("corners", 2, 5, 1, 2))
+    given = np.concatenate([corners, corners + np.abs(values("sides", 2, 5, 1, 2))], -1)
+    feeds = {
+        boxes: given,
+        scores: values("scores", 2, 5, 3),
+        wide: np.repeat(given, 3, 2),
+        unknown: values("marks", 2, 5, 3),
+    }
+    return runs(Run([t for found in made[:3] for t in found], feeds))
