@@ -1,5 +1,6 @@
 """`tf.random`: random tensors, by seed as TensorFlow has them."""
 
+from tfexp.api import random_experimental as experimental
 from tfexp.core.gone import missing_from
 from tfexp.graph.random_seed import get_seed as get_seed
 from tfexp.graph.random_seed import set_random_seed as set_random_seed

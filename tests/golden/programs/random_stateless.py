@@ -55,3 +55,27 @@ def refused(tf: Any) -> Outcome:
         "scalar shape": lambda: uniform(3, [1, 2]),
     }
     return Outcome(facts={name: raised(call) for name, call in calls.items()}, graph=tf.Graph())
+
+
+@program("O8: tf.random.experimental.Generator, its draws in order, its state")
+def generator(tf: Any) -> Outcome:
+    made = tf.random.experimental.Generator.from_seed(1234)
+    steps = [
+        made.normal([2, 3]),
+        made.uniform([2, 3], name="named"),
+        made.uniform([5], minval=-3, maxval=10, dtype=tf.int32),
+        made.uniform_full_int([3]),
+        made.truncated_normal([2], mean=1.0, stddev=2.0, dtype=tf.float64),
+        made.uniform([3], maxval=0.5, dtype=tf.float16),
+        made.make_seeds(3),
+        made.skip(7),
+        made.uniform([0]),
+    ]
+    other = tf.random.experimental.Generator.from_state([-3, 2, 5], "philox")
+    steps += [other.uniform_full_int([5], dtype=tf.int32), other.normal([7])]
+    with tf.name_scope("states"):
+        create = tf.random.experimental.create_rng_state
+        seeds = [create([1, 2, 3], 1), create(-1, "philox"), create(2**63 + 5, 1)]
+    states = Run([made.state, other.state])
+    drawn = [run for step in steps for run in (Run(step), states)]
+    return runs(Run(tf.global_variables_initializer()), *drawn, Run(seeds))
