@@ -16,9 +16,10 @@ from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
 from tfexp.experiment.schema import Settings
-from tfexp.experiment.update import Sync
+from tfexp.experiment.update import Async, Sync
 from tfexp.runtime.device_list import local_devices
 from tfexp.train.once_per_step import OncePerStep
+from tfexp.train.staleness import StaleGradients
 
 __all__ = [
     "Copy",
@@ -34,6 +35,7 @@ __all__ = [
     "replica_of",
     "session_config",
     "share_of",
+    "stale_gradients",
 ]
 
 
@@ -45,9 +47,10 @@ class Program:
     `objective` is the loss with its regularization, `evaluating` what an evaluation feeds beside its rows, `train` one
     optimizer step which adds one to `global_step`, and `loss` the objective of all that the step trains on. What `train`
     gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
-    the same variables. `sync` is how several processes make a step together; None: they do not. `summaries` is None if
-    there are none. `ready` gives the names of the variables without a value; only a graph that shares them with others
-    has it. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
+    the same variables. `sync` is how several processes make a step together; None: they do not. `stale` measures how late
+    gradients are; None: none can be. `summaries` is None if there are none. `ready` gives the names of the variables
+    without a value; only a graph that shares them with others has it. `variables` are all variables in the order of their
+    names, `trained` the names of those that are trained.
     """
 
     graph: tf.Graph
@@ -69,6 +72,7 @@ class Program:
     trained: tuple[str, ...]
     others: tuple[Tower, ...] = ()
     sync: OncePerStep | None = None
+    stale: StaleGradients | None = None
 
 
 @dataclass(frozen=True)
@@ -99,26 +103,32 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
     with graph.as_default(), graph.device(_one_device(settings) if replica is None else replica.placement):
         tf.set_random_seed(settings.train.seed)
         tf.train.get_or_create_global_step()  # which a model's random numbers follow
+        stale = None if replica is None else stale_gradients(settings)
+        reading: Any = None if stale is None else stale.reading()
         copy = copy_of(settings, share_of(settings, dataset, replica))
         with tf.name_scope("train"):
-            global_step, learning_rate, optimizer = learning(settings)
+            global_step, learning_rate, optimizer = learning(settings, stale)
             sync = None
             if isinstance(settings.update, Sync):
                 assert replica is not None  # one process has nobody to make steps with
                 copies = settings.copies
                 sync = OncePerStep(optimizer, copies - settings.update.spare, copies, replica.worker)
             gradients = copy.objective.gradients(sync or optimizer)
-            train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
+            if stale is not None and replica is not None:
+                train = stale.apply(optimizer, gradients, replica.worker, reading)
+            else:
+                train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
         program = complete(
             settings,
             copy,
             copy.batches,
             copy.objective.value,
             learning_rate,
-            # with `sync`, it is the replica's own copy of the step
+            # with `sync` or `stale`, it is the replica's own copy of the step
             train if isinstance(train, tf.Tensor) else train.outputs[0],
             shared=replica is not None,
             sync=sync,
+            stale=stale,
         )
     graph.finalize()
     return program
@@ -146,12 +156,22 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
     return Copy(batches, objective, metrics)
 
 
-def learning(settings: Settings) -> tuple[tf.Variable, tf.Tensor, tf.train.Optimizer]:
-    """The global step, the learning rate at it, and the optimizer with that rate."""
+def stale_gradients(settings: Settings) -> StaleGradients | None:
+    """Of the default graph's global step; None where no gradient can be late."""
+    update = settings.update
+    if not isinstance(update, Async) or settings.copies == 1:
+        return None
+    step, rule = tf.train.get_or_create_global_step(), update.staleness
+    return StaleGradients(step, settings.copies, drop_above=rule.drop_above, damping=rule.damping)
+
+
+def learning(settings: Settings, stale: StaleGradients | None = None) -> tuple[tf.Variable, tf.Tensor, tf.train.Optimizer]:
+    """The global step, the learning rate at it, and the optimizer with that rate, or with what `stale` makes of it."""
     global_step = tf.train.get_or_create_global_step()
     start = settings.optimizer.learning_rate
     learning_rate = tf.convert_to_tensor(settings.schedule.rate(start, global_step), dtype=tf.float32, name="learning_rate")
-    return global_step, learning_rate, settings.optimizer.create(learning_rate)
+    rate = learning_rate if stale is None else stale.rate(learning_rate)
+    return global_step, learning_rate, settings.optimizer.create(rate)
 
 
 def complete(
@@ -165,11 +185,13 @@ def complete(
     shared: bool,
     others: tuple[Tower, ...] = (),
     sync: OncePerStep | None = None,
+    stale: StaleGradients | None = None,
 ) -> Program:
     """The default graph's program, with what the runner needs beside `train`; `copy` is what is evaluated.
 
     `shared`: other sessions make or see its variables, too.
     """
+    needed = [*tf.global_variables(), *([] if stale is None else [stale.tally])]
     return Program(
         graph=tf.get_default_graph(),
         batches=batches,
@@ -184,7 +206,7 @@ def complete(
         train=train,
         initialize=tf.global_variables_initializer(),
         summaries=_summaries(copy.objective.value) if settings.train.summary_every else None,
-        ready=tf.report_uninitialized_variables(tf.global_variables()) if shared else None,
+        ready=tf.report_uninitialized_variables(needed) if shared else None,
         # relative paths: a run's folder may be moved
         saver=tf.train.Saver(
             [*tf.global_variables(), *batches.saved],
@@ -195,6 +217,7 @@ def complete(
         trained=tuple(variable.op.name for variable in tf.trainable_variables()),
         others=others,
         sync=sync,
+        stale=stale,
     )
 
 

@@ -16,7 +16,8 @@ __all__ = ["History", "Record", "read_records", "should_stop"]
 Record = dict[str, Any]
 """{"step", "epoch", "learning_rate", "train": {"loss", metrics…}, "test": {the same}}
 
-Where gradients can come too late: "dropped", how many of each worker have so far, stays before this one included.
+Where gradients can come too late for a step of all: "dropped", how many of each worker have so far. Where workers make steps
+by themselves: "staleness", of each {"sum", "counts"} (`lateness.Lateness`). Both include the stays before this one.
 """
 
 

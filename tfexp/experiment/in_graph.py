@@ -24,6 +24,7 @@ from tfexp.experiment.build import (
     own_device,
     replica_of,
     share_of,
+    stale_gradients,
 )
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import ExperimentError
@@ -62,19 +63,24 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
         tf.set_random_seed(settings.train.seed)
         with graph.device(towers[0].placement):
             tf.train.get_or_create_global_step()  # which a model's random numbers follow
-        copies = []
+            stale = stale_gradients(settings)
+        copies: list[Copy] = []
+        readings: list[Any] = []
         for tower in towers:
             with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}"):
+                readings.append(None if stale is None else stale.reading())
                 copies.append(copy_of(settings, share_of(settings, dataset, tower), again=tower.worker > 0))
         with graph.device(towers[0].placement), tf.name_scope("train"):
-            global_step, learning_rate, optimizer = learning(settings)
+            global_step, learning_rate, optimizer = learning(settings, stale)
         trains: list[Any] = []
         pairs = []
-        for tower, copy in zip(towers, copies, strict=True):
+        for tower, copy, reading in zip(towers, copies, readings, strict=True):
             with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}/train/"):
                 gradients = copy.objective.gradients(optimizer, f"tower_{tower.worker}/")
                 if together:
                     pairs.append(gradients)
+                elif stale is not None:
+                    trains.append(stale.apply(optimizer, gradients, tower.worker, reading))
                 else:
                     trains.append(optimizer.apply_gradients(gradients, global_step=global_step).outputs[0])
         with graph.device(towers[0].placement):
@@ -88,7 +94,15 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
                 Tower(copy.batches, train, copy.objective.value) for copy, train in zip(copies[1:], trains[1:], strict=False)
             ]
             program = complete(
-                settings, copies[0], batches, loss, learning_rate, trains[0], shared=shared, others=tuple(others)
+                settings,
+                copies[0],
+                batches,
+                loss,
+                learning_rate,
+                trains[0],
+                shared=shared,
+                others=tuple(others),
+                stale=stale,
             )
     graph.finalize()
     return program

@@ -25,6 +25,7 @@ from tfexp.experiment.datasets.dataset import prepare
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import should_stop
 from tfexp.experiment.in_graph import program_of
+from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.recorder import TRACED, Recorder
 from tfexp.experiment.recovering import State, fed, recovering
@@ -67,6 +68,8 @@ class _Replica:
         self.course = Course.of(self.settings, self.dataset)
         self.files = RunFiles(Path(arguments["folder"]))
         self.program = program_of(self.settings, self.dataset, member.cluster, member.index)
+        copies, total = self.settings.copies, self.course.total_steps
+        self.alone_until = self.settings.update.alone_until(total, copies)
         self.turns = self._turns()
         self.step = self.begin or 0
         """The most updates that it has seen, of all workers."""
@@ -76,7 +79,7 @@ class _Replica:
 
     def _turns(self) -> Turns:
         if isinstance(self.settings.replication, InGraph):
-            return turns_of_client(self.program, self.course.total_steps, self.settings.copies)
+            return turns_of_client(self.program, self.course.total_steps, self.settings.copies, self.alone_until)
         if self.settings.update.together:
             return Together(self.program, self.course.total_steps, chief=self.is_chief)
         return Apart(self.program, self.course.total_steps, self.settings.copies)
@@ -120,6 +123,8 @@ class _Replica:
             if dropped is not None:
                 before = dropped_before(records, len(dropped))
                 recorder.note = lambda: {"dropped": list(map(int.__add__, before, turns.dropped(session) or before))}
+            if self.program.stale is not None:
+                recorder.note = noting(self.program.stale, session, records)
             if not records:
                 recorder.evaluate(self.step)
             if recorder.checkpoints.last is None:
@@ -147,7 +152,9 @@ class _Replica:
             if interrupted:
                 return {**done, "ended": "interrupted"}
             values = {name: value.tolist() for name, value in recorder.short_values().items()}
-            return {**done, "ended": status, "numbers": recorder.numbers(status, self.step), "values": values}
+            copies = [f"worker:{number}" for number in range(self.settings.copies)]
+            late = of_result(recorder.history.records[-1], copies, self.program.stale)
+            return {**done, "ended": status, "numbers": recorder.numbers(status, self.step), "values": values, "late": late}
 
     def _wait_to_go(self, session: tf.Session) -> None:
         """All workers begin together, once the chief has recorded where they begin."""
@@ -191,7 +198,7 @@ class _Replica:
             if not math.isfinite(self.loss):
                 raise Diverged(self.step, f"the loss is {loss} at step {self.step}")
             now = time.perf_counter()
-            if now - reported >= _REPORT_EVERY or turns.own == 1:
+            if now - reported >= _REPORT_EVERY or turns.own == 1 or before < self.alone_until <= self.step:
                 reported = now
                 self.member.send("progress", step=self.step, steps=self._steps(), loss=self.loss)
             if recorder is None:

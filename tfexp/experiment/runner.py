@@ -26,6 +26,7 @@ from tfexp.experiment.endings import diverged, input_failed, says_when_full, sto
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.in_graph import program_of
+from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.plot import draw
 from tfexp.experiment.progress import Progress, progress_for
@@ -151,10 +152,14 @@ class _Training:
         total, recorder = self.course.total_steps, self.recorder
         with recorder.open(self.records), StopRequest() as stop:
             try:
+                copies = self.settings.copies
+                turns = turns_of_client(self.program, total, copies, self.settings.update.alone_until(total, copies))
+                turns.ready(self.session)
+                if self.program.stale is not None:
+                    recorder.note = noting(self.program.stale, self.session, self.records)
                 if begin == 0:
                     recorder.evaluate(0)
                     recorder.save(0)
-                turns = turns_of_client(self.program, total, self.settings.copies)
                 with contextlib.closing(progress_for(self.settings.title, begin, total)) as progress:
                     began = time.perf_counter()
                     try:
@@ -176,8 +181,10 @@ class _Training:
                 "numbers": recorder.numbers(status, step),
                 "timing": {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds},
             }
-            if self.settings.copies > 1:
-                result["timing"]["steps_of"] = {f"tower:{i}": made for i, made in enumerate(turns.steps())}
+            if copies > 1:
+                made = {f"tower:{number}": steps for number, steps in enumerate(turns.steps())}
+                result["timing"]["steps_of"] = made
+                result |= of_result(recorder.history.records[-1], list(made), self.program.stale)
             self.folder.write_json(self.folder.result, result)
             show_result(self.settings.title, result, self.folder.path, recorder.short_values())
         return result, recorder.history.records

@@ -1,8 +1,8 @@
 """Gradients that come late: made of variables that others have updated meanwhile, as asynchronous replicas' are.
 
-The staleness of a gradient is the number of updates between the variables that it was made of and those that it reaches. It is
-measured in the graph, where the global step is: `reading` is the step before the variables are read, and once the gradients
-are there the step is read again. With one parameter server this costs no request of its own.
+The staleness of a gradient is the number of updates between the variables that it was made of and those that it reaches. It
+is measured in the graph, where the global step is: `reading` is the step before the variables are read, and once the
+gradients are there the step is read again. With one parameter server this costs no request of its own.
 
 Remedies: a rate that falls with the staleness (Zhang et al. 2016, "Staleness-aware async-SGD for distributed deep learning",
 is `damping=1`), and dropping what is too stale. Measured are all gradients, those that are dropped, too.
@@ -37,13 +37,15 @@ LONGEST = 63
 class StaleGradients:
     """Measures the gradients of `replicas` replicas that share `global_step`, and weakens or drops the stale ones.
 
-    A gradient that is `staleness` updates late is applied at the learning rate times (1 + staleness) ** -damping; one that is
-    more than `drop_above` late (None: none is) is not applied, and makes no step. After each gradient of replica r,
+    A gradient that is `staleness` updates late is applied at the learning rate times (1 + staleness) ** -damping; one that
+    is more than `drop_above` late (None: none is) is not applied, and makes no step. After each gradient of replica r,
     `tally`, int64 [replicas, LONGEST + 2], has one more at [r, min(staleness, LONGEST)], and `staleness` more at [r, -1].
+    `measured[r]` is the staleness of the gradient of a step.
     """
 
     def __init__(self, global_step: Any, replicas: int, *, drop_above: int | None = None, damping: float = 0.0):
         self._global_step, self._drop_above, self._damping = global_step, drop_above, damping
+        self.measured: dict[int, Tensor] = {}
         self._staleness: Tensor | None = None
         with device(global_step.device), name_scope(""):
             zeros = np.zeros([replicas, LONGEST + 2], np.int64)
@@ -52,7 +54,7 @@ class StaleGradients:
     def reading(self) -> Tensor:
         """The step of the variables that a gradient is about to be made of. To be built before they are read."""
         # A new value: the step's own buffer would follow later updates.
-        return self._global_step + np.int64(0)  # type: ignore[no-any-return]  # what an overload gives
+        return self._global_step + np.int64(0)
 
     def rate(self, learning_rate: Tensor) -> Tensor | Callable[[], Tensor]:
         """The rate to make the optimizer with: where stale gradients are damped, that of the gradient that is applied."""
@@ -67,7 +69,7 @@ class StaleGradients:
         with device(self._global_step.device):
             with control_dependencies([part for gradient, _ in pairs for part in _parts(gradient)]):
                 arrived = identity(self._global_step)
-            self._staleness = staleness = arrived - reading
+            self._staleness = self.measured[replica] = staleness = arrived - reading
             columns = stack([minimum(staleness, np.int64(LONGEST)), np.int64(LONGEST + 1)])
             cells = stack([np.full(2, replica, np.int64), columns], axis=1)
             counted = scatter_nd_add(self.tally, cells, stack([np.int64(1), staleness]), use_locking=True)
@@ -81,6 +83,10 @@ class StaleGradients:
             )
         with device(self._global_step.device), control_dependencies([counted]):
             return identity(step)
+
+    def drops(self, staleness: int) -> bool:
+        """Whether such a gradient is not applied."""
+        return self._drop_above is not None and staleness > self._drop_above
 
     def _update(self, optimizer: Optimizer, pairs: list[Any]) -> Tensor:
         updated: Tensor = optimizer.apply_gradients(pairs, self._global_step).outputs[0]
