@@ -18,6 +18,7 @@ from tfexp.distributed.events import Abandon, Ask, Command, Refuse, Respond, Set
 from tfexp.distributed.machine import Machine
 from tfexp.distributed.master_sessions import Prepared, Run, Session, Signature
 from tfexp.distributed.status import with_prefix
+from tfexp.plan.narrow import wire_dtype
 
 # Steps that a session remembers; more than a client has, unless it makes them up in a loop.
 _MAX_STEPS = 512
@@ -68,7 +69,8 @@ class Steps(Machine):
         feeds, fetches, targets, partial = signature
         assert session.assignment is not None
         client = session.devices[self._own][0].name
-        cut = session.graph.cut(feeds, fetches, targets, session.assignment, session.incarnations, client, partial)
+        narrow = wire_dtype(session.config)
+        cut = session.graph.cut(feeds, fetches, targets, session.assignment, session.incarnations, client, partial, narrow)
         full_feeds = tuple(session.graph.tensor(name, "Feed").name for name in feeds)
         full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
         prepared = Prepared(cut, full_feeds, full_fetches, targets, [""] * len(cut.stages), -1)

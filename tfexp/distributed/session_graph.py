@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorboard.compat.proto import graph_pb2
 
+from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError, NotFoundError, OpError
 from tfexp.graph.graph import Graph
 from tfexp.graph.graphdef import import_graph_def
@@ -64,15 +65,16 @@ class SessionGraph:
         incarnations: dict[str, int],
         client_device: str,
         by_feeds: bool = False,
+        narrow: DType | None = None,
     ) -> Partition:
-        """The stages of a step; those of one whose feeds come bit by bit, with `by_feeds`."""
+        """The stages of a step; `by_feeds` and `narrow` as `plan.partition` has them."""
         if len(set(feeds)) != len(feeds):
             raise InvalidArgumentError(None, None, f"Duplicated feeds: {', '.join(sorted(feeds))}")
         fed = [self.tensor(name, "FeedInputs: unable to find feed output") for name in feeds]
         fetched = [self.tensor(name, "FetchOutputs node") for name in fetches]
         run = [self.operation(name.partition(":")[0], "Target node") for name in targets]
         assignment.place(needed(fetched, run, fed))
-        return partition(fetched, run, fed, assignment, incarnations, client_device, by_feeds)
+        return partition(fetched, run, fed, assignment, incarnations, client_device, by_feeds, narrow)
 
 
 def add_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:

@@ -15,9 +15,11 @@ from tfexp.experiment.errors import SettingError
 from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
-from tfexp.experiment.schema import Settings
+from tfexp.experiment.schema import Balance, Settings, WireDtype
 from tfexp.experiment.update import Async, Sync
+from tfexp.plan import narrow
 from tfexp.runtime.device_list import local_devices
+from tfexp.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 from tfexp.train.once_per_step import OncePerStep
 from tfexp.train.staleness import StaleGradients
 
@@ -147,7 +149,7 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
     with tf.name_scope("input"):
         batches = settings.input.batches(share)
         features, labels = batches.features, batches.labels
-    with tf.variable_scope("model", reuse=True if again else None):
+    with tf.variable_scope("model", reuse=True if again else None, partitioner=_partitioner(settings)):
         outputs = settings.model.outputs(features, spec)
     with tf.name_scope("loss"):
         objective = Objective.of(settings.model.loss(outputs, labels, spec))
@@ -163,6 +165,15 @@ def stale_gradients(settings: Settings) -> StaleGradients | None:
         return None
     step, rule = tf.train.get_or_create_global_step(), update.staleness
     return StaleGradients(step, settings.copies, drop_above=rule.drop_above, damping=rule.damping)
+
+
+def _partitioner(settings: Settings) -> Any:
+    """What cuts large variables into as many pieces as there are parameter servers; None where nothing is cut."""
+    cluster = settings.cluster
+    if cluster.shard_above is None or cluster.ps_count < 2:
+        return None
+    least = max(cluster.shard_above // cluster.ps_count, 1)
+    return tf.min_max_variable_partitioner(max_partitions=cluster.ps_count, min_slice_size=least)
 
 
 def learning(settings: Settings, stale: StaleGradients | None = None) -> tuple[tf.Variable, tf.Tensor, tf.train.Optimizer]:
@@ -234,7 +245,11 @@ def replica_of(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -
     """Worker number `worker`: variables to the parameter servers, the rest to its own device."""
     own = own_device(settings)
     device = DeviceName("worker", None, worker, own.device_type, own.device_index)
-    setter = tf.train.replica_device_setter(cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device))
+    servers = settings.cluster.ps_count
+    strategy = GreedyLoadBalancingStrategy(servers, byte_size_load_fn) if settings.cluster.balance is Balance.bytes else None
+    setter = tf.train.replica_device_setter(
+        cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device), ps_strategy=strategy
+    )
     assert setter is not None  # there are parameter servers
     return Replica(worker, str(device), setter)
 
@@ -295,10 +310,14 @@ def _summaries(objective: tf.Tensor) -> Any:
 def session_config(settings: Settings) -> tf.ConfigProto:
     """What the settings say to a session."""
     device, towers = settings.device, 0 if settings.cluster.tasks else settings.copies
-    return tf.ConfigProto(
+    config = tf.ConfigProto(
         device_count={own_device(settings).device_type or "CPU": towers} if towers > 1 else None,
         intra_op_parallelism_threads=device.intra_op_threads,
         inter_op_parallelism_threads=device.inter_op_threads,
         allow_soft_placement=device.soft_placement,
         log_device_placement=device.log_placement,
     )
+    if settings.cluster.wire_dtype is not WireDtype.float32:
+        rewriter = config.graph_options.rewrite_options.custom_optimizers.add(name=narrow.NAME)
+        rewriter.parameter_map["dtype"].type = tf.as_dtype(settings.cluster.wire_dtype.value).as_datatype_enum
+    return config

@@ -264,6 +264,9 @@ class _Driver:
             "steps_per_second": steps / seconds,
             "steps_of": self.made,
         }
+        moved = {name: result["bytes"] for name, result in self.ended.items() if result["bytes"] is not None}
+        if moved:
+            timing["bytes_per_step"] = dict(sorted(moved.items()))
         if any(restarted.values()):
             timing["restarts"] = {name: times for name, times in restarted.items() if times}
             timing["recovery_seconds"] = self.recoveries

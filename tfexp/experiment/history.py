@@ -18,6 +18,7 @@ Record = dict[str, Any]
 
 Where gradients can come too late for a step of all: "dropped", how many of each worker have so far. Where workers make steps
 by themselves: "staleness", of each {"sum", "counts"} (`lateness.Lateness`). Both include the stays before this one.
+On a cluster: "bytes_per_step", what a step of the chief has {"sent", "received"} in this stay, in the mean.
 """
 
 

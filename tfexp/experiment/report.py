@@ -52,11 +52,14 @@ def _task_table(tasks: Sequence[dict[str, Any]], result: dict[str, Any]) -> Any:
 
     steps, seconds = result["timing"]["steps_of"], result["timing"]["seconds"]
     staleness, dropped = result.get("staleness"), result.get("dropped")
+    moved = result["timing"].get("bytes_per_step")
     table = Table()
     for name, justify in (("task", "left"), ("host", "left"), ("port", "right"), ("process", "right")):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich's own set of literals
     table.add_column("steps", justify="right")
     table.add_column("steps/s", justify="right")
+    if moved is not None:
+        table.add_column("kB/step", justify="right")
     if staleness is not None:
         table.add_column("staleness", justify="right")
     if dropped is not None:
@@ -65,6 +68,9 @@ def _task_table(tasks: Sequence[dict[str, Any]], result: dict[str, Any]) -> Any:
         made = steps.get(task["task"])
         speed = "" if made is None else f"{made / seconds:,.0f}"
         cells = [task["task"], task["host"], task["port"], task["pid"], made, speed]
+        if moved is not None:
+            own = moved.get(task["task"])
+            cells.append(None if own is None else f"{(own['sent'] + own['received']) / 1000:,.1f}")
         if staleness is not None:
             cells.append(f"{staleness[task['task']]['mean']:.2f}" if task["task"] in staleness else None)
         if dropped is not None:
