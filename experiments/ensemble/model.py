@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 import tfexp as tf
@@ -16,11 +17,12 @@ __all__ = ["EnsembleApart"]
 class EnsembleApart(Ensemble):
     """`Ensemble`, its members on the workers in turns; what they say is put together in the graph, on the first worker."""
 
-    tasks: int = bounded(least=1, says="workers that the members are on")
+    tasks: int = bounded(least=0, says="workers that the members are on; 0: all are where the rest is")
 
     def outputs(self, features: tf.Tensor, spec: Spec) -> tf.Tensor:
         member, found = self._member(), []
         for number in range(self.members):
-            with tf.device(f"/job:worker/task:{number % self.tasks}"), tf.variable_scope(f"member{number + 1}"):
+            own = f"/job:worker/task:{number % self.tasks}" if self.tasks else None
+            with contextlib.nullcontext() if own is None else tf.device(own), tf.variable_scope(f"member{number + 1}"):
                 found.append(member.outputs(features, spec))
         return tf.stack(found, name="members")

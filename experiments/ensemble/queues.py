@@ -1,4 +1,4 @@
-"""An ensemble between graphs: members in processes of their own, a queue of questions and one of answers for each.
+"""An ensemble between graphs: members in processes of their own, a queue of questions for each, and one of answers.
 
 All queues are on the asker's task, so neither asking nor answering needs a member that is gone. Who has not answered in time
 is left out of the mean, and is asked again as soon as it keeps up.
@@ -39,11 +39,10 @@ class Digits:
 
 
 def _queues(member: int) -> tuple[tf.FIFOQueue, tf.FIFOQueue]:
-    """A member's questions (number, rows) and its answers (number, probabilities)."""
+    """A member's questions (number, rows), and all members' answers (number, member, probabilities)."""
     with tf.device("/job:asker/task:0"):
-        kinds = [tf.int64, tf.float32]
-        questions = tf.FIFOQueue(_BACKLOG + 1, kinds, shared_name=f"questions_{member}")
-        return questions, tf.FIFOQueue(_BACKLOG + 1, kinds, shared_name=f"answers_{member}")
+        questions = tf.FIFOQueue(_BACKLOG + 1, [tf.int64, tf.float32], shared_name=f"questions_{member}")
+        return questions, tf.FIFOQueue(-1, [tf.int64, tf.int64, tf.float32], shared_name="answers")
 
 
 def _config(*filters: str) -> tf.ConfigProto:
@@ -65,7 +64,7 @@ def serve(target: str, member: int, digits: Digits, steps: int) -> None:
                 train = tf.train.AdamOptimizer(0.01).minimize(loss)
             with tf.variable_scope(f"member{member}", reuse=True):
                 said = tf.nn.softmax(_scores(tf.reshape(asked, [-1, 64])))
-        answer = answers.enqueue((number, said))
+        answer = answers.enqueue((number, np.int64(member), said))
         rows = np.random.default_rng(member).integers(len(digits.labels), size=[steps, 32])
         with tf.Session(target, config=_config(own)) as session:
             session.run(tf.global_variables_initializer())
@@ -102,14 +101,14 @@ class Asker:
     """Asks all members, and takes what has come within `timeout` seconds."""
 
     def __init__(self, target: str, members: int, timeout: float):
-        self._timeout, self._number = timeout, 0
+        self.timeout, self._number = timeout, 0
         with tf.Graph().as_default() as graph:
             self._rows, self._asked = tf.placeholder(tf.float32, [None, 64]), tf.placeholder(tf.int64, [])
             queues = [_queues(member) for member in range(members)]
             with tf.device("/job:asker/task:0"):
                 self._behind = [questions.size() for questions, _ in queues]
             self._put = [questions.enqueue((self._asked, self._rows)) for questions, _ in queues]
-            self._take = [answers.dequeue() for _, answers in queues]
+            self._take = queues[0][1].dequeue()
             ends = [questions.close() for questions, _ in queues]
             self._end = tf.group(*ends)
         self._session = tf.Session(target, graph=graph, config=_config())
@@ -121,26 +120,24 @@ class Asker:
         keeping_up = [size < _BACKLOG for size in self._session.run(self._behind)]
         put = [put for put, is_near in zip(self._put, keeping_up, strict=True) if is_near]
         self._session.run(put, {self._rows: rows, self._asked: self._number})
-        said: dict[int, np.ndarray] = {}
-        for member, take in enumerate(self._take):
-            values = self._answer(take, began + self._timeout) if keeping_up[member] else None
-            if values is not None:
-                said[member] = values
+        said = self._answers(began + self.timeout, sum(keeping_up))
         if not said:
-            raise TimeoutError(f"none of {len(self._take)} members answered within {self._timeout} s")
-        late = tuple(member for member in range(len(self._take)) if member not in said)
-        return Answer(np.mean(list(said.values()), axis=0), tuple(said), late, time.monotonic() - began)
+            raise TimeoutError(f"none of {len(self._put)} members answered within {self.timeout} s")
+        late = tuple(member for member in range(len(self._put)) if member not in said)
+        return Answer(np.mean(list(said.values()), axis=0), tuple(sorted(said)), late, time.monotonic() - began)
 
-    def _answer(self, take: object, until: float) -> np.ndarray | None:
-        """The answer to the newest question; those to earlier ones, which came too late for them, are thrown away."""
-        while True:
-            left = max(until - time.monotonic(), 0.001)
+    def _answers(self, until: float, asked: int) -> dict[int, np.ndarray]:
+        """By member, to the newest question; what comes too late for an earlier one is thrown away."""
+        said: dict[int, np.ndarray] = {}
+        while len(said) < asked and (left := until - time.monotonic()) > 0:
+            options = tf.RunOptions(timeout_in_ms=max(int(left * 1000), 1))
             try:
-                number, values = self._session.run(take, options=tf.RunOptions(timeout_in_ms=max(int(left * 1000), 1)))
+                number, member, values = self._session.run(self._take, options=options)
             except tf.errors.DeadlineExceededError:
-                return None
+                break
             if number == self._number:
-                return np.asarray(values)
+                said[int(member)] = np.asarray(values)
+        return said
 
     def close(self) -> None:
         """There will be no more questions: the members end."""

@@ -15,7 +15,7 @@ import tfexp as tf
 from tfexp.experiment import driver
 
 CLUSTER = ["cluster=2workers", "cluster.hosting=process", "cluster.ps=2", "update=sync"]
-MODEL = ["model=mlp", "model.hidden=[128]", "train.steps=20", "train.eval_every=10"]
+MODEL = ["model=mlp", "model.hidden=[128]", "train.steps=20", "train.eval_every=10", "train.summary_every=0"]
 
 
 @pytest.fixture(autouse=True)
