@@ -43,6 +43,7 @@ from tfexp.train.batching import shuffle_batch_join as shuffle_batch_join
 from tfexp.train.checkpoint_utils import list_variables as list_variables
 from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
 from tfexp.train.checkpoint_utils import load_variable as load_variable
+from tfexp.train.checkpoints_iterator import checkpoints_iterator as checkpoints_iterator
 from tfexp.train.coordinator import Coordinator as Coordinator
 from tfexp.train.coordinator import LooperThread as LooperThread
 from tfexp.train.cosine_schedules import cosine_decay as cosine_decay
@@ -106,6 +107,8 @@ from tfexp.train.stopping_hooks import StopAtStepHook as StopAtStepHook
 from tfexp.train.supervisor import Supervisor as Supervisor
 from tfexp.train.sync_replicas import SyncReplicasOptimizer as SyncReplicasOptimizer
 from tfexp.train.training_loop import basic_train_loop as basic_train_loop
+from tfexp.train.warm_start import VocabInfo as VocabInfo
+from tfexp.train.warm_start import warm_start as warm_start
 from tfexp.train.watching_hooks import LoggingTensorHook as LoggingTensorHook
 from tfexp.train.watching_hooks import ProfilerHook as ProfilerHook
 from tfexp.train.watching_hooks import StepCounterHook as StepCounterHook
