@@ -46,7 +46,8 @@ class Slow:
                 self.factor = tf.placeholder_with_default(gate.dequeue(), [])
             loss = self.factor * (tf.reduce_sum(weights) + tf.reduce_sum(tf.gather(table, [1, 3])))
             self.optimizer = optimizer(stale.rate(tf.constant(RATE)))
-            self.train = stale.apply(self.optimizer, self.optimizer.compute_gradients(loss), replica, reading)
+            self.gradients = self.optimizer.compute_gradients(loss)
+            self.train = stale.apply(self.optimizer, self.gradients, replica, reading)
             self.variables, self.tally, self.step = [weights, table], stale.tally, step
             self.initialize = [tf.global_variables_initializer(), stale.tally.initializer]
 
@@ -112,6 +113,22 @@ def test_drops_what_is_too_late_and_makes_no_step(setter):
     np.testing.assert_allclose(table[[1, 3]], np.full([2, 2], -4 * RATE))
     assert [*np.flatnonzero(tally[1])] == [0, 1, 2, LONGEST + 1]
     assert tally[1, :3].tolist() == [3, 1, 1]
+
+
+@pytest.mark.parametrize(("servers", "remedy"), [(1, {}), (2, {}), (1, {"damping": 1.0}), (1, {"drop_above": 1})])
+def test_costs_no_request(servers, remedy):
+    def requests(train):
+        metadata = tf.RunMetadata()
+        session.run(train, {slow.factor: 1.0}, tf.RunOptions(output_partition_graphs=True), metadata)
+        return len(metadata.partition_graphs)
+
+    with cluster(f"{servers}ps") as (target, place):
+        slow = Slow(setter=place, **remedy)
+        with slow.graph.as_default(), tf.device(place):
+            plain = tf.train.GradientDescentOptimizer(RATE).apply_gradients(slow.gradients, slow.step)
+        with tf.Session(target, config=PATIENT, graph=slow.graph) as session:
+            session.run(slow.initialize)
+            assert requests(slow.train) == requests(plain)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

@@ -44,12 +44,10 @@ class StaleGradients:
     """
 
     def __init__(self, global_step: Any, replicas: int, *, drop_above: int | None = None, damping: float = 0.0):
-        self._global_step, self._drop_above, self._damping = global_step, drop_above, damping
+        self._global_step, self._replicas, self._drop_above, self._damping = global_step, replicas, drop_above, damping
+        self.tally: Any = None
         self.measured: dict[int, Tensor] = {}
         self._staleness: Tensor | None = None
-        with device(global_step.device), name_scope(""):
-            zeros = np.zeros([replicas, LONGEST + 2], np.int64)
-            self.tally: Any = Variable(zeros, trainable=False, collections=[], name="staleness")
 
     def reading(self) -> Tensor:
         """The step of the variables that a gradient is about to be made of. To be built before they are read."""
@@ -66,6 +64,8 @@ class StaleGradients:
         `reading` is what `reading()` gave for them.
         """
         pairs = [(gradient, variable) for gradient, variable in pairs if gradient is not None]
+        if self.tally is None:
+            self.tally = self._new_tally()
         with device(self._global_step.device):
             with control_dependencies([part for gradient, _ in pairs for part in _parts(gradient)]):
                 arrived = identity(self._global_step)
@@ -76,13 +76,20 @@ class StaleGradients:
         if self._drop_above is None:
             step = self._update(optimizer, pairs)
         else:
-            step = cond(
-                staleness <= self._drop_above,
-                lambda: self._update(optimizer, pairs),
-                lambda: identity(self._global_step),
-            )
+            with device(self._global_step.device):  # on the worker, the choice would be a detour
+                step = cond(
+                    staleness <= self._drop_above,
+                    lambda: self._update(optimizer, pairs),
+                    lambda: identity(self._global_step),
+                )
         with device(self._global_step.device), control_dependencies([counted]):
             return identity(step)
+
+    def _new_tally(self) -> Any:
+        # Not before the model's variables are there: who places variables in turns places them as without it.
+        with device(self._global_step.device), name_scope(""):
+            zeros = np.zeros([self._replicas, LONGEST + 2], np.int64)
+            return Variable(zeros, trainable=False, collections=[], name="staleness")
 
     def drops(self, staleness: int) -> bool:
         """Whether such a gradient is not applied."""
