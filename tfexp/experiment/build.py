@@ -15,13 +15,15 @@ from tfexp.experiment.errors import SettingError
 from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
-from tfexp.experiment.schema import Balance, Settings, WireDtype
+from tfexp.experiment.placing import placed_dynamically
+from tfexp.experiment.schema import Balance, Placer, Settings, WireDtype
 from tfexp.experiment.update import Async, Sync
 from tfexp.plan import narrow
 from tfexp.runtime.device_list import local_devices
 from tfexp.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 from tfexp.train.once_per_step import OncePerStep
 from tfexp.train.staleness import StaleGradients
+from tfexp.train.whole_updates import WholeUpdates
 
 __all__ = [
     "Copy",
@@ -51,8 +53,8 @@ class Program:
     gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
     the same variables. `sync` is how several processes make a step together; None: they do not. `stale` measures how late
     gradients are; None: none can be. `summaries` is None if there are none. `ready` gives the names of the variables
-    without a value; only a graph that shares them with others has it. `variables` are all variables in the order of their
-    names, `trained` the names of those that are trained.
+    without a value; only a graph that shares them with others has it. `updates` knows whether an update was cut off, where
+    that may be. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
     """
 
     graph: tf.Graph
@@ -75,6 +77,7 @@ class Program:
     others: tuple[Tower, ...] = ()
     sync: OncePerStep | None = None
     stale: StaleGradients | None = None
+    updates: WholeUpdates | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,7 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
             shared=replica is not None,
             sync=sync,
             stale=stale,
+            updates=None if sync is None else sync.updates,
         )
     graph.finalize()
     return program
@@ -197,6 +201,7 @@ def complete(
     others: tuple[Tower, ...] = (),
     sync: OncePerStep | None = None,
     stale: StaleGradients | None = None,
+    updates: WholeUpdates | None = None,
 ) -> Program:
     """The default graph's program, with what the runner needs beside `train`; `copy` is what is evaluated.
 
@@ -229,6 +234,7 @@ def complete(
         others=others,
         sync=sync,
         stale=stale,
+        updates=updates,
     )
 
 
@@ -243,6 +249,8 @@ class Replica:
 
 def replica_of(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -> Replica:
     """Worker number `worker`: variables to the parameter servers, the rest to its own device."""
+    if settings.device.placement is Placer.dynamic:
+        raise SettingError("device.placement", "with workers, replica_device_setter says where things are: leave it simple")
     own = own_device(settings)
     device = DeviceName("worker", None, worker, own.device_type, own.device_index)
     servers = settings.cluster.ps_count
@@ -272,7 +280,9 @@ def share_of(settings: Settings, dataset: Dataset, replica: Replica | None) -> S
 
 
 def _one_device(settings: Settings) -> str:
-    """The only process's device. Raises SettingError if there is none of that name here."""
+    """The only process's device, or "" for what the dynamic placer places. SettingError if there is none of that name."""
+    if settings.device.placement is Placer.dynamic:
+        return ""
     wanted = _device_name(settings.device.name)
     there = [DeviceName.parse(name) for name in local_devices(session_config(settings))]
     if not settings.device.soft_placement and not any(_is(device, wanted) for device in there):
@@ -320,4 +330,4 @@ def session_config(settings: Settings) -> tf.ConfigProto:
     if settings.cluster.wire_dtype is not WireDtype.float32:
         rewriter = config.graph_options.rewrite_options.custom_optimizers.add(name=narrow.NAME)
         rewriter.parameter_map["dtype"].type = tf.as_dtype(settings.cluster.wire_dtype.value).as_datatype_enum
-    return config
+    return placed_dynamically(config, device) if device.placement is Placer.dynamic else config

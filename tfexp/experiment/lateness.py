@@ -49,7 +49,8 @@ class Lateness:
 
 
 def noting(stale: StaleGradients, session: tf.Session, records: Sequence[Record]) -> Callable[[], Record]:
-    """What an evaluation records of it: of each copy, with what the stays before this one recorded."""
+    """Begin to count; what an evaluation records of it: of each copy, with what the stays before this one recorded."""
+    session.run(stale.tally.initializer)
     before = [Lateness.of_plain(plain) for plain in (records[-1].get("staleness", []) if records else [])]
 
     def note() -> Record:
