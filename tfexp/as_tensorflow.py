@@ -1,7 +1,7 @@
 """`import tensorflow` answered by tfexp: what lets a TensorFlow 1 script run unchanged.
 
 After `install()`, `tensorflow`, `tensorflow.compat.v1` and every public module below are tfexp's own, whether TensorFlow is
-installed or not; `tensorflow_modules` says what answers for the modules that TensorFlow's own tests import from. A module or
+installed or not; `stand_ins` says what answers for the modules that TensorFlow's own tests import from. A module or
 a name that tfexp lacks is a ModuleNotFoundError that says so.
 """
 
@@ -10,16 +10,30 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 import types
 from collections.abc import Sequence
+from pathlib import Path
 
 import tfexp
-from tfexp.tensorflow_modules import stand_for
+from tfexp.stand_ins.modules import stand_for
+
+_ON_PATH = str(Path(__file__).parent / "stand_ins" / "on_path")
 
 
-def install() -> None:
-    """Answer `import tensorflow` and everything below it from here on."""
+def install(for_children: bool = False) -> None:
+    """Answer `import tensorflow` and everything below it from here on.
+
+    for_children: Python processes which this one starts shall answer it too: those that take over its environment, and those
+    that are handed its `sys.path` (`multiprocessing`, pytest-xdist).
+    """
+    if for_children:
+        path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        if _ON_PATH not in path:
+            os.environ["PYTHONPATH"] = os.pathsep.join([_ON_PATH, *filter(None, path)])
+        if _ON_PATH not in sys.path:
+            sys.path.append(_ON_PATH)
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         for name in [name for name in sys.modules if name.partition(".")[0] == "tensorflow"]:
             del sys.modules[name]

@@ -1,7 +1,10 @@
 """`python -m tfexp.script file.py args…`: run an unmodified TensorFlow 1 script on tfexp.
 
 Inside the script `import tensorflow as tf` (also `tensorflow.compat.v1`) is tfexp; `sys.argv`, `__name__` and where modules
-are looked for are what `python file.py args…` would give it.
+are looked for are what `python file.py args…` would give it. Processes that the script starts find tfexp, too.
+
+`-m module args…` runs a module as `python -m module args…` does; `python -m tfexp.script -m pytest some_test.py` runs a
+suite that was written for TensorFlow.
 """
 
 from __future__ import annotations
@@ -12,23 +15,35 @@ from pathlib import Path
 
 from tfexp import as_tensorflow
 
-_USAGE = "usage: python -m tfexp.script file.py [args ...]"
+_USAGE = "usage: python -m tfexp.script [-m module | file.py] [args ...]"
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the script that the arguments name; the exit status is the script's, 2 when there is none to run."""
+    """Run the script or module that the arguments name; the exit status is the script's, 2 when there is none to run."""
     arguments = sys.argv[1:] if argv is None else argv
     if not arguments or arguments[0] in ("-h", "--help"):
         print(f"{_USAGE}\n\n{__doc__}" if arguments else _USAGE, file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
+    if arguments[0] == "-m":
+        return _run_module(arguments[1:])
     script = Path(arguments[0])
     if not script.is_file():
         print(f"tfexp.script: there is no file {str(script)!r}\n{_USAGE}", file=sys.stderr)
         return 2
-    as_tensorflow.install()
+    as_tensorflow.install(for_children=True)
     sys.argv = [str(script), *arguments[1:]]
     sys.path[0] = str(script.parent.resolve())
     runpy.run_path(str(script), run_name="__main__")
+    return 0
+
+
+def _run_module(arguments: list[str]) -> int:
+    if not arguments:
+        print(f"tfexp.script: -m needs the name of a module\n{_USAGE}", file=sys.stderr)
+        return 2
+    as_tensorflow.install(for_children=True)
+    sys.argv = arguments
+    runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
     return 0
 
 

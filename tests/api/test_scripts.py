@@ -52,6 +52,39 @@ def test_a_tensorflow_script_runs_unchanged(tmp_path):
     assert done.returncode == 3
 
 
+SUITE = """
+import subprocess, sys
+from tensorflow.python.platform import test
+
+
+class SumTest(test.TestCase):
+    def testSum(self):
+        import tensorflow as tf
+
+        with self.cached_session():
+            self.assertAllEqual(tf.add([1, 2], 3), [4, 5])
+
+    def testChild(self):
+        line = "import tensorflow.compat.v1 as tf; from tensorflow.python.ops import math_ops; print(tf.__name__)"
+        self.assertEqual(subprocess.check_output([sys.executable, "-c", line], cwd="/", text=True), "tfexp\\n")
+
+
+if __name__ == "__main__":
+    test.main()
+"""
+
+
+def test_a_suite_written_for_tensorflow_runs_under_pytest(tmp_path):
+    (tmp_path / "sum_test.py").write_text(SUITE)
+    done = run_module("tfexp.script", "-m", "pytest", "-q", "-p", "no:cacheprovider", "sum_test.py", cwd=tmp_path)
+    assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_module_that_is_not_named():
+    done = run_module("tfexp.script", "-m")
+    assert done.returncode == 2 and "-m needs the name of a module" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -202,3 +202,14 @@ def test_an_operation_prints_its_node(graph):
 
 def test_an_operation_knows_where_it_was_made(graph):
     assert tf.constant(1.0).op.origin.rpartition(":")[0] == __file__
+
+
+def test_lists_of_dimensions_are_shapes():
+    """`tf.reshape(x, [-1, x.shape[1] * x.shape[2]])`, as programs for TensorFlow 1 have it."""
+    x = tf.placeholder(tf.float32, [None, 3, 5])
+    flat = tf.reshape(x, [-1, x.shape[1] * x.shape[2]])
+    assert flat.shape.as_list() == [None, 15] and flat.op.inputs[1].dtype == tf.int32
+    assert tf.fill([tf.Dimension(2), 3], 1.0).shape.as_list() == [2, 3]
+    assert tf.pad(x, [[0, 0], [tf.Dimension(1), 0], [0, 0]]).shape.as_list() == [None, 4, 5]
+    with pytest.raises(TypeError, match="Failed to convert object of type"):
+        tf.convert_to_tensor([tf.Dimension(2), 3])

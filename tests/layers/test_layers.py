@@ -72,13 +72,38 @@ def test_a_layer_of_ones_own():
         (lambda x: tf.layers.dense(x, 3, shape=1), TypeError, "shape"),
         (lambda x: tf.layers.Dense(3, shape=1), TypeError, "Keyword argument not understood: shape"),
         (lambda x: tf.layers.batch_normalization(x, axis=2), ValueError, "Invalid axis"),
-        (lambda x: tf.layers.batch_normalization(x, fused=True), ValueError, "only support 4D"),
         (lambda x: tf.layers.batch_normalization(x, renorm=True), ValueError, "does not have renorm="),
     ],
 )
 def test_what_layers_refuse(build, error, text):
     with pytest.raises(error, match=text):
         build(tf.placeholder(tf.float32, [2, 3]))
+
+
+def test_fused_normalization_is_a_wish():
+    for x, axis, op in (
+        (tf.zeros([5, 3]), -1, "AddV2"),
+        (tf.zeros([2, 3, 5, 7]), 2, "AddV2"),
+        (tf.zeros([2, 3, 5, 7]), 3, "FusedBatchNormV3"),
+    ):
+        assert tf.layers.batch_normalization(x, axis, fused=True).op.type == op
+
+
+def test_sizes_from_shapes():
+    x = tf.zeros([2, 7, 7, 3])
+    assert tf.layers.conv2d(x, 5, x.shape[1:3]).shape.as_list() == [2, 1, 1, 5]
+    assert tf.layers.max_pooling2d(x, [tf.Dimension(3), 2], np.array([2, 1])).shape.as_list() == [2, 3, 6, 3]
+
+
+@pytest.mark.parametrize("dimensions", [1, 3])
+def test_pooling_of_channels_first_turns_them(dimensions):
+    x = np.random.RandomState(7).rand(2, 3, *[5, 7, 4][:dimensions]).astype(np.float32)
+    last = np.moveaxis(x, 1, -1)
+    pool = {1: tf.layers.average_pooling1d, 3: tf.layers.average_pooling3d}[dimensions]
+    first, wanted = pool(x, 2, 1, data_format="channels_first"), pool(last, 2, 1)
+    with tf.Session() as session:
+        np.testing.assert_allclose(np.moveaxis(session.run(first), 1, -1), session.run(wanted), rtol=1e-6)
+    assert [op.type for op in first.graph.get_operations()].count("Transpose") == 2
 
 
 def test_one_layer_takes_inputs_of_one_depth():

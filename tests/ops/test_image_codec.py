@@ -129,12 +129,17 @@ def test_what_cannot_be_read(data, text):
         run(tf.image.decode_image(data))
 
 
+def test_numbers_of_channels_are_checked_when_a_file_is_read():
+    decoded = tf.image.decode_jpeg(tf.image.encode_jpeg(tf.zeros([2, 3, 3], tf.uint8)), 4)  # in a branch not taken, perhaps
+    assert decoded.shape.as_list() == [None, None, 4]
+    with pytest.raises(InvalidArgumentError, match="channels must be 0, 1, or 3, got 4"):
+        run(decoded)
+
+
 def test_static_shapes():
     contents = tf.placeholder(tf.string, [])
     assert tf.image.decode_png(contents, 3).shape.as_list() == [None, None, 3]
     assert tf.image.decode_image(contents).shape.ndims is None
     assert tf.image.encode_png(tf.zeros([2, 5, 7, 3], tf.uint8)).shape.as_list() == [2]
-    with pytest.raises(ValueError, match="channels must be 0, 1, or 3, got 4"):
-        tf.image.decode_jpeg(contents, 4)
     with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 1"):
         tf.image.decode_png(tf.placeholder(tf.string, [2]))

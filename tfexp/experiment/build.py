@@ -15,7 +15,8 @@ from tfexp.experiment.errors import SettingError
 from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
-from tfexp.experiment.schema import Settings
+from tfexp.experiment.placing import placed_dynamically
+from tfexp.experiment.schema import Placer, Settings
 from tfexp.experiment.update import Sync
 from tfexp.runtime.device_list import local_devices
 from tfexp.train.once_per_step import OncePerStep
@@ -215,6 +216,8 @@ class Replica:
 
 def replica_of(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -> Replica:
     """Worker number `worker`: variables to the parameter servers, the rest to its own device."""
+    if settings.device.placement is Placer.dynamic:
+        raise SettingError("device.placement", "with workers, replica_device_setter says where things are: leave it simple")
     own = own_device(settings)
     device = DeviceName("worker", None, worker, own.device_type, own.device_index)
     setter = tf.train.replica_device_setter(cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device))
@@ -240,7 +243,9 @@ def share_of(settings: Settings, dataset: Dataset, replica: Replica | None) -> S
 
 
 def _one_device(settings: Settings) -> str:
-    """The only process's device. Raises SettingError if there is none of that name here."""
+    """The only process's device, or "" for what the dynamic placer places. SettingError if there is none of that name."""
+    if settings.device.placement is Placer.dynamic:
+        return ""
     wanted = _device_name(settings.device.name)
     there = [DeviceName.parse(name) for name in local_devices(session_config(settings))]
     if not settings.device.soft_placement and not any(_is(device, wanted) for device in there):
@@ -278,10 +283,11 @@ def _summaries(objective: tf.Tensor) -> Any:
 def session_config(settings: Settings) -> tf.ConfigProto:
     """What the settings say to a session."""
     device, towers = settings.device, 0 if settings.cluster.tasks else settings.copies
-    return tf.ConfigProto(
+    config = tf.ConfigProto(
         device_count={own_device(settings).device_type or "CPU": towers} if towers > 1 else None,
         intra_op_parallelism_threads=device.intra_op_threads,
         inter_op_parallelism_threads=device.inter_op_threads,
         allow_soft_placement=device.soft_placement,
         log_device_placement=device.log_placement,
     )
+    return placed_dynamically(config, device) if device.placement is Placer.dynamic else config

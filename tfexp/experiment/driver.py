@@ -15,6 +15,7 @@ import tfexp as tf
 from tfexp.distributed.gang import Gang, Restarts, TaskFailed
 from tfexp.distributed.hosting import Hosting as TaskHosting
 from tfexp.distributed.hosting import HostingError, Message, TaskSpec, Work
+from tfexp.experiment.checkpoints import last_checkpoint
 from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.endings import diverged, go_on, stopped
@@ -37,7 +38,7 @@ _CHIEF = "worker:0"
 def look_back(folder: RunFolder, settings: Settings, dataset: Dataset, course: Course) -> int:
     """The step that the last checkpoint in the folder is of; raises ExperimentError when the run cannot go on from it."""
     begun(folder, dataset)
-    path = tf.train.latest_checkpoint(str(folder.checkpoints))
+    path = last_checkpoint(folder)
     if path is None:
         raise ExperimentError(f"{folder.checkpoints} holds no checkpoint to resume from")
     try:
@@ -100,7 +101,7 @@ class _Driver:
             except HostingError as error:
                 raise ExperimentError(str(error)) from error
             except Diverged as error:
-                raise diverged(error, self.folder, self._last_checkpoint(), self._rate()) from None
+                raise diverged(error, self.folder, last_checkpoint(self.folder), self._rate()) from None
             except KeyboardInterrupt:
                 if stop.signal is None or self.ready:
                     raise
@@ -255,6 +256,8 @@ class _Driver:
             timing["restarts"] = {name: times for name, times in restarted.items() if times}
             timing["recovery_seconds"] = self.recoveries
         result = {"numbers": done["numbers"], "timing": timing}
+        if self.dataset.skipped.rows:
+            result["skipped"] = self.dataset.skipped.plain()
         records = read_records(self.folder.metrics)
         if "dropped" in records[-1]:
             result["dropped"] = dict(zip(self.made, records[-1]["dropped"], strict=True))
@@ -262,10 +265,6 @@ class _Driver:
         values = {name: np.asarray(value, np.float32) for name, value in done["values"].items()}
         show_result(self.settings.title, result, self.folder.path, values, rows)
         return result, records
-
-    def _last_checkpoint(self) -> str | None:
-        found: str | None = tf.train.latest_checkpoint(str(self.folder.checkpoints))
-        return found
 
     def _rate(self) -> float:
         return self.settings.optimizer.learning_rate
@@ -277,7 +276,7 @@ class _Driver:
         if printed:
             log = self.folder.logs / error.log.name
             lines += [f"the end of {log}:", *(f"  {line}" for line in printed)]
-        saved = self._last_checkpoint()
+        saved = last_checkpoint(self.folder)
         lines.append(f"saved in {saved}\n{go_on(self.folder.path)}" if saved else "nothing was saved yet")
         return ExperimentError("\n".join(lines))
 

@@ -231,8 +231,8 @@ class Graph(Elements, Surroundings, Collections):
             session = defaults.session_stack.current
             if session is None:
                 raise ValueError(
-                    f"Cannot {purpose}: No default session is registered. Use `with sess.as_default()` or pass an explicit "
-                    f"session to `{method}(session=sess)`"
+                    f"Cannot {purpose} using `{method}()`: No default session is registered. Use `with sess.as_default()` "
+                    f"or pass an explicit session to `{method}(session=sess)`"
                 )
             if session.graph is not self:
                 raise ValueError(

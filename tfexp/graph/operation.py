@@ -181,7 +181,7 @@ class Operation:
 
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run the operation in `session` (the default session if None)."""
-        self._graph._session_for(session, f"execute operation {self._name!r}", "run").run(self, feed_dict)
+        self._graph._session_for(session, "execute operation", "run").run(self, feed_dict)
 
     def __str__(self) -> str:
         return str(text_format.MessageToString(self.node_def))

@@ -69,7 +69,7 @@ class Tensor:
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Run the graph for this tensor in `session` (the default session if None); a NumPy value."""
-        return self.graph._session_for(session, f"evaluate tensor {self.name!r}", "eval").run(self, feed_dict)
+        return self.graph._session_for(session, "evaluate tensor", "eval").run(self, feed_dict)
 
     def __str__(self) -> str:
         shape = "" if self._shape.ndims is None else f", shape={self._shape}"
@@ -95,7 +95,10 @@ class Tensor:
         )
 
     def __len__(self) -> int:
-        raise TypeError(f"len is not well defined for symbolic Tensors ({self.name}). Use `x.shape` instead.")
+        raise TypeError(
+            f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather than `len(x)` for "
+            "shape information."
+        )
 
     def __bool__(self) -> bool:
         raise TypeError(

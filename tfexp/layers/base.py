@@ -7,7 +7,7 @@ their nodes below the name scope that it had then, and share its variables. Sour
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -363,15 +363,16 @@ def dimension(value: Any) -> int | None:
 
 
 def normalized(values: Any, count: int, name: str) -> tuple[int, ...]:
-    """`count` whole numbers: one for all, or a sequence. ValueError, naming the argument, for anything else."""
+    """`count` whole numbers: one for all, or so many (a TensorShape's too). ValueError, naming the argument, for others."""
     if isinstance(values, (int, np.integer)):
         return (int(values),) * count
-    wrong = f"The `{name}` argument must be a tuple of {count} integers. Received: {values}"
-    if not isinstance(values, Sequence) or isinstance(values, str) or len(values) != count:
-        raise ValueError(wrong)
-    if not all(isinstance(value, (int, np.integer)) for value in values):
-        raise ValueError(wrong)
-    return tuple(int(value) for value in values)
+    try:
+        numbers = tuple(int(value) for value in values)
+    except (TypeError, ValueError):
+        numbers = ()
+    if isinstance(values, str) or len(numbers) != count:
+        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers. Received: {values}")
+    return numbers
 
 
 __all__ = ["InputSpec", "Layer", "dimension", "normalized", "snake_case"]

@@ -81,18 +81,9 @@ class BatchNormalization(Layer):
         if dims.ndims is None:
             raise ValueError(f"Input has undefined rank: {input_shape}")
         self._axes = self._normalized_axes(dims.ndims)
-        if self.fused is None:
+        if self.fused is not False:  # True, too, is a wish only
             self.fused = dims.ndims == 4 and self._axes in ([1], [3])
         if self.fused:
-            if dims.ndims != 4:
-                raise ValueError(
-                    f"Batch normalization layers with `fused=True` only support 4D input tensors. Received tensor with "
-                    f"shape: {tuple(dims.as_list())}"
-                )
-            if self._axes not in ([1], [3]):
-                raise ValueError(
-                    f"Unsupported axis, fused batch norm only supports axis == [1] or axis == [3]: {self._axes}"
-                )
             self._layout = "NCHW" if self._axes == [1] else "NHWC"
         sizes = {axis: dims[axis].value for axis in self._axes}
         if None in sizes.values():

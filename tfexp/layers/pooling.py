@@ -8,6 +8,7 @@ from typing import Any
 from tfexp.graph.tensor import Tensor
 from tfexp.layers.base import InputSpec, Layer, normalized
 from tfexp.ops.array import expand_dims, squeeze
+from tfexp.ops.array_order import transpose
 from tfexp.ops.nn_pool import avg_pool, avg_pool3d, max_pool, max_pool3d
 
 
@@ -56,6 +57,15 @@ class _Pooling(Layer):
             inputs, self._whole(self.pool_size), self._whole(self.strides), self.padding.upper(), data_format=layout
         )
 
+    def _channels_last(self, inputs: Any, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+        """Pooling with the channels last, where they are turned to first."""
+        turned = self.data_format == "channels_first"
+        last = len(sizes) + 1
+        if turned:
+            inputs = transpose(inputs, [0, *range(2, last + 1), 1])
+        pooled = type(self)._function(inputs, [1, *sizes, 1], [1, *strides, 1], self.padding.upper())
+        return transpose(pooled, [0, last, *range(1, last)]) if turned else pooled
+
 
 class _Pooling1D(_Pooling):
     """Pooling over a dimension, as that of images of width 1."""
@@ -63,15 +73,16 @@ class _Pooling1D(_Pooling):
     _count = 1
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Tensor:
-        last = self.data_format == "channels_last"
-        axis = 2 if last else 3
-        images = expand_dims(inputs, axis)
-        sizes, strides = (*self.pool_size, 1), (*self.strides, 1)
-        layout = "NHWC" if last else "NCHW"
-        pooled = type(self)._function(
-            images, self._whole(sizes), self._whole(strides), self.padding.upper(), data_format=layout
-        )
+        axis = 2 if self.data_format == "channels_last" else 3
+        pooled = self._channels_last(expand_dims(inputs, axis), (*self.pool_size, 1), (*self.strides, 1))
         return squeeze(pooled, axis)
+
+
+class _Pooling3D(_Pooling):
+    _count = 3
+
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Tensor:
+        return self._channels_last(inputs, self.pool_size, self.strides)
 
 
 class MaxPooling1D(_Pooling1D):
@@ -100,17 +111,15 @@ class AveragePooling2D(_Pooling):
     _function = staticmethod(avg_pool)
 
 
-class MaxPooling3D(_Pooling):
+class MaxPooling3D(_Pooling3D):
     """The largest elements of windows of [batch, depth, height, width, channels]. `tf.layers.MaxPooling3D`."""
 
-    _count = 3
     _function = staticmethod(max_pool3d)
 
 
-class AveragePooling3D(_Pooling):
+class AveragePooling3D(_Pooling3D):
     """The means of windows of [batch, depth, height, width, channels]. `tf.layers.AveragePooling3D`."""
 
-    _count = 3
     _function = staticmethod(avg_pool3d)
 
 

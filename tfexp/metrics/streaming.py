@@ -7,11 +7,13 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import add_to_collections
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import expand_dims, squeeze
+from tfexp.ops.array import expand_dims, rank, squeeze
 from tfexp.ops.array_fill import zeros
+from tfexp.ops.comparison import equal
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.elementwise_division import div_no_nan
 from tfexp.ops.losses import without_last_ones
@@ -40,13 +42,31 @@ def fitted(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
         return predictions, labels, None
     weights = convert_to_tensor(weights)
     mine, theirs = weights.get_shape().ndims, predictions.get_shape().ndims
-    if mine is None or theirs is None or mine == 0:
+    if mine == 0:
         return predictions, labels, weights
+    if mine is None or theirs is None:
+        return predictions, labels, _fitted_in_each_step(weights, predictions)
     if mine - theirs == 1:
         weights = squeeze(weights, [-1])
     elif theirs - mine == 1:
         weights = expand_dims(weights, [-1])
     return predictions, labels, weights
+
+
+def _fitted_in_each_step(weights: Tensor, predictions: Tensor) -> Tensor:
+    """Weights that are not scalars with a last dimension less or more, as the ranks of a step are."""
+    mine = rank(weights)
+    difference = mine - rank(predictions)  # type: ignore[operator]
+    may_squeeze = weights.get_shape().ndims is None or weights.get_shape()[-1:].is_compatible_with([1])
+
+    def longer() -> Any:
+        return cond(equal(difference, -1), lambda: expand_dims(weights, [-1]), lambda: weights)
+
+    def shorter_or_longer() -> Any:
+        return cond(equal(difference, 1), lambda: squeeze(weights, [-1]) if may_squeeze else weights, longer)
+
+    result: Tensor = cond(equal(mine, 0), lambda: weights, shorter_or_longer)
+    return result
 
 
 def ratio(total: Any, count: Any, name: str) -> Tensor:

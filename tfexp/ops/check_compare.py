@@ -9,12 +9,12 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.graph.constant_value import constant_value
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
-from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, reshape, shape, size
 from tfexp.ops.array_slice import strided_slice
@@ -57,14 +57,14 @@ def _binary(
             if message:
                 data = [message, *data]
         condition = reduce_all(_DYNAMIC[sign](x, y))
-        static_x, static_y = static_value(x), static_value(y)
+        static_x, static_y = constant_value(x), constant_value(y)
         if static_x is not None and static_y is not None and not _STATIC[sign](static_x, static_y).all():
             raise InvalidArgumentError(None, None, "\n".join(_static_text(d) for d in data))
         return Assert(condition, data, summarize=summarize)
 
 
 def _static_text(part: Any) -> str:
-    value = static_value(part) if isinstance(part, Tensor) else None
+    value = constant_value(part) if isinstance(part, Tensor) else None
     return str(part) if value is None else str(value)
 
 
@@ -225,7 +225,7 @@ def _rank_assertion(
     """The part that the rank assertions share: assert types, decide statically, or compare at run time."""
     for one in ranks:
         assert_type(one, dtypes.int32)
-    known = [static_value(one) for one in ranks]
+    known = [constant_value(one) for one in ranks]
     for value in known:
         if value is not None:
             _check_static_rank(value)

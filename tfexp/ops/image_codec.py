@@ -50,30 +50,24 @@ encode_jpeg_variable_quality_op = define_op("EncodeJpegVariableQuality(images: u
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-def _attach_image_shape(op: Op, *allowed: int) -> None:
-    """One file in, [height, width, channels] out."""
+def _attach_image_shape(op: Op) -> None:
+    """One file in, [height, width, channels] out; which numbers of channels there are is the kernel's business."""
 
     @op.shape
     def _(contents: InputShape, *others: InputShape, channels: int) -> TensorShape:
         with_rank(contents, 0)
         if channels < 0:
             raise ValueError(f"channels must be non-negative, got {channels}")
-        if channels not in allowed:
-            wanted = ", ".join(map(str, allowed[:-1])) + f", or {allowed[-1]}"
-            raise ValueError(f"channels must be {wanted}, got {channels}")
         return TensorShape([None, None, channels or None])
 
 
-_attach_image_shape(decode_png_op, 0, 1, 3, 4)
-_attach_image_shape(decode_jpeg_op, 0, 1, 3)
-_attach_image_shape(decode_bmp_op, 0, 1, 3, 4)
+for _op in (decode_png_op, decode_jpeg_op, decode_bmp_op):
+    _attach_image_shape(_op)
 
 
 @decode_and_crop_jpeg_op.shape
 def _(contents: InputShape, crop_window: InputShape, *, channels: int) -> TensorShape:
     with_rank(contents, 0)
-    if channels not in (0, 1, 3):
-        raise ValueError(f"channels must be 0, 1, or 3, got {channels}")
     window = with_rank(crop_window, 1).as_list()
     if window[0] not in (None, 4):
         raise ValueError(f"Dimension must be 4 but is {window[0]}")
@@ -128,11 +122,13 @@ def _data(contents: Any) -> bytes:
 
 @decode_png_op.kernel("CPU")
 def _(ctx: Any, contents: Any, *, channels: int, dtype: DType) -> Array:
+    _check_channels(channels, 0, 1, 3, 4)
     return _still(_decoded(_data(contents), channels, dtype, "DecodePng"))
 
 
 @decode_jpeg_op.kernel("CPU")
 def _(ctx: Any, contents: Any, *, channels: int, ratio: int, try_recover_truncated: bool) -> Array:
+    _check_channels(channels, 0, 1, 3)
     ratio = _checked_ratio(ratio)
     return _still(_decoded(_data(contents), channels, dtypes.uint8, "DecodeJpeg", ratio, try_recover_truncated))
 
@@ -145,6 +141,12 @@ def _still(pixels: Array) -> Array:
     return pixels[0].copy()
 
 
+def _check_channels(channels: int, *allowed: int) -> None:
+    if channels not in allowed:
+        wanted = ", ".join(map(str, allowed[:-1])) + f", or {allowed[-1]}"
+        raise ValueError(f"channels must be {wanted}, got {channels}")
+
+
 def _checked_ratio(ratio: int) -> int:
     if ratio not in (1, 2, 4, 8):
         raise ValueError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
@@ -155,6 +157,7 @@ def _checked_ratio(ratio: int) -> int:
 def _(ctx: Any, contents: Any, crop_window: Array, *, channels: int, ratio: int, try_recover_truncated: bool) -> Array:
     if crop_window.shape != (4,):
         raise ValueError(f"crop must have four elements, got shape {dims_text(crop_window.shape)}")
+    _check_channels(channels, 0, 1, 3)
     y, x, height, width = crop_window.tolist()
     pixels = image_files.decode_jpeg(_data(contents), channels, _checked_ratio(ratio), try_recover_truncated)
     if y < 0 or x < 0 or height <= 0 or width <= 0 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
@@ -173,6 +176,7 @@ def _(ctx: Any, contents: Any) -> Array:
 
 @decode_bmp_op.kernel("CPU")
 def _(ctx: Any, contents: Any, *, channels: int) -> Array:
+    _check_channels(channels, 0, 1, 3, 4)
     return _decoded(_data(contents), channels, dtypes.uint8, "DecodeBmp")
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, name_scope
 from tfexp.graph.tensor import Tensor
@@ -374,13 +375,17 @@ def sparse_softmax_cross_entropy(
 
 
 def without_last_ones(labels: Any, predictions: Any, rank_difference: int = 0) -> tuple[Tensor, Tensor]:
-    """A last dimension of 1 that one has too much is dropped, as far as static shapes show it.
+    """A last dimension of 1 that one has too much is dropped: now, or where the ranks are not known yet in each step.
 
     `rank_difference` is how many dimensions more predictions should have.
     """
     with name_scope(None, "remove_squeezable_dimensions", [labels, predictions]):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
         difference = _rank_difference(predictions, labels)
+        if difference is None:
+            found = rank(predictions) - rank(labels)
+            predictions = _squeezed_if(rank_difference + 1, found, predictions)
+            return _squeezed_if(rank_difference - 1, found, labels), predictions
         if difference == rank_difference + 1 and predictions.get_shape()[-1:].is_compatible_with([1]):
             predictions = squeeze(predictions, [-1])
         elif difference == rank_difference - 1 and labels.get_shape()[-1:].is_compatible_with([1]):
@@ -388,11 +393,20 @@ def without_last_ones(labels: Any, predictions: Any, rank_difference: int = 0) -
         return labels, predictions
 
 
+def _squeezed_if(wanted: int, difference: Tensor, x: Tensor) -> Tensor:
+    """x without its last dimension in steps in which `difference` is `wanted`, unless that dimension is not 1."""
+    if x.get_shape().ndims == 0 or not x.get_shape()[-1:].is_compatible_with([1]):
+        return x
+    squeezed: Tensor = cond(equal(wanted, difference), lambda: squeeze(x, [-1]), lambda: x)
+    return squeezed
+
+
 def _weights_without_last_one(weights: Any, labels: Tensor) -> Tensor:
     weights = convert_to_tensor(weights)
-    if weights.get_shape().ndims != 0 and _rank_difference(weights, labels) == 1:
-        weights = squeeze(weights, [-1])
-    return weights
+    difference = _rank_difference(weights, labels)
+    if difference is None:
+        return _squeezed_if(1, rank(weights) - rank(labels), weights)
+    return squeeze(weights, [-1]) if difference == 1 else weights
 
 
 def _rank_difference(a: Tensor, b: Tensor) -> int | None:

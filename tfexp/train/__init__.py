@@ -43,6 +43,7 @@ from tfexp.train.batching import shuffle_batch_join as shuffle_batch_join
 from tfexp.train.checkpoint_utils import list_variables as list_variables
 from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
 from tfexp.train.checkpoint_utils import load_variable as load_variable
+from tfexp.train.checkpoint_watching import checkpoints_iterator as checkpoints_iterator
 from tfexp.train.coordinator import Coordinator as Coordinator
 from tfexp.train.coordinator import LooperThread as LooperThread
 from tfexp.train.cosine_schedules import cosine_decay as cosine_decay

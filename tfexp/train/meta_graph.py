@@ -31,17 +31,18 @@ _UNBOUND = "unbound_inputs"
 _UNBOUND_PREFIX = "$unbound_inputs_"
 
 # The collections whose items travel as protos of their own, and how they come back.
-_PROTO_COLLECTIONS: dict[str, tuple[Any, Any]] = {}
+_PROTO_COLLECTIONS: dict[str, tuple[Any, Any, Any]] = {}
 
 
-def register_proto_function(collection_name: str, to_proto: Any, from_proto: Any) -> None:
-    """How a collection's items become protos, `to_proto(item, export_scope)` (None: by their method of that name), and come
-    back, `from_proto(bytes, import_scope)`."""
-    _PROTO_COLLECTIONS[collection_name] = (to_proto, from_proto)
-
-
-def _variable_from_proto(data: bytes, import_scope: str | None) -> Any:
-    return Variable.from_proto(variable_pb2.VariableDef.FromString(data), import_scope=import_scope)
+def register_proto_function(
+    collection_name: str, proto_type: Any = None, to_proto: Any = None, from_proto: Any = None
+) -> None:
+    """How a collection's items become messages of a type, `to_proto(item, export_scope=…)` (None: by their method of that
+    name), and come back, `from_proto(message, import_scope=…)`. TypeError for what cannot be called."""
+    for function in (to_proto, from_proto):
+        if function is not None and not callable(function):
+            raise TypeError(f"{collection_name!r}: to_proto and from_proto must be callable, not {function!r}")
+    _PROTO_COLLECTIONS[collection_name] = (proto_type, to_proto, from_proto)
 
 
 for _key in (
@@ -53,7 +54,7 @@ for _key in (
     GraphKeys.MOVING_AVERAGE_VARIABLES,
     GraphKeys.GLOBAL_STEP,
 ):
-    register_proto_function(_key, None, _variable_from_proto)
+    register_proto_function(_key, variable_pb2.VariableDef, None, Variable.from_proto)
 
 
 def export_meta_graph(
@@ -202,7 +203,7 @@ def op_def(op: Op) -> op_def_pb2.OpDef:
 def _add_collection(definition: meta_graph_pb2.MetaGraphDef, graph: Any, key: Any, scope: str | None) -> None:
     if not isinstance(key, str):
         return
-    to_proto, _ = _PROTO_COLLECTIONS.get(key, (None, None))
+    _, to_proto, _ = _PROTO_COLLECTIONS.get(key, (None, None, None))
     collection = meta_graph_pb2.CollectionDef()
     for item in graph.get_collection(key):
         kind, value = _exported(item, scope, to_proto)
@@ -227,7 +228,7 @@ def _exported(item: Any, scope: str | None, to_proto: Any) -> tuple[str | None, 
     if to_proto is None and hasattr(item, "to_proto"):
         to_proto = _own_proto
     if to_proto is not None:
-        proto = to_proto(item, scope)
+        proto = to_proto(item, export_scope=scope)
         return "bytes_list", None if proto is None else proto.SerializeToString(deterministic=True)
     if isinstance(item, (bool, int)):
         return "int64_list", int(item)
@@ -241,7 +242,7 @@ def _exported(item: Any, scope: str | None, to_proto: Any) -> tuple[str | None, 
     return None, None
 
 
-def _own_proto(item: Any, export_scope: str | None) -> Message | None:
+def _own_proto(item: Any, export_scope: str | None = None) -> Message | None:
     proto: Message | None = item.to_proto(export_scope=export_scope)
     return proto
 
@@ -306,14 +307,14 @@ def _items(graph: Any, key: str, collection: Any, scope: str) -> Iterable[Any]:
     if kind is None:
         return
     values = getattr(collection, kind).value
-    _, from_proto = _PROTO_COLLECTIONS.get(key, (None, None))
-    if from_proto is not None and kind == "bytes_list":
+    proto_type, _, from_proto = _PROTO_COLLECTIONS.get(key, (None, None, None))
+    if proto_type is not None and from_proto is not None and kind == "bytes_list":
         known: dict[bytes, Any] = graph.__dict__.setdefault("_imported_items", {})
         for data in values:
             # One variable may be in several collections: it stays one object.
             identity = scope.encode() + b"\0" + data
             if identity not in known:
-                known[identity] = from_proto(data, scope or None)
+                known[identity] = from_proto(proto_type.FromString(data), import_scope=scope or None)
             yield known[identity]
     elif kind == "node_list":
         for name in values:

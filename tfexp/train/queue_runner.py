@@ -255,8 +255,4 @@ def _forgotten(graph: Any) -> str | None:
 register_advice(_forgotten)
 
 
-def _from_bytes(data: bytes, import_scope: str | None) -> Any:
-    return QueueRunner.from_proto(data, import_scope)
-
-
-meta_graph.register_proto_function(GraphKeys.QUEUE_RUNNERS, None, _from_bytes)
+meta_graph.register_proto_function(GraphKeys.QUEUE_RUNNERS, QueueRunnerDef, None, QueueRunner.from_proto)

@@ -310,8 +310,4 @@ def import_meta_graph(
     return None
 
 
-meta_graph.register_proto_function(
-    GraphKeys.SAVERS,
-    None,
-    lambda data, import_scope: Saver.from_proto(saver_pb2.SaverDef.FromString(data), import_scope),
-)
+meta_graph.register_proto_function(GraphKeys.SAVERS, saver_pb2.SaverDef, None, Saver.from_proto)

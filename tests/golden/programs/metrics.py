@@ -129,3 +129,12 @@ def named_and_collected(tf: Any) -> Outcome:
             tf.metrics.accuracy(labels, predictions, metrics_collections=["m"], updates_collections=["u"], name=name)
     found = {key: [t.name for t in tf.get_collection(key)] for key in ("m", "u", tf.GraphKeys.METRIC_VARIABLES)}
     return runs(found=found)
+
+
+@program(SOURCE)
+def ranks_of_a_step(tf: Any) -> Outcome:
+    labels, predictions, weights = (tf.placeholder(tf.float32, name=n) for n in ("labels", "predictions", "weights"))
+    value, update = tf.metrics.accuracy(labels, predictions, weights)
+    batches = ([1, 2, 3], [1, 2, 5], [[1], [0], [1]]), ([[1], [2], [3]], [1, 2, 5], 2), ([[1], [2]], [[1], [5]], [1, 3])
+    steps = [Run(update, dict(zip((labels, predictions, weights), batch, strict=True))) for batch in batches]
+    return runs(Run(tf.local_variables_initializer()), *steps, Run(value, {}))

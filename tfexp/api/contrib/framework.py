@@ -1,4 +1,4 @@
-"""`tf.contrib.framework`: re-exports."""
+"""`tf.contrib.framework`: arg_scope, variables by their names, checkpoints."""
 
 from tfexp.api import nest as nest
 from tfexp.contributed.arg_scope import add_arg_scope as add_arg_scope
@@ -7,6 +7,9 @@ from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
 from tfexp.contributed.arg_scope import arg_scoped_arguments as arg_scoped_arguments
 from tfexp.contributed.arg_scope import current_arg_scope as current_arg_scope
 from tfexp.contributed.arg_scope import has_arg_scope as has_arg_scope
+from tfexp.contributed.smart_cond import smart_case as smart_case
+from tfexp.contributed.smart_cond import smart_cond as smart_cond
+from tfexp.contributed.smart_cond import smart_constant_value as smart_constant_value
 from tfexp.contributed.variables import add_model_variable as add_model_variable
 from tfexp.contributed.variables import assign_from_checkpoint as assign_from_checkpoint
 from tfexp.contributed.variables import assign_from_checkpoint_fn as assign_from_checkpoint_fn

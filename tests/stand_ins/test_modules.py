@@ -10,11 +10,11 @@ import sys
 import pytest
 
 import tfexp as tf
-from tfexp import tensorflow_modules
 from tfexp.core.op import all_ops, find_op
-from tfexp.tensorflow_modules import generated_name, stand_for
+from tfexp.stand_ins.modules import generated_name, stand_for
+from tfexp.stand_ins.places import MESSAGES, OTHERS, PYTHON
 
-ROWS = {**tensorflow_modules._PYTHON, **tensorflow_modules._MESSAGES}
+ROWS = {**PYTHON, **OTHERS, **MESSAGES}
 OURS = sorted(
     {place.partition(":")[0] for places in ROWS.values() for place in places.split() if place.startswith("tfexp.")}
 )
@@ -116,3 +116,30 @@ def test_importing_and_what_is_lacking(tmp_path):
     for name, error in zip(names, errors, strict=True):
         assert error.startswith(f"No module named 'tensorflow.{name}': tfexp, which stands in for TensorFlow here"), error
     assert device == "CPU"
+
+
+def test_collections_of_a_program_have_messages():
+    """`ops.register_proto_function`: a collection of the program's own objects travels in the MetaGraph."""
+
+    def to_proto(item, export_scope=None):
+        return tf.train.Int64List(value=[item["size"]])
+
+    def from_proto(message, import_scope=None):
+        return {"size": message.value[0], "scope": import_scope}
+
+    ops = stand_for("tensorflow.python.framework.ops")
+    ops.register_proto_function("own", proto_type=tf.train.Int64List, to_proto=to_proto, from_proto=from_proto)
+    with tf.Graph().as_default():
+        tf.add_to_collection("own", {"size": 7})
+        tf.constant(1)
+        written = tf.train.export_meta_graph()
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(written, import_scope="a")
+        assert tf.get_collection("own") == [{"size": 7, "scope": "a"}]
+    with pytest.raises(TypeError, match="must be callable"):
+        ops.register_proto_function("own", from_proto=3)
+
+
+def test_modules_have_their_siblings():
+    rnn = stand_for("tensorflow.python.ops.rnn")
+    assert rnn.rnn_cell_impl.GRUCell is tf.nn.rnn_cell.GRUCell and rnn.math_ops.matmul is tf.matmul

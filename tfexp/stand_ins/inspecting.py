@@ -1,0 +1,67 @@
+"""`tensorflow.python.util.tf_inspect`: signatures, looked for below TensorFlow's decorators. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections import namedtuple
+from typing import Any
+
+from tfexp.stand_ins.decorators import unwrap
+
+ArgSpec = namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
+FullArgSpec = inspect.FullArgSpec
+
+
+def _target(obj: Any) -> Any:
+    return unwrap(obj)[1]
+
+
+def getfullargspec(obj: Any) -> inspect.FullArgSpec:
+    """The arguments of a function, or of the call of an object."""
+    target = _target(obj)
+    if inspect.isroutine(target) or inspect.isclass(target) or isinstance(target, functools.partial):
+        return inspect.getfullargspec(target)
+    return inspect.getfullargspec(type(target).__call__)
+
+
+def getargspec(obj: Any) -> ArgSpec:
+    """(positional arguments, name of `*args`, name of `**kwargs`, defaults). ValueError for keyword-only arguments."""
+    spec = getfullargspec(obj)
+    if spec.kwonlyargs:
+        raise ValueError(f"{obj!r} has keyword-only arguments: use getfullargspec")
+    return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
+
+
+def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
+    """{argument: value} as a call would bind them."""
+    func, *positional = func_and_positional
+    return inspect.getcallargs(_target(func), *positional, **named)
+
+
+def getdoc(obj: Any) -> str | None:
+    return inspect.getdoc(obj)
+
+
+def getsource(obj: Any) -> str:
+    return inspect.getsource(_target(obj))
+
+
+def getfile(obj: Any) -> str:
+    return inspect.getfile(_target(obj))
+
+
+def getmodule(obj: Any) -> Any:
+    return inspect.getmodule(_target(obj))
+
+
+def isfunction(obj: Any) -> bool:
+    return inspect.isfunction(_target(obj))
+
+
+def ismethod(obj: Any) -> bool:
+    return inspect.ismethod(_target(obj))
+
+
+def isclass(obj: Any) -> bool:
+    return inspect.isclass(_target(obj))

@@ -1,0 +1,150 @@
+"""What serves the modules below `tensorflow` which are no public namespaces, by the table in `places`.
+
+TensorFlow's own tests, and many scripts, import from the modules in which its public functions are defined
+(`from tensorflow.python.ops import array_ops`). tfexp is cut up differently, so each of these names stands for an ordered
+list of places here: the first that has an attribute answers.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+import types
+from typing import Any
+
+from tfexp.core.op import all_ops, find_op
+from tfexp.stand_ins.places import MESSAGES, OTHERS, PYTHON
+
+
+class Stand(types.ModuleType):
+    """The module that stands for a private module of TensorFlow's: its attributes are those of its places."""
+
+    def __init__(self, name: str, places: str):
+        super().__init__(name, f"Stands for TensorFlow's {name}; its names come from {places}.")
+        self.__path__: list[str] = []
+        self._places = places.split()
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__"):
+            for place in self._places:
+                found = _find(place, name)
+                if found is not _NOTHING:
+                    return found
+            if name in _siblings():
+                return stand_for(_siblings()[name])
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: tfexp, which stands in here, lacks it")
+
+    def __dir__(self) -> list[str]:
+        names = set(super().__dir__())
+        for place in self._places:
+            module, _, attribute = place.partition(":")
+            if place == "ops":
+                names |= {generated_name(op) for op in all_ops()}
+            elif attribute:
+                names.add(attribute.partition("=")[0])
+            else:
+                names |= set(dir(_place(module)))
+        return sorted(names)
+
+
+@functools.cache
+def _siblings() -> dict[str, str]:
+    """{last part: module}: modules of TensorFlow's import each other, and programs take them from there."""
+    return {key.rpartition(".")[2]: f"tensorflow.python.{key}" for key in PYTHON if key.startswith(("framework.", "ops."))}
+
+
+_NOTHING = object()
+
+
+def _find(place: str, name: str) -> Any:
+    """What one place has under that name."""
+    if place == "ops":
+        return _generated(name)
+    module, _, attribute = place.partition(":")
+    if attribute:
+        theirs, _, ours = attribute.partition("=")
+        return getattr(_place(module), ours) if theirs == name else _NOTHING
+    return getattr(_place(module), name, _NOTHING)
+
+
+@functools.cache
+def _place(name: str) -> Any:
+    """A namespace or module; one that tfexp does not have yet is empty."""
+    if name.partition(".")[0] != "tf":
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+                raise
+            return types.ModuleType(name)
+    found = importlib.import_module("tfexp")
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, types.ModuleType(name))
+    return found
+
+
+# --- the generated functions -------------------------------------------------------------------------------------------
+
+
+def generated_name(op: str) -> str:
+    """What TensorFlow calls the generated function of an op: `MatMul` is `mat_mul`, `FIFOQueueV2` `fifo_queue_v2`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", op).lower()
+
+
+@functools.cache
+def _op_names() -> dict[str, str]:
+    """{generated name: op}. Names that Python or TensorFlow's own modules use have an underscore before them as well."""
+    names = {generated_name(op): op for op in all_ops() if not op.startswith("_")}
+    return {**{f"_{name}": op for name, op in names.items()}, **names}
+
+
+def _generated(name: str) -> Any:
+    op = find_op(_op_names().get(name, name))
+    return _NOTHING if op is None else op
+
+
+# --- the whole -----------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def stand_for(fullname: str) -> types.ModuleType | None:
+    """What stands for `tensorflow.…`, a module outside of the public namespaces; None where nothing does."""
+    head, _, rest = fullname.removeprefix("tensorflow.").partition(".")
+    below = fullname.removeprefix("tensorflow.")
+    if below in OTHERS:
+        return Stand(fullname, OTHERS[below])
+    if any(known.startswith(f"{below}.") for known in OTHERS):
+        return _package(fullname)
+    if head == "python":
+        if rest in PYTHON:
+            return Stand(fullname, PYTHON[rest])
+        if re.fullmatch(r"(ops|training|framework)\.gen_\w+_ops", rest):
+            return Stand(fullname, "ops")
+        if rest == "" or any(known.startswith(f"{rest}.") for known in PYTHON):
+            return _package(fullname)
+    if head == "contrib" and (found := re.fullmatch(r"(\w+)\.python(\.(?!.*\bnets\b).*)?", rest)):
+        public = f"tf.contrib.{found[1]}"
+        return Stand(fullname, public) if dir(_place(public)) else None
+    if head == "core":
+        last = rest.rpartition(".")[2]
+        if last.endswith("_pb2"):
+            return _messages(last)
+        if rest in ("", "example", "framework", "lib", "lib.core", "profiler", "protobuf", "util"):
+            return _package(fullname)
+    return None
+
+
+def _package(fullname: str) -> types.ModuleType:
+    package = types.ModuleType(fullname)
+    package.__path__ = []
+    return package
+
+
+def _messages(name: str) -> types.ModuleType | None:
+    if name in MESSAGES:
+        return Stand(f"tensorflow.core.{name}", MESSAGES[name])
+    try:
+        return importlib.import_module(f"tensorboard.compat.proto.{name}")
+    except ModuleNotFoundError:
+        return None
