@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.benchmarks.limits import limits
-from experiments.benchmarks.measuring import OURS, THEIRS, Figure, Options
+from experiments.benchmarks.measuring import JAX, NUMPY, OURS, THEIRS, Figure, Options
+from experiments.benchmarks.picture import draw, draw_growth
 
 GROUPS = {
     "start": "start_speed.start_speed",
@@ -31,6 +32,11 @@ GROUPS = {
     "input": "input_speed.input_speed",
     "checkpoint": "checkpoint_speed.checkpoint_speed",
     "cluster": "cluster_speed.cluster_speed",
+    "trainers": "trainers.trainers",
+    "sweep": "sweep_speed.sweep_speed",
+    "runs": "run_listing.run_listing",
+    "memory": "memory.memory",
+    "scaling": "scaling.scaling",
 }
 COMMITTED = Path(__file__).with_name("figures.json")
 
@@ -46,12 +52,13 @@ def main() -> int:
     parser.add_argument(
         "--tensorflow-python", default=sys.executable, help="the interpreter that has tensorflow-cpu, if not this one"
     )
+    parser.add_argument("--jax-python", default=sys.executable, help="the interpreter that has jax, if not this one")
     given = parser.parse_args()
     if unknown := sorted(set(given.groups) - set(GROUPS)):
         parser.error(f"there is no group {unknown[0]!r}; the groups are: {', '.join(GROUPS)}")
     if given.rounds < 1:
         parser.error("--rounds: at least one")
-    options = Options(given.rounds, given.seconds, given.only, given.tensorflow_python)
+    options = Options(given.rounds, given.seconds, given.only, given.tensorflow_python, given.jax_python)
     if os.getloadavg()[0] > 1:
         print(f"the load of this machine is {os.getloadavg()[0]:.1f}: figures say little while others use its cores")
     host = machine(options)
@@ -70,9 +77,9 @@ def main() -> int:
     result = {"machine": host, "limits": reached, "figures": [figure.to_json() for figure in measured]}
     (folder / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
     if any(figure.ratio() is not None for figure in measured):
-        from experiments.benchmarks.picture import draw
-
         draw(measured, folder / "ratios.png")
+    if any(figure.point is not None for figure in measured):
+        draw_growth(measured, folder / "growth.png")
     if given.keep:
         _keep(result)
     print(f"\nfigures  {folder / 'figures.json'}")
@@ -110,18 +117,25 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-HEADER = "| | unit | tfexp | beside it | ratio (spread) | aim | kept |\n|---|---|---|---|---|---|---|"
+COLUMNS = ("", "unit", "tfexp", "beside it", "ratio (spread)", "to NumPy", "to JAX", "aim", "kept")
+HEADER = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}"
 
 
 def row(figure: Figure, earlier: float | None) -> str:
-    """A line of the table. `kept`: the ratio of the committed figures."""
-    ratios = figure.ratios()
-    ratio = f"{_ratio(figure.ratio())} ({_ratio(ratios[0])} to {_ratio(ratios[-1])})" if ratios else "-"
-    aim = "" if figure.aim is None else f"{figure.aim:g}x"
-    kept = "" if earlier is None else _ratio(earlier)
-    base = figure.median(figure.base)
-    beside = "-" if base is None else f"{_number(base)} {'' if figure.base == THEIRS else figure.base}".rstrip()
-    return f"| {figure.name} | {figure.unit} | {_number(figure.median(OURS))} | {beside} | {ratio} | {aim} | {kept} |"
+    """A line of the table. The ratios to NumPy and JAX: to a program by hand; `kept`: that of the committed figures."""
+    ratios, own, base = figure.ratios(), figure.median(OURS), figure.median(figure.base)
+    cells = (
+        figure.name,
+        figure.unit,
+        _number(own),
+        "-" if base is None else f"{_number(base)} {'' if figure.base == THEIRS else figure.base}".rstrip(),
+        f"{_ratio(figure.ratio())} ({_ratio(ratios[0])} to {_ratio(ratios[-1])})" if ratios else "-",
+        _ratio(figure.ratio(NUMPY)),
+        _ratio(figure.ratio(JAX)),
+        _ratio(figure.aim) if figure.aim is not None else f"{figure.at_most:g} {figure.unit}" if figure.at_most else "",
+        _ratio(earlier),
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def _ratio(value: float | None) -> str:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS, THEIRS = "tfexp", "TensorFlow"
+OURS, THEIRS, NUMPY, JAX = "tfexp", "TensorFlow", "NumPy", "JAX"
 _PINNED = ("OPENBLAS_", "OMP_", "MKL_", "GOTO_")
 _STRETCHES = 10
 
@@ -34,13 +34,20 @@ class Options:
     seconds: float
     only: str
     tensorflow_python: str
+    jax_python: str = sys.executable
 
     @functools.cached_property
     def engines(self) -> dict[str, str]:
         """The interpreter of each engine that there is."""
-        code = "import importlib.util, sys; sys.exit(importlib.util.find_spec('tensorflow') is None)"
-        found = subprocess.run([self.tensorflow_python, "-c", code], check=False, env=environment()).returncode == 0
-        return {OURS: sys.executable} | ({THEIRS: self.tensorflow_python} if found else {})
+        return {OURS: sys.executable} | (
+            {THEIRS: self.tensorflow_python} if _has(self.tensorflow_python, "tensorflow") else {}
+        )
+
+    @functools.cached_property
+    def all_engines(self) -> dict[str, str]:
+        """With those for which some programs are written by hand."""
+        more = {JAX: self.jax_python} if _has(self.jax_python, "jax") else {}
+        return {**self.engines, NUMPY: sys.executable, **more}
 
     def wants(self, name: str) -> bool:
         return self.only in name
@@ -48,7 +55,10 @@ class Options:
 
 @dataclass(frozen=True)
 class Figure:
-    """One row: what each engine reached in each round, and the ratio to TensorFlow (or to `base`) that is aimed at."""
+    """One row: what each engine reached in each round, and the ratio to TensorFlow (or to `base`) that is aimed at.
+
+    `at_most`: what the figure itself should not exceed. `point`: the curve that it is on, and where (a size).
+    """
 
     group: str
     name: str
@@ -57,22 +67,39 @@ class Figure:
     aim: float | None = None
     smaller_is_better: bool = True
     base: str = THEIRS
+    at_most: float | None = None
+    point: tuple[str, float] | None = None
 
     def median(self, engine: str) -> float | None:
         values = [r[engine] for r in self.rounds if engine in r]
         return statistics.median(values) if values else None
 
-    def ratios(self, engine: str = OURS) -> list[float]:
-        """How many times as good as the base `engine` was, in each round, in order of size; empty without a base."""
-        pairs = [(r[engine], r[self.base]) for r in self.rounds if self.base in r and engine in r]
+    def ratios(self, base: str | None = None) -> list[float]:
+        """How many times as good as the base this engine was, in each round, in order of size; empty without a base."""
+        base = base or self.base
+        pairs = [(r[OURS], r[base]) for r in self.rounds if base in r and OURS in r]
         return sorted(theirs / ours if self.smaller_is_better else ours / theirs for ours, theirs in pairs)
 
-    def ratio(self, engine: str = OURS) -> float | None:
-        ratios = self.ratios(engine)
+    def ratio(self, base: str | None = None) -> float | None:
+        ratios = self.ratios(base)
         return statistics.median(ratios) if ratios else None
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether nothing that is aimed at is missed."""
+        ratio, own = self.ratio(), self.median(OURS)
+        return not (
+            (self.aim is not None and ratio is not None and ratio < self.aim)
+            or (self.at_most is not None and own is not None and own > self.at_most)
+        )
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "ratio": self.ratio()}
+
+
+def _has(python: str, package: str) -> bool:
+    code = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({package!r}) is None)"
+    return subprocess.run([python, "-c", code], check=False, env=environment()).returncode == 0
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -82,12 +109,17 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def in_turn(
-    names: Iterable[str], ask: dict[str, Callable[[str], float]], options: Options
+    names: Iterable[str], ask: dict[str, Callable[[str], float | None]], options: Options
 ) -> Iterator[tuple[str, list[dict[str, float]]]]:
-    """For each name that is wanted, what each engine answers in each round."""
+    """For each name that is wanted, what each engine answers in each round. None: it does not have that."""
     for name in names:
         if options.wants(name):
-            yield name, [{engine: answer(name) for engine, answer in ask.items()} for _ in range(options.rounds)]
+            yield name, [_round(name, ask) for _ in range(options.rounds)]
+
+
+def _round(name: str, ask: dict[str, Callable[[str], float | None]]) -> dict[str, float]:
+    answers = {engine: answer(name) for engine, answer in ask.items()}
+    return {engine: answer for engine, answer in answers.items() if answer is not None}
 
 
 # --- processes -----------------------------------------------------------------------------------------------------
@@ -135,9 +167,9 @@ class Worker:
 
 
 @contextmanager
-def workers(options: Options, module: str) -> Iterator[dict[str, Worker]]:
+def workers(engines: dict[str, str], module: str) -> Iterator[dict[str, Worker]]:
     """A worker of each engine."""
-    running = {engine: Worker(engine, python, module) for engine, python in options.engines.items()}
+    running = {engine: Worker(engine, python, module) for engine, python in engines.items()}
     try:
         yield running
     finally:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiments.benchmarks import __main__ as command
-from experiments.benchmarks.measuring import OURS, THEIRS, Figure
+from experiments.benchmarks.measuring import NUMPY, OURS, THEIRS, Figure
 
 
 def test_a_ratio_is_the_median_of_the_rounds_ratios() -> None:
@@ -18,12 +18,18 @@ def test_a_ratio_is_the_median_of_the_rounds_ratios() -> None:
     faster = Figure("cluster", "x", "steps/s", rounds, smaller_is_better=False)
     assert faster.ratio() == pytest.approx(1 / 3)
     assert Figure("step", "x", "µs", [{OURS: 2.0}]).ratio() is None
+    beside = Figure("step", "x", "µs", [{OURS: 2.0, NUMPY: 1.0}], aim=9.0)
+    assert (beside.ratio(), beside.ratio(NUMPY), beside.is_reached) == (None, 0.5, True)
+    assert not Figure("runs", "x", "s", [{OURS: 2.0}], at_most=1.0).is_reached
 
 
 def test_figures_are_written_and_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measured = [Figure("step", "one", "µs", [{OURS: 2.0, THEIRS: 6.0}], 2.0), Figure("step", "two", "µs", [{OURS: 1.0}])]
+    measured = [
+        Figure("step", "one", "µs", [{OURS: 2.0, THEIRS: 6.0}], 2.0),
+        Figure("step", "two", "µs", [{OURS: 1.0}], point=("a curve", 10)),
+    ]
     monkeypatch.setattr(command, "limits", lambda: {"BLAS, GFLOP/s": 50.0})
     monkeypatch.setattr(command, "machine", lambda options: {"cores": 2})
     monkeypatch.setattr(command, "_figures", lambda group, options: iter(measured))
@@ -33,11 +39,11 @@ def test_figures_are_written_and_compared(
         assert command.main() == 0
         found = json.loads((tmp_path / out / "figures.json").read_text())
         assert [(f["name"], f["ratio"]) for f in found["figures"]] == [("one", 3.0), ("two", None)]
-        assert (tmp_path / out / "ratios.png").stat().st_size > 0
+        assert all((tmp_path / out / picture).stat().st_size > 0 for picture in ("ratios.png", "growth.png"))
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith("| one")] == [
-        "| one | µs | 2 | 6 | 3x (3x to 3x) | 2x |  |",
-        "| one | µs | 2 | 6 | 3x (3x to 3x) | 2x | 3x |",
+        "| one | µs | 2 | 6 | 3x (3x to 3x) |  |  | 2x |  |",
+        "| one | µs | 2 | 6 | 3x (3x to 3x) |  |  | 2x | 3x |",
     ]
 
 
@@ -53,6 +59,6 @@ def test_an_engine_answers() -> None:
     from experiments.benchmarks.measuring import Options
     from experiments.benchmarks.step_speed.step_speed import figures
 
-    options = Options(1, 0.001, "one fed addition", "false")
+    options = Options(1, 0.001, "one fed addition", "false", "false")
     (figure,) = figures(options)
-    assert figure.rounds[0].keys() == {OURS} and figure.rounds[0][OURS] > 0
+    assert figure.rounds[0].keys() == {OURS, NUMPY} and all(value > 0 for value in figure.rounds[0].values())

@@ -15,7 +15,7 @@ _VARIABLES, _FLOATS = 20, 2_500_000  # each
 
 
 def figures(options: Options) -> Iterator[Figure]:
-    with workers(options, __spec__.name) as running:
+    with workers(options.engines, __spec__.name) as running:
         ask = {
             engine: lambda program, worker=worker: float(worker.ask(program=program.partition(" ")[0]))
             for engine, worker in running.items()

@@ -1,18 +1,20 @@
-"""How long it takes to list, to compare and to report on many runs: see README.md beside this file."""
+"""How long it takes to list, to compare and to report on a thousand runs, each time in a process of its own."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import random
-import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
+
+from experiments.benchmarks.measuring import OURS, Figure, Options, environment
+
+_RUNS = 1000
 
 CONFIG = """\
 model:
@@ -94,41 +96,29 @@ def write_runs(root: Path, count: int, evaluations: int = 21) -> None:
         (folder / "result.json").write_text(json.dumps({"numbers": numbers, "timing": timing}, indent=2))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
+def figures(options: Options) -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "outputs"
-        write_runs(root, given.runs)
+        write_runs(root, _RUNS)
         folders = sorted(str(path.parent) for path in root.rglob("config.yaml"))
-        commands = {
-            "list": [str(root)],
-            "list, two conditions, sorted": [str(root), "loss<0.4", "activation=relu", "--sort", "loss"],
-            "list --csv": [str(root), "--csv"],
-            "list --json": [str(root), "--json"],
-            f"compare {given.runs}": ["compare", *folders],
-            f"compare {given.runs} --curves": ["compare", *folders, "--curves", f"{scratch}/curves.png"],
-            "report on 100": ["report", *folders[:100], "--out", f"{scratch}/100.html"],
+        # name -> the words of the command, and how many seconds it should take at most
+        commands: dict[str, tuple[list[str], float | None]] = {
+            "--help, so only to start": (["--help"], None),
+            f"list {_RUNS}": ([str(root)], 2.0),
+            f"list {_RUNS}, two conditions, sorted": ([str(root), "loss<0.4", "activation=relu", "--sort", "loss"], 2.0),
+            f"list {_RUNS} as CSV": ([str(root), "--csv"], 2.0),
+            f"list {_RUNS} as JSON": ([str(root), "--json"], 2.0),
+            f"compare {_RUNS}": (["compare", *folders], 2.0),
+            f"compare {_RUNS} with curves": (["compare", *folders, "--curves", f"{scratch}/curves.png"], None),
+            "report on 100": (["report", *folders[:100], "--out", f"{scratch}/100.html"], None),
         }
-        print(f"| command, on {given.runs} runs | seconds | of the processor |\n|---|---|---|")
-        for name, words in {"--help, so only to start": ["--help"], **commands}.items():
-            print("| {} | {:.2f} | {:.2f} |".format(name, *_seconds(words, given.rounds)), flush=True)
-        print(f"\nthe page of 100 runs has {(Path(scratch) / '100.html').stat().st_size / 1e3:,.0f} kB")
+        for name, (words, most) in commands.items():
+            if options.wants(name):
+                rounds = [{OURS: _seconds(words)} for _ in range(options.rounds)]
+                yield Figure("runs", name, "s", rounds, at_most=most)
 
 
-def _seconds(words: list[str], rounds: int) -> tuple[float, float]:
-    """The medians, over processes that do nothing else, of the time that passed and of the processor's."""
-    passed, used = [], []
-    for _ in range(rounds):
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run([sys.executable, "-m", "tfexp.runs", *words], check=True, stdout=subprocess.DEVNULL)
-        passed.append(time.perf_counter() - began)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return median(passed), median(used)
-
-
-if __name__ == "__main__":
-    main()
+def _seconds(words: list[str]) -> float:
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "tfexp.runs", *words], check=True, stdout=subprocess.DEVNULL, env=environment())
+    return time.perf_counter() - began

@@ -14,11 +14,11 @@ Step = Callable[[], Any]
 Build = Callable[[Any], Step]
 
 
-def _arrays(make: Callable[..., Any], *arrays: np.ndarray) -> Build:
-    """`make(tf, *variables)` gives the value to compute."""
+def _arrays(make: Callable[..., Any], *arrays: Callable[[], np.ndarray]) -> Build:
+    """`make(tf, *variables)` gives the value to compute; the arrays are made when the program is built."""
 
     def build(tf: Any) -> Step:
-        value = make(tf, *(tf.Variable(array) for array in arrays))
+        value = make(tf, *(tf.Variable(array()) for array in arrays))
         session = tf.Session()
         session.run(tf.global_variables_initializer())
         result = value if isinstance(value, tf.Operation) else tf.reshape(value, [-1])[:1]
@@ -27,8 +27,8 @@ def _arrays(make: Callable[..., Any], *arrays: np.ndarray) -> Build:
     return build
 
 
-def _floats(*shape: int) -> np.ndarray:
-    return np.random.default_rng(7).standard_normal(shape).astype(np.float32)
+def _floats(*shape: int, shift: float = 0.0) -> Callable[[], np.ndarray]:
+    return lambda: np.random.default_rng(7).standard_normal(shape).astype(np.float32) + np.float32(shift)
 
 
 # Each takes a matrix, or two of the same shape.
@@ -62,7 +62,7 @@ _BINARY: dict[str, Callable[[Any, Any, Any], Any]] = {
 
 
 def _sized(elements: int, shape: tuple[int, int]) -> dict[str, tuple[Build, float | None]]:
-    x, y = _floats(*shape), _floats(*shape) + np.float32(3)
+    x, y = _floats(*shape), _floats(*shape, shift=3)
     size = f"10^{len(str(elements)) - 1}"
     programs = {f"{name}, {size}": _arrays(make, x) for name, make in _UNARY.items()}
     programs |= {f"{name}, {size}": _arrays(make, x, y) for name, make in _BINARY.items()}
@@ -87,7 +87,7 @@ _MODELS: dict[str, Build] = {
         lambda tf, table: tf.nn.embedding_lookup(table, tf.constant(_IDS)), _floats(50_000, 128)
     ),
     "sparse update, 1,024 of 50,000x128": _arrays(
-        lambda tf, table: tf.scatter_add(table, tf.constant(_IDS), tf.constant(_floats(1024, 128))).op,
+        lambda tf, table: tf.scatter_add(table, tf.constant(_IDS), tf.constant(_floats(1024, 128)())).op,
         _floats(50_000, 128),
     ),
 }
@@ -98,7 +98,7 @@ def _strings(make: Callable[[Any, Any], Any], values: np.ndarray) -> Build:
 
 
 _STRINGS: dict[str, Build] = {
-    "as_string, 10^4": _arrays(lambda tf, x: tf.as_string(x), np.arange(10_000)),
+    "as_string, 10^4": _arrays(lambda tf, x: tf.as_string(x), lambda: np.arange(10_000)),
     "string_to_number, 10^4": _strings(lambda tf, s: tf.string_to_number(s), _NUMBERS),
     "string_split, 10^4": _strings(lambda tf, s: tf.string_split(s).values, _WORDS),
     "regex_replace, 10^4": _strings(lambda tf, s: tf.strings.regex_replace(s, "o[a-z]", "x"), _WORDS),

@@ -65,6 +65,29 @@ def chain(tf: Any) -> Step:
     return _step(tf, h, {x: np.ones(10, np.float32)})
 
 
+def large_chain(tf: Any) -> Step:
+    """20 multiplications and 20 additions of a million numbers, one of which is handed out."""
+    x = tf.Variable(_floats(np.random.default_rng(7), 1_000_000))
+    h = x
+    for _ in range(20):
+        h = h * 0.9 + 0.1
+    return _step(tf, h[:1], {})
+
+
+def word2vec(tf: Any) -> Step:
+    """Skip-grams with noise-contrastive estimation: 50,000 words of 128 numbers, batches of 128, 64 words sampled."""
+    random = np.random.default_rng(7)
+    words, context = tf.placeholder(tf.int32, [128]), tf.placeholder(tf.int32, [128, 1])
+    table = tf.Variable(tf.random_uniform([50_000, 128], -1.0, 1.0, seed=1))
+    weights = tf.Variable(tf.truncated_normal([50_000, 128], stddev=128**-0.5, seed=2))
+    loss = tf.reduce_mean(
+        tf.nn.nce_loss(weights, tf.Variable(tf.zeros([50_000])), context, tf.nn.embedding_lookup(table, words), 64, 50_000)
+    )
+    train = tf.train.GradientDescentOptimizer(1.0).minimize(loss)
+    feeds = {words: random.integers(50_000, size=128), context: random.integers(50_000, size=(128, 1))}
+    return _step(tf, train, feeds)
+
+
 def one_add(tf: Any) -> Step:
     """One addition of two fed numbers: what a session costs."""
     x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
@@ -115,7 +138,9 @@ PROGRAMS: dict[str, tuple[Callable[[Any], Step], float | None]] = {
     "MLP 784-300-100-10, batch 64, Adam": (mlp("AdamOptimizer", 0.001, 64), 1.2),
     "MLP 784-300-100-10, batch 512, Adam": (mlp("AdamOptimizer", 0.001, 512), 1.2),
     "chain of 2,000 additions of 10 numbers": (chain, 0.9),
-    "one fed addition": (one_add, None),
+    "chain of 40 operations on 10^6 numbers": (large_chain, 1.5),
+    "one fed addition": (one_add, 15.0),
+    "word2vec, 50,000 words, batch 128, NCE": (word2vec, 1.5),
     "dynamic_rnn, LSTM 128, 50 steps, batch 32": (recurrent(False), 1.0),
     "dynamic_rnn, LSTM 128, 50 steps, batch 32, SGD": (recurrent(True), 1.0),
     **CONVOLUTION,

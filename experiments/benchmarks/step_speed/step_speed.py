@@ -1,12 +1,13 @@
-"""What `Session.run` of a known step costs: the programs of `programs.py`, built by each engine."""
+"""What `Session.run` of a known step costs: the programs of `programs.py`, built by each engine; some also by hand."""
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from experiments.benchmarks.measuring import Figure, Options, in_turn, load, microseconds, serve, workers
+from experiments.benchmarks.measuring import JAX, NUMPY, Figure, Options, in_turn, load, microseconds, serve, workers
 
 _WARM = 20  # steps before anything is measured
 
@@ -14,9 +15,9 @@ _WARM = 20  # steps before anything is measured
 def figures(options: Options) -> Iterator[Figure]:
     from experiments.benchmarks.step_speed.programs import PROGRAMS
 
-    with workers(options, __spec__.name) as running:
+    with workers(options.all_engines, __spec__.name) as running:
         ask = {
-            engine: lambda name, worker=worker: float(worker.ask(program=name, seconds=options.seconds))
+            engine: lambda name, worker=worker: worker.ask(program=name, seconds=options.seconds)
             for engine, worker in running.items()
         }
         for name, rounds in in_turn(PROGRAMS, ask, options):
@@ -24,21 +25,40 @@ def figures(options: Options) -> Iterator[Figure]:
 
 
 def work(engine: str) -> None:
-    from experiments.benchmarks.step_speed.programs import PROGRAMS
+    known, steps = programs_of(engine), {}
 
-    tf = load(engine)
-    steps: dict[str, Any] = {}
-
-    def answer(request: dict[str, Any]) -> float:
+    def answer(request: dict[str, Any]) -> float | None:
         name = request["program"]
+        if name not in known:
+            return None
         if name not in steps:
-            with tf.Graph().as_default():
-                steps[name] = PROGRAMS[name][0](tf)
+            steps[name] = known[name]()
             for _ in range(_WARM):
                 steps[name]()
         return microseconds(steps[name], request["seconds"])
 
     serve(answer)
+
+
+def programs_of(engine: str) -> dict[str, Callable[[], Callable[[], object]]]:
+    """name -> what builds it and gives what runs a step."""
+    if engine == NUMPY:
+        from experiments.benchmarks.step_speed import by_hand
+
+        return by_hand.PROGRAMS
+    if engine == JAX:
+        from experiments.benchmarks.step_speed import with_jax
+
+        return with_jax.PROGRAMS
+    from experiments.benchmarks.step_speed.programs import PROGRAMS
+
+    tf = load(engine)
+
+    def build(program: Callable[[Any], Callable[[], object]]) -> Callable[[], object]:
+        with tf.Graph().as_default():
+            return program(tf)
+
+    return {name: functools.partial(build, program) for name, (program, _) in PROGRAMS.items()}
 
 
 if __name__ == "__main__":

@@ -1,36 +1,87 @@
-"""Measure sweeps beside Hydra's basic launcher: `python experiments/benchmarks/sweep_speed/sweep_speed.py`.
+"""What a sweep costs beside Hydra's basic launcher, from the command to its end.
 
 Jobs are either empty or short runs (one step on a hundred points). Whole processes are timed from their start to their end;
-a warm pool, from the command to its end in a process that has composed and run such jobs before. The kinds are measured in
-turn, round by round; a figure is the median over the rounds.
+a warm pool, from the command to its end in a process that has composed and run such jobs before.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import functools
 import io
-import os
-import shutil
-import statistics
+import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-sys.path[:0] = [str(ROOT), str(HERE)]
-RUN = ["data=line", "train.steps=1"]
-LOSSES = {"loss": 0.0}
+from experiments.benchmarks.measuring import OURS, Figure, Options, environment
+
+_BASIC = "Hydra"
+_JOBS = 40
+_RUN = ["data=line", "train.steps=1"]
+_EMPTY, _A_RUN = "experiments.benchmarks.sweep_speed.sweep_speed:empty", "tfexp.experiment.sweeps.attempt:make"
+_LOSSES = {"loss": 0.0}
+
+
+def figures(options: Options) -> Iterator[Figure]:
+    name = "one run in this process, from start to end"
+    if options.wants(name):
+        rounds = [{_BASIC: _process("basic", 1, False), OURS: _process("local", 1, False)} for _ in range(options.rounds)]
+        yield Figure("sweep", name, "s", rounds, 1 / 1.5, base=_BASIC)
+    for launcher in ("process", "ray"):
+        kinds = ("empty jobs", "runs")
+        names = [f"{_JOBS} {kind}, warm pool ({launcher})" for kind in kinds]
+        if any(map(options.wants, names)):
+            found = _child("warm", launcher, str(_JOBS), str(options.rounds))
+            for kind, name in zip(kinds, names, strict=True):
+                yield Figure("sweep", name, "s", [row[kind] for row in found], 1.0, base=_BASIC)
+    for launcher in ("local", "process", "ray"):
+        name = f"{_JOBS} empty jobs, cold ({launcher}), from start to end"
+        if options.wants(name):
+            rounds = [
+                {_BASIC: _process("basic", _JOBS, True), OURS: _process(launcher, _JOBS, True)}
+                for _ in range(options.rounds)
+            ]
+            yield Figure("sweep", name, "s", rounds, base=_BASIC)
+
+
+def _process(launcher: str, jobs: int, is_empty: bool) -> float:
+    """Seconds from the start to the end of a process with a sweep of that many jobs."""
+    return _timed(lambda: _child("once", launcher, str(jobs), str(int(is_empty))))
+
+
+def _child(*words: str) -> Any:
+    """What this file answers in a process, and an empty folder, of its own."""
+    with tempfile.TemporaryDirectory(prefix="sweep-speed-") as folder:
+        done = subprocess.run(
+            [sys.executable, "-m", __spec__.name, *words],
+            cwd=folder,
+            env=environment(),
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(words)} gave up:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _timed(action: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    action()
+    return time.perf_counter() - began
+
+
+# --- in a child ------------------------------------------------------------------------------------------------------
 
 
 def empty(station: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     """What an empty job does, in a pool."""
-    numbers = {"status": "finished", "step": 1, "train": LOSSES, "test": LOSSES}
+    numbers = {"status": "finished", "step": 1, "train": _LOSSES, "test": _LOSSES}
     return {"status": "finished", "numbers": numbers, "seconds": 0.0}
 
 
@@ -58,26 +109,17 @@ def ours(words: list[str], is_empty: bool) -> None:
     from tfexp.experiment import cli
     from tfexp.experiment.sweeps import driver
 
-    driver.WORK = "sweep_speed:empty" if is_empty else "tfexp.experiment.sweeps.attempt:make"
+    driver.WORK = (
+        "experiments.benchmarks.sweep_speed.sweep_speed:empty" if is_empty else "tfexp.experiment.sweeps.attempt:make"
+    )
     assert cli.main(["-m", *words]) == 0
 
 
-def timed(action: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    action()
-    return time.perf_counter() - began
-
-
-def process(kind: str, jobs: int, is_empty: bool, *more: str) -> float:
-    words = [sys.executable, str(HERE / "sweep_speed.py"), "--as", kind, "--jobs", str(jobs), *more]
-    return timed(lambda: subprocess.run([*words, *(["--empty"] if is_empty else [])], check=True, capture_output=True))
-
-
 def words_for(jobs: int, folder: str) -> list[str]:
-    return [*RUN, f"train.seed=range({jobs})", f"hydra.sweep.dir={folder}"]
+    return [*_RUN, f"train.seed=range({jobs})", f"hydra.sweep.dir={folder}"]
 
 
-class Warm:
+class _Warm:
     """A pool that is open already, and stays open."""
 
     def __init__(self, pool: Any) -> None:
@@ -93,80 +135,44 @@ class Warm:
         pass
 
 
-def warm(launcher: str, jobs: int, rounds: int) -> list[tuple[float, float, float, float]]:
+def warm(launcher: str, jobs: int, rounds: int) -> list[dict[str, dict[str, float]]]:
     """Seconds of the basic launcher and of the warm pool, with empty jobs and with runs, round by round."""
     from tfexp.distributed.process_pool import ProcessPool
     from tfexp.distributed.ray_pool import RayPool
     from tfexp.experiment.sweeps import command
 
     pool = RayPool("local") if launcher == "ray" else ProcessPool()
-    ready = Warm(pool)
+    ready = _Warm(pool)
     command.pool_of = lambda sweep, folder: ready  # type: ignore[assignment]
     found = []
     try:
         for number in range(rounds + 1):
-            row = []
-            for is_empty in (True, False):
-                for run in (basic, ours):
+            row: dict[str, dict[str, float]] = {}
+            for kind in ("empty jobs", "runs"):
+                is_empty, row[kind] = kind == "empty jobs", {}
+                for engine, run in ((_BASIC, basic), (OURS, ours)):
                     words = words_for(jobs, f"{launcher}-{number}-{is_empty}-{run.__name__}")
                     more = [f"sweep.launcher={launcher}"] if run is ours else []
                     with contextlib.redirect_stdout(io.StringIO()):
-                        row.append(timed(lambda run=run, words=[*words, *more], is_empty=is_empty: run(words, is_empty)))
+                        row[kind][engine] = _timed(functools.partial(run, [*words, *more], is_empty))
             if number:  # the first round is for getting warm
-                found.append(tuple(row))
+                found.append(row)
     finally:
         pool.close()
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=40)
-    parser.add_argument("--as", dest="kind", help=argparse.SUPPRESS)
-    parser.add_argument("--empty", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--launcher", default="local", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    before = os.getcwd()
-    folder = tempfile.mkdtemp(prefix="sweep-speed-")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(HERE)])
-    os.chdir(folder)
-    try:
-        if options.kind:
-            words = words_for(options.jobs, "sweep")
-            if options.kind == "basic":
-                basic(words, options.empty)
-            else:
-                ours([*words, f"sweep.launcher={options.launcher}"], options.empty)
-            return
-        report(options.jobs, options.rounds)
-    finally:
-        os.chdir(before)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def report(jobs: int, rounds: int) -> None:
-    print(f"| what | jobs | basic, s | ours, s | ratio | aim |\n|{'---|' * 6}")
-
-    def row(what: str, count: int, theirs: list[float], own: list[float], aim: str) -> None:
-        ratio = statistics.median(mine / other for mine, other in zip(own, theirs, strict=True))
-        spread = f"{min(own):.2f}-{max(own):.2f}"
-        figures = f"{statistics.median(theirs):.2f} | {statistics.median(own):.2f} ({spread}) | {ratio:.2f}"
-        print(f"| {what} | {count} | {figures} | {aim} |", flush=True)
-
-    one = [(process("basic", 1, False), process("ours", 1, False)) for _ in range(rounds)]
-    row("one run in this process, from start to end", 1, [a for a, _ in one], [b for _, b in one], "1.5")
-    for launcher in ("process", "ray"):
-        times = warm(launcher, jobs, rounds)
-        row(f"empty jobs, warm pool ({launcher})", jobs, [t[0] for t in times], [t[1] for t in times], "1.0")
-        row(f"runs, warm pool ({launcher})", jobs, [t[2] for t in times], [t[3] for t in times], "")
-    for launcher in ("local", "process", "ray"):
-        cold = [
-            (process("basic", jobs, True), process("ours", jobs, True, "--launcher", launcher))
-            for _ in range(max(1, rounds // 2))
-        ]
-        row(f"empty jobs, cold ({launcher}), from start to end", jobs, [a for a, _ in cold], [b for _, b in cold], "")
+def main(what: str, launcher: str, jobs: str, more: str) -> None:
+    if what == "warm":
+        print(json.dumps(warm(launcher, int(jobs), int(more))))
+        return
+    words, is_empty = words_for(int(jobs), "sweep"), bool(int(more))
+    if launcher == "basic":
+        basic(words, is_empty)
+    else:
+        ours([*words, f"sweep.launcher={launcher}"], is_empty)
+    print("null")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
