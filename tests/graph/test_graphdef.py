@@ -123,7 +123,8 @@ def test_what_cannot_be_imported_leaves_the_graph_as_it_was(graph, text, message
 def test_types_of_connected_nodes_must_agree(graph):
     definition = graph_def_of(linear)
     definition.node[2].attr["T"].type = 2
-    with pytest.raises(ValueError, match="Input 0 of node import/y was passed float from import/x:0 incompatible with expected double"):
+    wanted = "Input 0 of node import/y was passed float from import/x:0 incompatible with expected double"
+    with pytest.raises(ValueError, match=wanted):
         tf.import_graph_def(definition)
 
 
