@@ -1,4 +1,4 @@
-"""`tf.contrib.learn`: its data sets (`tf.contrib.learn.datasets.mnist`), the part of it that programs without estimators use."""
+"""`tf.contrib.learn`: its data sets (`tf.contrib.learn.datasets.mnist`), which programs without estimators use."""
 
 from types import SimpleNamespace
 
