@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tfexp.api import python_io as python_io
     from tfexp.api import quantization as quantization
     from tfexp.api import queue as queue
+    from tfexp.api import ragged as ragged
     from tfexp.api import random as random
     from tfexp.api import raw_ops as raw_ops
     from tfexp.api import resource_loader as resource_loader
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from tfexp.api import strings as strings
     from tfexp.api import summary as summary
     from tfexp.api import test as test
+    from tfexp.api import user_ops as user_ops
     from tfexp.api import version as version
     from tfexp.api.summary import Event as Event
     from tfexp.api.summary import SessionLog as SessionLog
@@ -417,6 +419,7 @@ if TYPE_CHECKING:
     from tfexp.ops.logical import logical_xor as logical_xor
     from tfexp.ops.matmul import matmul as matmul
     from tfexp.ops.matmul import sparse_matmul as sparse_matmul
+    from tfexp.ops.matrix_functions import sqrtm as matrix_square_root
     from tfexp.ops.matrix_initializers import orthogonal_initializer as orthogonal_initializer
     from tfexp.ops.norm import norm as norm
     from tfexp.ops.parsing import FixedLenFeature as FixedLenFeature
@@ -434,6 +437,9 @@ if TYPE_CHECKING:
     from tfexp.ops.py_func import numpy_function as numpy_function
     from tfexp.ops.py_func import py_func as py_func
     from tfexp.ops.py_func import py_function as py_function
+    from tfexp.ops.quantize import dequantize as dequantize
+    from tfexp.ops.quantize import quantize as quantize
+    from tfexp.ops.quantize import quantize_v2 as quantize_v2
     from tfexp.ops.queue import FIFOQueue as FIFOQueue
     from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
     from tfexp.ops.queue import PriorityQueue as PriorityQueue
@@ -533,7 +539,6 @@ if TYPE_CHECKING:
     from tfexp.ops.string_hash import string_to_hash_bucket_strong as string_to_hash_bucket_strong
     from tfexp.ops.string_join import reduce_join as reduce_join
     from tfexp.ops.string_regex import regex_replace as regex_replace
-    from tfexp.ops.string_split import string_split as string_split
     from tfexp.ops.string_text import decode_base64 as decode_base64
     from tfexp.ops.string_text import encode_base64 as encode_base64
     from tfexp.ops.string_text import string_strip as string_strip
@@ -556,6 +561,7 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_lists import global_variables as global_variables
     from tfexp.ops.variable_lists import global_variables_initializer as global_variables_initializer
     from tfexp.ops.variable_lists import initialize_all_tables as initialize_all_tables
+    from tfexp.ops.variable_lists import initialize_all_variables as initialize_all_variables
     from tfexp.ops.variable_lists import initialize_local_variables as initialize_local_variables
     from tfexp.ops.variable_lists import initialize_variables as initialize_variables
     from tfexp.ops.variable_lists import local_variables as local_variables
@@ -573,6 +579,8 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_scope import no_regularizer as no_regularizer
     from tfexp.ops.variable_scope import variable_op_scope as variable_op_scope
     from tfexp.ops.variable_scope import variable_scope as variable_scope
+    from tfexp.ragged_tensors.strings import string_split_v1 as string_split
+    from tfexp.ragged_tensors.tensor import RaggedTensor as RaggedTensor
     from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
     from tfexp.runtime.protos import ConfigProto as ConfigProto
     from tfexp.runtime.protos import GPUOptions as GPUOptions

@@ -50,6 +50,8 @@ def _explain(words: list[str]) -> int:
         pages.show_group(there[key], state)
         return 0
     found = _settings(state)
+    inner = {name.rpartition(".")[0] for name in found}
+    key = next((name for name in sorted(inner) if name.endswith(f".{key}")), key)
     inside = [setting for name, setting in found.items() if name.startswith(f"{key}.")]
     if inside:
         pages.show_section(key, inside)
@@ -93,7 +95,9 @@ def _elsewhere(
     problem = no_such("group or setting", key, {*there, *state.kinds})
     meant = nearest(key, known)
     if dot and section in state.kinds:
-        problem = no_such("setting", name, [other.rpartition(".")[2] for other in found if other.startswith(f"{section}.")])
+        problem = no_such(
+            "setting", name, [other.removeprefix(f"{section}.") for other in found if other.startswith(f"{section}.")]
+        )
     elif meant is not None:
         problem = f"there is no group or setting '{key}'; did you mean '{meant}'? The groups are: {', '.join(sorted(there))}"
     raise SettingError(key, problem)

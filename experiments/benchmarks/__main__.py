@@ -32,6 +32,7 @@ GROUPS = {
     "input": "input_speed.input_speed",
     "checkpoint": "checkpoint_speed.checkpoint_speed",
     "cluster": "cluster_speed.cluster_speed",
+    "placement": "placement_speed.placement_speed",
     "trainers": "trainers.trainers",
     "sweep": "sweep_speed.sweep_speed",
     "runs": "run_listing.run_listing",

@@ -1,4 +1,7 @@
-"""`python -m tests.chaos simulate|clusters`: the long part of the chaos suite. It prints failing seeds; `--from` replays."""
+"""`python -m tests.chaos simulate|clusters [--mode MODE]`: the long part of the chaos suite.
+
+It prints failing seeds, which `--from` replays.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.chaos.clusters import Broken, run, schedule
+from tests.chaos.clusters import MODES, Broken, run, schedule
 from tests.chaos.simulation import Outcome, Violation, simulate
+from tests.chaos.together import simulate_together
 
 
-def _simulate(first: int, count: int, console: Console) -> list[int]:
+def _simulate(first: int, count: int, mode: str, console: Console) -> list[int]:
+    run = simulate_together if mode == "sync" else simulate
     failed, outcomes = [], []
     began = time.perf_counter()
     for seed in range(first, first + count):
         try:
-            outcomes.append(simulate(seed))
+            outcomes.append(run(seed))
         except Violation as violation:
             failed.append(seed)
             console.print(f"seed {seed}: {violation}", markup=False, soft_wrap=True)
@@ -45,26 +50,28 @@ def _show_simulations(outcomes: list[Outcome], seconds: float, console: Console)
     console.print(table)
 
 
-def _clusters(first: int, count: int, console: Console) -> list[int]:
+def _clusters(first: int, count: int, mode: str, console: Console) -> list[int]:
     failed = []
     recoveries: dict[str, list[float]] = {}
     for seed in range(first, first + count):
         with tempfile.TemporaryDirectory(prefix="tfexp-chaos-") as folder:
             try:
-                ended = run(schedule(seed), Path(folder))
+                ended = run(schedule(seed), Path(folder), MODES[mode])
             except Broken as broken:
                 failed.append(seed)
                 console.print(f"seed {seed}: {broken}", markup=False, soft_wrap=True)
                 continue
         timing = ended.result["timing"]
         console.print(
-            f"seed {seed}: {', '.join(map(str, ended.actions))}; {timing['steps_per_second']:,.0f} steps/s",
+            f"seed {seed}: {', '.join(map(str, ended.actions))}; {timing['steps_per_second']:,.0f} steps/s; "
+            f"{ended.restored} times from a checkpoint",
             markup=False,
             soft_wrap=True,
         )
         for task, seconds in ended.recoveries.items():
             recoveries.setdefault(task, []).extend(seconds)
-    table = Table("lost", "times", "median s", "most s", title=f"from a task's SIGKILL to the next step, {count} clusters")
+    title = f"{mode}: from a task's SIGKILL to the next step, {count} clusters"
+    table = Table("lost", "times", "median s", "most s", title=title)
     for task, seconds in sorted(recoveries.items()):
         table.add_row(task, str(len(seconds)), f"{statistics.median(seconds):.2f}", f"{max(seconds):.2f}")
     console.print(table)
@@ -76,15 +83,18 @@ def main() -> int:
     parser.add_argument("part", choices=["simulate", "clusters"])
     parser.add_argument("--count", type=int, help="how many seeds (300 simulations, 20 clusters)")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed")
+    parser.add_argument("--mode", choices=MODES, default="async", help="how they train (default: async)")
     given = parser.parse_args()
+    if given.part == "simulate" and given.mode not in ("async", "sync"):
+        parser.error("what is simulated is --mode async or --mode sync, which is spare for every third seed")
     console = Console()
     if given.part == "simulate":
-        failed = _simulate(given.first, given.count or 300, console)
+        failed = _simulate(given.first, given.count or 300, given.mode, console)
     else:
-        failed = _clusters(given.first, given.count or 20, console)
+        failed = _clusters(given.first, given.count or 20, given.mode, console)
     if failed:
         console.print(f"failing seeds: {', '.join(map(str, failed))}")
-        console.print(f"again: python -m tests.chaos {given.part} --from {failed[0]} --count 1")
+        console.print(f"again: python -m tests.chaos {given.part} --mode {given.mode} --from {failed[0]} --count 1")
     return 1 if failed else 0
 
 

@@ -1,7 +1,9 @@
 """Real runs of `python -m tfexp` on a cluster of processes, whose tasks are killed and suspended by a seeded schedule.
 
 What must hold of each: it comes to its last step and its loss, in one go; evaluations and checkpoints have rising steps; it
-goes back to a checkpoint only when a parameter server was lost, and then to one that it had saved; nothing is left running.
+goes back to a checkpoint only when a parameter server was lost (or, where one task updates for all, that one in the middle
+of an update), and then to one that it had saved; nothing is left running. Where all workers make each step together, every
+evaluation is that of one process that nothing happened to: so each gradient was applied once, whoever was lost.
 """
 
 from __future__ import annotations
@@ -24,7 +26,30 @@ from typing import Any
 
 import tfexp as tf
 
-__all__ = ["Action", "Broken", "Run", "run", "schedule"]
+__all__ = ["MODES", "Action", "Broken", "Mode", "Run", "run", "schedule"]
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A way to train, by its settings. `as_one`: to the numbers of one process. `steps`: for some seconds of training."""
+
+    words: tuple[str, ...]
+    steps: int
+    as_one: bool = False
+
+    @property
+    def one_updates(self) -> bool:
+        """Whether it is one task, the chief, that makes the updates for all."""
+        return "update=sync" in self.words
+
+
+MODES = {
+    "async": Mode((), 8000),
+    "sync": Mode(("update=sync",), 4000, as_one=True),
+    "spare": Mode(("update=sync", "update.spare=1"), 4000),
+    "in_graph": Mode(("replication=in_graph", "update=sync"), 4000, as_one=True),
+    "in_graph_async": Mode(("replication=in_graph",), 4000),
+}
 
 ROOT = Path(next(iter(tf.__path__))).parent
 TASKS = ("ps:0", "worker:0", "worker:1")
@@ -66,6 +91,11 @@ class Run:
         found: dict[str, list[float]] = self.result["timing"].get("recovery_seconds", {})
         return found
 
+    @property
+    def restored(self) -> int:
+        """How often it went back to a checkpoint."""
+        return sum(_RESTORED.match(line) is not None for _, line in self.said)
+
 
 def schedule(seed: int, count: int = 4) -> tuple[Action, ...]:
     chance = random.Random(seed)
@@ -75,13 +105,12 @@ def schedule(seed: int, count: int = 4) -> tuple[Action, ...]:
     )
 
 
-def run(actions: Sequence[Action], folder: Path, steps: int = 8000, words: Sequence[str] = ()) -> Run:
+def run(actions: Sequence[Action], folder: Path, mode: Mode = MODES["async"], steps: int | None = None) -> Run:
     """Train in `folder` while the actions happen; raises Broken."""
-    command = [
-        sys.executable, "-m", "tfexp", "model=linreg", "cluster=2workers", "cluster.hosting=process",
-        f"train.steps={steps}", f"train.checkpoint_every={CHECKPOINT_EVERY}", "train.eval_every=500",
-        "train.summary_every=0", "hydra.run.dir=run", *words,
-    ]  # fmt: skip
+    steps = steps or mode.steps
+    common = ["model=linreg", f"train.steps={steps}", "train.eval_every=500", "train.summary_every=0"]
+    words = ["cluster=2workers", "cluster.hosting=process", f"train.checkpoint_every={CHECKPOINT_EVERY}", *mode.words]
+    command = [sys.executable, "-m", "tfexp", *common, *words, "hydra.run.dir=run"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -114,7 +143,11 @@ def run(actions: Sequence[Action], folder: Path, steps: int = 8000, words: Seque
     if process.returncode:
         raise Broken(f"the run ended with {process.returncode}:\n{text}")
     found = Run(tuple(actions), json.loads((folder / "run" / "result.json").read_text()), tuple(said))
-    _check(found, folder / "run", steps, text)
+    _check(found, folder / "run", steps, mode, text)
+    if mode.as_one:
+        one = [sys.executable, "-m", "tfexp", *common, "hydra.run.dir=one"]
+        subprocess.run(one, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=True)
+        _compare(_evaluations(folder / "one"), _evaluations(folder / "run"), text)
     return found
 
 
@@ -155,28 +188,41 @@ def _ended_within(process: subprocess.Popen[str], seconds: float) -> bool:
     return True
 
 
-def _check(run: Run, folder: Path, steps: int, text: str) -> None:
+def _evaluations(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def _compare(one: list[dict[str, Any]], run: list[dict[str, Any]], text: str) -> None:
+    if [record["step"] for record in run] != [record["step"] for record in one]:
+        raise Broken(f"it was not evaluated at the steps at which one process is:\n{text}")
+    for ours, theirs in zip(run, one, strict=True):
+        loss, right = ours["train"]["loss"], theirs["train"]["loss"]
+        if abs(loss - right) > 1e-5 * right:
+            raise Broken(f"at step {ours['step']} its loss is {loss}, and that of one process {right}:\n{text}")
+
+
+def _check(run: Run, folder: Path, steps: int, mode: Mode, text: str) -> None:
     numbers = run.result["numbers"]
     if (numbers["status"], numbers["step"]) != ("finished", steps):
         raise Broken(f"it ended {numbers['status']} at step {numbers['step']} of {steps}:\n{text}")
     if abs(numbers["train"]["loss"] - _LOSS) > _WITHIN:
         raise Broken(f"its loss is {numbers['train']['loss']}, not {_LOSS}:\n{text}")
-    evaluated = [json.loads(line)["step"] for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    evaluated = [record["step"] for record in _evaluations(folder)]
     if evaluated != sorted(set(evaluated)) or evaluated[-1] != steps:
         raise Broken(f"it was evaluated at the steps {evaluated}")
-    made = sum(run.result["timing"]["steps_of"].values())
-    servers_lost = 0
+    made = run.result["timing"]["steps_of"].values()
+    may_be_lost = False
     for _, line in run.said:
-        lost, restored = _LOST.match(line), _RESTORED.match(line)
+        lost, back = _LOST.match(line), _RESTORED.match(line)
         if lost is not None:
-            servers_lost += lost[1].startswith("ps")
-        elif restored is not None:
-            if not servers_lost:
-                raise Broken(f"it went back to a checkpoint though no parameter server was lost:\n{text}")
-            if int(restored[1]) > int(restored[2]):
-                raise Broken(f"the checkpoint of step {restored[1]} was restored as step {restored[2]}:\n{text}")
-    if not servers_lost and made > steps:
-        raise Broken(f"the workers say that they made {made} steps of {steps}, and none was lost:\n{text}")
+            may_be_lost |= lost[1].startswith("ps") or (mode.one_updates and lost[1] == "worker:0")
+        elif back is not None:
+            if not may_be_lost:
+                raise Broken(f"it went back to a checkpoint though nothing can have been lost:\n{text}")
+            if int(back[1]) > int(back[2]):
+                raise Broken(f"the checkpoint of step {back[1]} was restored as step {back[2]}:\n{text}")
+    if not run.restored and (max(made) if mode.one_updates else sum(made)) > steps:
+        raise Broken(f"the workers say that they made {made} of {steps} steps, and none was lost:\n{text}")
     left = [row["task"] for row in json.loads((folder / "tasks.json").read_text())["tasks"] if _runs(row["pid"])]
     if left:
         raise Broken(f"{', '.join(left)} run on after the end")

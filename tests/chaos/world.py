@@ -2,7 +2,8 @@
 
 One event at a time, chosen by the seed: a letter is delivered, or lost, or comes twice; a task is killed, suspended, goes
 on, or is started again. Graphs are run by the programs of the tasks themselves, with variables in the tasks' own resources.
-What belongs to a process (its connections, the requests that it serves) ends with it, as with sockets.
+What belongs to a process (its connections, the requests that it serves) ends with it, as with sockets. Graphs that wait, and
+clients that do, are strands, which go on after an event as far as they can.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.chaos.strands import Strand
 from tfexp.core.errors import OpError, UnavailableError
 from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
@@ -76,6 +78,7 @@ class Host:
     partial: dict[int, Any] = field(default_factory=dict)
     calls: dict[int, Callable[[Any, OpError | None], None]] = field(default_factory=dict)
     cancel: dict[tuple[Machine, int], Callable[[OpError], None]] = field(default_factory=dict)
+    strands: list[Strand] = field(default_factory=list)
 
     @property
     def process(self) -> tuple[str, int]:
@@ -83,12 +86,13 @@ class Host:
 
 
 class World:
-    """`happened` counts faults; `on_execute(host, session)` sees every graph that is about to run."""
+    """`happened` counts faults, `now` events; `on_execute(host, session)` sees every graph that is about to run."""
 
     def __init__(self, seed: int, faults: Faults):
         self.random = random.Random(seed)
         self.faults: Faults | None = faults
         self.letters: list[Letter] = []
+        self.now = self._wake = 0
         self.happened: Counter[str] = Counter()
         self.on_execute: Callable[[Host, ev.Execute], None] = lambda host, command: None
         self.on_start: Callable[[Host], None] = lambda host: None
@@ -104,18 +108,55 @@ class World:
 
     # --- time --------------------------------------------------------------------------------------------------------
 
+    def wake_at(self, number: int) -> None:
+        """Somebody waits for the event of that number, if there are no others."""
+        self._wake = max(self._wake, number)
+
     def happen(self) -> None:
         """The next event."""
+        self.now += 1
         faults, chance = self.faults, self.random.random
         if faults is not None:
             self._processes(faults, chance)
         able = [letter for letter in self.letters if self._deliverable(letter)]
         if not able:
             self._come_back(1.0)
+            self.now = max(self.now, self._wake)
+            self._go_on()
             return
         letter = self.random.choice(able)
         self.letters.remove(letter)
         letter.act()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Let everybody who sleeps, and is there, look whether what he waits for has come."""
+        moved = True
+        while moved:
+            moved = False
+            for host in self.hosts.values():
+                if host.suspended:
+                    continue
+                for strand in list(host.strands):
+                    moved |= strand.advance()
+                host.strands = [strand for strand in host.strands if not strand.over]
+
+    def begin(self, host: Host, work: Callable[[], None]) -> Strand:
+        """Let a process do what may have to wait."""
+        strand = Strand(work)
+        if not strand.over:
+            host.strands.append(strand)
+        return strand
+
+    def close(self) -> None:
+        """End whatever still sleeps."""
+        for host in self.hosts.values():
+            self._end_strands(host)
+
+    def _end_strands(self, host: Host) -> None:
+        for strand in host.strands:
+            strand.kill()
+        host.strands.clear()
 
     def _deliverable(self, letter: Letter) -> bool:
         host = self.hosts[letter.to]
@@ -149,6 +190,7 @@ class World:
             return
         self.happened["killed"] += 1
         host.alive, host.suspended = False, False
+        self._end_strands(host)
         gone = [letter for letter in self.letters if host.process in letter.tied]
         self.letters = [letter for letter in self.letters if host.process not in letter.tied]
         for letter in gone:
@@ -243,7 +285,9 @@ class World:
             case ev.Load(ask=ask):
                 self._post(host, lambda: self._work(host, ask, lambda: self._load(host, command)))
             case ev.Execute(ask=ask):
-                self._post(host, lambda: self._work(host, ask, lambda: self._execute(host, command)))
+                state = StepState()
+                host.cancel[(machine, ask)] = state.cancel
+                self._post(host, lambda: self._begin_graph(host, command, state))
             case ev.Drop(containers):
                 host.resources.clear(containers or None)
             case ev.Forget(session):
@@ -275,16 +319,27 @@ class World:
         resources = host.sessions.setdefault(command.session, SessionResources(host.resources))
         return GraphProgram(command.graph_def, command.config, resources, (f"{host.name}/device:CPU:0",))
 
-    def _execute(self, host: Host, command: ev.Execute) -> Any:
+    def _begin_graph(self, host: Host, command: ev.Execute, state: StepState) -> None:
+        def run() -> None:
+            self._work(host, command.ask, lambda: self._execute(host, command, state))
+            host.cancel.pop((host.worker, command.ask), None)
+
+        if any("Queue" in op.type or "Accumulator" in op.type for op in command.program._graph._operations):
+            self.begin(host, run)
+        else:
+            run()
+
+    def _execute(self, host: Host, command: ev.Execute, state: StepState) -> Any:
+        state.check()
         if not host.worker._steps.get(command.run.step):
             raise UnavailableError(None, None, "The step has ended")
         self.on_execute(host, command)
         if command.parts is None:
-            return command.program.run(command.fed, StepState(), False)
+            return command.program.run(command.fed, state, False)
         partial = host.partial.get(id(command.run))
         if partial is None:
             partial = host.partial[id(command.run)] = command.program.begin()
-        return partial.run(command.parts, dict(command.fed), StepState()), None
+        return partial.run(command.parts, dict(command.fed), state), None
 
 
 def _nobody(reply: Any, error: OpError | None) -> None:

@@ -5,6 +5,7 @@ import pytest
 
 import tfexp as tf
 from tests.data.running import elements
+from tfexp.runtime.functions import BoundFunction
 
 Data = tf.data.Dataset
 ROWS = np.random.RandomState(5).uniform(-2, 2, (11, 3, 5)).astype(np.float32)
@@ -95,3 +96,35 @@ def test_a_position_between_elements_that_were_taken_together(tmp_path):
         return Data.range(150).map(lambda v: tf.unique([v]).y[0]).batch(7).unbatch()
 
     assert resumed(build, 80, tmp_path) == list(range(80, 150))
+
+
+def test_a_function_is_planned_once_however_often_its_data_set_begins(monkeypatch):
+    planned = []
+    binds = BoundFunction.__init__
+
+    def noted(self, function, *others):
+        planned.append(function.name)
+        binds(self, function, *others)
+
+    monkeypatch.setattr(BoundFunction, "__init__", noted)
+
+    def doubled(first):
+        return tf.data.Dataset.range(first, first + 2).map(lambda x: x * 2)
+
+    counts = []
+    for times in (5, 50):
+        planned.clear()
+        dataset = tf.data.Dataset.range(times).flat_map(doubled)
+        assert elements(dataset) == [2 * (first + i) for first in range(times) for i in range(2)]
+        counts.append(len(planned))
+    assert counts[0] == counts[1] < 10
+
+
+def test_random_numbers_begin_anew_with_each_data_set():
+    def drawn(_):
+        return tf.data.Dataset.range(2).map(lambda x: tf.random.uniform([], seed=3))
+
+    tf.set_random_seed(1)
+    pairs = elements(tf.data.Dataset.range(3).flat_map(drawn).batch(2))
+    assert len({tuple(pair) for pair in pairs}) == 1
+    assert len(set(pairs[0])) == 2

@@ -17,7 +17,7 @@ from tensorboard.compat.proto import config_pb2
 import tfexp as tf
 import tfexp.distributed
 from tests.distributed import waiting
-from tests.distributed.clusters import free_ports
+from tests.distributed.clusters import free_ports, running
 from tfexp.distributed import server as server_module
 
 
@@ -259,3 +259,19 @@ with tf.Session(server.target) as sess:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "6.0"
+
+
+def test_a_session_that_isolates_its_state_shares_no_variables() -> None:
+    with running(worker=1) as servers, tf.Graph().as_default():
+        v = tf.Variable(1.5)
+        target = servers["worker:0"].target
+        isolating = tf.ConfigProto(isolate_session_state=True)
+        with tf.Session(target) as shared, tf.Session(target, config=isolating) as alone:
+            shared.run(v.initializer)
+            with pytest.raises(tf.errors.FailedPreconditionError):
+                alone.run(v)
+            alone.run(v.initializer)
+            assert alone.run(tf.assign_add(v, 1.0)) == 2.5
+            assert shared.run(v) == 1.5
+        with tf.Session(target, config=isolating) as another, pytest.raises(tf.errors.FailedPreconditionError):
+            another.run(v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,8 @@ def cli(
     """`cli("model=linreg", ...)`: what `python -m tfexp model=linreg ...` does, in `tmp_path`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HYDRA_FULL_ERROR", raising=False)
+    monkeypatch.setattr(logging.root, "handlers", [*logging.root.handlers])  # Hydra's --info sets up logging, to this stdout
+    monkeypatch.setattr(logging.root, "level", logging.root.level)
     if "pictures" not in request.fixturenames:
         monkeypatch.setattr(runner, "draw", lambda *arguments: None)
         monkeypatch.setattr(command, "draw_sweep", lambda *arguments: False)

@@ -42,8 +42,9 @@ MESSAGES = {
     "a group has its own section, without @, and nothing chosen has such a part",
     "~train.steps": "train.steps: a setting cannot be taken away (~): give another value",
     "++train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
-    "-m hydra/launcher=joblib": "hydra/launcher: there is no choice 'joblib'. The choices are: basic. A plugin has it: "
-    "pip install hydra-joblib-launcher",
+    "-m hydra/launcher=joblib": "hydra/launcher: sweeps are tfexp's own: give sweep.launcher=local, process or ray",
+    "-m hydra/sweeper=optuna": "hydra/sweeper: sweeps are tfexp's own: give sweep=grid, random or optuna (pip install "
+    "'tfexp[search]')",
     "~model": "model: a setting cannot be taken away (~): give another value",
     "+colour=red": "colour: there is no section 'colour'; did you mean 'cluster'? The choices are: cluster, data, "
     "device, input, model, optimizer, replication, schedule, train, update",

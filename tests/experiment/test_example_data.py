@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import gzip
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,15 @@ LINE = Line(standardize=False, test_fraction=0.2, split_seed=0, points=100, slop
 
 
 def csv(path: Path, **changes: Any) -> CsvFile:
-    settings = {"label": "kind", "classes": 3, "header": True, "delimiter": ",", "ignore": (), **SPLIT}
+    settings = {
+        "label": "kind",
+        "classes": 3,
+        "header": True,
+        "delimiter": ",",
+        "ignore": (),
+        "ignore_errors": False,
+        **SPLIT,
+    }
     return CsvFile(path=str(path), **{**settings, **changes})
 
 
@@ -127,7 +137,7 @@ def test_csv_columns_are_found_by_name_or_number(tmp_path: Path) -> None:
             b"a,kind\n1,0.5\n",
             "{path}, line 2, column 'kind': the label 0.5 is not one of the 3 classes 0 to 2 (data.classes=3)",
         ),
-        (b'a,kind\n1,0\n"2,1\n', "{path}, line 3: unexpected end of data"),
+        (b'a,kind\n1,0\n"2,1\n', "{path}, line 3: unexpected end of data (record 2, at byte 11)"),
         (b"a,kind\n1,\xff\n", "{path}: not a text file in UTF-8: 'utf-8' codec can't decode byte 0xff in position"),
         (None, "data.path: {path} cannot be read: No such file or directory"),
     ],
@@ -139,6 +149,39 @@ def test_wrong_csv_is_named_by_line_and_column(content: bytes | None, message: s
     with pytest.raises(ExperimentError) as raised:
         csv(path).read()
     assert str(raised.value).startswith(message.format(path=path))
+
+
+def test_wrong_csv_is_passed_over_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    lines = [b"\xef\xbb\xbfa,kind", b"1,0", b"x,1", b'2,"1', b"", b'"x', b"3,2", b"4", b"5,\xff", b"6,1,1", b"7,9", b"8,1"]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    table = csv(path, ignore_errors=True).read()
+    np.testing.assert_array_equal(table.features[:, 0], [1, 3, 8])
+    assert table.skipped.rows == 6
+    assert table.skipped.first == (
+        f"{path}, line 3, column 'a': 'x' is not a number (record 2, at byte 14)",
+        f"{path}, line 6: ',' expected after '\"' (record 3, at byte 18)",
+        f"{path}, line 8: 1 columns where 2 are expected (record 5, at byte 31)",
+        f"{path}, line 9, column 'kind': '\N{REPLACEMENT CHARACTER}' is not a number (record 6, at byte 33)",
+        f"{path}, line 10: 3 columns where 2 are expected (record 7, at byte 37)",
+    )
+    assert prepare(csv(path, ignore_errors=True)).skipped == table.skipped
+
+
+def test_several_csv_files_are_one_table_however_they_are_compressed(tmp_path: Path) -> None:
+    for number, (suffix, pack) in enumerate([("", bytes), (".gz", gzip.compress), (".zz", zlib.compress)]):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / f"some.csv{suffix}").write_bytes(pack(b"a,kind\n%d,0\n" % number))
+    table = csv(tmp_path / "*" / "some.csv*").read()
+    np.testing.assert_array_equal(table.features, [[0], [1], [2]])
+    (tmp_path / "2" / "some.csv.zz").write_bytes(b"a,kind\n1,0\n")
+    with pytest.raises(ExperimentError, match=r"some\.csv\.zz: damaged compression after byte 0: "):
+        csv(tmp_path / "*" / "some.csv*").read()
+    (tmp_path / "2" / "some.csv.zz").write_bytes(zlib.compress(b"b,kind\n1,0\n"))
+    with pytest.raises(ExperimentError, match=r"some\.csv\.zz: its columns are b, kind; those before it have a, kind"):
+        csv(tmp_path / "*" / "some.csv*").read()
+    with pytest.raises(ExperimentError, match=r"data\.path: there is no file .*x\*"):
+        csv(tmp_path / "x*").read()
 
 
 def test_csv_label_that_is_not_there_gets_the_nearest(tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ from tfexp import explain
 from tfexp.experiment import schema
 from tfexp.experiment.choices import conf_dir, groups, of_runs
 from tfexp.experiment.composing import SECTIONS
+from tfexp.experiment.hints import hint_of
+from tfexp.experiment.of_hydra import OfHydra
+from tfexp.experiment.sweeps.schema import Halving
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -26,7 +29,8 @@ def schemas() -> Iterator[type]:
             yield schema.resolve(target, schema.Section)
     kinds = [kind for kind in SECTIONS.values() if dataclasses.is_dataclass(kind)]
     yield from kinds
-    yield from (schema.EarlyStop,)
+    yield from (schema.EarlyStop, Halving, OfHydra)
+    yield from (hint_of(OfHydra, name) for name in ("run", "sweep", "job"))
 
 
 @pytest.fixture
@@ -120,6 +124,16 @@ def test_a_setting_is_explained(explained: Callable) -> None:
         ("model model=own", "a model of one's own"),
         ("train.early_stop", "train.early_stop.patience=null"),
         ("train", "train.batch_size=32"),
+        ("model.member.hidden model=ensemble", "conf/model/mlp.yaml, line "),
+        ("model.member model=ensemble model@model.member=softmax", "model.member.l2=0.0"),
+        ("sweep", "chosen  grid, by conf/config.yaml"),
+        ("sweep.seeds sweep.seeds=4", "the command line: sweep.seeds=4"),
+        ("sampler", "sweep=grid has no sampler; with sweep=optuna:"),
+        ("halving", "sweep.halving.least_steps=100"),
+        ("sweep sweep=random", "sweep.trials=20"),
+        ("hydra.run.dir", "give it with  'hydra.run.dir=outputs/"),
+        ("hydra.job.name experiment=digits_cnn", "conf/experiment/digits_cnn.yaml, line "),
+        ("hydra", "hydra.searchpath=[]"),
         ("resume", "a run's folder: go on where it stopped"),
         ("", "proximal_sgd"),
         ("--help", "usage: python -m tfexp.explain"),
@@ -142,6 +156,9 @@ def test_origins(words: str, expected: str, explained: Callable, tmp_path: Path,
     ("words", "message"),
     [
         ("learning_rte", "there is no group or setting 'learning_rte'; did you mean 'optimizer.learning_rate'?"),
+        ("sweep.sed", "there is no setting 'sed'; did you mean 'seeds'? The choices are: "),
+        ("hydra.run.dr", "did you mean 'hydra.run.dir'?"),
+        ("optimizer optimizer=sgd,adam", "'optimizer=sgd,adam' is several values: add -m to try each"),
         ("modl", "there is no group or setting 'modl'; did you mean 'model'?"),
         ("train.stps", "there is no setting 'stps'; did you mean 'steps'? The choices are: "),
         ("train.steps model=linrg", "there is no choice 'linrg'; did you mean 'linreg'?"),

@@ -43,7 +43,9 @@ def data(classes: int | None = 7, rows: int = ROWS) -> Dataset:
 
 
 def tfrecord(cache: Path, **given: Any) -> FromRecords:
-    return FromRecords(**{"files": (), "cache": str(cache), "shards": 5, "shuffle": 1000, "prefetch": 0, **given})
+    return FromRecords(
+        **{"files": (), "cache": str(cache), "shards": 5, "shuffle": 1000, "ignore_errors": False, "prefetch": 0, **given}
+    )
 
 
 @pytest.fixture

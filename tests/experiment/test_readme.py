@@ -1,89 +1,31 @@
-"""README.md and --help are true: what they tell people to type works."""
+"""README.md and --help are true: set-up, tables and examples. test_guides.py runs what documents tell people to type."""
 
 from __future__ import annotations
 
-import importlib
-import os
 import re
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
-import pytest
 import yaml
+from documents import ROOT, documents
 
 from tfexp.experiment.choices import conf_dir
 
-ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
-COMMANDS = [
-    line.removeprefix("python -m ")
-    for language, block in BLOCKS
-    for line in block.splitlines()
-    if language == "sh" and re.match(r"python -m tfexp(\.(completion|explain|new|records|reproduce|runs))?( |$)", line)
-]
+README = documents()[0]
 
 
 def test_set_up_is_two_commands() -> None:
-    set_up = [block.strip() for language, block in BLOCKS if language == "sh" and "pip" in block]
+    set_up = [block.strip() for block in README.blocks("sh") if "pip" in block]
     assert set_up == [
         "pip install -e . && python -m tfexp model=linreg",
         "pip install -e '.[test]' && pytest",
     ]
 
 
-def test_commands_run(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pictures: None) -> None:
-    (own,) = [block for language, block in BLOCKS if language == "python" and block.startswith("# mynets.py")]
-    (tmp_path / "mynets.py").write_text(own)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    assert len(COMMANDS) >= 10
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for command in COMMANDS:
-        program, *words = shlex.split(command)
-        if program != "tfexp":
-            assert importlib.import_module(program).main(words) == 0, command
-            continue
-        if any(word.startswith("cluster=") for word in words):  # Ray is at home in a process of its own
-            whole = [sys.executable, "-m", "tfexp", *words]
-            done = subprocess.run(whole, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-            code, err = done.returncode, done.stderr
-        else:
-            ended = cli(*words)
-            code, err = ended.code, ended.err
-        assert code == 0, f"{command}\n{err}"
-
-
-def test_messages_are_what_is_printed(cli: Callable) -> None:
-    (console,) = [block for language, block in BLOCKS if language == "console"]
-    command, message = console.splitlines()
-    assert cli(*shlex.split(command.removeprefix("$ python -m tfexp "))).err == message + "\n"
-
-
-def test_library_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
-    example, of_input = [block for language, block in BLOCKS if language == "python" and "tf.Session()" in block]
-    import numpy as np
-
-    namespace: dict[str, object] = {}
-    import tfexp as tf
-
-    with tf.Graph().as_default():
-        exec(compile(example, "README.md", "exec"), namespace)
-        with tf.Session() as session:
-            session.run(tf.global_variables_initializer())
-            for _ in range(100):
-                session.run(namespace["step"], {namespace["x"]: [[1.0]], namespace["y"]: [[2.0]]})
-            np.testing.assert_allclose(session.run(namespace["w"]), [[2.0]], rtol=1e-5)
-    with tf.Graph().as_default():
-        exec(compile(of_input, "README.md", "exec"), {})
-    (batch,) = capsys.readouterr().out.splitlines()[-1:]
-    assert len(batch.strip("[]").split()) == 4
-
-
 def test_tables_list_every_choice() -> None:
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", README, re.MULTILINE))
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", README.text, re.MULTILINE))
     for folder in conf_dir().iterdir():
         if folder.is_dir() and folder.name != "hydra":
             choices = set(re.findall(r"`(\w+)`", rows[folder.name]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -170,10 +171,10 @@ def test_a_signal_saves_a_whole_step(
 
 def signals_after(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C when the run has come so far, once."""
-    from tfexp.experiment import turns
+    from tfexp.experiment import together, turns
 
     sent: list[bool] = []
-    for kind in (turns.Alone, turns.Apart, turns.Together, turns.Towers):
+    for kind in (turns.Alone, turns.Apart, together.Together, turns.Towers):
 
         def may_begin(self: Any, seen: int, before: Any = kind.may_begin) -> bool:
             if seen >= step and not sent:
@@ -198,3 +199,54 @@ def test_two_workers_together_repeat_their_numbers_to_the_bit(way: str, cli: Cal
     ended = cli("rerun=run", "hydra.run.dir=again")
     assert ended.code == 0, ended.err
     assert "the numbers agree with run, to the bit" in ended.out
+
+
+def test_a_run_of_before_there_was_a_setting_of_the_cluster_goes_on(cli: Callable, tmp_path: Path) -> None:
+    assert cli(*CLUSTER, "train.steps=5", "train.eval_every=0", "hydra.run.dir=run").code == 0
+    config = tmp_path / "run" / "config.yaml"
+    newer = ("  restarts:", "  silence:")
+    lines = config.read_text().splitlines()
+    config.write_text("\n".join(line for line in lines if not line.startswith(newer)))
+    assert len(config.read_text().splitlines()) == len(lines) - len(newer)
+    ended = cli("resume=run", "train.steps=8")
+    assert ended.code == 0, ended.err
+    assert numbers(tmp_path / "run")["step"] == 8
+    assert "  restarts: 10" in config.read_text().splitlines(), "what it goes on with is written down"
+
+
+@pytest.mark.parametrize(("way", "update"), [("between_graph", "sync"), ("in_graph", "sync"), ("in_graph", "async")])
+def test_a_session_that_is_lost_is_no_step_lost(
+    way: str, update: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a step was made, and after it was, when its answer does not come: each is made once."""
+    lose_sessions_after(("worker:0", 7, False), ("worker:0", 12, True), ("worker:1", 16, True), monkeypatch=monkeypatch)
+    common = ["train.steps=31", "train.eval_every=10"]
+    assert cli(*common, "hydra.run.dir=one").code == 0
+    ended = cli(*common, *WAYS[way], f"update={update}", "hydra.run.dir=run")
+    assert ended.code == 0, ended.err
+    assert "no step was lost: going on after step" in ended.out
+    if update == "sync":
+        assert_same(tmp_path / "one", tmp_path / "run")
+    assert numbers(tmp_path / "run")["step"] == 31
+
+
+def lose_sessions_after(*losses: tuple[str, int, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a step of that worker fail with UnavailableError as soon as so many were made: before, or after it was made."""
+    left = list(losses)
+
+    def run(self: tf.Session, fetches: Any, *arguments: Any) -> Any:
+        trains = isinstance(fetches, tuple) and len(fetches) == 3
+        task = threading.current_thread().name.removeprefix("task-")
+        due = [loss for loss in left if trains and loss[0] == task and step_of(self) >= loss[1]]
+        if due:
+            left.remove(due[0])
+            if due[0][2]:
+                whole(self, fetches, *arguments)
+            raise tf.errors.UnavailableError(None, None, "the connection was cut")
+        return whole(self, fetches, *arguments)
+
+    def step_of(session: tf.Session) -> int:
+        return int(whole(session, session.graph.get_tensor_by_name("global_step:0")))
+
+    whole = tf.Session.run
+    monkeypatch.setattr(tf.Session, "run", run)

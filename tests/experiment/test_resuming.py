@@ -176,6 +176,13 @@ def test_damaged_and_foreign_checkpoints_are_named(whole: Path, cli: Callable, t
     assert ended.err.startswith("tfexp: cannot resume from whole/checkpoints/model.ckpt-90: ")
     assert re.search(r"Key model/\S+ not found in checkpoint", ended.err), ended.err
 
+    (whole / "checkpoints" / "checkpoint").write_text("")
+    ended = cli("resume=whole", "train.steps=100")
+    assert ended.err == (
+        "tfexp: whole/checkpoints/checkpoint is damaged: it must name the newest checkpoint, "
+        'model_checkpoint_path: "model.ckpt-90"\n'
+    )
+
     for path in (whole / "checkpoints").iterdir():
         path.unlink()
     ended = cli("resume=whole", "train.steps=100")

@@ -289,6 +289,20 @@ def test_an_error_in_the_body_names_its_node():
             assert session.run(y, {x: 2}) == 0
 
 
+def test_a_loop_does_not_wait_for_updates_that_need_its_result():
+    # As batch normalisation after a recurrent network has it; more steps than TensorFlow runs at the same time.
+    mean = tf.get_variable("mean", [2], initializer=tf.ones_initializer(), trainable=False)
+    w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+    last = power(tf.constant([3.0, 5.0]), w, 40)
+    with tf.control_dependencies([tf.assign_sub(mean, 0.5 * (mean - last))]):
+        slope = tf.gradients(last, w)[0]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for wanted in ([2, 3], [2.5, 4]):
+            np.testing.assert_allclose(session.run(slope), [120, 200])
+            np.testing.assert_allclose(session.run(mean), wanted)
+
+
 def test_an_endless_loop_stops_at_the_deadline_and_when_the_session_closes():
     y = tf.while_loop(lambda i: i >= 0, lambda i: tf.minimum(i + 1, 5), [tf.constant(0)])
     with tf.Session() as session, pytest.raises(tf.errors.DeadlineExceededError):

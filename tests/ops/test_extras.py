@@ -143,3 +143,31 @@ def test_weights_of_unigrams_from_a_file(tmp_path) -> None:
                 session.run(sample(true, 2, 4, False, 4, seed=3, **more))
         with pytest.raises(NotFoundError):
             session.run(sample(true, 2, 4, False, 4, vocab_file=str(tmp_path / "none"), seed=3))
+
+
+def test_average_losses() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        losses, weights = tf.constant([1.0, 2.0, 3.0]), tf.constant([1.0, 0.0, 2.0])
+        assert session.run(tf.nn.compute_average_loss(losses)) == 2
+        assert session.run(tf.nn.compute_average_loss(losses, weights, 4)) == 1.75
+        assert session.run(tf.nn.scale_regularization_loss([1.0, 2.0])) == 3
+        with pytest.raises(ValueError, match="at least rank 1"):
+            tf.nn.compute_average_loss(1.0)
+        with pytest.raises(TypeError, match="must be an integer"):
+            tf.nn.compute_average_loss(losses, global_batch_size=1.5)
+
+
+def test_similarity_at_several_scales() -> None:
+    random = np.random.RandomState(0)
+    a = random.uniform(0, 1, (2, 192, 176, 3)).astype(np.float32)
+    b = np.clip(a + random.normal(0, 0.1, a.shape), 0, 1).astype(np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        both = session.run(tf.image.ssim_multiscale(a, b, 1.0))
+        one = session.run(tf.image.ssim_multiscale(a[0, :63, :35], a[0, :63, :35], 1.0, (0.5, 0.5), filter_size=5))
+    np.testing.assert_allclose(both, [0.95415395, 0.95616966], rtol=1e-5)
+    np.testing.assert_allclose(one, 1, rtol=1e-6)
+
+
+def test_a_fact() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(tf.user_ops.my_fact()) == b"0! == 1"

@@ -474,7 +474,11 @@ def test_self_adjoint_eig_gives_ascending_values_and_their_vectors() -> None:
     [
         ("qr", lambda x: list(tf.qr(x)), GENERAL),
         ("qr full square", lambda x: list(tf.qr(x, full_matrices=True)), near_identity(3, 3)),
+        ("qr wide", lambda x: list(tf.qr(x)), GENERAL.T.copy()),
+        ("qr wide and full", lambda x: list(tf.qr(x, full_matrices=True)), GENERAL.T.copy()),
         ("svd", lambda x: list(tf.svd(x)), GENERAL),
+        ("svd full tall", lambda x: list(tf.svd(x, full_matrices=True)), GENERAL[:4]),
+        ("svd full wide", lambda x: list(tf.svd(x, full_matrices=True)), GENERAL[:4].T.copy()),
         ("svd wide", lambda x: list(tf.svd(x)), GENERAL.T.copy()),
         ("svd values", lambda x: [tf.svd(x, compute_uv=False)], GENERAL),
         ("eig", lambda x: list(tf.self_adjoint_eig((x + tf.transpose(x)) / 2)), SYMMETRIC),
@@ -492,12 +496,12 @@ def test_gradients_of_decompositions_and_composites(name, build, x) -> None:
     np.testing.assert_allclose(actual, numeric, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
-def test_gradient_of_qr_of_wide_matrices_says_that_there_is_none() -> None:
+def test_gradients_of_factors_that_are_not_determined_say_so() -> None:
     with tf.Graph().as_default():
-        x = tf.placeholder(tf.float64, [3, 5])
-        r = tf.qr(x).r
-        with pytest.raises(NotImplementedError, match="no more columns than rows"):
-            tf.gradients(r, x)
+        x = tf.placeholder(tf.float64, [5, 3])
+        for factor, text in ((tf.qr(x, full_matrices=True).r, "no more rows"), (tf.svd(x, True)[1], "differ by 1")):
+            with pytest.raises(NotImplementedError, match=text):
+                tf.gradients(factor, x)
 
 
 def test_public_forms() -> None:

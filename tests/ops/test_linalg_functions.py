@@ -96,6 +96,23 @@ CASES = [
         dtypes=ALL,
         errors=[Error([(2, 5), (1, 5), (1, 5), (5, 7)], ValueError, "Dimensions must be equal, but are 2 and 1")],
     ),
+    OpCase(
+        "MatrixSquareRoot",
+        [Like([[5, 4], [4, 5]])],
+        np.float32([[2, 1], [1, 2]]),
+        dtypes=[*ALL, "float16"],
+        tolerance=1e-3,
+        errors=[Error([(3, 5)], ValueError, "Dimensions must be equal, but are 3 and 5")],
+    ),
+    OpCase(
+        "MatrixLogarithm",
+        [Like([[np.e, 0], [0, 1j]])],
+        np.complex64([[1, 0], [0, 0.5j * np.pi]]),
+        dtypes=["complex64", "complex128"],
+        tolerance=1e-6,
+        gradient=(),
+        errors=[Error([(3, 5)], ValueError, "Dimensions must be equal, but are 3 and 5", dtype="complex64")],
+    ),
 ]
 test_rows = op_tests(CASES)
 
@@ -139,3 +156,52 @@ def test_formats_of_diagonals() -> None:
             np.testing.assert_allclose(product[:, 0], matrix @ rhs)
     with pytest.raises(ValueError, match="Unrecognized diagonals_format: other"):
         tf.linalg.tridiagonal_solve(compact, rhs, diagonals_format="other")
+
+
+def with_eigenvalues(values, kind=np.float64):
+    """A matrix that is not symmetric, of these eigenvalues."""
+    n = len(values)
+    basis = np.eye(n) + 0.3 * np.random.default_rng(n).uniform(-1, 1, (n, n))
+    return (basis @ np.diag(values) @ np.linalg.inv(basis)).astype(kind)
+
+
+ROOTED = np.stack([with_eigenvalues([4.0, 0.01, 9.0]), with_eigenvalues([100.0, 1.0, 2.0])])
+COMPLEX = with_eigenvalues([1 + 2j, -3 + 0.1j, 0.5], np.complex128)
+
+
+def test_roots_of_matrices() -> None:
+    with tf.Session() as session:
+        for x in (ROOTED, COMPLEX, np.float64([[1, 1], [0, 1]]), np.eye(3), np.zeros([0, 0])):
+            root = session.run(tf.linalg.sqrtm(x))
+            np.testing.assert_allclose(root @ root, x, rtol=1e-9, atol=1e-9)
+            assert np.all(np.linalg.eigvals(root).real > 0)
+        half = session.run(tf.linalg.sqrtm(ROOTED.astype(np.float32)))
+        np.testing.assert_allclose(half @ half, ROOTED, rtol=1e-4, atol=1e-4)
+        assert np.isnan(session.run(tf.linalg.sqrtm(-np.eye(2)))).all()
+
+
+def test_the_gradient_of_a_root() -> None:
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.constant(ROOTED)
+        weights = np.arange(18.0).reshape(2, 3, 3)
+        assert tf.test.compute_gradient_error(x, [2, 3, 3], weights * tf.linalg.sqrtm(x), [2, 3, 3], ROOTED, 1e-6) < 1e-4
+
+
+def test_exponentials_and_logarithms_undo_each_other() -> None:
+    skew = np.float64([[0, -2], [2, 0]])
+    unknown = tf.placeholder(tf.float32, [None, None, None])
+    with tf.Session() as session:
+        np.testing.assert_allclose(
+            session.run(tf.linalg.expm(skew)), [[np.cos(2), -np.sin(2)], [np.sin(2), np.cos(2)]], atol=1e-13
+        )
+        mixed = np.stack([np.diag([1.0, -2.0]), np.diag([20.0, 0.0])])
+        wanted = np.stack([np.diag(np.exp([1.0, -2.0])), np.diag(np.exp([20.0, 0.0]))])
+        np.testing.assert_allclose(session.run(tf.linalg.expm(mixed)), wanted, rtol=1e-12)
+        np.testing.assert_allclose(session.run(tf.linalg.expm(unknown), {unknown: mixed}), wanted, rtol=1e-4)
+        for x in (COMPLEX, np.stack([with_eigenvalues([1e3, 1e-3, 1j], np.complex128), COMPLEX])):
+            back = session.run(tf.linalg.expm(tf.linalg.logm(x)))
+            np.testing.assert_allclose(back, x, rtol=1e-9, atol=1e-9)
+        slope = tf.gradients(tf.linalg.expm(unknown), unknown)[0]
+        np.testing.assert_allclose(session.run(slope, {unknown: np.zeros([1, 2, 2])}), np.ones([1, 2, 2]), rtol=1e-5)
+    with pytest.raises(ValueError, match="Dimensions must be equal"):
+        tf.linalg.expm(np.ones([2, 3]))

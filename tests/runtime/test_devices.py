@@ -178,15 +178,39 @@ def test_loops_and_functions_on_a_virtual_gpu():
         assert session.run([element, looped]) == [0, 8]
 
 
-def test_a_device_that_does_not_exist_lists_those_that_do():
-    with tf.device("/cpu:7"):
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("/cpu:7", "/device:CPU:7"),
+        ("cpu:7", "/device:CPU:7"),
+        ("/device:cpu:7", "/device:CPU:7"),
+        ("/gpu:1", "/device:GPU:1"),
+        ("/device:GPU:1", "/device:GPU:1"),
+        ("/device:TPU:0", "/device:TPU:0"),
+        ("/device:TPU", "/device:TPU:*"),
+        ("/job:ps", "/job:ps"),
+        ("/job:ps/task:3/gpu:0", "/job:ps/task:3/device:GPU:0"),
+        ("/task:4", "/task:4"),
+        ("/replica:2", "/replica:2"),
+        (f"{LOCAL}CPU:2", f"{LOCAL}CPU:2"),
+    ],
+)
+def test_a_device_that_does_not_exist_lists_those_that_do(name, shown):
+    with tf.device(name):
         a = tf.constant(1.0, name="a")
-    with tf.Session(config=config(2)) as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+    with tf.Session(config=config(2, gpus=1)) as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         session.run(a)
-    assert caught.value.message.startswith(
-        "Cannot assign a device for operation a: {{node a}} was explicitly assigned to /device:CPU:7 but available devices "
-        f"are [ {LOCAL}CPU:0, {LOCAL}CPU:1 ]. Make sure the device specification refers to a valid device."
+    assert caught.value.message == (
+        f"Cannot assign a device for operation a: {{{{node a}}}} was explicitly assigned to {shown} but available devices "
+        f"are [ {LOCAL}CPU:0, {LOCAL}CPU:1, {LOCAL}GPU:0 ]. Make sure the device specification refers to a valid device."
     )
+
+
+def test_where_there_is_no_gpu_at_all_the_error_says_so():
+    with tf.device("/gpu:0"):
+        a = tf.constant(1.0)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="a GPU, but there is none"):
+        session.run(a)
 
 
 def test_training_across_virtual_devices_gives_the_same_numbers():

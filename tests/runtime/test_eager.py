@@ -374,3 +374,82 @@ def test_it_is_switched_on_once_and_before_any_graph():
     assert _run("import tfexp as tf; tf.constant(1); tf.enable_eager_execution()") == message
     program = "import tensorflow.contrib.eager as tfe; tfe.enable_eager_execution(); print(tfe.num_gpus())"
     assert _run(f"from tfexp import as_tensorflow; as_tensorflow.install(); {program}") == "0\n"
+
+
+# --- the short ways -----------------------------------------------------------------------------------------------------
+
+KEYS = [
+    1,
+    -1,
+    (1, 2),
+    slice(1, None),
+    slice(5, 1, -2),
+    (slice(None), 2),
+    (Ellipsis, 0),
+    (None, 3),
+    (2, slice(None, None, 2)),
+    (),
+]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_slices_and_their_gradients_are_what_the_op_gives(key):
+    value = np.arange(35, dtype=np.float32).reshape(7, 5)
+    x = tf.constant(value)
+    np.testing.assert_array_equal(x[key].numpy(), value[key])
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reduce_sum(x[key] ** 3)
+        gradient = tape.gradient(y, x)
+    chosen = np.zeros_like(value)
+    chosen[key] = 1
+    np.testing.assert_allclose(gradient.numpy(), 3 * value**2 * chosen)
+    np.testing.assert_allclose(outer.gradient(gradient, x).numpy(), 6 * value * chosen)
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "text"),
+    [
+        (7, tf.errors.InvalidArgumentError, "slice index 7 of dimension 0 out of bounds"),
+        ((0, -6), tf.errors.InvalidArgumentError, "slice index -6 of dimension 1 out of bounds"),
+        ((0, 0, 0), tf.errors.InvalidArgumentError, "input has only 2 dims"),
+        (slice(0, 3, 0), tf.errors.InvalidArgumentError, "must be non-zero"),
+        (1.5, TypeError, "Only integers, slices"),
+    ],
+    ids=str,
+)
+def test_slices_that_do_not_fit(key, error, text):
+    with pytest.raises(error, match=text):
+        tf.zeros([7, 5])[key]
+
+
+def test_slices_of_values_within_a_graph_are_nodes():
+    x = tf.constant([1.0, 2.0])
+    with tf.Graph().as_default() as graph:
+        node = tf.constant(x.numpy())[1]
+        assert node.graph is graph
+    assert tf.constant([b"a", b"b"])[1].numpy() == b"b"
+
+
+def test_products_of_matrices_and_of_batches():
+    a, b = np.ones([2, 3], np.float32), np.full([5, 3], 2, np.float32)
+    np.testing.assert_array_equal(tf.matmul(a, b, transpose_b=True).numpy(), a @ b.T)
+    x, y = tf.constant(a), tf.constant(b)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        product = tf.matmul(x, y, transpose_b=True)
+    np.testing.assert_array_equal(product.numpy(), a @ b.T)
+    np.testing.assert_array_equal(tape.gradient(product, x).numpy(), np.ones([2, 5]) @ b)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"In\[0\]: \[2,3\], In\[1\]: \[5,3\]"):
+        tf.matmul(x, y)
+    batch = tf.constant(np.ones([7, 2, 3], np.float32))
+    assert tf.matmul(batch, tf.ones([7, 3, 5])).shape == (7, 2, 5)
+
+
+def test_a_variable_takes_only_values_of_its_shape():
+    v = tf.Variable([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"Shapes \(2,\) and \(3,\) are incompatible"):
+        v.assign([1.0, 2.0, 3.0])
+    assert v.assign([3.0, 4.0]).numpy().tolist() == [3, 4]

@@ -1,11 +1,15 @@
 """Options that have no effect say so, once; those that have one are silent."""
 
 import logging
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 import tfexp as tf
-from tfexp.runtime import options
+from tfexp.core import workers
+from tfexp.runtime import cpu, options
+from tfexp.runtime.placement import with_step_stats
 
 
 @pytest.fixture(autouse=True)
@@ -28,10 +32,6 @@ def open_session(config):
         (tf.ConfigProto(use_per_session_threads=True), "ConfigProto.use_per_session_threads"),
         (tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True)), "ConfigProto.gpu_options.allow_growth"),
         (
-            tf.ConfigProto(gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=0.4)),
-            "ConfigProto.gpu_options.per_process_gpu_memory_fraction",
-        ),
-        (
             tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=1))),
             "ConfigProto.graph_options.optimizer_options",
         ),
@@ -52,7 +52,8 @@ def test_options_that_are_read_are_silent(caplog):
         inter_op_parallelism_threads=2,
         allow_soft_placement=True,
         operation_timeout_in_ms=10000,
-        gpu_options=tf.GPUOptions(visible_device_list=""),
+        placement_period=2,
+        gpu_options=tf.GPUOptions(visible_device_list="", per_process_gpu_memory_fraction=0.4),
     )
     with caplog.at_level(logging.WARNING, logger="tensorflow"):
         open_session(config)
@@ -75,3 +76,95 @@ def test_every_option_of_the_table_exists():
             for field in path.split("."):
                 assert field in descriptor.fields_by_name, f"{message.DESCRIPTOR.name}.{path}"
                 descriptor = descriptor.fields_by_name[field].message_type
+
+
+# Options that have an effect, and the file whose tests show it.
+READ = {
+    "ConfigProto": {
+        "device_count": "runtime/test_devices.py",
+        "intra_op_parallelism_threads": "runtime/test_options.py",
+        "inter_op_parallelism_threads": "runtime/test_options.py",
+        "placement_period": "distributed/test_dynamic_placement.py",
+        "device_filters": "distributed/test_cluster_steps.py",
+        "gpu_options.visible_device_list": "runtime/test_devices.py",
+        "gpu_options.per_process_gpu_memory_fraction": "runtime/test_device_memory.py",
+        "allow_soft_placement": "runtime/test_devices.py",
+        "log_device_placement": "runtime/test_devices.py",
+        "operation_timeout_in_ms": "runtime/test_flow.py",
+        "isolate_session_state": "distributed/test_server.py",
+    },
+    "RunOptions": {
+        "trace_level": "runtime/test_timeline.py",
+        "timeout_in_ms": "runtime/test_flow.py",
+        "output_partition_graphs": "runtime/test_tiers.py",
+    },
+}
+
+
+def options_of(message, prefix=""):
+    """The options of a message, and instead of a group that is neither read nor told of as a whole those in it."""
+    for field in message.DESCRIPTOR.fields:
+        path = f"{prefix}{field.name}"
+        if path in ("gpu_options", "graph_options"):
+            yield from options_of(getattr(message, field.name), f"{path}.")
+        else:
+            yield path
+
+
+@pytest.mark.parametrize(
+    ("message", "table"), [(tf.ConfigProto(), options._CONFIG), (tf.RunOptions(), options._RUN)], ids=["session", "run"]
+)
+def test_every_option_is_read_and_tested_or_told_of(message, table):
+    read = READ[message.DESCRIPTOR.name]
+    every = set(options_of(message))
+    assert every == read.keys() | table.keys()
+    assert not read.keys() & table.keys()
+    tests = Path(__file__).parents[1]
+    for path, file in read.items():
+        assert path.rpartition(".")[2] in (tests / file).read_text(), f"{file} has no test of {path}"
+
+
+@pytest.mark.parametrize("path", sorted({*options._CONFIG, *(f"run:{name}" for name in options._RUN)}))
+def test_each_option_without_effect_is_told_once(caplog, path):
+    """Whatever its type: set to something, it is told of; twice, only once."""
+    message = tf.RunOptions() if path.startswith("run:") else tf.ConfigProto()
+    holder = message
+    *groups, name = path.removeprefix("run:").split(".")
+    for group in groups:
+        holder = getattr(holder, group)
+    field = holder.DESCRIPTOR.fields_by_name[name]
+    if isinstance(getattr(holder, name), Sequence) and not isinstance(getattr(holder, name), str):
+        getattr(holder, name).add()
+    elif field.message_type is not None:
+        getattr(holder, name).SetInParent()
+    else:
+        setattr(holder, name, "x" if field.cpp_type == field.CPPTYPE_STRING else 1)
+    tell = options.tell_unsupported_of_run if path.startswith("run:") else options.tell_unsupported
+    with caplog.at_level(logging.WARNING, logger="tensorflow"):
+        tell(message)
+        tell(message)
+    (told_of,) = told(caplog)
+    assert f".{path.removeprefix('run:')} has no effect: " in told_of
+
+
+def test_costs_for_the_placer_are_no_option_without_effect(caplog):
+    with caplog.at_level(logging.WARNING, logger="tensorflow"):
+        open_session(with_step_stats(tf.ConfigProto(placement_period=1), tf.RunMetadata().step_stats))
+    assert told(caplog) == []
+
+
+def test_inter_op_threads_bound_those_of_a_step():
+    with tf.Graph().as_default(), tf.Session(config=tf.ConfigProto(inter_op_parallelism_threads=1)) as session:
+        assert session._backend.threads == 1
+
+
+def test_intra_op_threads_are_those_of_kernels_and_blas(monkeypatch):
+    for name in cpu._THREAD_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    try:
+        open_session(tf.ConfigProto(intra_op_parallelism_threads=1))
+        assert workers.threads() == 1
+        assert {pool["num_threads"] for pool in cpu.report()["blas"]} == {1}
+    finally:
+        monkeypatch.undo()
+        open_session(None)

@@ -1,10 +1,12 @@
 """Chrome traces of a step."""
 
+import dataclasses
 import json
 
 import numpy as np
 
 import tfexp as tf
+from tfexp.core import workers
 from tfexp.runtime.timeline import Timeline
 
 
@@ -53,3 +55,24 @@ def test_memory_is_counted_and_all_given_back():
     assert max(e["args"]["bytes"] for e in counters) >= 50 * 50 * 4
     assert counters[-1]["args"]["bytes"] == 0
     assert trace_of()["C"] == []
+
+
+def test_strands_are_shown_on_the_threads_that_ran_them(monkeypatch):
+    metadata = tf.RunMetadata()
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [401, 401], name="x")
+        branches = [tf.matrix_inverse(x, name="a"), tf.cholesky(x, name="b")]
+        with tf.Session(config=tf.ConfigProto(intra_op_parallelism_threads=2)) as session:
+            session._backend.threads = 2
+            monkeypatch.setattr(workers, "_team", dataclasses.replace(workers._team, threads=2))
+            traced = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+            fed = {x: np.eye(401, dtype=np.float32)}
+            plain = session.run(branches, fed)
+            assert session.explain(branches, fed).plan.sections
+            for value, again in zip(plain, session.run(branches, fed, traced, metadata), strict=True):
+                np.testing.assert_array_equal(value, again)
+    nodes = {node.node_name: node for device in metadata.step_stats.dev_stats for node in device.node_stats}
+    assert {nodes["a"].thread_id, nodes["b"].thread_id} == {0, 1}
+    events = json.loads(Timeline(metadata.step_stats).generate_chrome_trace_format())["traceEvents"]
+    lanes = {e["args"]["name"]: e["tid"] for e in events if e["ph"] == "X"}
+    assert lanes["a"] != lanes["b"]

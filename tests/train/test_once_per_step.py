@@ -2,15 +2,25 @@
 
 import contextlib
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import tfexp as tf
 from tests.distributed.clusters import running
+from tfexp.train.generations import OVER, of_round, step_of_round
 from tfexp.train.once_per_step import OncePerStep
 
 RATE = 0.5
+
+
+def until(holds):
+    """Wait for what another thread does."""
+    ends = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 class Replica:
@@ -29,20 +39,56 @@ class Replica:
             self.rule = OncePerStep(tf.train.GradientDescentOptimizer(RATE), needed, replicas, index)
             self.train = self.rule.minimize(loss, global_step=self.step)
             self.initialize = tf.global_variables_initializer()
-            self.tokens = self.rule.get_init_tokens_op()
+            with tf.device(self.step.device):
+                # What a test looks at, and how it makes believe.
+                shared = tf.ConditionalAccumulator(tf.float32, [replicas + 1], "sync_votes", reduction_type="SUM")
+                self.voted = shared.num_accumulated()
+            self.begun = self.rule.updates.begin()
+        self.replica = index
         self.session = tf.Session(servers[f"worker:{index}"].target, graph=graph)
 
     def lead(self):
         self.session.run(self.initialize)
-        self.session.run(self.rule.chief_init_op)
-        self.session.run(self.tokens)
+        self.session.run([self.rule.generations.make, self.rule.updates.settle])
+        self.begin()
+
+    def begin(self):
+        self.joined = int(self.session.run(self.rule.begin_generation))
         self.coordinator = tf.train.Coordinator()
-        self.rule.get_chief_queue_runner().create_threads(self.session, self.coordinator, daemon=True, start=True)
+        runner = self.rule.get_chief_queue_runner()
+        self.threads = runner.create_threads(self.session, self.coordinator, daemon=True, start=True)
+
+    def updates_end(self):
+        """Wait until they have, because of a vote against the generation."""
+        for thread in self.threads:
+            thread.join(30)
+            assert not thread.is_alive()
+        with pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            self.coordinator.raise_requested_exception()
+        assert self.rule.disbanded(raised.value)
+
+    def lose_updates(self):
+        self.session.run(self.rule.disband)
+        self.updates_end()
+
+    def votes(self):
+        return int(self.session.run(self.voted))
 
     def hand_in(self, number=1.0, ids=(0,)):
         """The next step, and how many of this replica's gradients were used since it was last told."""
-        step, used = self.session.run([self.train, self.rule.used], {self.x: [number] * 3, self.ids: ids})
-        return int(step), int(used)
+        token = self.session.run([self.train, self.rule.used], {self.x: [number] * 3, self.ids: ids})
+        return self.read(token)
+
+    def read(self, token):
+        """The step and the use that a token tells of; of those before the replica took part, the next one."""
+        self.round, used = map(int, token)
+        if self.round == self.joined or (self.round == OVER and self.replica == 0):
+            return self.read(self.session.run(self.rule.take_up))
+        return step_of_round(self.round), used
+
+    def join(self):
+        self.joined = int(self.session.run(self.rule.join))
+        return step_of_round(self.joined)
 
     def later(self, *arguments):
         """`hand_in` in a thread; a call waits for what it gave."""
@@ -67,7 +113,7 @@ def replicas():
         made.extend(Replica(servers, index, count, needed) for index in range(count))
         made[0].lead()
         for replica in made[1:]:
-            replica.session.run(replica.rule.local_step_init_op)
+            replica.join()
         return made
 
     with contextlib.ExitStack() as stack:
@@ -115,9 +161,8 @@ def test_a_replica_that_joins_later_takes_up_the_step(replicas):
     first, second = replicas(2, 1)
     for _ in range(3):
         first.hand_in()
-    second.session.run(second.rule.local_step_init_op)
-    assert second.hand_in() == (3, 0), "an answer of the step that made the variables what it joined at"
-    assert [int(value) for value in second.session.run(second.rule.take_up)] == [4, 1]
+    assert second.join() == 3
+    assert second.hand_in() == (4, 1), "what it was told of the steps before it joined is passed over"
 
 
 def test_no_step_is_made_while_they_are_held(replicas):
@@ -132,19 +177,79 @@ def test_no_step_is_made_while_they_are_held(replicas):
 
 def test_whoever_waits_is_told_the_end(replicas):
     first, second = replicas(2, 2)
-    ended = []
-
-    def wait():
-        with pytest.raises(tf.errors.OutOfRangeError):
-            second.hand_in()
-        ended.append(True)
-
-    thread = threading.Thread(target=wait, daemon=True)
-    thread.start()
-    first.coordinator.request_stop()
-    thread.join(30)
-    assert ended
+    waiting = second.later()
+    first.lose_updates()
+    first.session.run(first.rule.end)
+    waiting()
+    assert second.round == OVER
+    assert second.session.run(second.rule.generations.look)[2], "and so is who comes later"
     np.testing.assert_allclose(first.session.run(first.variables[0]), [0, 0, 0])
+
+
+def weights(replica):
+    return replica.session.run(replica.variables[0])
+
+
+def test_what_a_lost_replica_had_handed_in_is_not_counted_again(replicas):
+    """It had voted for the step, and is back before that is made: all hand in anew, and what comes late is dropped."""
+    first, second = replicas(2, 2)
+    waiting = second.later(1000.0)  # as good as killed: nobody looks at what it is told
+    until(lambda: second.votes() == 1)
+    _, has_part, _, step = second.session.run(second.rule.generations.look)
+    assert (bool(has_part), step) == (True, 0)
+
+    late = first.later(2.0)  # of the generation that ends now, its vote comes first or last
+    second.session.run(second.rule.disband)
+    first.updates_end()
+    first.begin()
+    waiting(), late()
+    assert (of_round(first.round), of_round(second.round)) == (2, 2), "whoever waits hears of the new generation"
+
+    assert second.join() == 0
+    waiting = second.later(4.0)
+    assert first.hand_in(2.0) == (1, 1)
+    waiting()
+    np.testing.assert_allclose(weights(first), [-RATE * 3.0] * 3)
+
+
+def test_a_gradient_of_an_earlier_generation_is_dropped(replicas):
+    first, second = replicas(2, 2)
+    first.lose_updates()
+    first.begin()
+    waiting = second.later(1000.0)  # it does not know yet, and is told
+    waiting()
+    assert of_round(second.round) == 2
+    assert second.votes() == 0
+    second.join()
+    waiting = second.later(1.0)
+    first.hand_in(3.0)
+    waiting()
+    np.testing.assert_allclose(weights(first), [-RATE * 2.0] * 3)
+
+
+def test_a_generation_ends_between_two_updates_also_while_others_train(replicas):
+    first, second = replicas(2, 1)
+    for _ in range(5):
+        assert first.hand_in(1.0)[1] == 1
+    second.session.run(second.rule.disband)
+    first.updates_end()
+    step, torn = first.session.run([first.step, first.rule.updates.torn])
+    assert not torn
+    np.testing.assert_allclose(weights(first), [-RATE * step] * 3)
+    first.begin()
+    assert first.hand_in(1.0) == (step + 1, 1)
+
+
+def test_an_update_that_was_cut_off_is_known(replicas):
+    first, _ = replicas(2, 2)
+    updates = first.rule.updates
+    assert not first.session.run(updates.torn)
+    first.session.run(first.begun)
+    assert first.session.run(updates.torn)
+    first.session.run(updates.doubt)
+    assert first.session.run(updates.torn)
+    first.session.run(updates.settle)
+    assert not first.session.run(updates.torn)
 
 
 def test_a_step_is_asked_for(replicas):

@@ -1,4 +1,4 @@
-"""`tf.audio`: re-exports."""
+"""`tf.audio`: WAV files as tensors."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.audio_ops import decode_wav as decode_wav

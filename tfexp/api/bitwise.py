@@ -1,4 +1,4 @@
-"""`tf.bitwise`: re-exports."""
+"""`tf.bitwise`: bit operations on whole numbers."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.logical import bitwise_and as bitwise_and

@@ -1,4 +1,4 @@
-"""`tf.debugging`: re-exports."""
+"""`tf.debugging`: assertions in the graph, and checks for NaN and infinity."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.check import Assert as Assert

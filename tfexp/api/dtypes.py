@@ -1,4 +1,4 @@
-"""`tf.dtypes`: re-exports."""
+"""`tf.dtypes`: types of elements, and casts."""
 
 from tfexp.core.dtypes import *  # noqa: F403
 from tfexp.core.gone import missing_from

@@ -1,4 +1,4 @@
-"""`tf.gfile`: re-exports."""
+"""`tf.gfile`: files and folders, under TensorFlow's names."""
 
 from tfexp.core.gone import missing_from
 from tfexp.formats.file_io import GFile as FastGFile

@@ -1,4 +1,4 @@
-"""`tf.graph_util`."""
+"""`tf.graph_util`: GraphDefs: parts of them, variables turned into constants."""
 
 from tfexp.core.gone import missing_from
 from tfexp.graph.graph_util import convert_variables_to_constants as convert_variables_to_constants

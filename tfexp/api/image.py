@@ -1,4 +1,4 @@
-"""`tf.image`: re-exports."""
+"""`tf.image`: decoding, resizing, cropping, colours, boxes."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.image_adjust import adjust_brightness as adjust_brightness
@@ -53,6 +53,7 @@ from tfexp.ops.image_metrics import image_gradients as image_gradients
 from tfexp.ops.image_metrics import psnr as psnr
 from tfexp.ops.image_metrics import sobel_edges as sobel_edges
 from tfexp.ops.image_metrics import ssim as ssim
+from tfexp.ops.image_metrics import ssim_multiscale as ssim_multiscale
 from tfexp.ops.image_metrics import total_variation as total_variation
 from tfexp.ops.image_size import ResizeMethod as ResizeMethod
 from tfexp.ops.image_size import central_crop as central_crop

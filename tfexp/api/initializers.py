@@ -1,4 +1,4 @@
-"""`tf.initializers`."""
+"""`tf.initializers`: initial values of variables."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.initializers import constant_initializer as constant

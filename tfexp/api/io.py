@@ -1,4 +1,4 @@
-"""`tf.io`: re-exports."""
+"""`tf.io`: files, records, Examples and their parsing."""
 
 from tfexp.core.gone import missing_from
 from tfexp.formats.tfrecord import TFRecordCompressionType as TFRecordCompressionType

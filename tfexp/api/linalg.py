@@ -1,4 +1,4 @@
-"""`tf.linalg`: re-exports."""
+"""`tf.linalg`: matrices: products, decompositions, norms."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.array_order import matrix_transpose as matrix_transpose
@@ -33,6 +33,9 @@ from tfexp.ops.linalg_functions import matvec as matvec
 from tfexp.ops.linalg_functions import normalize as normalize
 from tfexp.ops.linalg_functions import pinv as pinv
 from tfexp.ops.matmul import matmul as matmul
+from tfexp.ops.matrix_functions import expm as expm
+from tfexp.ops.matrix_functions import logm as logm
+from tfexp.ops.matrix_functions import sqrtm as sqrtm
 from tfexp.ops.nn_norm import l2_normalize as l2_normalize
 from tfexp.ops.norm import norm as norm
 from tfexp.ops.tensor_products import einsum as einsum
@@ -40,4 +43,21 @@ from tfexp.ops.tensor_products import tensordot as tensordot
 from tfexp.ops.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
 from tfexp.ops.tridiagonal import tridiagonal_solve as tridiagonal_solve
 
-__getattr__ = missing_from("tf.linalg")
+_OPERATORS = {
+    "operator": "",
+    "diagonals": "Diag Identity ScaledIdentity Zeros",
+    "dense": "FullMatrix LowerTriangular",
+    "composed": "BlockDiag Composition Kronecker",
+    "derived": "Adjoint Inversion LowRankUpdate",
+    "structured": "Householder Toeplitz",
+    "circulant": "Circulant Circulant2D Circulant3D",
+}
+
+__getattr__ = missing_from(
+    "tf.linalg",
+    {
+        f"LinearOperator{kind}": f"tfexp.linear_operators.{module}:LinearOperator{kind}"
+        for module, kinds in _OPERATORS.items()
+        for kind in (kinds.split() or [""])
+    },
+)

@@ -1,4 +1,4 @@
-"""`tf.logging`: re-exports."""
+"""`tf.logging`: the log, with levels."""
 
 from logging import DEBUG as DEBUG
 from logging import ERROR as ERROR
@@ -8,6 +8,7 @@ from logging import WARN as WARN
 
 from tfexp.core.gone import missing_from
 from tfexp.core.log import debug as debug
+from tfexp.core.log import error as TaskLevelStatusMessage
 from tfexp.core.log import error as error
 from tfexp.core.log import fatal as fatal
 from tfexp.core.log import flush as flush

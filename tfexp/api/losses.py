@@ -1,4 +1,4 @@
-"""`tf.losses`: re-exports."""
+"""`tf.losses`: losses with weights and reductions, which join the graph's collection."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.losses import Reduction as Reduction

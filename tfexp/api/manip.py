@@ -1,4 +1,4 @@
-"""`tf.manip`: re-exports."""
+"""`tf.manip`: reshape, gather, tile and others, under a second name."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.array import reshape as reshape

@@ -1,4 +1,4 @@
-"""`tf.math`: re-exports."""
+"""`tf.math`: element-wise functions, reductions, segments."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.argmax import argmax as argmax

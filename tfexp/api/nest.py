@@ -1,4 +1,4 @@
-"""`tf.nest`: re-exports."""
+"""`tf.nest`: nested structures: flatten, pack, map."""
 
 from tfexp.core.gone import missing_from
 from tfexp.core.nest import assert_same_structure as assert_same_structure

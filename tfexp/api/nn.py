@@ -1,6 +1,8 @@
-"""`tf.nn`: re-exports."""
+"""`tf.nn`: layers' ops: convolutions, activations, losses, recurrence, embeddings."""
 
 from tfexp.core.gone import missing_from
+from tfexp.ops.average_loss import compute_average_loss as compute_average_loss
+from tfexp.ops.average_loss import scale_regularization_loss as scale_regularization_loss
 from tfexp.ops.batch_norm import fused_batch_norm as fused_batch_norm
 from tfexp.ops.candidate_sampling import all_candidate_sampler as all_candidate_sampler
 from tfexp.ops.candidate_sampling import compute_accidental_hits as compute_accidental_hits

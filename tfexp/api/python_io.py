@@ -1,4 +1,4 @@
-"""`tf.python_io`: re-exports."""
+"""`tf.python_io`: TFRecord files from Python."""
 
 from tfexp.core.gone import missing_from
 from tfexp.formats.tfrecord import TFRecordCompressionType as TFRecordCompressionType

@@ -1,4 +1,4 @@
-"""`tf.quantization`: re-exports."""
+"""`tf.quantization`: fake quantization."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
@@ -9,5 +9,8 @@ from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_per_channel as fak
 from tfexp.ops.fake_quant import (
     fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
 )
+from tfexp.ops.quantize import dequantize as dequantize
+from tfexp.ops.quantize import quantize as quantize
+from tfexp.ops.quantize import quantize_and_dequantize as quantize_and_dequantize
 
 __getattr__ = missing_from("tf.quantization")

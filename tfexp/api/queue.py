@@ -1,4 +1,4 @@
-"""`tf.queue`: re-exports."""
+"""`tf.queue`: queues."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.queue import FIFOQueue as FIFOQueue

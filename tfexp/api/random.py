@@ -1,4 +1,4 @@
-"""`tf.random`: re-exports."""
+"""`tf.random`: random tensors, by seed as TensorFlow has them."""
 
 from tfexp.core.gone import missing_from
 from tfexp.graph.random_seed import get_seed as get_seed

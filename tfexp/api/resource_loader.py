@@ -20,6 +20,7 @@ def get_data_files_path() -> str:
 
 
 def get_root_dir_with_all_resources() -> str:
+    """The calling file's folder."""
     return _callers_folder()
 
 
@@ -35,6 +36,7 @@ def load_resource(path: str) -> bytes:
 
 
 def readahead_file_path(path: str, readahead: str = "128M") -> str:
+    """The path itself: nothing is read ahead."""
     return path
 
 

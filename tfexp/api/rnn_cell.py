@@ -1,4 +1,4 @@
-"""`tf.nn.rnn_cell`: re-exports."""
+"""`tf.nn.rnn_cell`: cells of recurrent networks."""
 
 from tfexp.core.gone import missing_from
 from tfexp.layers.rnn_cell import BasicRNNCell as BasicRNNCell

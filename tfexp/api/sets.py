@@ -1,4 +1,4 @@
-"""`tf.sets`: re-exports."""
+"""`tf.sets`: sets in the last dimension."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.sets import set_difference as difference

@@ -1,4 +1,4 @@
-"""`tf.signal`: re-exports."""
+"""`tf.signal`: Fourier transforms, windows, frames."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.fourier import fft as fft

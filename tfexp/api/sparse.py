@@ -1,7 +1,8 @@
-"""`tf.sparse`: re-exports."""
+"""`tf.sparse`: sparse tensors."""
 
 from tfexp.core.gone import missing_from
 from tfexp.graph.sparse_tensor import SparseTensor as SparseTensor
+from tfexp.ops.accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
 from tfexp.ops.segment_sparse import sparse_segment_mean as segment_mean
 from tfexp.ops.segment_sparse import sparse_segment_sqrt_n as segment_sqrt_n
 from tfexp.ops.segment_sparse import sparse_segment_sum as segment_sum

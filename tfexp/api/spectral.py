@@ -1,4 +1,4 @@
-"""`tf.spectral`, the older name of what `tf.signal` has: re-exports."""
+"""`tf.spectral`: the older name of what `tf.signal` has."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.fourier import fft as fft

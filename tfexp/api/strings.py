@@ -1,4 +1,4 @@
-"""`tf.strings`: re-exports."""
+"""`tf.strings`: tensors of texts."""
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.string_format import string_format as format
@@ -9,7 +9,6 @@ from tfexp.ops.string_join import reduce_join as reduce_join
 from tfexp.ops.string_join import unsorted_segment_join as unsorted_segment_join
 from tfexp.ops.string_regex import regex_full_match as regex_full_match
 from tfexp.ops.string_regex import regex_replace as regex_replace
-from tfexp.ops.string_split import strings_split as split
 from tfexp.ops.string_text import string_length as length
 from tfexp.ops.string_text import string_lower as lower
 from tfexp.ops.string_text import string_strip as strip
@@ -18,5 +17,14 @@ from tfexp.ops.string_text import substr as substr
 from tfexp.ops.strings import as_string as as_string
 from tfexp.ops.strings import string_join as join
 from tfexp.ops.strings import string_to_number as to_number
+from tfexp.ops.unicode import unicode_transcode as unicode_transcode
+from tfexp.ragged_tensors.strings import bytes_split as bytes_split
+from tfexp.ragged_tensors.strings import ngrams as ngrams
+from tfexp.ragged_tensors.strings import split as split
+from tfexp.ragged_tensors.strings import unicode_decode as unicode_decode
+from tfexp.ragged_tensors.strings import unicode_decode_with_offsets as unicode_decode_with_offsets
+from tfexp.ragged_tensors.strings import unicode_encode as unicode_encode
+from tfexp.ragged_tensors.strings import unicode_split as unicode_split
+from tfexp.ragged_tensors.strings import unicode_split_with_offsets as unicode_split_with_offsets
 
 __getattr__ = missing_from("tf.strings")

@@ -1,4 +1,4 @@
-"""`tf.test`."""
+"""`tf.test`: test cases that run graphs."""
 
 from unittest import mock as mock
 

@@ -68,6 +68,7 @@ def add_arg_scope(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def has_arg_scope(func: Any) -> bool:
+    """Whether a function takes arguments from scopes (`add_arg_scope`)."""
     return hasattr(func, "_arg_scope_key")
 
 
@@ -78,4 +79,5 @@ def arg_scoped_arguments(func: Any) -> Sequence[str]:
 
 
 def arg_scope_func_key(func: Any) -> Any:
+    """What a scope's arguments for this function are kept under."""
     return _key(func)

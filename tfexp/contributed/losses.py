@@ -32,6 +32,7 @@ mean_pairwise_squared_error = _swapped(_losses.mean_pairwise_squared_error)
 def log_loss(
     predictions: Any, labels: Any = None, weights: Any = 1.0, epsilon: float = 1e-7, scope: str | None = None
 ) -> Any:
+    """`tf.losses.log_loss` with contrib's arguments."""
     return _losses.log_loss(labels, predictions, weights=weights, epsilon=epsilon, scope=scope)
 
 
@@ -48,12 +49,14 @@ def cosine_distance(
     scope: str | None = None,
     dim: int | None = None,
 ) -> Any:
+    """`tf.losses.cosine_distance` with contrib's arguments."""
     return _losses.cosine_distance(labels, predictions, axis=dim if axis is None else axis, weights=weights, scope=scope)
 
 
 def sigmoid_cross_entropy(
     logits: Any, multi_class_labels: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: str | None = None
 ) -> Any:
+    """`tf.losses.sigmoid_cross_entropy` with contrib's arguments."""
     return _losses.sigmoid_cross_entropy(
         multi_class_labels, logits, weights=weights, label_smoothing=label_smoothing, scope=scope
     )
@@ -62,10 +65,12 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     logits: Any, onehot_labels: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: str | None = None
 ) -> Any:
+    """`tf.losses.softmax_cross_entropy` with contrib's arguments."""
     return _losses.softmax_cross_entropy(
         onehot_labels, logits, weights=weights, label_smoothing=label_smoothing, scope=scope
     )
 
 
 def sparse_softmax_cross_entropy(logits: Any, labels: Any, weights: Any = 1.0, scope: str | None = None) -> Any:
+    """`tf.losses.sparse_softmax_cross_entropy` with contrib's arguments."""
     return _losses.sparse_softmax_cross_entropy(labels, logits, weights=weights, scope=scope)

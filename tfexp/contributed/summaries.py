@@ -25,16 +25,19 @@ def summarize_activation(op: Any) -> Any:
 
 
 def summarize_tensors(tensors: Iterable[Any], summarizer: Callable[[Any], Any] = summarize_tensor) -> list[Any]:
+    """A summary of each tensor."""
     return [summarizer(tensor) for tensor in tensors]
 
 
 def summarize_collection(
     collection: Any, name_filter: str | None = None, summarizer: Callable[[Any], Any] = summarize_tensor
 ) -> list[Any]:
+    """A summary of each tensor of a collection whose name `name_filter` matches."""
     return summarize_tensors(get_collection(collection, name_filter), summarizer)
 
 
 def summarize_activations(
     name_filter: str | None = None, summarizer: Callable[[Any], Any] = summarize_activation
 ) -> list[Any]:
+    """A summary of each of the graph's activations whose name `name_filter` matches."""
     return summarize_collection(GraphKeys.ACTIVATIONS, name_filter, summarizer)

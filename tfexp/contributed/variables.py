@@ -104,18 +104,22 @@ def get_variables(scope: Any = None, suffix: str | None = None, collection: Any 
 
 
 def get_model_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """Model variables in `scope`, whose names end in `suffix`."""
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
 def get_local_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """Local variables in `scope`, whose names end in `suffix`."""
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
 def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list[Any]:
+    """Trainable variables in `scope`, whose names end in `suffix`."""
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
 
 def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
+    """Variables in `scope` whose names end in `suffix`."""
     return get_variables(scope, suffix)
 
 

@@ -18,7 +18,6 @@ _TOP_LEVEL = {
     "complex_abs": "tf.abs",
     "histogram_summary": "tf.summary.histogram",
     "image_summary": "tf.summary.image",
-    "initialize_all_variables": "tf.global_variables_initializer",
     "inv": "tf.reciprocal",
     "listdiff": "tf.setdiff1d",
     "merge_all_summaries": "tf.summary.merge_all",
@@ -93,4 +92,4 @@ def of_top_level(file: str) -> Callable[[str], Any]:
     return _lookup("tfexp", "tf", _TOP_LEVEL, names_of(file))
 
 
-of_train = _lookup("tfexp.train", "tf.train", _TRAIN)
+of_train = _lookup("tfexp.train", "tf.train", _TRAIN, {"experimental": "tfexp.api.train_experimental"})

@@ -93,8 +93,8 @@ class Op:
         if _builder is None:
             raise RuntimeError(f"{self.name}: nothing builds nodes yet; import tfexp first")
         count = len(self.inputs)
-        if len(args) > count and len(args) <= count + len(self._after_inputs):
-            given = dict(zip(self._after_inputs, args[count:], strict=False))
+        if len(args) > count and len(args) <= count + len(self.after_inputs):
+            given = dict(zip(self.after_inputs, args[count:], strict=False))
             if repeated := given.keys() & (kwargs.keys() | ({"name"} if name is not None else set())):
                 raise TypeError(f"{self.name} got multiple values for argument {sorted(repeated)[0]!r}")
             name = given.pop("name", name)
@@ -102,7 +102,7 @@ class Op:
         return _builder(self, args, kwargs, name)
 
     @functools.cached_property
-    def _after_inputs(self) -> tuple[str, ...]:
+    def after_inputs(self) -> tuple[str, ...]:
         """What may follow the inputs by position, as in TensorFlow's own functions: attrs without default, others, name."""
         inferred = {key for arg in self.inputs for key in (arg.type_attr, arg.type_list_attr, arg.number_attr)}
         free = [attr for attr in self.attrs.values() if attr.name not in inferred]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import glob
-import gzip
 import io
 import itertools
 import math
-import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from typing import IO, Any
+from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
@@ -21,6 +19,7 @@ from tfexp.data.dataset import Dataset, mapped
 from tfexp.data.files import AUTOTUNE, shuffled_and_repeated
 from tfexp.data.interleaving import parallel_interleave
 from tfexp.data.structure import Component, spec_of
+from tfexp.formats.compressed_file import open_file
 from tfexp.formats.file_errors import file_error
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.tensor import Tensor
@@ -218,18 +217,10 @@ class _Reading:
 
     def _rows(self, name: str) -> Iterator[list[str]]:
         try:
-            with self._opened(name) as file:
+            with io.TextIOWrapper(open_file(name, self._kind or ""), encoding="utf-8", newline="") as file:
                 yield from csv.reader(file, delimiter=self._delimiter, quoting=self._quoting)  # type: ignore[arg-type]
         except OSError as error:
             raise file_error(name, error) from error
-
-    def _opened(self, name: str) -> IO[str]:
-        if self._kind == "GZIP":
-            return gzip.open(name, "rt", encoding="utf-8", newline="")
-        if self._kind == "ZLIB":
-            with open(name, "rb") as file:
-                return io.StringIO(zlib.decompress(file.read()).decode(), newline="")
-        return open(name, encoding="utf-8", newline="")
 
     def names(self) -> list[str]:
         """The first file's header. ValueError where another file has another one."""

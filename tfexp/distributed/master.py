@@ -24,9 +24,13 @@ from tfexp.distributed.events import (
 )
 from tfexp.distributed.master_partial import PartialSteps
 from tfexp.distributed.master_sessions import Session, Signature
+from tfexp.distributed.master_steps import OURS
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
 from tfexp.plan.partition import task_of
+from tfexp.runtime.device_list import log_placement
+from tfexp.runtime.options import tell_unsupported
+from tfexp.runtime.placement import dynamic_placer
 
 # How often time elapses between the last use of a session and its end.
 COLLECTED_AFTER = 2
@@ -80,6 +84,7 @@ class Master(PartialSteps):
         config = config_pb2.ConfigProto()
         config.CopyFrom(self._config)
         config.MergeFrom(request.config)
+        tell_unsupported(config)
         tasks = self._visible(config.device_filters)
         session = Session(f"{self._numbers():016x}", SessionGraph(request.graph_def), config, tuple(tasks))
         session.devices[self._own] = self._devices
@@ -139,9 +144,14 @@ class Master(PartialSteps):
                     None, None, f"The server at {self._tasks[task]} was to be {task}, but says that it is {found}"
                 )
             session.devices[task] = mine
-        names = [d.name for task in session.tasks for d in session.devices[task]]
-        session.assignment = Assignment(names, session.config.allow_soft_placement)
-        session.incarnations = {d.name: d.incarnation for task in session.tasks for d in session.devices[task]}
+        every = [d for task in session.tasks for d in session.devices[task]]
+        names = [d.name for d in every]
+        session.assignment = Assignment(
+            names, session.config.allow_soft_placement, log_placement if session.config.log_device_placement else None
+        )
+        memory = {d.name: d.memory_limit for d in every if d.description == OURS}  # others say what they say of every CPU
+        session.placer = dynamic_placer(session.assignment, session.config, memory)
+        session.incarnations = {d.name: d.incarnation for d in every}
         requests: list[tuple[str, Any]] = []
         for task in session.tasks:
             name = DeviceName.parse(task)

@@ -11,7 +11,9 @@ from tfexp.core.errors import OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
+from tfexp.plan.dynamic import DynamicPlacer
 from tfexp.plan.partition import Edge, Partition
+from tfexp.plan.trials import Trials
 
 
 class Signature(NamedTuple):
@@ -27,6 +29,7 @@ class Signature(NamedTuple):
 class Prepared:
     """One signature, cut and registered. `waiting` are the runs that came before it was."""
 
+    signature: Signature
     partition: Partition
     feeds: tuple[str, ...]  # full names, as in the edges
     fetches: tuple[str, ...]
@@ -36,6 +39,7 @@ class Prepared:
     waiting: list[Run] = field(default_factory=list)
     arriving: dict[int, list[Edge]] = field(default_factory=dict)  # what each stage gets from the master
     wanted: dict[int, tuple[str, ...]] = field(default_factory=dict)  # what each stage gives to the master
+    trials: Trials | None = None  # of the dynamic placer
 
 
 @dataclass
@@ -66,6 +70,12 @@ class Run:
     metadata: config_pb2.RunMetadata | None = None
     over: bool = False
     partial: Partial | None = None
+    measured: bool = False  # the dynamic placer wants to know what it takes
+
+    @property
+    def traced(self) -> bool:
+        """Whether the client wants to know what it takes."""
+        return self.options.trace_level != config_pb2.RunOptions.NO_TRACE
 
 
 @dataclass
@@ -78,6 +88,8 @@ class Session:
     assignment: Assignment | None = None
     incarnations: dict[str, int] = field(default_factory=dict)
     prepared: dict[Signature, Prepared] = field(default_factory=dict)
+    placer: DynamicPlacer | None = None
+    trials: dict[Signature, Trials] = field(default_factory=dict)  # of `placer`
     callables: dict[int, Signature] = field(default_factory=dict)
     next_callable: int = 1
     runs: dict[int | str, Run] = field(default_factory=dict)  # by call; partial runs by handle

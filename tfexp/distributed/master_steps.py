@@ -12,12 +12,17 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.core import log
 from tfexp.core.errors import AbortedError, InvalidArgumentError, OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.events import Abandon, Ask, Command, Refuse, Respond, SetTimer
 from tfexp.distributed.machine import Machine
 from tfexp.distributed.master_sessions import Prepared, Run, Session, Signature
+from tfexp.distributed.session_graph import Elements
 from tfexp.distributed.status import with_prefix
+from tfexp.plan.dynamic import Placement
+from tfexp.plan.trials import Trials
+from tfexp.runtime.placement import record_estimate
 
 # Steps that a session remembers; more than a client has, unless it makes them up in a loop.
 _MAX_STEPS = 512
@@ -68,10 +73,13 @@ class Steps(Machine):
         feeds, fetches, targets, partial = signature
         assert session.assignment is not None
         client = session.devices[self._own][0].name
-        cut = session.graph.cut(feeds, fetches, targets, session.assignment, session.incarnations, client, partial)
+        elements = session.graph.elements(feeds, fetches, targets)
+        trials = self._trials(session, signature, elements, client)
+        places = session.assignment if trials is None else trials.placement
+        cut = elements.cut(places, session.incarnations, client, partial)
         full_feeds = tuple(session.graph.tensor(name, "Feed").name for name in feeds)
         full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
-        prepared = Prepared(cut, full_feeds, full_fetches, targets, [""] * len(cut.stages), -1)
+        prepared = Prepared(signature, cut, full_feeds, full_fetches, targets, [""] * len(cut.stages), -1, trials=trials)
         for number, stage in enumerate(cut.stages):
             stays = {
                 e for e in (*stage.received, *stage.sent) if e.sent_as == e.received_as and -1 not in (e.source, e.target)
@@ -84,6 +92,21 @@ class Steps(Machine):
                 del session.prepared[oldest]
         session.prepared[signature] = prepared
         return prepared
+
+    def _trials(self, session: Session, signature: Signature, elements: Elements, client: str) -> Trials | None:
+        """What finds the step's placement, where that is the dynamic placer's business."""
+        placer, found = session.placer, session.trials.get(signature)
+        if found is not None or placer is None or signature.partial:
+            return found
+
+        def propose() -> Placement:
+            feeds, fetches, targets = elements
+            placement = placer.place(fetches, targets, feeds, [tensor.get_shape() for tensor in feeds])
+            return placer.of_stages(placement, lambda places: elements.cut(places, session.incarnations, client))
+
+        found = Trials(propose, placer.learn, session.config.placement_period, placer.measured.any)
+        session.trials[signature] = found
+        return found
 
     def _registrations(self, call: int, session: Session, signature: Signature) -> list[Command]:
         """Register the stages where they will run, unless that has been done or begun."""
@@ -128,6 +151,7 @@ class Steps(Machine):
         options = request.options or NO_OPTIONS
         feeds = {full: value for full, (_, value) in zip(prepared.feeds, request.feeds, strict=True)}
         run = Run(call, session, prepared, self._numbers() >> 8, feeds, options)
+        run.measured = prepared.trials is not None and prepared.trials.measuring
         session.runs[call] = run
         self._cancels[call] = lambda error: self._fail(run, error)
         commands = self._timer(call, session, options)
@@ -167,7 +191,7 @@ class Steps(Machine):
                 run.step,
                 sends,
                 run.prepared.wanted[number],
-                run.options.trace_level != config_pb2.RunOptions.NO_TRACE,
+                run.traced or run.measured,
             )
             ask = self._ask(
                 run.call,
@@ -196,6 +220,8 @@ class Steps(Machine):
             if run.metadata is None:
                 run.metadata = config_pb2.RunMetadata()
             run.metadata.step_stats.MergeFrom(reply.step_stats)
+        elif run.prepared.trials is not None and not _is_ours(run.session.devices[stage.task]):
+            run.prepared.trials.stop()  # what a part of a step took says little
         run.ended.add(number)
         return self._advance(run)
 
@@ -207,13 +233,34 @@ class Steps(Machine):
 
     def _complete(self, run: Run) -> list[Command]:
         self._end(run)
+        placement = None if run.prepared.trials is None else run.prepared.trials.placement
+        measured = self._measured(run) if run.measured else []
         by_fetch = {edge.tensor: value for edge, value in run.values.items() if edge.target < 0}
         values = tuple([run.feeds[name] if name in run.feeds else by_fetch[name] for name in run.prepared.fetches])
+        if not run.traced:
+            run.metadata = None
+        elif placement is not None and run.metadata is not None:
+            record_estimate(run.metadata, placement)
         if run.options.output_partition_graphs:
             if run.metadata is None:
                 run.metadata = config_pb2.RunMetadata()
             run.metadata.partition_graphs.extend(stage.graph_def for stage in run.prepared.partition.stages)
-        return [*self._cleanups(run, False), Respond(run.call, m.StepRun(values, run.metadata))]
+        return [*measured, *self._cleanups(run, False), Respond(run.call, m.StepRun(values, run.metadata))]
+
+    def _measured(self, run: Run) -> list[Command]:
+        """What the step took may move its nodes: then it is cut anew, the next time."""
+        session, prepared, metadata = run.session, run.prepared, run.metadata
+        assert prepared.trials is not None
+        commands: list[Command] = []
+        if metadata is not None and session.prepared.get(prepared.signature) is prepared:
+            if prepared.trials.ended(metadata.step_stats):
+                del session.prepared[prepared.signature]
+                if not any(other.prepared is prepared for other in session.runs.values()):
+                    stages = zip(prepared.partition.stages, prepared.graphs, strict=True)
+                    commands = [self._tell(s.task, m.DeregisterGraph(session.handle, graph)) for s, graph in stages]
+            if not prepared.trials.measuring:
+                log.info("%s", prepared.trials.describe())
+        return commands
 
     def _fail(self, run: Run, error: OpError) -> list[Command]:
         """End the step with this error; whatever else it has under way is told to stop."""

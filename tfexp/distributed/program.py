@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from tensorboard.compat.proto import config_pb2, graph_pb2
+from tensorboard.compat.proto import config_pb2, graph_pb2, step_stats_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
@@ -18,6 +18,7 @@ from tfexp.runtime.local import LocalBackend
 from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.resources import SessionResources
 from tfexp.runtime.step import StepState, current
+from tfexp.runtime.trace import Tracer
 
 _RECEIVERS = ("_Recv", "_HostRecv")
 _SENDERS = ("_Send", "_HostSend")
@@ -110,8 +111,8 @@ class PartialProgram:
         self._partial: PartialStep = partial
         self._fed: set[str] = set()
 
-    def run(self, parts: frozenset[int], fed: dict[str, Value], state: StepState) -> dict[str, Any]:
-        """Compute these parts, for which everything has arrived; what they send."""
+    def run(self, parts: frozenset[int], fed: dict[str, Value], state: StepState, trace: bool) -> tuple[dict[str, Any], Any]:
+        """Compute these parts, for which everything has arrived; what they send, and their statistics if asked for."""
         program = self._program
         new = {
             tensor: _fed_array(tensor, key, fed[key])
@@ -120,9 +121,10 @@ class PartialProgram:
         }
         self._fed.update(fed)
         elements = list(dict.fromkeys(e for part in parts for e in program._elements[part]))
+        tracer = Tracer() if trace else None
         outer, current.step = current.step, state
         try:
-            values = dict(zip(elements, self._partial.run(elements, new), strict=True))
+            values = dict(zip(elements, self._partial.run(elements, new, tracer), strict=True))
         finally:
             current.step = outer
         sent: dict[str, Any] = {}
@@ -131,7 +133,11 @@ class PartialProgram:
             for key in program._keys[part]:
                 source = program._through.get(key)
                 sent[key] = as_array(fed[source]) if source else _sent_array(tensor_of[key], values[tensor_of[key]])
-        return sent
+        if tracer is None:
+            return sent, None
+        step_stats = step_stats_pb2.StepStats()
+        tracer.write(step_stats)
+        return sent, step_stats
 
 
 def _key(op: Operation) -> str:

@@ -27,6 +27,7 @@ from tfexp.distributed.hosting import (
     port_of,
 )
 from tfexp.distributed.ray_joining import Membership, amounts, cause
+from tfexp.distributed.ray_nodes import another_node, answers
 
 __all__ = ["RayHosting"]
 
@@ -47,6 +48,7 @@ class RayHosting(Hosting):
         self._membership, self._strategy = Membership(address, "cluster.hosting"), strategy
         self._actors: dict[str, Any] = {}
         self._bundles: dict[str, int] = {}
+        self._nodes: dict[str, str] = {}
         self._class: Any = None
         self._path: list[str] = []
         self._secure: dict[str, str] = {}
@@ -110,17 +112,26 @@ class RayHosting(Hosting):
 
     def _actor(self, task: TaskSpec) -> Any:
         """A new actor for the task, in its place."""
-        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
-
-        place = PlacementGroupSchedulingStrategy(self._group, placement_group_bundle_index=self._bundles[task.name])
         return self._class.options(
             name=None,
             num_cpus=max(task.cpus, _LEAST_CPUS),
             num_gpus=task.gpus,
             max_concurrency=4,
             max_restarts=0,
-            scheduling_strategy=place,
+            scheduling_strategy=self._place_of(task),
         ).remote()
+
+    def _place_of(self, task: TaskSpec) -> Any:
+        """The task's place in the group; while that is on a machine that is lost, on another one."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
+
+        node = self._nodes.get(task.name)
+        if node is not None and not answers(node):
+            others = [other for name, other in self._nodes.items() if name != task.name]
+            another = another_node(node, {"CPU": task.cpus, "GPU": task.gpus}, others)
+            if another is not None:
+                return NodeAffinitySchedulingStrategy(another, soft=True)
+        return PlacementGroupSchedulingStrategy(self._group, placement_group_bundle_index=self._bundles[task.name])
 
     def _begin(self, tasks: Sequence[TaskSpec], sink: Sink) -> None:
         import ray
@@ -146,6 +157,7 @@ class RayHosting(Hosting):
     def _follow(self, task: TaskSpec, actor: Any, place: tuple[str, str, str], port: int, sink: Sink) -> None:
         """Let the actor begin, and read what it says in a thread of its own."""
         _, ip, node = place
+        self._nodes[task.name] = node
         host = "localhost" if self._one_machine else ip
         begin = begin_message(task, host, port=port, place=f"Ray node {node}", environment=self._secure)
         messages = actor.messages.options(num_returns="streaming").remote(begin)

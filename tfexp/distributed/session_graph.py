@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tensorboard.compat.proto import graph_pb2
 
@@ -12,7 +12,7 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.graphdef import import_graph_def
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.assign import Assignment
+from tfexp.plan.assign import Places
 from tfexp.plan.partition import Partition, needed, partition
 
 
@@ -55,24 +55,27 @@ class SessionGraph:
             )
         return op._outputs[int(index)]
 
-    def cut(
-        self,
-        feeds: Sequence[str],
-        fetches: Sequence[str],
-        targets: Sequence[str],
-        assignment: Assignment,
-        incarnations: dict[str, int],
-        client_device: str,
-        by_feeds: bool = False,
-    ) -> Partition:
-        """The stages of a step; those of one whose feeds come bit by bit, with `by_feeds`."""
+    def elements(self, feeds: Sequence[str], fetches: Sequence[str], targets: Sequence[str]) -> Elements:
+        """What the names of a step mean."""
         if len(set(feeds)) != len(feeds):
             raise InvalidArgumentError(None, None, f"Duplicated feeds: {', '.join(sorted(feeds))}")
         fed = [self.tensor(name, "FeedInputs: unable to find feed output") for name in feeds]
         fetched = [self.tensor(name, "FetchOutputs node") for name in fetches]
-        run = [self.operation(name.partition(":")[0], "Target node") for name in targets]
-        assignment.place(needed(fetched, run, fed))
-        return partition(fetched, run, fed, assignment, incarnations, client_device, by_feeds)
+        return Elements(fed, fetched, [self.operation(name.partition(":")[0], "Target node") for name in targets])
+
+
+class Elements(NamedTuple):
+    """What a step is given, gives and runs."""
+
+    feeds: list[Tensor]
+    fetches: list[Tensor]
+    targets: list[Operation]
+
+    def cut(self, places: Places, incarnations: dict[str, int], client_device: str, by_feeds: bool = False) -> Partition:
+        """The stages of the step; of one whose feeds come bit by bit, with `by_feeds`."""
+        feeds, fetches, targets = self
+        places.place(needed(fetches, targets, feeds))
+        return partition(fetches, targets, feeds, places, incarnations, client_device, by_feeds)
 
 
 def add_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:

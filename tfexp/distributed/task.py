@@ -26,13 +26,11 @@ from tfexp.distributed.program import GraphProgram, PartialProgram
 from tfexp.distributed.status import as_error, code_and_text
 from tfexp.distributed.transport import Transport
 from tfexp.distributed.worker import Worker
+from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.resources import Resources, SessionResources
 from tfexp.runtime.step import StepState
 
 _log = logging.getLogger("tfexp.distributed")
-
-# What `list_devices` says of the memory, as TensorFlow does of a CPU.
-_MEMORY_LIMIT = 268435456
 
 
 class _Call:
@@ -100,7 +98,8 @@ class Task:
         """
         self.own = own
         self.resources = Resources()
-        device = m.Device(f"{own}/device:CPU:0", "CPU", _MEMORY_LIMIT, secrets.randbits(63) | 1, OURS)
+        name = f"{own}/device:CPU:0"
+        device = m.Device(name, "CPU", memory_limits([name])[name], secrets.randbits(63) | 1, OURS)
         self.devices = (device,)
         self._tasks = tasks
         self._connect = connect
@@ -377,13 +376,19 @@ class Task:
     def _load(self, command: ev.Load) -> None:
         def load() -> GraphProgram:
             with self._lock:
-                resources = self._sessions.setdefault(command.session, SessionResources(self.resources))
+                resources = self._sessions.setdefault(command.session, self._new_resources(command.config))
             names = tuple(device.name for device in self.devices)
             program = GraphProgram(command.graph_def, command.config, resources, names)
             self._programs.setdefault(command.session, []).append(program)
             return program
 
         self._work(command.ask, load)
+
+    def _new_resources(self, config: config_pb2.ConfigProto | None) -> SessionResources:
+        """A session's: the task's, or its own where it does not want to share (`ConfigProto.isolate_session_state`)."""
+        if config is not None and config.isolate_session_state:
+            return SessionResources(Resources(), isolated=True)
+        return SessionResources(self.resources)
 
     def _execute(self, command: ev.Execute) -> None:
         state = self._states[command.ask]
@@ -396,10 +401,10 @@ class Task:
             partial = self._partial.get(id(command.run))
             if partial is None:
                 partial = self._partial[id(command.run)] = program.begin()
-            sent = partial.run(command.parts, dict(command.fed), state)
+            answer = partial.run(command.parts, dict(command.fed), state, command.trace)
             if not command.run.parts:
                 self._partial.pop(id(command.run), None)
-            return sent, None
+            return answer
 
         try:
             self._work(command.ask, execute)

@@ -293,7 +293,10 @@ class Worker(Machine):
             return []
         values, stats = reply
         if stats is not None:
-            run.step_stats = stats
+            if run.step_stats is None:
+                run.step_stats = stats
+            else:
+                run.step_stats.MergeFrom(stats)
         commands: list[Command] = []
         for key, value in values.items():
             if key in run.wanted:

@@ -1,4 +1,4 @@
-"""`tf.distributions`: re-exports. It is loaded when first asked for."""
+"""`tf.distributions`: probability distributions. It is loaded when first asked for."""
 
 from tfexp.core.gone import missing_from
 from tfexp.distributions.discrete import Bernoulli as Bernoulli

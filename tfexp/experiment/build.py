@@ -15,10 +15,12 @@ from tfexp.experiment.errors import SettingError
 from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
-from tfexp.experiment.schema import Settings
+from tfexp.experiment.placing import placed_dynamically
+from tfexp.experiment.schema import Placer, Settings
 from tfexp.experiment.update import Sync
 from tfexp.runtime.device_list import local_devices
 from tfexp.train.once_per_step import OncePerStep
+from tfexp.train.whole_updates import WholeUpdates
 
 __all__ = [
     "Copy",
@@ -47,7 +49,8 @@ class Program:
     gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
     the same variables. `sync` is how several processes make a step together; None: they do not. `summaries` is None if
     there are none. `ready` gives the names of the variables without a value; only a graph that shares them with others
-    has it. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
+    has it. `updates` knows whether an update was cut off, where that may be. `variables` are all variables in the order of
+    their names, `trained` the names of those that are trained.
     """
 
     graph: tf.Graph
@@ -69,6 +72,7 @@ class Program:
     trained: tuple[str, ...]
     others: tuple[Tower, ...] = ()
     sync: OncePerStep | None = None
+    updates: WholeUpdates | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,7 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
             train if isinstance(train, tf.Tensor) else train.outputs[0],
             shared=replica is not None,
             sync=sync,
+            updates=None if sync is None else sync.updates,
         )
     graph.finalize()
     return program
@@ -165,6 +170,7 @@ def complete(
     shared: bool,
     others: tuple[Tower, ...] = (),
     sync: OncePerStep | None = None,
+    updates: WholeUpdates | None = None,
 ) -> Program:
     """The default graph's program, with what the runner needs beside `train`; `copy` is what is evaluated.
 
@@ -195,6 +201,7 @@ def complete(
         trained=tuple(variable.op.name for variable in tf.trainable_variables()),
         others=others,
         sync=sync,
+        updates=updates,
     )
 
 
@@ -209,6 +216,8 @@ class Replica:
 
 def replica_of(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -> Replica:
     """Worker number `worker`: variables to the parameter servers, the rest to its own device."""
+    if settings.device.placement is Placer.dynamic:
+        raise SettingError("device.placement", "with workers, replica_device_setter says where things are: leave it simple")
     own = own_device(settings)
     device = DeviceName("worker", None, worker, own.device_type, own.device_index)
     setter = tf.train.replica_device_setter(cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device))
@@ -234,7 +243,9 @@ def share_of(settings: Settings, dataset: Dataset, replica: Replica | None) -> S
 
 
 def _one_device(settings: Settings) -> str:
-    """The only process's device. Raises SettingError if there is none of that name here."""
+    """The only process's device, or "" for what the dynamic placer places. SettingError if there is none of that name."""
+    if settings.device.placement is Placer.dynamic:
+        return ""
     wanted = _device_name(settings.device.name)
     there = [DeviceName.parse(name) for name in local_devices(session_config(settings))]
     if not settings.device.soft_placement and not any(_is(device, wanted) for device in there):
@@ -272,10 +283,11 @@ def _summaries(objective: tf.Tensor) -> Any:
 def session_config(settings: Settings) -> tf.ConfigProto:
     """What the settings say to a session."""
     device, towers = settings.device, 0 if settings.cluster.tasks else settings.copies
-    return tf.ConfigProto(
+    config = tf.ConfigProto(
         device_count={own_device(settings).device_type or "CPU": towers} if towers > 1 else None,
         intra_op_parallelism_threads=device.intra_op_threads,
         inter_op_parallelism_threads=device.inter_op_threads,
         allow_soft_placement=device.soft_placement,
         log_device_placement=device.log_placement,
     )
+    return placed_dynamically(config, device) if device.placement is Placer.dynamic else config

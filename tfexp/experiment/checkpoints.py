@@ -13,7 +13,21 @@ from tfexp.experiment.build import Program
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.outputs import RunFiles
 
-__all__ = ["Checkpoints"]
+__all__ = ["Checkpoints", "last_checkpoint"]
+
+
+def last_checkpoint(files: RunFiles) -> str | None:
+    """The newest checkpoint, None if there is none. Raises ExperimentError if the file that names it is damaged."""
+    try:
+        found: str | None = tf.train.latest_checkpoint(str(files.checkpoints))
+    except ValueError as error:
+        written = [path.stem for path in files.checkpoints.glob("*.index")]
+        newest = max(written, key=lambda name: int(name.rpartition("-")[2]), default="model.ckpt-<step>")
+        raise ExperimentError(
+            f"{files.checkpoints / 'checkpoint'} is damaged: it must name the newest checkpoint, "
+            f'model_checkpoint_path: "{newest}"'
+        ) from error
+    return found
 
 
 class Checkpoints:
@@ -22,7 +36,7 @@ class Checkpoints:
     def __init__(self, files: RunFiles, program: Program) -> None:
         self._files, self._folder = files, files.checkpoints
         self._program = program
-        self.last: str | None = tf.train.latest_checkpoint(str(self._folder))
+        self.last = last_checkpoint(files)
 
     def newest(self) -> Checkpoints:
         """The same, as they are now."""

@@ -18,6 +18,7 @@ from tfexp.experiment.errors import ExperimentError
 __all__ = ["Choice", "Group", "commands", "conf_dir", "groups", "of_runs", "own_folders", "shown"]
 
 _IN_DEFAULTS = re.compile(r"^  - (?:override )?(?P<group>[\w/]+): (?P<choice>[\w.-]+) *(?:# *(?P<says>.*))?$", re.MULTILINE)
+_OVERRIDE = re.compile(r"^ +- override /(?P<group>[\w/]+)(?:@\S+)?: *(?P<choice>[\w.-]+)", re.MULTILINE)
 _HYDRAS = "hydra"
 _PACKAGE = "# @package"  # Hydra reads these comments
 
@@ -35,6 +36,12 @@ class Choice:
         """The settings that the file itself gives a value, beside `target`."""
         found = re.findall(r"^(\w+) *:", self.path.read_text(encoding="utf-8"), re.MULTILINE)
         return [key for key in found if key not in ("defaults", "target")]
+
+    @property
+    def chooses(self) -> dict[str, str]:
+        """What the file itself chooses in other groups: group -> choice."""
+        found = _OVERRIDE.finditer(self.path.read_text(encoding="utf-8"))
+        return {override["group"]: override["choice"] for override in found}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from tfexp.experiment.class_fields import Field, fields_of, section_class
 __all__ = ["Candidate", "candidates"]
 
 _LINE = re.compile(r"^(?P<indent> *)(?P<key>\w+):(?: +(?P<value>[^#\s](?:[^#]|(?<! )#)*?))? *(?:# *(?P<says>.*))?$")
-_OVERRIDE = re.compile(r"^ +- override /(?P<group>[\w/]+)(?:@\S+)?: *(?P<choice>[\w.-]+)", re.MULTILINE)
 _PARENT = re.compile(r"^ +- (?P<choice>[\w.-]+) *(?:#.*)?$", re.MULTILINE)
 _FLAGS = {
     "--help": "groups, choices, settings, examples",
@@ -96,8 +95,7 @@ class _State:
         for name, group in self.groups.items():  # what is chosen may choose in other groups
             choice = group[said.get(name, group.default)]
             if choice is not None:
-                found = _OVERRIDE.finditer(choice.path.read_text(encoding="utf-8"))
-                chosen |= {override["group"]: override["choice"] for override in found}
+                chosen |= choice.chooses
         self.chosen = chosen | said
         self.of_config = _settings_in(conf_dir() / "config.yaml")
 

@@ -27,8 +27,8 @@ from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import SettingError, nearest, no_such
 from tfexp.experiment.hints import hint_of, in_words
 from tfexp.experiment.inputs.input import Input
-from tfexp.experiment.missing import plugin
 from tfexp.experiment.models.model import Model
+from tfexp.experiment.of_hydra import OfHydra
 from tfexp.experiment.optimizers import Optimizer
 from tfexp.experiment.origins import Origins
 from tfexp.experiment.replication import Replication
@@ -80,15 +80,19 @@ def settings_of(words: list[str]) -> Settings:
 
 
 def composed(words: list[str], config_dir: str | None = None) -> Composed:
-    """What the words of a command line compose. The values are not checked."""
+    """What the words of a command line, with -m or without, compose. The values are not checked."""
+    from tfexp.experiment.sweeps.schema import Sweep  # a single run does without
+
     overrides = parse(words)
-    refuse_sweeps(overrides)
+    _refuse_several_values(overrides)
+    sections = {**SECTIONS, "sweep": Sweep}
     own = search_path(config_dir)
     with composer(own) as compose:
-        without = compose([override for override in overrides if "." not in override.key_or_group])
-        config = compose(overrides)
-        kinds = {}
-        for name, base in SECTIONS.items():
+        choices = [override for override in overrides if "." not in override.key_or_group]
+        without = compose(choices)
+        config = without if choices == overrides else compose(overrides)
+        kinds: dict[str, type] = {}
+        for name, base in sections.items():
             if not OmegaConf.is_missing(config[name], "target"):
                 try:
                     kinds[name] = _kind(name, config, base)
@@ -96,7 +100,8 @@ def composed(words: list[str], config_dir: str | None = None) -> Composed:
                     raise error.under(name) from error.__cause__
         origins = Origins("config", [*own, *(forced(override) for override in overrides)], overrides)
     chosen = dict(config.hydra.runtime.choices)
-    plain = [OmegaConf.to_container(OmegaConf.masked_copy(tree, [*SECTIONS])) for tree in (config, without)]
+    kinds["hydra"] = OfHydra
+    plain = [OmegaConf.to_container(OmegaConf.masked_copy(tree, [*sections, "hydra"])) for tree in (config, without)]
     return Composed(plain[0], plain[1], kinds, chosen, origins)  # type: ignore[arg-type]  # of mappings come dicts
 
 
@@ -155,7 +160,7 @@ def composer(always: list[str]) -> Iterator[Compose]:
             config = plain(overrides)
         except MissingConfigException as error:
             group, _, choice = str(error.missing_cfg_file).rpartition("/")
-            problem = no_such("choice", choice, error.options or ()) + plugin(group, choice)
+            problem = no_such("choice", choice, error.options or ())
             raise SettingError(group, problem, "" if group.startswith("hydra/") else f"conf/{group}") from error
         except yaml.MarkedYAMLError as error:
             at = error.problem_mark
@@ -202,11 +207,17 @@ def forced(override: Override) -> str:
 
 
 def refuse_sweeps(overrides: list[Override]) -> None:
+    """Raises SettingError for what only -m takes."""
+    _refuse_several_values(overrides)
+    for override in overrides:
+        if override.key_or_group.partition(".")[0] == "sweep":
+            raise SettingError(override.key_or_group, "is about many runs: add -m")
+
+
+def _refuse_several_values(overrides: list[Override]) -> None:
     for override in overrides:
         if override.is_sweep_override():
             raise SettingError(override.key_or_group, f"'{override.input_line}' is several values: add -m to try each")
-        if override.key_or_group.partition(".")[0] == "sweep":
-            raise SettingError(override.key_or_group, "is about many runs: add -m")
 
 
 # ---- from a composed configuration to settings

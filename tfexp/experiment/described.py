@@ -10,6 +10,7 @@ from typing import Any
 
 from tfexp.experiment.hints import hint_of, in_words
 from tfexp.experiment.origins import Origins
+from tfexp.experiment.schema import Section, resolve
 
 __all__ = ["Composed", "Described", "describe"]
 
@@ -65,6 +66,11 @@ def _inside(composed: Composed, kind: type, prefix: str, values: Mapping[str, An
         if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
             found += _inside(composed, hint, key, value, default)  # type: ignore[arg-type]  # a class, not an instance
             continue
+        words, inner = in_words(hint), []
+        if isinstance(value, Mapping) and "target" in value:  # a section whose class is a choice, as those of groups are
+            words = "a class, as package.module:Class"
+            inner = _inside(composed, resolve(value["target"], Section), key, value, default)
+            key, value, default = f"{key}.target", value["target"], default.get("target", own)
         place = composed.origins.of(key)
         found.append(
             Described(
@@ -72,12 +78,13 @@ def _inside(composed: Composed, kind: type, prefix: str, values: Mapping[str, An
                 value,
                 default,
                 field.metadata.get("description", ""),
-                in_words(hint),
+                words,
                 " and ".join(f"{words} {bound:g}" for words, (bound, _) in field.metadata.get("ranges", {}).items()),
                 f"the default of {kind.__name__}" if place is None else str(place),
                 f"{kind.__module__}:{kind.__name__}",
             )
         )
+        found += inner
     return found
 
 

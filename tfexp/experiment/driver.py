@@ -15,6 +15,7 @@ import tfexp as tf
 from tfexp.distributed.gang import Gang, Restarts, TaskFailed
 from tfexp.distributed.hosting import Hosting as TaskHosting
 from tfexp.distributed.hosting import HostingError, Message, TaskSpec, Work
+from tfexp.experiment.checkpoints import last_checkpoint
 from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.endings import diverged, go_on, stopped
@@ -37,7 +38,7 @@ _CHIEF = "worker:0"
 def look_back(folder: RunFolder, settings: Settings, dataset: Dataset, course: Course) -> int:
     """The step that the last checkpoint in the folder is of; raises ExperimentError when the run cannot go on from it."""
     begun(folder, dataset)
-    path = tf.train.latest_checkpoint(str(folder.checkpoints))
+    path = last_checkpoint(folder)
     if path is None:
         raise ExperimentError(f"{folder.checkpoints} holds no checkpoint to resume from")
     try:
@@ -86,9 +87,7 @@ class _Driver:
     def train(self) -> tuple[dict[str, Any], list[Record]]:
         self.folder.logs.mkdir(exist_ok=True)
         self.hosting = hosting = _hosting(self.cluster, self.folder.logs)
-        # Workers that make their steps together, or in one client, do not yet go on without each other.
-        alone = not self.settings.update.together and not isinstance(self.settings.replication, InGraph)
-        restarts = Restarts(self.cluster.restarts if alone else 0, self.cluster.silence)
+        restarts = Restarts(self.cluster.restarts, self.cluster.silence)
         gang = Gang(hosting, self._tasks(), self.folder.logs, _say, self.cluster.start_within, restarts)
         with StopRequest(lambda: gang.wake("signal")) as stop:
             try:
@@ -102,7 +101,7 @@ class _Driver:
             except HostingError as error:
                 raise ExperimentError(str(error)) from error
             except Diverged as error:
-                raise diverged(error, self.folder, self._last_checkpoint(), self._rate()) from None
+                raise diverged(error, self.folder, last_checkpoint(self.folder), self._rate()) from None
             except KeyboardInterrupt:
                 if stop.signal is None or self.ready:
                     raise
@@ -189,10 +188,10 @@ class _Driver:
                 what = "starting it again" if self.hosting.starts_again else "waiting for it to come back"
                 _say(f"{name} {message['why']}; {what} (restart {message['attempt']} of {message['of']})")
                 self.lost_at[name] = time.perf_counter()
-                if name not in self.made:
+                if name not in self.workers:
                     self.provided = False
                 elif not message["same_process"]:
-                    self.before[name] = self.made[name]
+                    self.before.update({worker: self.made[worker] for worker in self._trained_by(name)})
                 if not self.going and not message["same_process"]:
                     self.ready.discard(name)
             case "back":
@@ -210,6 +209,10 @@ class _Driver:
                 where = f"the variables were restored from {Path(restored).name}" if restored else "no step was lost"
                 _say(f"{where}: going on after step {message['step']}")
                 self.step = message["step"]
+
+    def _trained_by(self, worker: str) -> list[str]:
+        """The workers whose steps this one makes."""
+        return list(self.made) if isinstance(self.settings.replication, InGraph) else [worker]
 
     def _goes_on(self, worker: str) -> None:
         """A worker has made a step: say so if that shows that a loss is overcome."""
@@ -253,6 +256,8 @@ class _Driver:
             timing["restarts"] = {name: times for name, times in restarted.items() if times}
             timing["recovery_seconds"] = self.recoveries
         result = {"numbers": done["numbers"], "timing": timing}
+        if self.dataset.skipped.rows:
+            result["skipped"] = self.dataset.skipped.plain()
         records = read_records(self.folder.metrics)
         if "dropped" in records[-1]:
             result["dropped"] = dict(zip(self.made, records[-1]["dropped"], strict=True))
@@ -260,10 +265,6 @@ class _Driver:
         values = {name: np.asarray(value, np.float32) for name, value in done["values"].items()}
         show_result(self.settings.title, result, self.folder.path, values, rows)
         return result, records
-
-    def _last_checkpoint(self) -> str | None:
-        found: str | None = tf.train.latest_checkpoint(str(self.folder.checkpoints))
-        return found
 
     def _rate(self) -> float:
         return self.settings.optimizer.learning_rate
@@ -275,7 +276,7 @@ class _Driver:
         if printed:
             log = self.folder.logs / error.log.name
             lines += [f"the end of {log}:", *(f"  {line}" for line in printed)]
-        saved = self._last_checkpoint()
+        saved = last_checkpoint(self.folder)
         lines.append(f"saved in {saved}\n{go_on(self.folder.path)}" if saved else "nothing was saved yet")
         return ExperimentError("\n".join(lines))
 

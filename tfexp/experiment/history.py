@@ -16,7 +16,8 @@ __all__ = ["History", "Record", "read_records", "should_stop"]
 Record = dict[str, Any]
 """{"step", "epoch", "learning_rate", "train": {"loss", metrics…}, "test": {the same}}
 
-Where gradients can come too late: "dropped", how many of each worker have so far, stays before this one included.
+Where rows were passed over that could not be read: "skipped", how many. Where gradients can come too late: "dropped", how
+many of each worker have so far, stays before this one included.
 """
 
 

@@ -3,6 +3,9 @@
 The first tower makes the variables, on the parameter servers (without a cluster: on the first device); the others use
 them. With `update=sync` one step runs all towers, each on its part of the batch, and applies the mean of their gradients
 once; with `update=async` each has a train op of its own, and the client a thread for each.
+
+A session has all tasks in it, so it ends when one of them is lost, and the client goes on in a new one. What a tower owes
+to a synchronous step is then not there, so no variable is changed before all gradients are.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.inputs.input import Batches
 from tfexp.experiment.replication import InGraph
 from tfexp.experiment.schema import Settings
+from tfexp.train.whole_updates import WholeUpdates
 
 __all__ = ["program_of"]
 
@@ -78,17 +82,29 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
                 else:
                     trains.append(optimizer.apply_gradients(gradients, global_step=global_step).outputs[0])
         with graph.device(towers[0].placement):
-            loss, batches = copies[0].objective.value, _All(copies)
+            loss, batches, updates = copies[0].objective.value, _All(copies), None
             if together:
                 with tf.name_scope("train/"):
                     loss = tf.add_n([copy.objective.value for copy in copies]) / len(copies)
-                    trains = [optimizer.apply_gradients(_means(pairs), global_step=global_step).outputs[0]]
+                    means = _means(pairs)
+                    if shared:
+                        updates = WholeUpdates(global_step)
+                    with tf.control_dependencies([] if updates is None else [_begun(updates, means)]):
+                        trains = [optimizer.apply_gradients(means, global_step=global_step).outputs[0]]
                 batches = _Together(copies)
             others = [
                 Tower(copy.batches, train, copy.objective.value) for copy, train in zip(copies[1:], trains[1:], strict=False)
             ]
             program = complete(
-                settings, copies[0], batches, loss, learning_rate, trains[0], shared=shared, others=tuple(others)
+                settings,
+                copies[0],
+                batches,
+                loss,
+                learning_rate,
+                trains[0],
+                shared=shared,
+                others=tuple(others),
+                updates=updates,
             )
     graph.finalize()
     return program
@@ -110,6 +126,13 @@ def _means(pairs: list[list[tuple[Any, Any]]]) -> list[tuple[Any, Any]]:
             else:
                 means.append((tf.add_n(gradients) / len(gradients), variable))
     return means
+
+
+def _begun(updates: WholeUpdates, means: list[tuple[Any, Any]]) -> Any:
+    """The update begins, as all that changes variables is there."""
+    parts = [mean.values if isinstance(mean, tf.IndexedSlices) else mean for mean, _ in means]
+    with tf.control_dependencies(parts):
+        return updates.begin()
 
 
 class _All(Batches):

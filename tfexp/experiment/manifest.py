@@ -48,6 +48,7 @@ def describe(settings: Settings, dataset: Dataset, command: str) -> dict[str, An
             "sha256": dataset.digest,
             "train_rows": dataset.rows,
             "test_rows": dataset.test.rows,
+            "skipped_rows": dataset.skipped.rows,
             "columns": list(dataset.columns),
         },
         "host": {

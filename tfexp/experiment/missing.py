@@ -1,4 +1,4 @@
-"""Which `pip install` brings what is not there: a package that some of tfexp needs, a plugin of Hydra's."""
+"""Which `pip install` brings what is not there: a package that some of tfexp needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["brought_by", "plugin"]
+__all__ = ["brought_by"]
 
 _DISTRIBUTIONS = {
     "PIL": "pillow",
@@ -20,11 +20,6 @@ _DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 """Modules whose distributions have other names."""
-_PLUGINS = {
-    "hydra/launcher": ("joblib", "ray", "rq", "submitit"),
-    "hydra/sweeper": ("ax", "nevergrad", "optuna"),
-}
-"""What Hydra's authors publish."""
 
 
 def brought_by(module: str) -> str | None:
@@ -35,13 +30,6 @@ def brought_by(module: str) -> str | None:
         if _normal(distribution) == wanted:
             return f"pip install 'tfexp[{extra}]'" if extra else f"pip install {distribution}"
     return None
-
-
-def plugin(group: str, choice: str) -> str:
-    """What to add to the message that there is no such choice, if a plugin brings it."""
-    if choice not in _PLUGINS.get(group, ()):
-        return ""
-    return f". A plugin has it: pip install hydra-{choice}-{group.rpartition('/')[2]}"
 
 
 def _requirements() -> Iterator[tuple[str, str]]:

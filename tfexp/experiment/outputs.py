@@ -8,6 +8,7 @@ metrics.jsonl   one line per evaluation; no wall-clock, so equal runs have equal
 events.*        for TensorBoard
 checkpoints/    `tf.train.Saver`'s files
 graph.pbtxt     the graph
+step_stats.pb   with device.placement=dynamic: what a step's nodes took, for the next run's device.costs
 result.json     the final numbers, and apart from them how long it took
 loss.png        the curves
 tasks.json      where each task of a cluster was
@@ -43,11 +44,18 @@ class RunFiles:
         self.tasks = path / "tasks.json"
         self.logs = path / "logs"
         self.traces = path / "traces"
+        self.step_stats = path / "step_stats.pb"
 
     def write_text(self, path: Path, text: str) -> None:
         """Replace the file as a whole: whoever reads it, whenever, sees the old text or the new one."""
         temporary = path.with_name(f".{path.name}.new")
         temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+
+    def write_bytes(self, path: Path, content: bytes) -> None:
+        """The same for bytes."""
+        temporary = path.with_name(f".{path.name}.new")
+        temporary.write_bytes(content)
         os.replace(temporary, path)
 
     def write_json(self, path: Path, content: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ __all__ = ["help_page", "overview", "show_group", "show_section", "show_setting"
 
 _WIDTH = 118
 """Columns, at most; where there is no terminal, exactly."""
+_KEYS = 50
+"""Columns of a list's settings; a value that is longer is cut short."""
 _EXPLAIN = "python -m tfexp.explain"
 
 
@@ -124,8 +127,13 @@ def show_setting(setting: Described, chosen: str, elsewhere: list[str]) -> None:
     rows.append(("belongs to", _text(setting.owner + (f" ({chosen})" if chosen else ""))))
     if elsewhere:
         rows.append(("also in", _text(", ".join(elsewhere))))
-    rows.append(("give it with", _text(f"{setting.key}={'<value>' if setting.is_missing else written(setting.value)}")))
+    rows.append(("give it with", _text(_word(setting))))
     page.print(_table([(_text(name, "dim"), content) for name, content in rows]))
+
+
+def _word(setting: Described) -> str:
+    """As a shell takes it."""
+    return f"{setting.key}=<value>" if setting.is_missing else shlex.quote(f"{setting.key}={written(setting.value)}")
 
 
 def _groups(groups: Iterable[Group], chosen: Mapping[str, str]) -> RenderableType:
@@ -150,7 +158,10 @@ def _choices(group: Group, chosen: str) -> RenderableType:
 def _settings(settings: Iterable[Described]) -> RenderableType:
     rows = []
     for setting in settings:
-        value = _text("???", "red") if setting.is_missing else _text(written(setting.value), "green")
+        shown = written(setting.value)
+        room = max(_KEYS - len(setting.key) - 1, 12)
+        shown = shown if len(shown) <= room else f"{shown[: room - 1]}…"
+        value = _text("???", "red") if setting.is_missing else _text(shown, "green")
         rows.append((_text(setting.key, "cyan") + _text("=", "dim") + value, _text(setting.says or setting.kind)))
     return _table(rows, 44)
 

@@ -75,6 +75,8 @@ class Recorder:
         for name, value in scalars.items():
             if not math.isfinite(value):
                 raise Diverged(step, f"{name} is {value} after step {step}")
+        if self._dataset.skipped.rows:
+            record["skipped"] = self._dataset.skipped.rows
         record.update(self.note())
         self.history.add(record)
         points = [tf.Summary.Value(tag=name, simple_value=value) for name, value in scalars.items()]

@@ -16,7 +16,8 @@ import numpy as np
 
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Dataset, Examples
-from tfexp.experiment.datasets.record_files import DESCRIPTION, Description, examples
+from tfexp.experiment.datasets.record_files import DESCRIPTION, Description
+from tfexp.experiment.datasets.record_rows import examples
 from tfexp.experiment.errors import ExperimentError
 
 __all__ = ["rows_digest", "write_records"]

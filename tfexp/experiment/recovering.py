@@ -2,8 +2,10 @@
 
 Where the parameter servers live, nothing is lost: whoever was started again takes up what they have. Where one was
 started again its variables have no values: then the chief restores all of them, on all servers, from the newest checkpoint,
-and the others wait for that. A step that failed is not made again, as it may have reached the variables all the same: the
-next batch makes the next step, so that no gradient is applied twice.
+and the others wait for that. It does so, too, where all copies of the model make an update together and this was cut off
+in the middle, which only its own end does. An update of a worker that trains by itself that failed is not made again, as
+it may have reached the variables all the same: the next batch makes the next step, so that no gradient is applied twice.
+How those go on that make each step together, `train.generations` says.
 """
 
 from __future__ import annotations
@@ -76,21 +78,35 @@ class State:
 
         With `restore` there has to be one. Raises ExperimentError as `Checkpoints.restoring`.
         """
-        program = self._program
-        with tf.Session(self._member.target, graph=program.graph, config=self._config) as session:
-            assert program.ready is not None  # only a graph that shares nothing has none
-            missing = len(session.run(program.ready))
-            self.restored = None
-            if missing:
-                if missing < len(program.variables):
-                    self._forget_all()
-                self._checkpoints = self._checkpoints.newest()
-                if restore or self._checkpoints.last is not None:
-                    self._checkpoints.restore(session)
-                    self.restored = self._checkpoints.last
-                else:
-                    session.run(program.initialize)
+        with tf.Session(self._member.target, graph=self._program.graph, config=self._config) as session:
+            self.provide(session, restore=restore)
             yield session
+
+    def provide(self, session: tf.Session, *, restore: bool) -> None:
+        """`provided`, in a session that is there."""
+        program = self._program
+        assert program.ready is not None  # only a graph that shares nothing has none
+        missing = len(session.run(program.ready))
+        self.restored = None
+        if missing or self._torn(session):
+            if 0 < missing < len(program.variables):
+                self._forget_all()
+            self._checkpoints = self._checkpoints.newest()
+            if restore or self._checkpoints.last is not None:
+                self._checkpoints.restore(session)
+                self.restored = self._checkpoints.last
+            else:
+                session.run(program.initialize)
+        if program.updates is not None:
+            session.run(program.updates.settle)
+
+    def _torn(self, session: tf.Session) -> bool:
+        """Whether an update was cut off; then that is known until the variables are those of one step."""
+        updates = self._program.updates
+        if updates is None or not session.run(updates.known) or not session.run(updates.torn):
+            return False
+        session.run(updates.doubt)
+        return True
 
     def _forget_all(self) -> None:
         """Take the variables' values on all parameter servers.

@@ -3,7 +3,7 @@
 With `replication=between_graph` every worker does; with `in_graph` the first one alone, for all, and the others only serve.
 The first of them, the chief, alone initialises or restores, evaluates, writes summaries and saves; the others wait until
 the variables have their values. Which of the steps a worker makes is said in `turns`, on which rows in `inputs.input.Share`.
-When a task that they need is lost, workers that train by themselves go on in a new session (`recovering`).
+When a task that they need is lost, workers go on in a new session (`recovering`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from tfexp.experiment.recorder import TRACED, Recorder
 from tfexp.experiment.recovering import State, fed, recovering
 from tfexp.experiment.replication import InGraph
 from tfexp.experiment.resuming import dropped_before, earlier_records
+from tfexp.experiment.together import Together
 from tfexp.experiment.transfer import from_plain
-from tfexp.experiment.turns import Apart, Together, Turns, turns_of_client
+from tfexp.experiment.turns import Apart, Over, Turns, turns_of_client
+from tfexp.experiment.update import Sync
 
 __all__ = ["train"]
 
@@ -78,7 +80,8 @@ class _Replica:
         if isinstance(self.settings.replication, InGraph):
             return turns_of_client(self.program, self.course.total_steps, self.settings.copies)
         if self.settings.update.together:
-            return Together(self.program, self.course.total_steps, chief=self.is_chief)
+            spare = isinstance(self.settings.update, Sync) and self.settings.update.spare > 0
+            return Together(self.program, self.course.total_steps, chief=self.is_chief, spare=spare)
         return Apart(self.program, self.course.total_steps, self.settings.copies)
 
     def train(self) -> dict[str, Any]:
@@ -87,16 +90,18 @@ class _Replica:
             # What the other workers do, and whether they are there, is none of this one's business.
             config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
         self.state = State(self.member, self.program, Checkpoints(self.files, self.program), config)
-        return recovering(self._in_a_session) if isinstance(self.turns, Apart) else self._in_a_session()
+        return recovering(self._in_a_session)
 
     def _in_a_session(self) -> dict[str, Any]:
         """The worker's part, or what is left of it; raises what `recovering` overcomes."""
         if not self.is_chief:
-            with self.state.waited_for(_LOOK_EVERY) as session, self._fed(session):
-                self._wait_to_go(session)
+            with self.state.waited_for(_LOOK_EVERY) as session:
                 began = time.perf_counter()
-                self.turns.begin(session, self.step)
-                self._loop(session, None)
+                with contextlib.suppress(Over), self._fed(session):
+                    self._wait_to_go(session)
+                    began = time.perf_counter()
+                    self.turns.begin(session, self.step)
+                    self._loop(session, None)
                 return self._done(time.perf_counter() - began)
         with self.state.provided(restore=self.begin is not None) as session, self._fed(session):
             return self._lead(session)
@@ -104,9 +109,13 @@ class _Replica:
     @contextlib.contextmanager
     def _fed(self, session: tf.Session) -> Iterator[None]:
         """Batches come in the block, from where all workers have come to."""
-        self.step = int(session.run(self.program.global_step))
-        with fed(self.program.batches, session, self.step):
-            yield
+        self.step = self.turns.join(session)
+        try:
+            with fed(self.program.batches, session, self.step):
+                yield
+        except BaseException:
+            self.turns.abandon()
+            raise
 
     def _lead(self, session: tf.Session) -> dict[str, Any]:
         """The chief's part."""
@@ -115,7 +124,6 @@ class _Replica:
         records = earlier_records(self.files, self.settings, self.step)
         with recorder.open(records):
             recorder.checkpoints.adopt()
-            turns.ready(session)
             dropped = turns.dropped(session)
             if dropped is not None:
                 before = dropped_before(records, len(dropped))
@@ -131,9 +139,8 @@ class _Replica:
             turns.begin(session, self.step)
             status = "stopped early" if stopped else self._loop(session, recorder)
             turns.end(session)
-            if not self.alone:
-                self.state.wait_for("alone", session)
-                self.alone = True
+            if isinstance(turns, Apart):
+                self._wait_to_be_alone(session)
             self.step = int(session.run(self.program.global_step))
             if isinstance(turns, Apart) and status == "finished" and not self.member.stopping:
                 turns.alone = True
@@ -143,6 +150,8 @@ class _Replica:
             if not interrupted and recorder.history.records[-1]["step"] != self.step:
                 recorder.evaluate(self.step)
             self._save(recorder)
+            turns.dismiss(session)
+            self._wait_to_be_alone(session)
             done = {**self._done(seconds), "checkpoint": Path(str(recorder.checkpoints.last)).name}
             if interrupted:
                 return {**done, "ended": "interrupted"}
@@ -156,6 +165,12 @@ class _Replica:
             self.state.wait_for("go", session)
             self.gone = True
 
+    def _wait_to_be_alone(self, session: tf.Session) -> None:
+        """All other workers have ended."""
+        if not self.alone:
+            self.state.wait_for("alone", session)
+            self.alone = True
+
     def _done(self, seconds: float) -> dict[str, Any]:
         return {"status": "done", "step": self.step, "steps": self._steps(), "seconds": seconds, "loss": self.loss}
 
@@ -165,7 +180,10 @@ class _Replica:
         return {f"worker:{number}": steps for number, steps in enumerate(made, self.member.index)}
 
     def _loop(self, session: tf.Session, recorder: Recorder | None) -> str:
-        """Train while there are steps for this worker, or until it is asked to stop; says how it ended."""
+        """Train while there are steps for this worker, or until it is asked to stop; says how it ended.
+
+        Raises Over where the chief has ended it.
+        """
         train, program, batches, turns = self.settings.train, self.program, self.program.batches, self.turns
         # what the step counter is after this worker's update, not before
         batch = (program.features, program.labels) if recorder is not None and train.summary_every else ()
@@ -174,19 +192,14 @@ class _Replica:
         # Workers that make their steps together also stop together, when the chief does.
         obeys = self.is_chief or not isinstance(turns, Together)
         while not (self.member.stopping and obeys) and turns.may_begin(self.step):
-            try:
-                if recorder is not None and train.trace_every and (turns.own + 1) % train.trace_every == 0:
-                    metadata = tf.RunMetadata()
-                    fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
-                    before, self.step = self.step, turns.made(session, fetched)
-                    recorder.trace(self.step, metadata)
-                else:
-                    fetched, loss, values = session.run(fetches, batches.next_feeds())
-                    before, self.step = self.step, turns.made(session, fetched)
-            except tf.errors.OpError as error:
-                if turns.over(session, error):
-                    return "over"
-                raise
+            if recorder is not None and train.trace_every and (turns.own + 1) % train.trace_every == 0:
+                metadata = tf.RunMetadata()
+                fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
+                before, self.step = self.step, turns.made(session, fetched)
+                recorder.trace(self.step, metadata)
+            else:
+                fetched, loss, values = session.run(fetches, batches.next_feeds())
+                before, self.step = self.step, turns.made(session, fetched)
             self.loss = float(loss)
             if not math.isfinite(self.loss):
                 raise Diverged(self.step, f"the loss is {loss} at step {self.step}")

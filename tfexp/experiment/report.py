@@ -34,10 +34,19 @@ def show_result(
         console.print(_task_table(tasks, timing["steps_of"], timing["seconds"], result.get("dropped")))
     for name, value in values.items():
         console.print(f"{name} = {value}", markup=False)
+    if "skipped" in result:
+        rows, first = result["skipped"]["rows"], result["skipped"]["first"]
+        console.print(f"skipped     {rows} rows that could not be read; the first: {first[0]}", markup=False)
     console.print(
         f"{numbers['status']} after step {numbers['step']} (epoch {numbers['epoch']:.4g}), "
         f"{timing['steps']} steps in {timing['seconds']:.2f} s, {timing['steps_per_second']:,.0f} steps/s"
     )
+    if "placement" in result:
+        placed = result["placement"]
+        console.print(
+            f"placement   a step was estimated at {placed['estimated_ms']:.3g} ms "
+            f"({placed['without_moves_ms']:.3g} ms without moves), and took {placed['took_ms']:.3g} ms"
+        )
     console.print(f"folder      {folder}", markup=False)
     console.print(f"curves      {folder / 'loss.png'}", markup=False)
     console.print(f"tensorboard --logdir {shlex.quote(str(folder))}", markup=False)

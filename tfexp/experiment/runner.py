@@ -27,12 +27,13 @@ from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.outputs import RunFolder
+from tfexp.experiment.placing import MEASURED_STEP, keep_measured
 from tfexp.experiment.plot import draw
 from tfexp.experiment.progress import Progress, progress_for
 from tfexp.experiment.recorder import TRACED, Recorder
 from tfexp.experiment.report import show_result
 from tfexp.experiment.resuming import begun, earlier_records, note_stay, refuse_if_ended
-from tfexp.experiment.schema import Settings
+from tfexp.experiment.schema import Placer, Settings
 from tfexp.experiment.signals import StopRequest
 from tfexp.experiment.turns import Turns, turns_of_client
 from tfexp.experiment.watching import Watch
@@ -135,6 +136,7 @@ class _Training:
         self.course, self.folder, self.session, self.watch = experiment.course, folder, session, watch
         self.recorder = Recorder(folder, self.dataset, self.program, self.course, session)
         self.records: list[Record] = []
+        self.placed: dict[str, Any] = {}  # what the dynamic placer expected and found
 
     def take_up(self) -> int:
         """Restore what an earlier stay left in the folder; returns the step it came to."""
@@ -172,12 +174,16 @@ class _Training:
                     raise
                 raise input_failed(problem, self.folder, recorder.checkpoints.last) from error
             steps = step - begin
-            result = {
+            result: dict[str, Any] = {
                 "numbers": recorder.numbers(status, step),
                 "timing": {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds},
             }
+            if self.dataset.skipped.rows:
+                result["skipped"] = self.dataset.skipped.plain()
             if self.settings.copies > 1:
                 result["timing"]["steps_of"] = {f"tower:{i}": made for i, made in enumerate(turns.steps())}
+            if self.placed:
+                result["placement"] = self.placed
             self.folder.write_json(self.folder.result, result)
             show_result(self.settings.title, result, self.folder.path, recorder.short_values())
         return result, recorder.history.records
@@ -189,17 +195,23 @@ class _Training:
         batch = (program.features, program.labels)
         plain, with_batch = (turns.fetches, program.loss, ()), (turns.fetches, program.loss, batch)
         step, status = begin, "finished"
+        dynamic = self.settings.device.placement is Placer.dynamic
         asked: int | None = None
         turns.begin(session, begin)
         while turns.may_begin(step):
             # which step it will be, is not known where others make steps, too
             summarized = intervals.summary_every and (others or (step + 1) % intervals.summary_every == 0)
             fetches = with_batch if summarized else plain
-            if intervals.trace_every and (begin + turns.own + 1) % intervals.trace_every == 0:
+            traced = intervals.trace_every and (begin + turns.own + 1) % intervals.trace_every == 0
+            measured = dynamic and turns.own + 1 == MEASURED_STEP
+            if traced or measured:
                 metadata = tf.RunMetadata()
                 fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
                 before, step = step, turns.made(session, fetched)
-                recorder.trace(step, metadata)
+                if traced:
+                    recorder.trace(step, metadata)
+                if measured:
+                    self.placed = keep_measured(self.folder, metadata)
             else:
                 fetched, loss, values = session.run(fetches, batches.next_feeds())
                 before, step = step, turns.made(session, fetched)

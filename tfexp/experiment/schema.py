@@ -31,6 +31,7 @@ __all__ = [
     "Device",
     "EarlyStop",
     "Hosting",
+    "Placer",
     "Placement",
     "Section",
     "Settings",
@@ -126,6 +127,13 @@ class Train(Section):
             raise SettingError("steps", "give train.steps or train.epochs")
 
 
+class Placer(Enum):
+    """Each member's value says what it does."""
+
+    simple = "everything goes to device.name"
+    dynamic = "what nothing else pins goes where steps were measured to end earliest"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Device(Section):
     """Where the model's ops run (`tf.device`) and the session's ConfigProto."""
@@ -135,6 +143,8 @@ class Device(Section):
     inter_op_threads: int = bounded(least=0, says="threads for independent ops; 0: the runtime decides")
     soft_placement: bool = bounded(says="run an op on another device where the named one has no kernel for it")
     log_placement: bool = bounded(says="print where each node runs")
+    placement: Placer = bounded(says="simple (all on device.name) or dynamic (where steps were measured to be fastest)")
+    costs: str = bounded(says="with placement=dynamic: an earlier run's folder, or its step_stats.pb, to start from")
 
 
 class Hosting(Enum):

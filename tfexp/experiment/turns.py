@@ -16,9 +16,12 @@ from typing import Any
 import tfexp as tf
 from tfexp.experiment.build import Program, Tower
 from tfexp.experiment.errors import Diverged
-from tfexp.train.once_per_step import OncePerStep
 
-__all__ = ["Alone", "Apart", "Together", "Towers", "Turns", "turns_of_client"]
+__all__ = ["Alone", "Apart", "Over", "Towers", "Turns", "turns_of_client"]
+
+
+class Over(Exception):  # noqa: N818 -- what happened
+    """The training is over, say those that this loop trains with."""
 
 
 class Turns(ABC):
@@ -35,8 +38,12 @@ class Turns(ABC):
 
     # What follows is for those that train beside others; most need little of it.
 
-    def ready(self, session: tf.Session) -> None:  # noqa: B027
-        """The chief prepares what all share beside the variables. Nobody trains before that."""
+    def join(self, session: tf.Session) -> int:
+        """Take part, in a new session; the chief first prepares what all share beside the variables. The step there is.
+
+        Raises Over when there are no more steps.
+        """
+        return int(session.run(self.program.global_step))
 
     def begin(self, session: tf.Session, step: int) -> None:  # noqa: B027
         """The training goes on after `step` steps, with this session."""
@@ -47,11 +54,7 @@ class Turns(ABC):
 
     @abstractmethod
     def made(self, session: tf.Session, fetched: Any) -> int:
-        """The step that the variables are of."""
-
-    def over(self, session: tf.Session, error: tf.errors.OpError) -> bool:
-        """Whether a step failed because the training is over."""
-        return False
+        """The step that the variables are of. Raises Over when no step was made, as there are no more."""
 
     def steps(self) -> list[int]:
         """Steps made by each copy of the model that this process trains."""
@@ -68,6 +71,9 @@ class Turns(ABC):
 
     def end(self, session: tf.Session) -> None:  # noqa: B027
         """This loop will make no more steps: the others of this process end, too. Raises what went wrong in them."""
+
+    def dismiss(self, session: tf.Session) -> None:  # noqa: B027
+        """The chief lets the others go, if it is he who does: what they have made is saved."""
 
     def abandon(self) -> None:  # noqa: B027
         """As `end`, after an error: nothing is waited for."""
@@ -119,82 +125,6 @@ class Apart(Turns):
         return int(fetched)
 
 
-class Together(Turns):
-    """One of several loops, each in its process, that make each step together.
-
-    The chief decides when it is over, and tells the others by closing their queues of tokens.
-    """
-
-    def __init__(self, program: Program, total: int, *, chief: bool) -> None:
-        super().__init__(program, total)
-        assert program.sync is not None
-        self._rule: OncePerStep = program.sync
-        self._chief = chief
-        self._updates = tf.train.Coordinator()
-        self._step = 0
-        self._ended = False
-        self.lost = 0
-        """Gradients of this loop that came too late."""
-
-    @property
-    def fetches(self) -> Any:
-        return self.program.train, self._rule.used
-
-    def ready(self, session: tf.Session) -> None:
-        session.run(self._rule.chief_init_op)
-        session.run(self._rule.get_init_tokens_op())
-
-    def begin(self, session: tf.Session, step: int) -> None:
-        self._step = int(session.run(self._rule.local_step_init_op))
-        self._updates, self._ended = tf.train.Coordinator(), False
-        if self._chief:
-            self._rule.get_chief_queue_runner().create_threads(session, self._updates, daemon=True, start=True)
-
-    def may_begin(self, step: int) -> bool:
-        return step < self.total
-
-    def made(self, session: tf.Session, fetched: Any) -> int:
-        step, used = map(int, fetched)
-        while step <= self._step:  # the answer to a step before this loop took part
-            step, more = map(int, session.run(self._rule.take_up))
-            used += more
-        self._step = step
-        self.own += 1
-        if not used:
-            self.lost += 1
-            session.run(self._rule.count_dropped)
-        return step
-
-    def over(self, session: tf.Session, error: tf.errors.OpError) -> bool:
-        if not isinstance(error, tf.errors.OutOfRangeError):
-            return False
-        self._updates.raise_requested_exception()  # the chief's own: why it could make no more updates
-        return bool(session.run(self._rule.closed))
-
-    def dropped(self, session: tf.Session) -> list[int] | None:
-        return [int(count) for count in session.run(self._rule.dropped)]
-
-    @contextlib.contextmanager
-    def held(self, session: tf.Session) -> Iterator[None]:
-        # Where no worker is spare, no step is made without the chief, who is here.
-        if self._rule.hold is None or self._ended:
-            yield
-            return
-        session.run(self._rule.hold)
-        yield
-        session.run(self._rule.release)
-
-    def end(self, session: tf.Session) -> None:
-        if self._chief and not self._ended:
-            if self._rule.hold is not None:
-                session.run(self._rule.hold)  # for good: no update is cut off half-way
-            self._ended = True
-            self._updates.request_stop()
-
-    def abandon(self) -> None:
-        self._updates.request_stop()
-
-
 class Towers(Turns):
     """The first tower's loop; a thread for each of the others, which make steps by themselves with the same session."""
 
@@ -207,6 +137,8 @@ class Towers(Turns):
         self._error: BaseException | None = None
 
     def begin(self, session: tf.Session, step: int) -> None:
+        for thread in self._threads:  # of a session that is closed
+            thread.join()
         self._left, self._error = self.total - step, None
         self._threads = [
             threading.Thread(target=self._train, args=(session, number, tower), name=f"tower-{number + 1}", daemon=True)

@@ -1,4 +1,4 @@
-"""`tf.feature_column`: re-exports. It is loaded when first asked for."""
+"""`tf.feature_column`: columns of features, and the layers that take them. It is loaded when first asked for."""
 
 from tfexp.core.gone import missing_from
 from tfexp.feature_column.categorical import categorical_column_with_hash_bucket as categorical_column_with_hash_bucket

@@ -1,9 +1,8 @@
 """Reads the values of features out of serialized `tf.Example`s, many at once, without an object for each.
 
-Records that differ in the bytes of their values only are read at once (`example_template`). Others of the same features in
-the same order are gone through together: the first one is scanned, and all others follow in step with it, each step one
-operation on arrays. What is left is scanned record by record. In all ways the values of a feature end up in one array for
-all records.
+Records that differ in the bytes of their values only are read at once (`example_template`). All others are gone through in
+step (`example_steps`), but for what is written in an unusual way, which is scanned record by record. In all ways the values
+of a feature end up in one array for all records.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.formats.example_steps import MASKS, Found, find
 from tfexp.formats.example_template import Alike, Templates
 from tfexp.formats.example_wire import BYTES, FLOATS, MalformedError, Span, payloads, scan
 
 _FEW = 4  # records below which going in step does not pay
-_WORTH = 4  # templates must have served this many records each on average, or no more are tried
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,13 @@ def _read_others(
 
 def _walked(records: Sequence[bytes], wanted: Sequence[tuple[bytes, int]]) -> list[list[_Part]]:
     """The parts of each wanted feature: of records that are gone through in step, and of those that are not."""
-    groups, loose = _alike(records)
-    read = [[_together(group, key, kind) for group in groups] for key, kind in wanted]
+    loose: Sequence[int] = range(len(records))
+    read: list[list[_Part]] = [[] for _ in wanted]
+    if len(records) >= _FEW and wanted:
+        found = find(records, wanted)
+        for number, (_, kind) in enumerate(wanted):
+            read[number].append(_in_step(found, number, kind))
+        loose = np.delete(np.arange(len(records)), found.rows).tolist()
     if loose:
         spans = [(position, _scanned(records, position)) for position in loose]
         for parts, (key, kind) in zip(read, wanted, strict=True):
@@ -86,144 +90,20 @@ def _payloads(record: bytes, span: Span, position: int) -> list[tuple[int, int]]
         raise MalformedError(position) from None
 
 
-# --- records that are alike -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Group:
-    """Records of the same features in the same order. `places`: (begins, ends) in `blob` of each feature's values.
-
-    These are matrices, a row for each record: one column for each text, one for all numbers, none where a list is empty.
-    """
-
-    rows: np.ndarray
-    blob: bytes
-    data: np.ndarray
-    places: dict[bytes, tuple[int, np.ndarray, np.ndarray]]
-
-
-def _alike(records: Sequence[bytes]) -> tuple[list[_Group], list[int]]:
-    """Groups of records, and the indices of those that are in none."""
-    rows = np.arange(len(records))
-    groups: list[_Group] = []
-    if len(rows) < _FEW:
-        return groups, rows.tolist()
-    blob = b"".join([*records, bytes(_PADDING)])
-    data = np.frombuffer(blob, np.uint8)
-    ends = np.cumsum(np.fromiter(map(len, records), np.int64, len(records)))
-    begins = np.concatenate([[0], ends[:-1]])
-    served = 0
-    while len(rows) >= _FEW and served >= len(groups) * _WORTH:
-        steps = _steps(records, int(rows[0]))
-        walk = _Walk(data, begins[rows], ends[rows])
-        places = walk.follow(steps)
-        if walk.same.any():
-            kept = {key: (kind, first[walk.same], last[walk.same]) for key, (kind, first, last) in places.items()}
-            groups.append(_Group(rows[walk.same], blob, data, kept))
-            served += int(walk.same.sum())
-        if walk.same[0]:
-            rows = rows[~walk.same]
-        else:
-            break
-    return groups, rows.tolist()
-
-
-_PADDING = 16
-
-
-def _steps(records: Sequence[bytes], position: int) -> list[tuple[bytes, int, int]]:
-    """(key, kind, number of texts or packed parts) of the features of a record."""
-    spans = _scanned(records, position)
-    return [
-        (key, span[0], len(_payloads(records[position], span, position)) if span[0] else 0) for key, span in spans.items()
-    ]
-
-
-class _Walk:
-    """Goes through all records in step, and finds those that are alike.
-
-    same: whether a record was, up to here, what was expected.
-    """
-
-    def __init__(self, data: np.ndarray, begins: np.ndarray, ends: np.ndarray):
-        self._data, self._at, self._ends = data, begins, ends
-        self.same = np.ones(len(begins), np.bool_)
-
-    def follow(self, steps: Sequence[tuple[bytes, int, int]]) -> dict[bytes, tuple[int, np.ndarray, np.ndarray]]:
-        """The places of the values of each feature, right for the records that are `same` afterwards."""
-        self._expect(self._field(10) == self._ends)
-        places = {}
-        for key, kind, parts in steps:
-            end = self._field(10)
-            self._key(key)
-            self._expect(self._field(18) == end)
-            if kind:
-                self._expect(self._field(kind << 3 | 2) == end)
-            found = []
-            for _ in range(parts):
-                last = self._field(10)
-                found.append((self._at, last))
-                self._at = last
-            self._expect(self._at == end)
-            shape = (len(self._at), 0)
-            firsts = np.stack([first for first, _ in found], axis=1) if found else np.empty(shape, np.int64)
-            lasts = np.stack([last for _, last in found], axis=1) if found else np.empty(shape, np.int64)
-            places[key] = (kind, firsts, lasts)
-        self._expect(self._at == self._ends)
-        return places
-
-    def _expect(self, right: np.ndarray) -> None:
-        self.same &= right
-
-    def _next(self) -> np.ndarray:
-        byte = self._data.take(self._at, mode="clip")
-        self._at = self._at + 1
-        return byte
-
-    def _field(self, tag: int) -> np.ndarray:
-        """Past a field's tag and length; returns where the field ends."""
-        self._expect(self._next() == tag)
-        byte = self._next()
-        size = byte.astype(np.int64)
-        more = byte >= 0x80
-        shift = 7
-        while more.any() and shift < 35:
-            size -= np.where(more, 1 << shift, 0)
-            byte = self._data.take(self._at, mode="clip")
-            size += np.where(more, byte.astype(np.int64) << shift, 0)
-            self._at = self._at + more
-            more &= byte >= 0x80
-            shift += 7
-        self._expect(~more)
-        return self._at + size
-
-    def _key(self, key: bytes) -> None:
-        end = self._field(10)
-        self._expect(end == self._at + len(key))
-        letters = self._data.take(self._at[:, None] + np.arange(len(key)), mode="clip")
-        self._expect((letters == np.frombuffer(key, np.uint8)).all(axis=1))
-        self._at = self._at + len(key)
-
+# --- many records at once -------------------------------------------------------------------------------------------
 
 _Part = tuple[np.ndarray, Column]
 
 
-def _together(group: _Group, key: bytes, kind: int) -> _Part:
-    """A feature of the records of a group."""
-    rows = group.rows
-    size = len(rows)
-    own, begins, ends = group.places.get(key, (0, np.empty((size, 0), np.int64), np.empty((size, 0), np.int64)))
-    kinds = np.full(size, own)
-    if own != kind:
-        return rows, Column(kinds, np.zeros(size, np.int64), _values(kind, []))
+def _in_step(found: Found, number: int, kind: int) -> _Part:
+    """A feature of the records that were gone through in step."""
+    kinds, counts, begins, ends = found.features[number]
     if kind == BYTES:
-        blob = group.blob
-        texts = [blob[begin:end] for begin, end in zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)]
-        return rows, Column(kinds, np.full(size, begins.shape[1]), _values(kind, texts))
+        blob = found.blob
+        texts = [blob[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return found.rows, Column(kinds, counts, _values(kind, texts))
     sizes = ends - begins
-    return rows, Column(
-        kinds, *_numbers(_gathered(group.data, begins.ravel(), sizes.ravel()), sizes.sum(axis=1), kind, rows)
-    )
+    return found.rows, Column(kinds, *_numbers(_gathered(found.data, begins, sizes), sizes, kind, found.rows))
 
 
 def _gathered(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -233,7 +113,9 @@ def _gathered(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.nda
     if (sizes == sizes[0]).all():
         if not sizes[0]:
             return data[:0]
-        return np.lib.stride_tricks.sliding_window_view(data, int(sizes[0]))[begins].ravel()
+        size = int(sizes[0])
+        pieces: np.ndarray = np.ndarray(len(data) - size + 1, f"V{size}", data, strides=(1,))
+        return pieces[begins].view(np.uint8)
     before = np.cumsum(sizes) - sizes
     return data[np.repeat(begins - before, sizes) + np.arange(int(sizes.sum()))]
 
@@ -298,6 +180,8 @@ def _varints(data: np.ndarray, last: np.ndarray) -> np.ndarray:
     if len(stops) == len(data):
         return data.astype(np.int64)
     starts = np.concatenate([[0], stops[:-1] + 1]).astype(np.int64)
+    if int((stops - starts).max()) < 8:
+        return _of_seven_bits(data, starts, stops)
     numbers = np.zeros(len(stops), np.uint64)
     for step in range(int((stops - starts).max()) + 1):
         more = starts + step <= stops
@@ -305,6 +189,15 @@ def _varints(data: np.ndarray, last: np.ndarray) -> np.ndarray:
         if step < 10:
             numbers |= np.where(more, byte << np.uint64(7 * step), np.uint64(0))
     return numbers.view(np.int64)
+
+
+def _of_seven_bits(data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """The int64s of varints of at most eight bytes: seven bits of each byte, brought together in pairs."""
+    words: np.ndarray = np.ndarray(len(data), "<i8", np.concatenate([data, np.zeros(8, np.uint8)]), strides=(1,))
+    bits = words[starts] & MASKS[stops - starts + 1] & 0x7F7F7F7F7F7F7F7F
+    bits = (bits & 0x007F007F007F007F) | (bits >> 1 & 0x3F803F803F803F80)
+    bits = (bits & 0x00003FFF00003FFF) | (bits >> 2 & 0x0FFFC0000FFFC000)
+    return (bits & 0x000000000FFFFFFF) | (bits >> 4 & 0x00FFFFFFF0000000)
 
 
 def _values(kind: int, values: list[bytes]) -> np.ndarray:

@@ -6,6 +6,7 @@ their values in the same places, so that one comparison of a matrix of bytes rea
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import numpy as np
 from tfexp.formats.example_wire import INTS, MalformedError, Span, payloads, scan
 
 _FEW = 4  # records below which a template does not pay
+_SHARE = 4  # and one in so many records must have its length
 _OF_ONE_LENGTH = 4  # templates that are kept for a length
 _LENGTHS = 512  # lengths for which templates are kept
 
@@ -83,20 +85,23 @@ class Templates:
 
     def split(self, records: Sequence[bytes]) -> tuple[list[Alike], np.ndarray]:
         """Groups of records that are alike, and the indices of the others. MalformedError for one that is no Example."""
-        lengths = np.fromiter(map(len, records), np.int64, len(records))
-        sizes, which = np.unique(lengths, return_inverse=True)
+        enough = max(_FEW, len(records) // _SHARE)
+        sizes = Counter(map(len, records))
+        tried = [size for size, count in sizes.items() if count >= enough or size in self._known]
+        rows = np.arange(len(records))
+        if not tried:
+            return [], rows
         groups: list[Alike] = []
-        rest: list[np.ndarray] = []
-        for number, size in enumerate(sizes.tolist()):
-            rows = np.arange(len(records)) if len(sizes) == 1 else np.flatnonzero(which == number)
-            rest.append(self._of_length(size, rows, records, groups))
-        return groups, np.sort(np.concatenate(rest)) if rest else np.arange(0)
+        if len(sizes) == 1:
+            return groups, self._of_length(tried[0], rows, records, groups)
+        lengths = np.fromiter(map(len, records), np.int64, len(records))
+        rest = [np.flatnonzero(~np.isin(lengths, tried))]
+        rest += [self._of_length(size, np.flatnonzero(lengths == size), records, groups) for size in tried]
+        return groups, np.sort(np.concatenate(rest))
 
     def _of_length(self, size: int, rows: np.ndarray, records: Sequence[bytes], groups: list[Alike]) -> np.ndarray:
         """Adds the groups of records of one length; returns those that are in none."""
         known = self._known.get(size, [])
-        if len(rows) < _FEW and not known:
-            return rows
         own = records if len(rows) == len(records) else [records[i] for i in rows.tolist()]
         matrix = np.frombuffer(b"".join(own), np.uint8).reshape(len(rows), size)
         for template in known:

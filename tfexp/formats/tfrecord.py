@@ -10,11 +10,12 @@ import struct
 import zlib
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO
 
 import numpy as np
 
 from tfexp.core.errors import DataLossError
+from tfexp.formats.compressed_file import ByteStream, open_stream, window
 from tfexp.formats.crc import masked_crc32c, masked_crc32cs
 from tfexp.formats.file_errors import file_error
 
@@ -67,11 +68,6 @@ class TFRecordOptions:
         return name
 
 
-def _window(kind: str) -> int:
-    """zlib's `wbits`: gzip's format is zlib's in another frame, which 16 more bits ask for."""
-    return zlib.MAX_WBITS + (16 if kind == "GZIP" else 0)
-
-
 def encode_record(record: bytes) -> bytes:
     """A record as it stands in a file."""
     length = struct.pack("<Q", len(record))
@@ -89,7 +85,7 @@ class TFRecordWriter:
             self._file: BinaryIO = open(self._path, "wb")  # noqa: SIM115 (closed by close)
         except OSError as error:
             raise file_error(self._path, error) from error
-        self._deflate = zlib.compressobj(level, zlib.DEFLATED, _window(kind)) if kind else None
+        self._deflate = zlib.compressobj(level, zlib.DEFLATED, window(kind)) if kind else None
 
     def write(self, record: bytes) -> None:
         """Appends a record."""
@@ -124,53 +120,6 @@ class TFRecordWriter:
         self.close()
 
 
-class ByteStream(Protocol):
-    """What a file's bytes are read from."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Any: ...
-
-    def __exit__(self, *error: Any) -> None: ...
-
-
-class _Inflater:
-    """A compressed stream as a file to read from; gzip members may follow each other.
-
-    A stream without its end mark, as a writer leaves that was killed, ends where its bytes end. Raises
-    zlib.error for bytes that are not such a stream.
-    """
-
-    def __init__(self, file: BinaryIO, window: int):
-        self._file, self._window = file, window
-        self._inflate = zlib.decompressobj(window)
-        self._buffer = bytearray()
-
-    def read(self, size: int) -> bytes:
-        """The next `size` bytes, fewer at the end."""
-        while len(self._buffer) < size:
-            source = self._inflate.unconsumed_tail or self._inflate.unused_data or self._file.read(_READ_SIZE)
-            if not source:
-                break
-            if self._inflate.eof:
-                self._inflate = zlib.decompressobj(self._window)
-            self._buffer += self._inflate.decompress(source, _READ_SIZE)
-        data = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return data
-
-    def close(self) -> None:
-        self._file.close()
-
-    def __enter__(self) -> _Inflater:
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self.close()
-
-
 def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | int | str | None = None) -> Iterator[bytes]:
     """The records of a file. Source: `tf.python_io.tf_record_iterator`.
 
@@ -184,15 +133,6 @@ def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | 
             yield from read_records(source, name)
     except OSError as error:
         raise file_error(name, error) from error
-
-
-def open_stream(path: str, kind: str = "") -> ByteStream:
-    """The bytes of a file, uncompressed (`kind`: `"ZLIB"`, `"GZIP"`, or `""`), to read and close. `tf.errors`."""
-    try:
-        file = open(path, "rb", buffering=_READ_SIZE)  # noqa: SIM115 (the caller closes it)
-    except OSError as error:
-        raise file_error(path, error) from error
-    return _Inflater(file, _window(kind)) if kind else file
 
 
 def read_records(source: ByteStream, name: str) -> Iterator[bytes]:
@@ -215,13 +155,13 @@ class RecordStream:
         self._source, self._name = source, name
         self._buffer, self._at = b"", 0  # what was read, and where the next record begins in it
         self._number = self._offset = 0  # of the next record, in the file
-        self._lengths: dict[int, int] = {}  # masked CRCs of lengths: a file has few different ones
+        self._lengths: dict[bytes, int] = {}  # by headers whose CRCs were right: a file has few different ones
         self._failure: DataLossError | None = None
 
     def take(self, count: int) -> list[bytes]:
         """At most `count` further records, at least one; none at the end."""
         records: list[bytes] = []
-        stored: list[int] = []
+        stored: list[bytes] = []
         damage = None
         try:
             while self._failure is None and len(records) < count:
@@ -233,15 +173,14 @@ class RecordStream:
                     break
                 begin, end = self._body(length)
                 records.append(self._buffer[begin:end])
-                stored += _FOOTER.unpack_from(self._buffer, end)
                 self._at = end + _FOOTER.size
+                stored.append(self._buffer[end : self._at])
         except _DamagedError as error:
             damage = str(error)
-        computed = masked_crc32cs(records)
-        wrong = computed != np.array(stored, np.uint64)
-        if wrong.any():
-            first = int(np.argmax(wrong))
-            damage = _mismatch("data", stored[first], int(computed[first]))
+        computed, expected = masked_crc32cs(records), np.frombuffer(b"".join(stored), "<u4")
+        if not np.array_equal(computed, expected):
+            first = int(np.argmax(computed != expected))
+            damage = _mismatch("data", int(expected[first]), int(computed[first]))
             del records[first:]
         self._number += len(records)
         self._offset += sum(map(len, records)) + (_HEADER.size + _FOOTER.size) * len(records)
@@ -257,18 +196,20 @@ class RecordStream:
         """Nothing more is read."""
         self._source.close()
 
-    def _from_buffer(self, records: list[bytes], stored: list[int], count: int) -> None:
-        """Adds records that the buffer has whole and whose lengths were there before, and their CRCs."""
-        buffer, at, size, lengths = self._buffer, self._at, len(self._buffer), self._lengths
-        header, footer = _HEADER.unpack_from, _FOOTER.unpack_from
-        while len(records) < count and at + 12 <= size:
-            length, crc = header(buffer, at)
-            end = at + 12 + length
-            if end + 4 > size or lengths.get(length) != crc:
+    def _from_buffer(self, records: list[bytes], stored: list[bytes], count: int) -> None:
+        """Adds records that the buffer has whole and whose headers were there before, and their CRCs."""
+        buffer, at, size, length_of = self._buffer, self._at, len(self._buffer), self._lengths.get
+        for _ in range(count - len(records)):
+            begin = at + 12
+            length = length_of(buffer[at:begin])
+            if length is None:
                 break
-            records.append(buffer[at + 12 : end])
-            stored += footer(buffer, end)
+            end = begin + length
+            if end + 4 > size:
+                break
             at = end + 4
+            records.append(buffer[begin:end])
+            stored.append(buffer[end:at])
         self._at = at
 
     def _header(self) -> int | None:
@@ -280,12 +221,13 @@ class RecordStream:
             self._whole(0, _HEADER.size)
         length: int
         length, stored = _HEADER.unpack_from(self._buffer, self._at)
-        if self._lengths.get(length) != stored:
-            computed = masked_crc32c(self._buffer[self._at : self._at + 8])
+        header = self._buffer[self._at : self._at + _HEADER.size]
+        if header not in self._lengths:
+            computed = masked_crc32c(header[:8])
             if stored != computed:
                 raise _DamagedError(_mismatch("length", stored, computed))
             if len(self._lengths) < _LENGTHS:
-                self._lengths[length] = stored
+                self._lengths[header] = length
         return length
 
     def _body(self, length: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import composite_among
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Arg, Op, set_builder
 from tfexp.graph import attrs as attr_codec
@@ -24,6 +25,10 @@ from tfexp.graph.tensor import Tensor
 def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
     """Build a node of `op`; returns its output, outputs (a named tuple), or the Operation when it has none."""
     values = _bind_arguments(op, args, kwargs)
+    if (composite := composite_among(values.values())) is not None:
+        found = composite.dispatch(op.name, functools.partial(op, name=name), args, kwargs)
+        if found is not NotImplemented:
+            return found
     graph = graph_of(values.values())
     with graph.as_default(), graph.name_scope(name or op.name) as scope:
         call = _CallBuilder(op)

@@ -159,9 +159,11 @@ class CondContext(ControlFlowContext):
             return None, []
         if not isinstance(original, Operation):
             original = nest.map_structure(
-                lambda v: v if isinstance(v, Operation) else convert_to_tensor_or_indexed_slices(v), original
+                lambda v: v if isinstance(v, Operation) else convert_to_tensor_or_indexed_slices(v),
+                original,
+                expand_composites=True,
             )
-        return original, [self._outgoing(leaf) for leaf in nest.flatten(original)]
+        return original, [self._outgoing(leaf) for leaf in nest.flatten(original, expand_composites=True)]
 
     def _outgoing(self, value: Any) -> Any:
         if isinstance(value, Operation):
@@ -244,7 +246,7 @@ def cond(
         if context_true.outer_context is None:
             graph.add_to_collection(GraphKeys.COND_CONTEXT, context_true)
             graph.add_to_collection(GraphKeys.COND_CONTEXT, context_false)
-        result = nest.pack_sequence_as(original_true, merged)
+        result = nest.pack_sequence_as(original_true, merged, expand_composites=True)
         return result if strict else _unpack_single(result)
 
 
@@ -266,7 +268,7 @@ def _unpack_single(value: Any) -> Any:
 
 def _check_same_results(original_true: Any, original_false: Any, flat_true: list[Any], flat_false: list[Any]) -> None:
     try:
-        nest.assert_same_structure(original_true, original_false)
+        nest.assert_same_structure(original_true, original_false, expand_composites=True)
     except (TypeError, ValueError) as error:
         raise type(error)(
             "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "

@@ -7,6 +7,7 @@ function library, function.proto.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2
@@ -21,6 +22,16 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
 _OUTPUT_SHAPES = "_output_shapes"
+
+
+def _is_stateful(op: Operation) -> bool:
+    return op.op_def.is_stateful and op.type not in ("Placeholder", "VarHandleOp")
+
+
+def _keeps_state(op: Operation) -> bool:
+    """Of those that make a data set TensorFlow calls some stateful, whose state is that of the iterators over it."""
+    makes_dataset = bool(op.outputs) and all(tensor.dtype is dtypes.variant for tensor in op.outputs)
+    return _is_stateful(op) and not makes_dataset
 
 
 class Function:
@@ -71,15 +82,20 @@ class Function:
     @property
     def effects(self) -> list[Operation]:
         """What a call has to run besides what its outputs need: whatever changes state, or says something."""
-        return [op for op in self.body._operations if self._has_effect(op)]
+        return [op for op in self.body._operations if self._reaches(op, _is_stateful)]
 
-    def _has_effect(self, op: Operation) -> bool:
-        """Whether it, or whatever it calls, changes state. Each function is looked at once, however often it is called."""
+    @functools.cached_property
+    def remembers(self) -> bool:
+        """Whether what a call gives may depend on those before it. To be asked once the body is complete."""
+        return any(self._reaches(op, _keeps_state) for op in self.body._operations)
+
+    def _reaches(self, op: Operation, is_one: Callable[[Operation], bool]) -> bool:
+        """Whether it, or whatever it calls, is one. Each function is looked at once, however often it is called."""
         pending, seen = [op], set[str]()
         while pending:
             one = pending.pop()
             called = [name for name in called_functions(one) if name in self._library]
-            if not called and one.op_def.is_stateful and one.type not in ("Placeholder", "VarHandleOp"):
+            if not called and is_one(one):
                 return True
             for name in called:
                 if name not in seen:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
+from tfexp.core.nest import Composite
 from tfexp.core.shape import TensorShape
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import convert_to_tensor
@@ -23,7 +25,7 @@ _SHAPE_OPS = ("Shape", "Pack", "ConcatV2", "StridedSlice")
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
 
-class SparseTensor:
+class SparseTensor(Composite):
     """`indices` (int64, [n, rank]) are the places of `values` ([n]) in a tensor of `dense_shape` (int64, [rank]).
 
     Raises ValueError when the three shapes do not agree.
@@ -60,9 +62,18 @@ class SparseTensor:
         return self._dense_shape
 
     @property
-    def parts(self) -> list[Tensor]:
+    def parts(self) -> tuple[Tensor, ...]:
         """The three tensors, in the order in which ops take them."""
-        return [self._indices, self._values, self._dense_shape]
+        return self._indices, self._values, self._dense_shape
+
+    def with_parts(self, parts: Sequence[Tensor]) -> SparseTensor:
+        return SparseTensor(*parts)
+
+    def fetched(self, values: Sequence[Any]) -> SparseTensorValue:
+        return SparseTensorValue(*values)
+
+    def fed(self, value: Any) -> Sequence[Any]:
+        return tuple(value)
 
     @property
     def op(self) -> Operation:

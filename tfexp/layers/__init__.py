@@ -1,4 +1,4 @@
-"""`tf.layers`: re-exports. It is loaded when first asked for."""
+"""`tf.layers`: layers with variables of their own. It is loaded when first asked for."""
 
 from tfexp.core.gone import missing_from
 from tfexp.layers.base import Layer as Layer

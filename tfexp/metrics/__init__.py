@@ -1,4 +1,4 @@
-"""`tf.metrics`: re-exports. It is loaded when first asked for."""
+"""`tf.metrics`: metrics that are updated step by step. It is loaded when first asked for."""
 
 from tfexp.core.gone import missing_from
 from tfexp.metrics.classes import mean_iou as mean_iou
@@ -18,6 +18,13 @@ from tfexp.metrics.means import mean_squared_error as mean_squared_error
 from tfexp.metrics.means import mean_tensor as mean_tensor
 from tfexp.metrics.means import percentage_below as percentage_below
 from tfexp.metrics.means import root_mean_squared_error as root_mean_squared_error
+from tfexp.metrics.ranking import average_precision_at_k as average_precision_at_k
+from tfexp.metrics.ranking import average_precision_at_k as sparse_average_precision_at_k
+from tfexp.metrics.ranking import precision_at_k as precision_at_k
+from tfexp.metrics.ranking import precision_at_k as sparse_precision_at_k
+from tfexp.metrics.ranking import precision_at_top_k as precision_at_top_k
+from tfexp.metrics.ranking import recall_at_k as recall_at_k
+from tfexp.metrics.ranking import recall_at_top_k as recall_at_top_k
 from tfexp.metrics.thresholds import auc as auc
 from tfexp.metrics.thresholds import false_negatives_at_thresholds as false_negatives_at_thresholds
 from tfexp.metrics.thresholds import false_positives_at_thresholds as false_positives_at_thresholds

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -133,6 +134,7 @@ def _(ctx: Any, input: Array, *, out_type: DType) -> Array:
     return np.array(np.size(input), out_type.as_numpy_dtype)
 
 
+@takes_composites
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32, *, optimize: bool = True) -> Tensor:
     """The number of elements: a constant where it is known, unless `optimize=False`. Source: `tf.size`."""
     out_type = dtypes.as_dtype(out_type)
@@ -164,6 +166,7 @@ def _(ctx: Any, input: Array) -> Array:
     return np.array(np.ndim(input), np.int32)
 
 
+@takes_composites
 def rank(input: Any, name: str | None = None, *, optimize: bool = True) -> Tensor:
     """The number of dimensions: a constant where it is known, unless `optimize=False`. Source: `tf.rank`."""
     with name_scope(name, "Rank", [input]) as scope:
@@ -307,6 +310,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [reshape(convert_to_tensor(grad), shape(op.inputs[0])), None]
 
 
+@takes_composites
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
     """`input` with a dimension of 1 inserted before `axis`. Source: `tf.expand_dims`."""
     axis = either_argument("axis", axis, "dim", dim)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
@@ -129,6 +130,7 @@ def _(ctx: Any, x: Array) -> Array:
     return np.ones(x.shape, x.dtype)
 
 
+@takes_composites
 def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Zeros of `tensor`'s shape and, unless given, its dtype. Source: `tf.zeros_like`."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
@@ -143,6 +145,7 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
         return result
 
 
+@takes_composites
 def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Ones of `tensor`'s shape and, unless given, its dtype. Source: `tf.ones_like`."""
     with name_scope(name, "ones_like", [tensor]) as scope:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -180,6 +181,7 @@ def _with_batch_offsets(dims: Any, indices: Any, batch: int) -> Any:
     return indices
 
 
+@takes_composites
 def gather(
     params: Any,
     indices: Any,

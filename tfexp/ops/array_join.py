@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -204,6 +205,7 @@ def _(op: Operation, grad: Any) -> list[Any]:
     return [None, *_concat_gradient(op.inputs[1:], op.inputs[0], grad)]
 
 
+@takes_composites
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """`values` one after the other along an axis that they have. Source: `tf.concat`."""
     if not isinstance(values, (list, tuple)):
@@ -284,9 +286,10 @@ def _(ctx: Any, values: list[Array], *, axis: int) -> Array:
                 f"Shapes of all inputs must match: values[0].shape = {dims_text(first)} != values[{i}].shape = "
                 f"{dims_text(np.shape(value))}"
             )
-    if not first and isinstance(values[0], bytes):
-        packed = np.empty(len(values), object)
-        packed[:] = values
+    if not first:  # scalars, of which `stack` would first make arrays of one element
+        packed = np.empty(len(values), object if isinstance(values[0], bytes) else values[0].dtype)
+        for i, value in enumerate(values):
+            packed[i] = value
         return packed
     return np.stack(values, axis)
 
@@ -308,6 +311,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     return unstack(grad, num=op.attrs["N"], axis=op.attrs["axis"])
 
 
+@takes_composites
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """`values`, of one shape, along a new axis. Source: `tf.stack`."""
     if axis == 0:

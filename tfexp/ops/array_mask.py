@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
@@ -194,6 +195,7 @@ def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = No
 # --- masks ------------------------------------------------------------------------------------------------------------
 
 
+@takes_composites
 def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
     """The slices of `tensor` where `mask` (of the leading dimensions, or those from `axis` on) is true. `tf.boolean_mask`.
 

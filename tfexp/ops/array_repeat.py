@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -96,6 +97,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         return result
 
 
+@takes_composites
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
     """Each element along `axis` (of the flattened input if None) as many times as `repeats` says: one number, or one each.
 
@@ -105,7 +107,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
         input, axis = reshape(input, [-1]), 0
     with name_scope(name, "Repeat", [input, repeats]):
         data = convert_to_tensor(input, name="data")
-        times: Any = _whole_numbers(repeats, "repeats")
+        times: Any = cast_op(convert_to_tensor(repeats, name="repeats"), DstT=dtypes.int32)
         times.shape.with_rank_at_most(1)
         data = _with_rank_at_least(data, axis + 1 if axis >= 0 else -axis)
         data_shape: Any = shape(data)
@@ -136,11 +138,6 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
             size = reduce_sum(times, range_(0, rank(times), name="Range"))
             result = reshape(result, concat([data_shape[:axis], [size], data_shape[axis + 1 :]], axis=0))
         return result
-
-
-def _whole_numbers(value: Any, name: str) -> Tensor:
-    tensor = convert_to_tensor(value, name=name)
-    return tensor if tensor.dtype is dtypes.int64 else cast_op(tensor, DstT=dtypes.int32)
 
 
 def _with_rank_at_least(data: Tensor, wanted: int) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import UnimplementedError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -56,6 +57,7 @@ def _(op: Operation, grad: Tensor) -> Tensor | None:
     return None
 
 
+@takes_composites
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """`x` (a Tensor, IndexedSlices or value) as elements of `dtype`; itself where it already is. `tf.cast`.
 

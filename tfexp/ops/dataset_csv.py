@@ -18,7 +18,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError, OpError
-from tfexp.formats.tfrecord import open_stream
+from tfexp.formats.compressed_file import open_file
 from tfexp.ops.dataset import Dataset, DatasetIterator, Element, FromRecipe, State, define_dataset, kept, row
 from tfexp.ops.dataset_files import compression_of, names_of
 from tfexp.ops.decode_csv import plain_columns
@@ -122,7 +122,7 @@ def _fault(record: bytes, position: int) -> str:
 def _pieces(name: str, kind: str, quotes: bool) -> Iterator[bytes]:
     """The bytes of a file in pieces of whole records."""
     rest = b""
-    with open_stream(name, kind) as stream:
+    with open_file(name, kind) as stream:
         while data := stream.read(_PIECE):
             rest += data
             end = _last_end(rest, quotes)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import IO, Any, Protocol
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.log import get_logger
+from tfexp.formats.compressed_file import open_file, open_stream
 from tfexp.formats.file_errors import file_error
-from tfexp.formats.tfrecord import RecordStream, open_stream
+from tfexp.formats.tfrecord import RecordStream
 from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, State, as_count, define_dataset
 
 _FILES = "filenames: string, compression_type: string, buffer_size: int64"
@@ -26,7 +25,6 @@ fixed_length_record_dataset_v2 = define_dataset(
     f"FixedLengthRecordDatasetV2({_LENGTHS}, compression_type: string) -> (handle: variant) {_METADATA}"
 )
 
-_READ_SIZE = 1 << 18
 _SKIPPED = 1024  # records that are passed over at once
 
 
@@ -134,43 +132,10 @@ def compression_of(compression_type: Any) -> str:
     return kind
 
 
-def _opened(name: str, kind: str) -> IO[bytes] | gzip.GzipFile | _Unzipped:
-    try:
-        if kind == "GZIP":
-            return gzip.open(name, "rb")
-        file = open(name, "rb", buffering=_READ_SIZE)  # noqa: SIM115 (closed by who reads it)
-    except OSError as error:
-        raise file_error(name, error) from error
-    return file if not kind else _Unzipped(file)
-
-
-class _Unzipped:
-    """A zlib stream read as a whole: lines and records of one length are small files."""
-
-    def __init__(self, file: IO[bytes]):
-        with file:
-            self._data = zlib.decompress(file.read())
-        self._position = 0
-
-    def __enter__(self) -> _Unzipped:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        return None
-
-    def read(self, size: int = -1) -> bytes:
-        start = self._position
-        self._position = len(self._data) if size < 0 else min(start + size, len(self._data))
-        return self._data[start : self._position]
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._data[self._position :].splitlines(keepends=True))
-
-
 def read_lines(name: str, kind: str) -> Generator[bytes, None, None]:
     """A file's lines without their ends (`\\n` or `\\r\\n`)."""
     try:
-        with _opened(name, kind) as file:
+        with open_file(name, kind) as file:
             for line in file:
                 yield line.removesuffix(b"\n").removesuffix(b"\r")
     except OSError as error:
@@ -180,7 +145,7 @@ def read_lines(name: str, kind: str) -> Generator[bytes, None, None]:
 def read_fixed_length(name: str, kind: str, header: int, record: int, footer: int) -> Generator[bytes, None, None]:
     """A file's records of one length, between its header and its footer."""
     try:
-        with _opened(name, kind) as file:
+        with open_file(name, kind) as file:
             file.read(header)
             waiting = file.read(footer)
             length = header + len(waiting)

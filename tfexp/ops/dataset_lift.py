@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -60,13 +61,13 @@ Rule = Callable[["_Lifting", Operation, list[_Lifted]], list[Tensor]]
 def lifted(ctx: Any, named: Any, arguments: Sequence[Any]) -> Callable[[Sequence[np.ndarray]], list[np.ndarray]] | None:
     """The function of a node as a function of blocks: stacked components in, stacked results out. None if not liftable."""
     call = ctx.function(named)
-    try:
-        lifting = _Lifting(call.function, len(arguments))
-    except _NotLiftableError:
+    if call not in _liftings:
+        _liftings[call] = _lift(call, len(arguments))
+    lifting = _liftings[call]
+    if lifting is None:
         return None
-    of_blocks = call.rebound(lifting.function)
+    of_blocks, many = lifting
     captured = [kept(value) for value in arguments]
-    many = lifting.many
 
     def function(block: Sequence[np.ndarray]) -> list[np.ndarray]:
         results = of_blocks([*block, *captured])
@@ -79,6 +80,19 @@ def lifted(ctx: Any, named: Any, arguments: Sequence[Any]) -> Callable[[Sequence
         ]
 
     return function
+
+
+# Of the functions that a node has bound: a node that makes a data set again and again lifts its function once.
+_liftings: WeakKeyDictionary[Any, tuple[Any, list[bool]] | None] = WeakKeyDictionary()
+
+
+def _lift(call: Any, captured: int) -> tuple[Any, list[bool]] | None:
+    """The lifted function, bound, and which of its results have the new axis."""
+    try:
+        lifting = _Lifting(call.function, captured)
+    except _NotLiftableError:
+        return None
+    return call.rebound(lifting.function), lifting.many
 
 
 class _Lifting:

@@ -65,9 +65,7 @@ class ElementFunction:
     def fresh(self) -> ElementFunction:
         """The same function; random numbers begin anew."""
         function = self._call.function
-        if not any(op.op_def.is_stateful for op in function.body._operations):
-            return self
-        return ElementFunction(self._call.rebound(function), self._captured)
+        return ElementFunction(self._call.rebound(function), self._captured) if function.remembers else self
 
 
 def with_arguments(ctx: Any, function: Any, arguments: Sequence[Any]) -> ElementFunction:

@@ -69,6 +69,9 @@ class EagerVariable(RefVariable):
         self.assign(value)
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+        """Set the value. ValueError for one of another shape."""
+        value = convert_to_tensor(value, dtype=self.dtype, name="value")
+        self.shape.assert_is_compatible_with(value.shape)
         state.assign(self._variable, value, use_locking=use_locking)
         return self if read_value else None
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -45,6 +46,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return reduced_gradients(x, y, grad, grad)
 
 
+@takes_composites
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y; strings are joined. `tf.add`."""
     with name_scope(name, "Add", [x]) as scope:
@@ -338,6 +340,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return reduced_gradients(x, y, grad_x, grad_y)
 
 
+@takes_composites
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x to the power y. `tf.pow`."""
     with name_scope(name, "Pow", [x]) as scope:

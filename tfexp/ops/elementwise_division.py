@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
@@ -316,6 +317,7 @@ def quotient_dtype(dtype: DType) -> DType:
     return real
 
 
+@takes_composites
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python 3 divides: integers become floats (of 64 bits for 32-bit integers). `tf.truediv`.
 
@@ -333,6 +335,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         return real_div(x, y, name=scope)
 
 
+@takes_composites
 def div(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python 2 divides: floored for integers, real for floats. `tf.div`."""
     with name_scope(name, "div", [x, y]) as scope:

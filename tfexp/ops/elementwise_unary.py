@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -40,6 +41,7 @@ def _(op: Operation, grad: Tensor) -> Tensor:
     return grad * sign(op.inputs[0])
 
 
+@takes_composites
 def abs(x: Any, name: str | None = None) -> Tensor:
     """|x|: for complex x a real tensor. `tf.abs`."""
     with name_scope(name, "Abs", [x]) as scope:

@@ -124,7 +124,7 @@ def safe_embedding_lookup_sparse(
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     dtype = None if sparse_weights is None else sparse_weights.dtype
     tables = [_table(w, dtype) for w in embedding_weights]
-    parts = sparse_ids.parts + ([] if sparse_weights is None else sparse_weights.parts)
+    parts = sparse_ids.parts + (() if sparse_weights is None else sparse_weights.parts)
     with name_scope(name, "embedding_lookup", [*tables, *parts]) as scope:
         dims = sparse_ids.dense_shape
         known = dims.get_shape().known_dims[0]  # type: ignore[index]  # a vector

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,11 @@ from tfexp.ops.elementwise_binary import squared_difference
 from tfexp.ops.elementwise_unary import abs as abs_op
 from tfexp.ops.elementwise_unary import log, square
 from tfexp.ops.image_dtype import convert_image_dtype
+from tfexp.ops.nn_activation import relu
 from tfexp.ops.nn_conv import depthwise_conv2d
+from tfexp.ops.nn_pool import avg_pool
 from tfexp.ops.nn_softmax import softmax
-from tfexp.ops.reduce import reduce_all, reduce_mean, reduce_sum
+from tfexp.ops.reduce import reduce_all, reduce_mean, reduce_prod, reduce_sum
 
 
 def total_variation(images: Any, name: str | None = None) -> Tensor:
@@ -135,6 +138,53 @@ def ssim(
         img2 = convert_image_dtype(img2, dtypes.float32)
         per_channel, _ = _ssim_per_channel(img1, img2, largest, filter_size, filter_sigma, k1, k2)
         return reduce_mean(per_channel, [-1])
+
+
+_POWERS = 0.0448, 0.2856, 0.3001, 0.2363, 0.1333
+
+
+def ssim_multiscale(
+    img1: Any,
+    img2: Any,
+    max_val: Any,
+    power_factors: Sequence[float] = _POWERS,
+    filter_size: int = 11,
+    filter_sigma: float = 1.5,
+    k1: float = 0.01,
+    k2: float = 0.03,
+) -> Tensor:
+    """Similarity of structure at several scales, each half as large as the one before, weighed by `power_factors`.
+
+    A number for each image. Wang et al., "Multiscale structural similarity" (2003). Source: `tf.image.ssim_multiscale`.
+    """
+    with name_scope(None, "MS-SSIM", [img1, img2]):
+        img1, img2 = convert_to_tensor(img1, name="img1"), convert_to_tensor(img2, name="img2")
+        _, _, checks = _checks_of_pair(img1, img2)
+        with control_dependencies(checks):
+            img1 = identity(img1)
+        largest = convert_image_dtype(cast(max_val, img1.dtype), dtypes.float32)
+        pair = [convert_image_dtype(image, dtypes.float32) for image in (img1, img2)]
+        parts = []
+        for scale in range(len(power_factors)):
+            if scale:
+                pair = [_halved(image) for image in pair]
+            similar, structure = _ssim_per_channel(pair[0], pair[1], largest, filter_size, filter_sigma, k1, k2)
+            parts.append(relu(structure))
+        # Luminance counts at the last scale alone.
+        parts[-1] = relu(similar)
+        weighted = get_op("Pow")(stack(parts, axis=-1), convert_to_tensor(list(power_factors), dtypes.float32))
+        return reduce_mean(reduce_prod(weighted, [-1]), [-1])
+
+
+def _halved(image: Tensor) -> Tensor:
+    """The means of squares of 2 by 2 pixels, a last odd row or column counting twice."""
+    dims = shape(image)
+    flat = reshape(image, concat([[-1], dims[-3:]], 0))
+    sides: Any = shape(flat)
+    odd = sides[1:3] % 2
+    more = stack([[0, 0], stack([0, odd[0]]), stack([0, odd[1]]), [0, 0]])
+    smaller = avg_pool(pad(flat, more, mode="SYMMETRIC"), [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+    return reshape(smaller, concat([dims[:-3], shape(smaller)[1:]], 0))
 
 
 def _gaussian_kernel(filter_size: Tensor, sigma: Tensor) -> Tensor:

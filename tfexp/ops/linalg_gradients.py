@@ -104,15 +104,25 @@ def _(op: Operation, grad_e: Tensor, grad_v: Tensor) -> Tensor:
 
 @linalg.qr_op.gradient
 def _(op: Operation, grad_q: Tensor, grad_r: Tensor) -> Tensor:
-    # Walter and Lehmann, "Algorithmic differentiation of linear algebra functions": for A with full column rank,
-    # grad_A = (grad_Q + Q copyltu(R grad_R^H - grad_Q^H Q)) R^-H, copyltu mirroring the lower triangle.
+    # A wide matrix is [X, Y] = Q [U, V] with X = Q U as below and V = Q^H Y, by which Q has a second gradient, Y grad_V^H.
     q, r = op.outputs
     rows, columns = (r.shape.as_list() if r.shape.ndims else [None, None])[-2:]
-    if rows is None or columns is None or rows != columns:
+    if rows is None or columns is None or rows > columns:
         raise NotImplementedError(
-            f"{op.name}: the gradient of Qr needs static shapes, and no more columns than rows (and with full_matrices, as "
-            "many)"
+            f"{op.name}: the gradient of Qr needs static shapes, and with full_matrices no more rows than columns"
         )
+    if rows == columns:
+        return _square_factor_gradient(q, r, grad_q, grad_r)
+    beside, grad_v = op.inputs[0][..., rows:], grad_r[..., rows:]
+    grad_q = grad_q + matmul(beside, grad_v, adjoint_b=True)
+    grad_x = _square_factor_gradient(q, r[..., :rows], grad_q, grad_r[..., :rows])
+    return array_join.concat([grad_x, matmul(q, grad_v)], -1)
+
+
+def _square_factor_gradient(q: Tensor, r: Tensor, grad_q: Tensor, grad_r: Tensor) -> Tensor:
+    """The gradient of A = Q R for square R, which is to say A of full column rank."""
+    # Walter and Lehmann, "Algorithmic differentiation of linear algebra functions":
+    # grad_A = (grad_Q + Q copyltu(R grad_R^H - grad_Q^H Q)) R^-H, copyltu mirroring the lower triangle.
     middle = matmul(r, grad_r, adjoint_b=True) - matmul(grad_q, q, adjoint_a=True)
     below = matrix_set_diag(matrix_band_part(middle, -1, 0), array_fill.zeros_like(matrix_diag_part(middle)))
     mirrored = matrix_band_part(middle, -1, 0) + _adjoint(below)
@@ -130,11 +140,17 @@ def _(op: Operation, grad_s: Tensor, grad_u: Tensor, grad_v: Tensor) -> Tensor:
     if not op.get_attr("compute_uv"):
         _, u, v = linalg.svd(x, compute_uv=True)
         return matmul(u, matmul(matrix_diag(grad_s), v, adjoint_b=True))
+    s, u, v = op.outputs
     if op.get_attr("full_matrices"):
         dims = x.shape.known_dims
-        if dims is None or dims[-1] is None or dims[-1] != dims[-2]:
-            raise NotImplementedError(f"{op.name}: the gradient of Svd with full_matrices is for square matrices")
-    s, u, v = op.outputs
+        # The vectors beyond the smaller side are any basis of a space: nothing but signs only where it has one dimension.
+        if dims is None or dims[-1] is None or dims[-2] is None or abs(dims[-1] - dims[-2]) > 1:
+            raise NotImplementedError(
+                f"{op.name}: the gradient of Svd with full_matrices is for matrices whose sides differ by 1 at most"
+            )
+        count = min(dims[-1], dims[-2])
+        u, grad_u = _of_values(u, grad_u, count)
+        v, grad_v = _of_values(v, grad_v, count)
     weights = _differences(s * s)
     diagonal = matrix_diag(s)
     inverse = matrix_diag(reciprocal(s))
@@ -147,6 +163,12 @@ def _(op: Operation, grad_s: Tensor, grad_u: Tensor, grad_v: Tensor) -> Tensor:
     outside_u = matmul(grad_u - matmul(u, ut_gu), inverse)
     outside_v = matmul(grad_v - matmul(v, vt_gv), inverse)
     return matmul(matmul(u, middle) + outside_u, v, adjoint_b=True) + matmul(u, outside_v, adjoint_b=True)
+
+
+def _of_values(vectors: Tensor, grad: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The first `count` vectors and their gradient, with what the others have to say: they turn with these, orthogonal."""
+    kept, rest = vectors[..., :count], vectors[..., count:]
+    return kept, grad[..., :count] - matmul(rest, matmul(grad[..., count:], kept, adjoint_a=True))
 
 
 @linalg.cross_op.gradient

@@ -12,8 +12,9 @@ from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
 from tfexp.core.workers import are_alone, share
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, broadcast, cast, complex_numbers, reduce
 from tfexp.ops.shape_rules import merged_dims, with_rank, with_rank_at_least
@@ -284,6 +285,13 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     ]
 
 
+def _are_matrices_now(*tensors: Any) -> bool:
+    """Whether these are values of two dimensions, to be multiplied at once: then there is nothing to convert or to name."""
+    return get_default_graph().is_eager and all(
+        type(tensor) is EagerTensor and getattr(tensor._value, "ndim", None) == 2 for tensor in tensors
+    )
+
+
 def matmul(
     a: Any,
     b: Any,
@@ -300,6 +308,8 @@ def matmul(
     `transpose_*` and `adjoint_*` (transposed and conjugated) apply to an argument first. Raises ValueError when both are
     asked for, or when dimensions do not fit.
     """
+    if _are_matrices_now(a, b) and not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse):
+        return mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
     with name_scope(name, "MatMul", [a, b]) as scope:
         for letter, transposed, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
             if transposed and adjoint:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.eager_tensor import EagerTensor
+from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import comparison, elementwise_binary, elementwise_division, elementwise_unary, logical, matmul, slicing
 
@@ -68,6 +69,10 @@ _LATE = ("and", "or", "xor")
 
 def _left(scope_name: str, function: Binary) -> Callable[[Any, Any], Any]:
     def operate(x: Any, y: Any) -> Any:
+        if type(x) is EagerTensor and get_default_graph().is_eager:  # nothing has a name from its scope
+            if type(y) is not EagerTensor and scope_name not in _LATE:
+                y = convert_to_tensor(y, dtype_hint=x._dtype.base_dtype, name="y")
+            return function(x, y, name=scope_name)
         with name_scope(None, scope_name, [x, y]) as scope:
             x = convert_to_tensor(x, name="x")
             if scope_name not in _LATE:

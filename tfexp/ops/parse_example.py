@@ -240,10 +240,11 @@ def _check_kinds(batch: _Batch, key: bytes, kind: int, column: Column, dense: bo
 def _sparse(batch: _Batch, key: bytes, kind: int, column: Column) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     _check_kinds(batch, key, kind, column)
     counts = column.counts
-    inner = np.arange(len(column.values)) - np.repeat(np.cumsum(counts) - counts, counts)
+    inner = np.arange(len(column.values), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
     if not batch.shape:
-        return inner[:, None].astype(np.int64), column.values, np.array([len(inner)], np.int64)
-    indices = np.stack([np.repeat(np.arange(len(counts)), counts), inner], axis=1).astype(np.int64)
+        return inner[:, None], column.values, np.array([len(inner)], np.int64)
+    indices = np.empty((len(inner), 2), np.int64)
+    indices[:, 0], indices[:, 1] = np.repeat(np.arange(len(counts)), counts), inner
     return indices, column.values, np.array([len(counts), counts.max(initial=0)], np.int64)
 
 

@@ -17,9 +17,10 @@ from google.protobuf.message import DecodeError
 from tfexp.core import dtypes
 from tfexp.core.errors import DataLossError, InvalidArgumentError, OpError, UnimplementedError
 from tfexp.core.waiting import Promise, Waiting, in_turn
+from tfexp.formats.compressed_file import ByteStream, open_stream
 from tfexp.formats.file_errors import file_error
 from tfexp.formats.protos.reader_state import ReaderBaseState
-from tfexp.formats.tfrecord import ByteStream, open_stream, read_records
+from tfexp.formats.tfrecord import read_records
 from tfexp.ops.queue_resource import Queue
 
 # Key, value, and whether the work is done with this record.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
@@ -272,6 +273,7 @@ def known_scalar(result: Tensor, axis: Any, keepdims: bool) -> Tensor:
     return result
 
 
+@takes_composites
 def reduce_sum(
     input_tensor: Any,
     axis: Any = None,
@@ -284,6 +286,7 @@ def reduce_sum(
     return _reduce(sum_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@takes_composites
 def reduce_mean(
     input_tensor: Any,
     axis: Any = None,
@@ -296,6 +299,7 @@ def reduce_mean(
     return _reduce(mean_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@takes_composites
 def reduce_prod(
     input_tensor: Any,
     axis: Any = None,
@@ -308,6 +312,7 @@ def reduce_prod(
     return _reduce(prod_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@takes_composites
 def reduce_max(
     input_tensor: Any,
     axis: Any = None,
@@ -320,6 +325,7 @@ def reduce_max(
     return _reduce(max_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@takes_composites
 def reduce_min(
     input_tensor: Any,
     axis: Any = None,
@@ -332,6 +338,7 @@ def reduce_min(
     return _reduce(min_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@takes_composites
 def reduce_all(
     input_tensor: Any,
     axis: Any = None,
@@ -344,6 +351,7 @@ def reduce_all(
     return _reduce(all_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
+@takes_composites
 def reduce_any(
     input_tensor: Any,
     axis: Any = None,

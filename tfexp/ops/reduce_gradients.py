@@ -46,7 +46,7 @@ def kept_shape(input_shape: Any, axes: Any) -> Any:
     axes = (cast.cast(axes, dtypes.int32) + rank) % rank
     axes_shape = array.shape(axes)
     return get_op("DynamicStitch")(
-        [array_fill.range(rank), axes], [input_shape, array_fill.ones(axes_shape, dtype=dtypes.int32)]
+        [array_fill.range(rank), axes], [input_shape, array_fill.ones(axes_shape, dtype=input_shape.dtype)]
     )
 
 

@@ -15,7 +15,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_slice import strided_index
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.slicing import slice_of
+from tfexp.ops.slicing import sliced_by_op
 from tfexp.ops.state import buffer_of, shape_text
 
 _MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
@@ -80,7 +80,7 @@ def assignable_slice(variable: Any, key: Any) -> Tensor:
 
     A boolean mask selects, but cannot be assigned to.
     """
-    part = slice_of(variable.value(), key)
+    part = sliced_by_op(variable.value(), key)
     if part.op.type == "StridedSlice":
         _, begin, end, strides = part.op.inputs
         masks = {name: part.op.attrs[name] for name in _MASKS}

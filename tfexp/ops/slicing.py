@@ -10,8 +10,10 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.core.shape import Dimension
+from tfexp.graph import tape
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.eager_tensor import EagerOperation, EagerTensor
+from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_mask, cast
 
@@ -23,6 +25,15 @@ def slice_of(tensor: Any, key: Any) -> Tensor:
 
     Raises TypeError for other indices; ValueError where they cannot fit the static shape.
     """
+    if type(tensor) is EagerTensor:
+        found = _slice_now(tensor, key)
+        if found is not None:
+            return found
+    return sliced_by_op(tensor, key)
+
+
+def sliced_by_op(tensor: Any, key: Any) -> Tensor:
+    """The same, always as the result of an op that can be looked at."""
     tensor = convert_to_tensor(tensor)
     if _is_mask(key):
         return array_mask.boolean_mask(tensor, key)
@@ -30,6 +41,36 @@ def slice_of(tensor: Any, key: Any) -> Tensor:
     for item in key if isinstance(key, (list, tuple)) else [key]:
         spec.add(item)
     return spec.apply(tensor)
+
+
+def _slice_now(tensor: EagerTensor, key: Any) -> EagerTensor | None:
+    """The slice of a value by plain integers and slices, which mean the same to NumPy, in eager execution. None where it is
+    not that, or the key does not fit, for which TensorFlow has words.
+    """
+    value = tensor._value
+    if type(value) is not np.ndarray or value.dtype == object or not get_default_graph().is_eager:
+        return None
+    if type(key) is not int and not all(_is_plain(item) for item in (key if type(key) is tuple else (key,))):
+        return None
+    try:
+        result = EagerTensor(value[key], tensor._dtype, tensor._world)
+    except (IndexError, ValueError):
+        return None
+    if tape.recording.tapes:
+        spec = _Spec()
+        for item in key if type(key) is tuple else (key,):
+            spec.add(item)
+        op = get_op("StridedSlice")
+        vectors = [tensor._world.value(np.asarray(part, np.int32), dtypes.int32) for part in spec.vectors()]
+        types = {"T": tensor._dtype, "Index": dtypes.int32}
+        tape.record(EagerOperation(tensor._world, op, op.name, [tensor, *vectors], {**types, **spec.masks}, [result]))
+    return result
+
+
+def _is_plain(item: Any) -> bool:
+    if type(item) is slice:
+        return all(part is None or type(part) is int for part in (item.start, item.stop, item.step))
+    return type(item) is int or item is None or item is Ellipsis
 
 
 def _is_mask(key: Any) -> bool:
@@ -80,10 +121,14 @@ class _Spec:
         open_ends = [mask for mask, part in zip(("begin_mask", "end_mask"), given, strict=False) if part is None]
         self._add(start, stop, step, *open_ends)
 
+    def vectors(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """The beginnings, the ends and the strides."""
+        return self.begin, self.end, self.strides
+
     def apply(self, tensor: Tensor) -> Tensor:
         with name_scope(None, "strided_slice", [tensor, *self.begin, *self.end, *self.strides]) as scope:
             if self.begin:
-                vectors = [_packed(part) for part in (self.begin, self.end, self.strides)]
+                vectors = [_packed(part) for part in self.vectors()]
                 if any(v.dtype.base_dtype is dtypes.int64 for v in vectors):
                     vectors = [cast.cast(v, dtypes.int64) for v in vectors]
             else:

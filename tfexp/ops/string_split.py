@@ -42,10 +42,10 @@ string_split_v2_op.not_differentiable()
 def _sparse(texts: Any, split: Callable[[bytes], list[bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = [split(text) for text in texts_of(texts)]
     counts = np.fromiter(map(len, rows), np.int64, len(rows))
-    row = np.repeat(np.arange(len(rows)), counts)
-    column = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
     values = [part for parts in rows for part in parts]
-    indices = np.stack([row, column], axis=1).astype(np.int64)
+    indices = np.empty((len(values), 2), np.int64)
+    indices[:, 0] = np.arange(len(rows)).repeat(counts)
+    indices[:, 1] = np.arange(len(values)) - (counts.cumsum() - counts).repeat(counts)
     return indices, string_array(values, (len(values),)), np.array([len(rows), counts.max(initial=0)], np.int64)
 
 
@@ -84,14 +84,12 @@ def string_split(
     sep: Any = None,
     skip_empty: bool = True,
     delimiter: Any = None,
-    result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> Any:
     """The parts of each string of a vector between the bytes of the delimiter (a blank), as a SparseTensor.
 
     An empty delimiter gives the single bytes. Empty parts are left out if `skip_empty`. Source: `tf.string_split`.
     """
-    _only_sparse(result_type)
     delimiter = (" " if sep is None else sep) if delimiter is None else delimiter
     with name_scope(name, "StringSplit", [source]):
         strings = convert_to_tensor(source, dtypes.string)
@@ -102,7 +100,6 @@ def strings_split(
     input: Any = None,
     sep: Any = None,
     maxsplit: int = -1,
-    result_type: str = "SparseTensor",
     source: Any = None,
     name: str | None = None,
 ) -> Any:
@@ -110,15 +107,9 @@ def strings_split(
 
     At most `maxsplit` splits are made of a string, if that is above 0. Source: `tf.strings.split`.
     """
-    _only_sparse(result_type)
     with name_scope(name, "StringSplit", [input if source is None else source]):
         strings = convert_to_tensor(input if source is None else source, dtypes.string)
         if strings.shape.rank == 0:
             strings = expand_dims(strings, 0)
         separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
         return SparseTensor(*string_split_v2_op(strings, separator, maxsplit=maxsplit))
-
-
-def _only_sparse(result_type: str) -> None:
-    if result_type != "SparseTensor":
-        raise ValueError(f"result_type must be 'SparseTensor': ragged tensors are not supported, got {result_type!r}")

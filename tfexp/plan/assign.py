@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import InvalidArgumentError
@@ -22,6 +22,20 @@ from tfexp.plan.gpu import has_gpu_kernel
 
 _VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})
 _SHARED_KINDS = ("resource", "variant")
+
+
+class Places(Protocol):
+    """Who says where nodes are."""
+
+    def place(self, ops: Iterable[Operation]) -> None: ...
+
+    def __getitem__(self, op: Operation) -> str: ...
+
+    def device_for(self, name: str, op: Op, attrs: Mapping[str, Any], wanted: str, origin: Operation | None) -> str: ...
+
+    def is_heavy(self, op: Operation) -> bool:
+        """Whether the node is known to take longer than a request to another task."""
+        ...
 
 
 class Assignment:
@@ -53,7 +67,7 @@ class Assignment:
         with self._lock:
             new = [op for op in ops if op not in self._device_of]
             # With one device, who has to be with whom is no question.
-            for group in _groups(new) if len(self._names) > 1 else [[op] for op in new]:
+            for group in colocated(new) if len(self._names) > 1 else [[op] for op in new]:
                 device = self._device_for(group)
                 self._device_of.update((op, device) for op in group)
         if self._log is not None:
@@ -63,6 +77,19 @@ class Assignment:
     def device_for(self, name: str, op: Op, attrs: Mapping[str, Any], wanted: str, origin: Operation | None) -> str:
         """The device of a node that is no operation of the graph; not remembered."""
         return self._choose(name, origin, [(op, attrs)], DeviceName.parse(wanted), self._home)
+
+    def is_heavy(self, op: Operation) -> bool:
+        """What nodes take is not the simple placer's business."""
+        return False
+
+    def choices(self, op: Operation) -> list[str]:
+        """The devices that the node may be on, by its name for one and its kernels; without any, where it is already."""
+        matching = self._matching(DeviceName.parse(op.device) if op.device else DeviceName())
+        nodes = [(op.op_def, op._attrs)]
+        return [self._names[n] for n in matching if self._has_kernels(n, nodes)] or [self._device_of[op]]
+
+    def _has_kernels(self, device: int, nodes: Sequence[tuple[Op, Mapping[str, Any]]]) -> bool:
+        return self._parsed[device].device_type != "GPU" or all(has_gpu_kernel(op, attrs) for op, attrs in nodes)
 
     def _device_for(self, group: list[Operation]) -> str:
         wanted = DeviceName()
@@ -115,8 +142,11 @@ class Assignment:
             origin,
             f"{prefix}{{{{node {name}}}}} was explicitly assigned to {wanted} but available devices are "
             f"[ {', '.join(sorted(self._names))} ]. Make sure the device specification refers to a valid device."
-            + (" The requested device appears to be a GPU, but there is none." if wanted.device_type == "GPU" else ""),
+            + (" The requested device appears to be a GPU, but there is none." if self._lacks_gpus(wanted) else ""),
         )
+
+    def _lacks_gpus(self, wanted: DeviceName) -> bool:
+        return wanted.device_type == "GPU" and all(device.device_type != "GPU" for device in self._parsed)
 
     def _matching(self, wanted: DeviceName) -> list[int]:
         return [n for n, device in enumerate(self._parsed) if wanted.matches(device)]
@@ -132,7 +162,7 @@ class Assignment:
             return elsewhere, device.job or "", device.task or 0, device.device_type != "GPU", n
 
         for n in sorted(candidates, key=rank):
-            if self._parsed[n].device_type != "GPU" or all(has_gpu_kernel(op, attrs) for op, attrs in nodes):
+            if self._has_kernels(n, nodes):
                 return self._names[n]
         return None
 
@@ -178,7 +208,8 @@ def _takes_ref(op: Operation) -> list[bool]:
     return flags
 
 
-def _groups(ops: list[Operation]) -> list[list[Operation]]:
+def colocated(ops: list[Operation]) -> list[list[Operation]]:
+    """The nodes, grouped by who has to be with whom."""
     parent: dict[Operation, Operation] = {op: op for op in ops}
 
     def root(op: Operation) -> Operation:

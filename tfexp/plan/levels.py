@@ -33,7 +33,8 @@ class Levels:
     of its task has a copy of that wants one. InvalidArgumentError for a graph with a cycle.
 
     A node that may have to wait for other steps (a dequeue) is in a stage by itself, `alone`, where that lets nodes go on,
-    here or on other tasks, that would have to wait with it. `by_feeds`: feeds come bit by bit, so nodes that wait for other
+    here or on other tasks, that would have to wait with it. `is_heavy`: what is worth a request of its own, so that others
+    compute at the same time. `by_feeds`: feeds come bit by bit, so nodes that wait for other
     feeds are in other stages.
     """
 
@@ -46,7 +47,9 @@ class Levels:
         repeatable: set[Operation],
         kept: set[Operation],
         by_feeds: bool = False,
+        is_heavy: Callable[[Operation], bool] = lambda op: False,
     ):
+        self._is_heavy = is_heavy
         self._ops, self._fed, self._task = ops, fed, task
         self._by_feeds = by_feeds
         self._feeds: dict[Operation, frozenset[str]] = {}  # what has to be fed before the group of a node can run
@@ -142,6 +145,7 @@ class Levels:
             if (
                 single
                 and op not in self._kept
+                and not self._is_heavy(op)
                 and after
                 and all(self._task[r] == self._task[op] and r not in self._repeatable for r in after)
             ):

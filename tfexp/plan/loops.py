@@ -16,6 +16,7 @@ from tfexp.core.errors import InternalError, InvalidArgumentError, Unimplemented
 from tfexp.core.kernel import Kernel
 from tfexp.core.op import Arg, Op
 from tfexp.plan.ir import SWITCHES, Draft, LoopDraft, Node, Value, drafts_within, is_pure, ref_flags
+from tfexp.plan.loop_waits import let_go
 
 _ENTERS = frozenset({"Enter", "RefEnter"})
 _EXITS = frozenset({"Exit", "RefExit"})
@@ -34,6 +35,7 @@ def contract_loops(draft: Draft) -> None:
     if not any(node.type in _ENTERS for node in draft.nodes):
         return
     frames = _frames(draft)
+    let_go(draft, frames)
     replaced: dict[Node, Node] = {}
     draft.nodes = _contract(draft.nodes, (), frames, replaced)
     for node in draft.nodes:

@@ -30,7 +30,7 @@ from tfexp.graph.calls import called_functions
 from tfexp.graph.graph import PRODUCER_VERSION
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.assign import Assignment
+from tfexp.plan.assign import Places
 from tfexp.plan.branches import Branches, Conditions, Taken
 from tfexp.plan.cohesion import MERGES, PASSING_ON, Groups
 from tfexp.plan.levels import Levels
@@ -102,7 +102,7 @@ def partition(
     fetches: Sequence[Tensor],
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
-    assignment: Assignment,
+    assignment: Places,
     incarnations: dict[str, int],
     client_device: str,
     by_feeds: bool = False,
@@ -120,7 +120,7 @@ class _Partitioner:
         fetches: Sequence[Tensor],
         targets: Sequence[Operation],
         feeds: Sequence[Tensor],
-        assignment: Assignment,
+        assignment: Places,
         incarnations: dict[str, int],
         client_device: str,
         by_feeds: bool,
@@ -144,7 +144,9 @@ class _Partitioner:
                     self.repeatable.add(op)
         self._give_joints_a_task(set(targets))
         kept = set(targets) | {t.op for t in self.fetches}
-        self.levels = Levels(self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds)
+        self.levels = Levels(
+            self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds, assignment.is_heavy
+        )
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
         self.front: dict[Edge, str] = {}  # what is sent in the place of a value that may be dead,
         self.behind: dict[Edge, str] = {}  # and what stands for it where it is received

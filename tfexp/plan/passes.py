@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.assign import Assignment
+from tfexp.plan.assign import Places
 from tfexp.plan.bind import bind
 from tfexp.plan.buffers import assign_buffers
 from tfexp.plan.freeze import freeze
@@ -16,6 +16,7 @@ from tfexp.plan.functions import expand_functions
 from tfexp.plan.fuse import fuse
 from tfexp.plan.ir import Draft, drafts_within
 from tfexp.plan.loops import contract_loops
+from tfexp.plan.memory import check_memory
 from tfexp.plan.order import order
 from tfexp.plan.place import place
 from tfexp.plan.plan import PassRecord, Plan
@@ -54,13 +55,15 @@ def make_plan(
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
     feed_shapes: Sequence[TensorShape],
-    assignment: Assignment,
+    assignment: Places,
     optimise: bool,
     threads: int = 1,
+    memory: Mapping[str, int] | None = None,
 ) -> Plan:
     """The plan of the step that computes `fetches` and runs `targets`, given `feeds` of these (perhaps partial) shapes.
 
-    `threads`: how many may run nodes of the step at the same time.
+    `threads`: how many may run nodes of the step at the same time. `memory`: bytes that devices have, by name; a step that
+    needs more is a ResourceExhaustedError.
     Without `optimise` every node of the pruned graph is a step, which is quick to make and independent of the shapes.
     """
     began = time.perf_counter()
@@ -79,6 +82,8 @@ def make_plan(
     ]
     if optimise:
         passes.extend(_optimising(threads))
+        if memory:
+            passes.append(("memory", lambda d: check_memory(d, memory, next(iter(memory)))))
     for name, run in passes:
         before, began = len(draft.nodes), time.perf_counter()
         run(draft)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.plan.assign import Assignment
+from tfexp.plan.assign import Places
 from tfexp.plan.ir import Draft, Node
 
 
-def place(draft: Draft, assignment: Assignment) -> None:
+def place(draft: Draft, assignment: Places) -> None:
     """InvalidArgumentError for devices that are not there or lack a kernel."""
     assignment.place([node.origin for node in draft.nodes if _is_as_built(node)])
     for node in draft.nodes:

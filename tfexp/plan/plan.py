@@ -105,6 +105,14 @@ class Section:
     def stop(self) -> int:
         return self.strands[-1].stop
 
+    def __len__(self) -> int:
+        """How many steps it has."""
+        return self.stop - self.strands[0].start
+
+    def positions(self) -> range:
+        """Its steps: strand by strand, with nothing between them."""
+        return range(self.strands[0].start, self.stop)
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import workers
+from tfexp.core.errors import ResourceExhaustedError
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.waiting import Waiting
 from tfexp.plan.codegen import Source, generate, is_handle
+from tfexp.plan.memory import in_words
 from tfexp.plan.plan import Plan, Step
 from tfexp.runtime.cpu import flush_denormals, restore_denormals
 from tfexp.runtime.executor import Interpreter, bind_kernel, hand_out, make_scratch
@@ -121,9 +123,21 @@ class Compiled:
     def _bind_part(self, plan: Plan) -> PartRunner:
         return compile_plan(plan, self._resources).run
 
+    def _make_arenas(self) -> list[np.ndarray]:
+        """New memory for the plan's buffers; ResourceExhaustedError, naming the largest, if there is not enough."""
+        try:
+            return [aligned_empty((size,), np.uint8) for size in self.plan.buffers]
+        except MemoryError:
+            users = {slot.buffer: f"{slot.name}: {slot.dtype.name}{slot.shape}" for slot in reversed(self.plan.slots)}
+            largest = sorted(enumerate(self.plan.buffers), key=lambda buffer: -buffer[1])[:5]
+            named = "".join(f"\n\t{in_words(size)} {users.get(number, '')}" for number, size in largest)
+            raise ResourceExhaustedError(
+                None, None, f"OOM when allocating the {in_words(sum(self.plan.buffers))} of a step's buffers:{named}"
+            ) from None
+
     def _make_frame(self) -> Callable[..., Any]:
         names = dict(self._shared)
-        arenas = [aligned_empty((size,), np.uint8) for size in self.plan.buffers]
+        arenas = self._make_arenas()
         # One array object for all values of a shape in a buffer: for distinct views of the same memory, NumPy would
         # have to find out each time whether they overlap.
         views: dict[Any, np.ndarray] = {}

@@ -52,6 +52,12 @@ def threads() -> int:
     return max(1, cores() // _tasks)
 
 
+def step_threads(config: Any) -> int:
+    """The threads that run a step's heavy nodes, in a session with this ConfigProto."""
+    own = _from_environment() or config.intra_op_parallelism_threads or threads()
+    return min(config.inter_op_parallelism_threads or own, own)
+
+
 def share_cores(tasks: int) -> None:
     """Say that `tasks` tasks share this host's cores, and let BLAS follow. ValueError for less than one."""
     global _tasks

@@ -11,6 +11,7 @@ from tfexp.core.device import DeviceName
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.formats.protos import devices as device_messages
 from tfexp.graph.operation import Operation
+from tfexp.runtime.device_memory import memory_limits
 
 TASK = "/job:localhost/replica:0/task:0"
 CPU = f"{TASK}/device:CPU:0"
@@ -62,7 +63,7 @@ def log_placement(op: Operation, device: str) -> None:
 class DeviceAttributes:
     """A device of a session: full name, type, memory limit in bytes, incarnation. Source: `_DeviceAttributes`, TF 1.15."""
 
-    def __init__(self, name: str, memory_limit_bytes: int = 268435456, incarnation: int = 0):
+    def __init__(self, name: str, memory_limit_bytes: int, incarnation: int = 0):
         self._name = name
         self._memory_limit_bytes = memory_limit_bytes
         self._incarnation = incarnation
@@ -97,7 +98,8 @@ class DeviceAttributes:
 
 def list_local_devices(session_config: Any = None) -> list[Any]:
     """This process's devices as DeviceAttributes messages. Source: `device_lib.list_local_devices`, TF 1.15."""
-    listed = [DeviceAttributes(name.removeprefix(TASK)) for name in local_devices(session_config)]
+    limits = memory_limits(local_devices(session_config), session_config)
+    listed = [DeviceAttributes(name.removeprefix(TASK), limit) for name, limit in limits.items()]
     return [
         device_messages.DeviceAttributes(
             name=device.name,

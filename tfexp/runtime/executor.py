@@ -14,7 +14,7 @@ from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import group_inputs
 from tfexp.core.waiting import NOTHING, Waiting
-from tfexp.plan.plan import Keep, Plan, Step
+from tfexp.plan.plan import Keep, Plan, Section, Step
 from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.failures import as_op_error, uninitialized
@@ -89,12 +89,17 @@ def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any
 
 
 class Progress:
-    """How far a step has come: the values so far, which steps have run, which turned out dead."""
+    """How far a step has come: the values so far, which steps have run, which turned out dead.
 
-    __slots__ = ("dead", "done", "values")
+    `readers`: how many steps are still to read each value, and one more for what is fetched or constant. A value that
+    nobody is to read any more is let go of.
+    """
 
-    def __init__(self, values: list[Any]):
+    __slots__ = ("dead", "done", "readers", "values")
+
+    def __init__(self, values: list[Any], readers: list[int]):
         self.values = values
+        self.readers = readers
         self.done: set[int] = set()
         self.dead: set[int] = set()
 
@@ -105,7 +110,11 @@ class Interpreter:
     def __init__(self, plan: Plan, resources: AnyResources):
         self.plan = plan
         self._steps = [BoundStep(step, resources) for step in plan.steps]
+        self._sections = {section.strands[0].start: section for section in plan.sections}
         self._initial = [slot.constant for slot in plan.slots]
+        self._readers = [int(slot.constant is not None) for slot in plan.slots]
+        for i in (*(i for step in plan.steps for i in step.inputs), *(fetch.slot for fetch in plan.fetches)):
+            self._readers[i] += 1
 
     def run(self, fed: Sequence[np.ndarray], state: StepState | None = None, trace: Trace | None = None) -> list[Any]:
         """The fetched values. Raises OpErrors that name the node; every kernel's first result is held to its contract."""
@@ -138,7 +147,7 @@ class Interpreter:
 
     def begin(self) -> Progress:
         """A step of which nothing has run."""
-        return Progress(list(self._initial))
+        return Progress(list(self._initial), list(self._readers))
 
     def advance(
         self, progress: Progress, positions: Iterable[int], state: StepState | None, trace: Trace | None = None
@@ -147,13 +156,32 @@ class Interpreter:
         running = _Running(self, progress, trace)
         left = list(positions)
         with self._surroundings():
-            for number, position in enumerate(left):
+            number = 0
+            while number < len(left):
+                section = self._sections.get(left[number])
+                if section is not None and left[number : number + len(section)] == list(section.positions()):
+                    self._advance_strands(running, section, state)
+                    number += len(section)
+                    continue
                 if state is not None:
-                    self._named(position, state.check)
-                started = running.start(position)
+                    self._named(left[number], state.check)
+                started = running.start(left[number])
                 if started is not None:
                     Flow(running, left[number:], state).run(started)
                     return
+                number += 1
+
+    def _advance_strands(self, running: _Running, section: Section, state: StepState | None) -> None:
+        """Run a section's strands, by as many threads as are free; the first error once all have ended."""
+
+        def work(part: int, start: int, stop: int) -> None:
+            for strand in section.strands[start:stop]:
+                for position in strand:
+                    if state is not None:
+                        self._named(position, state.check)
+                    running.start(position)
+
+        workers.share(work, len(section.strands))
 
     def resume(self, progress: Progress, started: Started, state: StepState | None) -> None:
         """Run all that is left of a step of which one node has been started and has to wait."""
@@ -209,7 +237,7 @@ class _Running:
             progress.dead.add(position)
             for i in step.outputs:
                 values[i] = DEAD
-            progress.done.add(position)
+            self._ended(position)
             return None
         _dereference(step, inputs)
         began = time.perf_counter()
@@ -228,8 +256,16 @@ class _Running:
             bound.checked = True
         for i, value in zip(step.outputs, outputs, strict=True):
             self._progress.values[i] = value
-        self._progress.done.add(started.position)
+        self._ended(started.position)
         return None
+
+    def _ended(self, position: int) -> None:
+        progress = self._progress
+        progress.done.add(position)
+        for i in self.plan.steps[position].inputs:
+            progress.readers[i] -= 1  # two strands at once may count one too few: then the value stays till the end
+            if not progress.readers[i]:
+                progress.values[i] = None
 
 
 def _is_dead(step: Step, inputs: list[Any], dead: set[int]) -> bool:

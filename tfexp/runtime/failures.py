@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tfexp.core import errors
+from tfexp.core import dtypes, errors
 from tfexp.core.kernel import Ref
 
 _CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
@@ -27,6 +27,10 @@ _BROADCAST = re.compile(r"operands could not be broadcast together with shapes \
 
 
 def _text(error: Exception) -> str:
+    shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
+    if isinstance(error, MemoryError) and shape is not None and dtype is not None:  # NumPy's, with what it could not make
+        dims = ",".join(map(str, shape))
+        return f"OOM when allocating tensor with shape[{dims}] and type {dtypes.as_dtype(dtype).name}"
     found = _BROADCAST.search(str(error))
     if found is None:
         return str(error)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tfexp.core.dtypes import DType
+from tfexp.core.nest import Composite
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
-from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.session_handles import TensorHandle
 
@@ -55,16 +55,16 @@ def _feed_slices(slices: IndexedSlices, value: Any) -> list[tuple[Any, Any]]:
     return list(zip(parts, value, strict=False))
 
 
-def _fetch_sparse(sparse: SparseTensor) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    return [sparse.indices, sparse.values, sparse.dense_shape], lambda values: SparseTensorValue(*values)
+def _fetch_composite(composite: Composite) -> tuple[list[Any], Callable[[list[Any]], Any]]:
+    return list(composite.parts), composite.fetched
 
 
-def _feed_sparse(sparse: SparseTensor, value: Any) -> list[tuple[Any, Any]]:
-    return list(zip([sparse.indices, sparse.values, sparse.dense_shape], value, strict=True))
+def _feed_composite(composite: Composite, value: Any) -> list[tuple[Any, Any]]:
+    return list(zip(composite.parts, composite.fed(value), strict=True))
 
 
 register_session_run_conversion_functions(IndexedSlices, _fetch_slices, _feed_slices)
-register_session_run_conversion_functions(SparseTensor, _fetch_sparse, _feed_sparse)
+register_session_run_conversion_functions(Composite, _fetch_composite, _feed_composite)
 
 
 class FetchMapper:

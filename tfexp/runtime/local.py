@@ -13,25 +13,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tensorboard.compat.proto import config_pb2
+from tensorboard.compat.proto import config_pb2, step_stats_pb2
 
-from tfexp.core import workers
+from tfexp.core import log, workers
 from tfexp.core.errors import CancelledError, OpError
 from tfexp.core.shape import TensorShape
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.assign import Assignment
+from tfexp.plan.assign import Assignment, Places
 from tfexp.plan.codegen import Source, generate
+from tfexp.plan.dynamic import Placement
+from tfexp.plan.measured import makespan
 from tfexp.plan.passes import make_plan
 from tfexp.plan.plan import Plan
 from tfexp.runtime.backend import register_backend
 from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
+from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.executor import Interpreter
 from tfexp.runtime.options import tell_unsupported, tell_unsupported_of_run
 from tfexp.runtime.partial_run import PartialStep
+from tfexp.runtime.placement import dynamic_placer, record_estimate
 from tfexp.runtime.plan_cache import PlanCache
 from tfexp.runtime.resources import Resources, SessionResources
 from tfexp.runtime.step import ActiveSteps, current
@@ -79,6 +83,9 @@ class LocalBackend:
         self.active = ActiveSteps()
         logged = log_placement if self.config.log_device_placement else None
         self.assignment = Assignment(devices, self.config.allow_soft_placement, logged)
+        self.memory = memory_limits(devices, self.config)
+        # A server's session is placed by its master.
+        self.placer = dynamic_placer(self.assignment, self.config, self.memory) if self._owns_resources else None
         self.plans = PlanCache(MAX_PLANS)
         wanted = self.config.inter_op_parallelism_threads
         self.threads = min(wanted or workers.threads(), workers.threads())  # that may run a step's nodes
@@ -91,7 +98,7 @@ class LocalBackend:
         return PartialStep(Interpreter(step.plan(None, optimise=False), self.resources), fetches, targets, feeds)
 
     def list_devices(self) -> list[DeviceAttributes]:
-        return [DeviceAttributes(name) for name in self.assignment.names]
+        return [DeviceAttributes(name, self.memory[name]) for name in self.assignment.names]
 
     def close(self) -> None:
         self.active.close()
@@ -149,6 +156,8 @@ class LocalStep:
         self._lock = threading.Lock()
         self._specialised: dict[Shapes, Compiled] = {}
         self._generic: Compiled | None = None
+        self.placement: Placement | None = None  # the latest, of the dynamic placer
+        self._placed_again: set[Shapes] = set()
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """Run with these values, whose shapes are known to be allowed."""
@@ -178,6 +187,8 @@ class LocalStep:
         """What runs these shapes this time: the interpreter, the first time; generated code from the next time on."""
         first = shapes not in self._specialised and (self._generic is None or len(self._specialised) < MAX_SPECIALISED)
         compiled = self._compiled(shapes)
+        if first and self.placement is not None:
+            return self._measured(compiled, self.placement, shapes)
         if first or self._backend.config.operation_timeout_in_ms:
             return self._watchable(compiled)
         if len(self.ready) >= _MAX_SHAPES:
@@ -210,6 +221,31 @@ class LocalStep:
         interpreter = compiled.interpreter
         return self._backend.guarded(lambda values: interpreter.run(values, current.step, tracer), timeout_in_ms)
 
+    def _measured(self, compiled: Compiled, placement: Placement, shapes: Shapes) -> Runner:
+        """The plan interpreted once, so that the dynamic placer knows better afterwards."""
+
+        def run(values: Sequence[Any]) -> Sequence[Any]:
+            tracer, step_stats = Tracer(), step_stats_pb2.StepStats()
+            fetched = self._watchable(compiled, tracer=tracer)(values)
+            tracer.write(step_stats)
+            assert self._backend.placer is not None
+            self._backend.placer.learn(step_stats, placement)
+            log.info("%s; it took %.2f ms", placement.describe(), makespan(step_stats) * 1e3)
+            self._place_again(shapes, placement)
+            return fetched
+
+        return run
+
+    def _place_again(self, shapes: Shapes, placement: Placement) -> None:
+        """Let the step be planned once more, if by what was measured its nodes should be elsewhere."""
+        assert self._backend.placer is not None
+        fed = [TensorShape(shape) for shape in shapes]
+        with self._lock:
+            self.placement = self._backend.placer.place(self._fetches, self._targets, self._feeds, fed)
+            if self.placement.moved != placement.moved and shapes not in self._placed_again:
+                self._placed_again.add(shapes)
+                self._evict(shapes)
+
     def plan(self, shapes: Shapes | None, optimise: bool = True) -> Plan:
         """The plan for feeds of these shapes, or for all that the fed tensors allow."""
         if shapes is None:
@@ -219,8 +255,16 @@ class LocalStep:
         if self._backend.config.log_device_placement:
             self._backend.assignment.place(self._backend.graph.get_operations())
         with denormals_flushed():  # constants are folded as the step would compute them
+            backend = self._backend
+            places: Places = backend.assignment
+            if backend.placer is not None:
+                self.placement = backend.placer.place(self._fetches, self._targets, self._feeds, fed)
+                places = self.placement
+                if backend.config.log_device_placement:
+                    for op, device in self.placement.moved.items():
+                        log_placement(op, device)
             return make_plan(
-                self._fetches, self._targets, self._feeds, fed, self._backend.assignment, optimise, self._backend.threads
+                self._fetches, self._targets, self._feeds, fed, places, optimise, backend.threads, backend.memory
             )
 
     def explain(self, shapes: Shapes) -> Explanation:
@@ -242,6 +286,8 @@ class LocalStep:
                 run_metadata.Clear()
                 if tracer is not None:
                     tracer.write(run_metadata.step_stats)
+                if self.placement is not None:
+                    record_estimate(run_metadata, self.placement)
                 if options.output_partition_graphs:
                     record_graphs(run_metadata, self.plan(None, optimise=False), compiled.plan)
 

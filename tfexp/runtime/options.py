@@ -7,31 +7,46 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from tfexp.core import log
+from tfexp.runtime.placement import NAME
 
 _SHARED_THREADS = "the threads that run the heavy nodes of steps are the process's: none of them ever waits"
 _NO_GPU_MEMORY = "the GPUs of this process are virtual, and have the computer's memory"
 _PLANNER = "the planner always does what pays"
 
+_NETWORK = "the transport between tasks has its own settings"
+_TRACES = "the time of every node is in RunMetadata, with RunOptions.trace_level"
+_AS_BUILT = "graphs are planned as they are, for each step"
+
 # Option -> why it has no effect. A group that is named here stands for all of its options.
 _CONFIG = {
     "use_per_session_threads": _SHARED_THREADS,
     "session_inter_op_thread_pool": _SHARED_THREADS,
-    "gpu_options.per_process_gpu_memory_fraction": _NO_GPU_MEMORY,
     "gpu_options.allow_growth": _NO_GPU_MEMORY,
     "gpu_options.allocator_type": _NO_GPU_MEMORY,
     "gpu_options.deferred_deletion_bytes": _NO_GPU_MEMORY,
     "gpu_options.force_gpu_compatible": _NO_GPU_MEMORY,
     "gpu_options.experimental": _NO_GPU_MEMORY,
+    "gpu_options.polling_active_delay_usecs": _NO_GPU_MEMORY,
+    "gpu_options.polling_inactive_delay_msecs": _NO_GPU_MEMORY,
+    "pluggable_device_options": "there are no pluggable devices here",
     "graph_options.optimizer_options": _PLANNER,
     "graph_options.rewrite_options": _PLANNER,
-    "graph_options.build_cost_model": "the time of every node is in RunMetadata, with RunOptions.trace_level",
+    "graph_options.build_cost_model": _TRACES,
+    "graph_options.build_cost_model_after": _TRACES,
+    "graph_options.timeline_step": _TRACES,
+    "graph_options.enable_recv_scheduling": _AS_BUILT,
+    "graph_options.infer_shapes": "shapes are always inferred",
+    "graph_options.place_pruned_graph": "only what a step needs is ever placed",
     "graph_options.enable_bfloat16_sendrecv": "tensors travel as they are",
+    "rpc_options": _NETWORK,
+    "cluster_def": "a session takes its cluster from the server that it connects to",
+    "share_cluster_devices_in_session": "a session takes its cluster from the server that it connects to",
     "experimental": "nothing experimental of TensorFlow's is here",
 }
 _RUN = {
     "inter_op_thread_pool": _SHARED_THREADS,
     "debug_options": "tfdbg is not here: tf.Print and RunOptions.trace_level show values and times",
-    "report_tensor_allocations_upon_oom": "a step's buffers are listed by the plan (`repr(session.explain(…))`)",
+    "report_tensor_allocations_upon_oom": "what has no memory always names its largest tensors",
     "experimental": "nothing experimental of TensorFlow's is here",
 }
 
@@ -40,7 +55,24 @@ _told: set[str] = set()
 
 def tell_unsupported(config: config_pb2.ConfigProto | None) -> None:
     """Log, once in a process, each option of a ConfigProto that is set and has no effect."""
+    if config is not None and config.HasField("graph_options"):
+        config = _without_placer(config)
     _tell("ConfigProto", config, _CONFIG)
+
+
+def _without_placer(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
+    """The options, but for what tells the dynamic placer of costs: that has an effect."""
+    rest = config_pb2.ConfigProto()
+    rest.CopyFrom(config)
+    rewriting = rest.graph_options.rewrite_options
+    others = [optimizer for optimizer in rewriting.custom_optimizers if optimizer.name != NAME]
+    if len(others) == len(rewriting.custom_optimizers):
+        return config
+    del rewriting.custom_optimizers[:]
+    rewriting.custom_optimizers.extend(others)
+    if not rewriting.ListFields():
+        rest.graph_options.ClearField("rewrite_options")
+    return rest
 
 
 def tell_unsupported_of_run(options: config_pb2.RunOptions | None) -> None:

@@ -11,7 +11,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.plan import Plan
 from tfexp.plan.prune import PLACEHOLDERS
-from tfexp.runtime.executor import Interpreter
+from tfexp.runtime.executor import Interpreter, Trace
 from tfexp.runtime.step import current
 
 
@@ -37,12 +37,12 @@ class PartialStep:
         self._fed_placeholders = {t.op for t in feeds if t.op.type in PLACEHOLDERS}
         self._position = {step.origin: n for n, step in enumerate(self._plan.steps)}
 
-    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> list[Any]:
+    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any], trace: Trace | None = None) -> list[Any]:
         """Take these feeds and compute these elements (None for operations); each may come once in a partial run."""
         with self._lock:
             self._accept(elements, fed)
             needed = self._needed(elements)
-            self._interpreter.advance(self._progress, sorted(needed), current.step)
+            self._interpreter.advance(self._progress, sorted(needed), current.step, trace)
             return [
                 None if isinstance(element, Operation) else self._interpreter.fetched(self._progress, self._fetches[element])
                 for element in elements

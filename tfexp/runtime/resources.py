@@ -68,8 +68,10 @@ def _let_go(dropped: Iterable[Mapping[Any, Any]]) -> None:
 class SessionResources:
     """One session's view of its task's resources: these are everybody's, what its nodes' kernels remember is its own."""
 
-    def __init__(self, shared: AnyResources):
+    def __init__(self, shared: AnyResources, isolated: bool = False):
+        """`isolated`: nobody else has them, and they end with the session."""
         self._shared = shared
+        self._isolated = isolated
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}
         self.get: Callable[..., Any] = shared.get
@@ -90,6 +92,8 @@ class SessionResources:
         with self._lock:
             dropped, self._node_states = list(self._node_states.values()), {}
         _let_go(dropped)
+        if self._isolated:
+            self._shared.clear()
 
 
 AnyResources = Resources | SessionResources

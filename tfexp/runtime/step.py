@@ -138,7 +138,7 @@ class NodeContext:
     Bound once and used in every run; which step is running is a matter of the thread.
     """
 
-    __slots__ = ("_library", "_resources", "_state", "device", "node_name")
+    __slots__ = ("_bound", "_library", "_resources", "_state", "device", "node_name")
 
     def __init__(self, node_name: str, device: str, resources: AnyResources, library: Mapping[str, Function]):
         """`library`: the functions of the node's graph."""
@@ -147,6 +147,7 @@ class NodeContext:
         self._resources = resources
         self._library = library
         self._state: dict[str, Any] | None = None
+        self._bound: dict[Function, BoundFunction] = {}
 
     @property
     def node_state(self) -> dict[str, Any]:
@@ -162,7 +163,13 @@ class NodeContext:
         if function is None:
             raise NotFoundError(None, None, f"Function {named.name} is not defined in the graph's library.")
         assert _bind_function is not None
-        return _bind_function(function.instance(named.attr), self._resources, self.device)
+        function = function.instance(named.attr)
+        bound = self._bound.get(function)
+        if bound is None:
+            bound = _bind_function(function, self._resources, self.device)
+            if not function.remembers:  # else whoever asks next wants one that begins anew
+                self._bound[function] = bound
+        return bound
 
     def cancelled(self) -> bool:
         step = current.step

@@ -386,18 +386,22 @@ test_src_dir_path.__test__ = False  # type: ignore[attr-defined]
 
 
 def is_built_with_rocm() -> bool:
+    """False, see `is_built_with_cuda`."""
     return False
 
 
 def is_built_with_gpu_support() -> bool:
+    """False, see `is_built_with_cuda`."""
     return False
 
 
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
+    """False, see `is_built_with_cuda`."""
     return False
 
 
 def is_built_with_cuda() -> bool:
+    """False: devices of TensorFlow's are not here."""
     return False
 
 

@@ -78,15 +78,19 @@ def _event(name: str, phase: str, process: int, thread: int = 0, when: int | Non
 
 
 def _lanes(nodes: list[Any]) -> list[tuple[int, Any]]:
-    """Each node with the number of a thread in which nothing else runs at its time."""
-    free_at: list[int] = []
+    """Each node with the number of a lane, in which nothing else runs at its time.
+
+    There is one for each thread, and more for a thread that ran others while a node of its waited.
+    """
+    free_at: list[tuple[int, int]] = []  # thread, and when the lane's last node ended
     placed = []
     for node in sorted(nodes, key=lambda n: (n.all_start_micros, n.all_start_nanos)):
-        ended = node.all_start_micros + max(1, node.all_end_rel_micros)
-        lane = next((i for i, free in enumerate(free_at) if free <= node.all_start_micros), len(free_at))
+        thread, began = node.thread_id, node.all_start_micros
+        free = (i for i, (owner, ended) in enumerate(free_at) if owner == thread and ended <= began)
+        lane = next(free, len(free_at))
         if lane == len(free_at):
-            free_at.append(0)
-        free_at[lane] = ended
+            free_at.append((thread, 0))
+        free_at[lane] = thread, began + max(1, node.all_end_rel_micros)
         placed.append((lane, node))
     return placed
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -17,11 +18,12 @@ _ALLOCATOR = "cpu"
 
 
 class Tracer:
-    """Collects one record per node while the interpreter runs."""
+    """Collects one record per node while the interpreter runs, in whatever threads."""
 
     def __init__(self) -> None:
         # perf_counter gives differences; RunMetadata wants the time of day.
         self._offset = time.time() - time.perf_counter()
+        self._threads = {threading.get_ident(): 0}  # numbers: the step's own, and the others as they come
         self._by_device: dict[str, list[step_stats_pb2.NodeExecStats]] = {}
 
     def node(self, step: Step, began: float, ended: float, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
@@ -37,6 +39,7 @@ class Tracer:
             op_end_rel_nanos=took,
             all_end_rel_micros=took // 1000,
             all_end_rel_nanos=took,
+            thread_id=self._threads.setdefault(threading.get_ident(), len(self._threads)),
             timeline_label=f"{step.name} = {step.op.name}({', '.join(step.input_names)})",
         )
         for number, value in enumerate(outputs):

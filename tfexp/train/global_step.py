@@ -61,6 +61,7 @@ def create_global_step(graph: Any = None) -> Any:
 
 
 def get_or_create_global_step(graph: Any = None) -> Any:
+    """The graph's global step, made if there is none. Source: `tf.train.get_or_create_global_step`."""
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step

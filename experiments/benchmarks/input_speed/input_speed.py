@@ -42,7 +42,7 @@ _STRETCHES = 10
 
 
 def inputs(cache: str) -> dict[str, Input]:
-    records = FromRecords(files=(), cache=cache, shards=4, shuffle=10000, prefetch=0)
+    records = FromRecords(files=(), cache=cache, shards=4, shuffle=10000, ignore_errors=False, prefetch=0)
     return {
         "feed": Feed(),
         "preload": Preload(),

@@ -16,6 +16,7 @@ def repeats(tf: Any) -> Outcome:
     made = [
         *(tf.repeat(x, 3, axis=1), tf.repeat(x, [1, 0, 2], axis=0, name="rows"), tf.repeat(x, 2), tf.repeat(x, m, axis=-1)),
         *(tf.repeat(x, [2, 1, 0, 3, 1], axis=1), tf.repeat(y, n, axis=0), tf.repeat(tf.constant(4), [3])),
+        *(tf.repeat(x, tf.constant([2], tf.int64), axis=0), tf.repeat(x, tf.constant([1, 0, 2], tf.int64), axis=0)),
     ]
     made.append(tf.gradients(made[1], x)[0])
     feeds = {x: values("x", 3, 5), y: values("y", 2, 2), n: np.int32([2, 1]), m: np.int32([2])}

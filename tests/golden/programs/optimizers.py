@@ -246,3 +246,18 @@ def clipped_network(tf: Any) -> Outcome:
     feeds = {x: values("net", 7, 3), labels: [0, 1, 1, 0, 1, 0, 0]}
     watched = Run([loss, norm, accuracy], feeds, rtol=1e-4)
     return runs(Run(init), watched, *[Run(train, feeds)] * 3, watched, Run(step), merged=merged.name)
+
+
+@program("issue 4.2, updates after a loop")
+def gradients_after_updates(tf: Any) -> Outcome:
+    """The gradients of a loop, made under control dependencies on an update that needs the loop's result."""
+    x = tf.placeholder(tf.float32, [3, 5], name="x")
+    w = tf.get_variable("w", [5], initializer=tf.ones_initializer())
+    mean = tf.get_variable("mean", [5], trainable=False, initializer=tf.zeros_initializer())
+    y = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.tanh(a * w)), [0, x])[1]
+    update = tf.assign(mean, mean * 0.9 + 0.1 * tf.reduce_mean(y, 0))
+    loss = tf.reduce_mean(tf.square(y - 1.0))
+    with tf.control_dependencies([update.op]):
+        train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    feeds = {x: values("x", 3, 5)}
+    return runs(Run(tf.global_variables_initializer()), Run(train, feeds), Run(train, feeds), Run([loss, w, mean], feeds))

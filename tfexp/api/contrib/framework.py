@@ -1,4 +1,4 @@
-"""`tf.contrib.framework`: re-exports."""
+"""`tf.contrib.framework`: arg_scope, variables by their names, checkpoints."""
 
 from tfexp.api import nest as nest
 from tfexp.contributed.arg_scope import add_arg_scope as add_arg_scope

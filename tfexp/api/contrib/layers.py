@@ -1,4 +1,4 @@
-"""`tf.contrib.layers`: re-exports."""
+"""`tf.contrib.layers`: layers as functions, regularizers, summaries, optimize_loss."""
 
 from tfexp.contributed.layer_scope import convert_collection_to_dict as convert_collection_to_dict
 from tfexp.contributed.layers import conv1d as conv1d

@@ -1,4 +1,4 @@
-"""`tf.contrib.legacy_seq2seq`: re-exports."""
+"""`tf.contrib.legacy_seq2seq`: losses of sequences, as lists of steps."""
 
 from tfexp.core.gone import missing_from
 from tfexp.layers.sequence_loss import sequence_loss as sequence_loss

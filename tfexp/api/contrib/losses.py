@@ -1,4 +1,4 @@
-"""`tf.contrib.losses`: re-exports."""
+"""`tf.contrib.losses`: losses with contrib's order of arguments."""
 
 from tfexp.contributed.losses import absolute_difference as absolute_difference
 from tfexp.contributed.losses import add_loss as add_loss

@@ -1,4 +1,4 @@
-"""`tf.contrib.metrics`: re-exports."""
+"""`tf.contrib.metrics`: metrics under contrib's names."""
 
 from tfexp.contributed.metrics import aggregate_metric_map as aggregate_metric_map
 from tfexp.contributed.metrics import aggregate_metrics as aggregate_metrics

@@ -1,4 +1,4 @@
-"""`tf.contrib.rnn`: re-exports."""
+"""`tf.contrib.rnn`: recurrent networks and their cells."""
 
 from tfexp.api.rnn_cell import BasicLSTMCell as BasicLSTMCell
 from tfexp.api.rnn_cell import BasicRNNCell as BasicRNNCell

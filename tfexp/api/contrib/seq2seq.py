@@ -1,4 +1,4 @@
-"""`tf.contrib.seq2seq`: re-exports."""
+"""`tf.contrib.seq2seq`: decoders, attention, losses of sequences."""
 
 from tfexp.contributed.attention import AttentionMechanism as AttentionMechanism
 from tfexp.contributed.attention import AttentionWrapper as AttentionWrapper

@@ -1,4 +1,4 @@
-"""`tf.contrib.training`: re-exports."""
+"""`tf.contrib.training`: HParams, batches of sequences."""
 
 from tfexp.contributed.hparam import HParams as HParams
 from tfexp.contributed.learning import clip_gradient_norms as clip_gradient_norms

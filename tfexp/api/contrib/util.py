@@ -1,4 +1,4 @@
-"""`tf.contrib.util`: re-exports."""
+"""`tf.contrib.util`: protos and arrays."""
 
 from tfexp.core.gone import missing_from
 from tfexp.formats.tensor import make_ndarray as make_ndarray

@@ -1,4 +1,4 @@
-"""`tf.saved_model`: re-exports."""
+"""`tf.saved_model`: models in TensorFlow's exchange format."""
 
 from tfexp.api.saved_model import builder as builder
 from tfexp.api.saved_model import constants as constants

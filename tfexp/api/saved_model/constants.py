@@ -1,4 +1,4 @@
-"""`tf.saved_model.constants`: re-exports."""
+"""`tf.saved_model.constants`: the names of a model's files."""
 
 from tfexp.core.gone import missing_from
 from tfexp.train.saved_model_names import ASSETS_DIRECTORY as ASSETS_DIRECTORY

@@ -1,4 +1,4 @@
-"""`tf.saved_model.loader`: re-exports."""
+"""`tf.saved_model.loader`: reading models."""
 
 from tfexp.core.gone import missing_from
 from tfexp.train.saved_model_loader import load as load

@@ -1,4 +1,4 @@
-"""`tf.saved_model.main_op`: re-exports."""
+"""`tf.saved_model.main_op`: what runs when a model is loaded."""
 
 from tfexp.core.gone import missing_from
 from tfexp.train.saved_model_builder import main_op as main_op

@@ -1,4 +1,4 @@
-"""`tf.saved_model.signature_constants`: re-exports."""
+"""`tf.saved_model.signature_constants`: the names in signatures."""
 
 from tfexp.core.gone import missing_from
 from tfexp.train.saved_model_names import CLASSIFY_INPUTS as CLASSIFY_INPUTS

@@ -1,4 +1,4 @@
-"""`tf.saved_model.signature_def_utils`: re-exports."""
+"""`tf.saved_model.signature_def_utils`: making signatures."""
 
 from tfexp.core.gone import missing_from
 from tfexp.train.signatures import build_signature_def as build_signature_def

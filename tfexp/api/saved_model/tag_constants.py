@@ -1,4 +1,4 @@
-"""`tf.saved_model.tag_constants`: re-exports."""
+"""`tf.saved_model.tag_constants`: the tags of a model's graphs."""
 
 from tfexp.core.gone import missing_from
 from tfexp.train.saved_model_names import EVAL as EVAL

@@ -1,4 +1,4 @@
-"""`tf.saved_model.utils`: re-exports."""
+"""`tf.saved_model.utils`: tensors' descriptions in signatures."""
 
 from tfexp.core.gone import missing_from
 from tfexp.train.signatures import build_tensor_info as build_tensor_info

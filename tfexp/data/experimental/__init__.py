@@ -1,4 +1,4 @@
-"""`tf.data.experimental`: re-exports."""
+"""`tf.data.experimental`: further data sets, iterators that are saved, options."""
 
 from tfexp.core.gone import missing_from
 from tfexp.data.csv import CsvDataset as CsvDataset

@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from tfexp.experiment.datasets.skipped import NONE, Skipped
 from tfexp.experiment.datasets.source import Data, Source, Table
 from tfexp.experiment.errors import ExperimentError
 
@@ -56,6 +57,7 @@ class Dataset:
     origin: str
     digest: str
     records: Records | None = None
+    skipped: Skipped = NONE
 
     @property
     def rows(self) -> int:
@@ -118,7 +120,7 @@ def _from_table(table: Table, source: Source) -> Dataset:
         return Examples(np.ascontiguousarray(features[at]), np.ascontiguousarray(labels[at]))
 
     spec = Spec(features.shape[1], table.classes, scale, shift)
-    return Dataset(pick(train), pick(test), spec, table.columns, table.origin, _digest(table))
+    return Dataset(pick(train), pick(test), spec, table.columns, table.origin, _digest(table), skipped=table.skipped)
 
 
 def batch_rows(seed: int, step: int, rows: int, batch_size: int) -> np.ndarray:

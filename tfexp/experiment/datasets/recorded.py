@@ -21,23 +21,31 @@ class Recorded(Prepared):
 
     files: tuple[str, ...] = bounded(says="folders that python -m tfexp.records has written")
     evaluated: int = bounded(least=1, says="evaluations use the first so many of the training rows")
+    ignore_errors: bool = bounded(says="records that cannot be read are passed over and counted, instead of ending the run")
 
     def dataset(self) -> Dataset:
         if not self.files:
             raise SettingError("data.files", "give at least one folder that python -m tfexp.records has written")
-        train = locate(self.files)
+        train = locate(self.files, damaged=self.ignore_errors)
         if len({(d.spec, d.columns) for d in train.descriptions}) != 1:
             said = ", ".join(f"{d.origin}: {d.spec}" for d in train.descriptions)
             problem = f"the rows are not all of one kind ({said})" if said else f"there is no {DESCRIPTION} in these folders"
             raise SettingError("data.files", problem)
         first = train.descriptions[0]
+        test = locate(self.files, "test", damaged=self.ignore_errors)
+        if self.ignore_errors:
+            train, test = train.checked(first.spec), test.checked(first.spec)
+        skipped = train.skipped + test.skipped
         digests = sorted(description.rows_sha256 for description in train.descriptions)
+        if skipped.rows:
+            digests += [f"{train.counts} {test.counts}"]
         return Dataset(
             train.read(first.spec, self.evaluated),
-            locate(self.files, "test").read(first.spec),
+            test.read(first.spec),
             first.spec,
             first.columns,
             ", ".join(dict.fromkeys(description.origin for description in train.descriptions)),
             hashlib.sha256(" ".join(digests).encode()).hexdigest(),
             train,
+            skipped,
         )

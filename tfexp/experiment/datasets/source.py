@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfexp.experiment.datasets.skipped import NONE, Skipped
 from tfexp.experiment.schema import Section, bounded
 
 __all__ = ["Data", "Source", "Table"]
@@ -36,6 +37,7 @@ class Table:
     columns: tuple[str, ...]
     classes: int | None
     origin: str
+    skipped: Skipped = NONE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ import numpy as np
 
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Dataset
-from tfexp.experiment.datasets.record_files import RecordFiles, locate, parsed
+from tfexp.experiment.datasets.record_files import RecordFiles, locate
+from tfexp.experiment.datasets.record_rows import parsed
 from tfexp.experiment.errors import ExperimentError, SettingError
 from tfexp.experiment.inputs.input import Batches, Input, Share
 from tfexp.experiment.inputs.iterating import Iterated
@@ -47,16 +49,26 @@ class FromRecords(Input):
     shuffle: int = bounded(
         least=1, says="records that are shuffled together; if that is all of them, batches are those of input=feed"
     )
+    ignore_errors: bool = bounded(says="records that cannot be read are passed over and counted, instead of ending the run")
     prefetch: int = bounded(least=0, says="batches that a thread has ready; 0: each step makes its own")
 
     def prepare(self, dataset: Dataset) -> Dataset:
         if self.files:
-            records = locate(self.files)
+            records = locate(self.files, damaged=self.ignore_errors)
             _compare(records, dataset)
-            return dataclasses.replace(dataset, records=records, digest=_digest(records, dataset))
-        elif dataset.records is not None:
-            return dataset
+            return self._with(records, dataset)
+        if dataset.records is not None:
+            assert isinstance(dataset.records, RecordFiles)
+            return dataset if dataset.records.passed else self._with(dataset.records, dataset)
         return dataclasses.replace(dataset, records=self._cached(dataset))
+
+    def _with(self, records: RecordFiles, dataset: Dataset) -> Dataset:
+        """The data with these records to train on, looked into where errors are to be ignored."""
+        if self.ignore_errors:
+            records = records.checked(dataset.spec)
+            dataset = dataclasses.replace(dataset, skipped=dataset.skipped + records.skipped)
+        digest = _digest(records, dataset) if self.files or records.skipped.rows else dataset.digest
+        return dataclasses.replace(dataset, records=records, digest=digest)
 
     def batches(self, share: Share) -> Batches:
         records = share.dataset.records
@@ -121,6 +133,21 @@ class _Reading(Iterated):
         self.records, self.settings = records, settings
         super().__init__(share)
 
+    def strings(self, files: Any) -> tf.data.Dataset:
+        """The records of the files, one after the other, that can be read."""
+        strings: tf.data.Dataset = tf.data.TFRecordDataset(files, self.records.compression)
+        if any(passed.damaged for passed in self.records.passed):
+            strings = strings.apply(tf.data.experimental.ignore_errors())
+        return strings
+
+    def left_out(self, files: Iterable[int]) -> np.ndarray:
+        """The places, rising, of the records that are no rows among those of the files of these numbers."""
+        records, places, start = self.records, [np.empty(0, np.int64)], 0
+        for file in files if records.passed else ():
+            places.append(np.array(records.passed[file].records, np.int64) + start)
+            start += records.readable[file]
+        return np.concatenate(places)
+
     def batched(self, strings: tf.data.Dataset) -> tf.data.Dataset:
         """From records to batches of rows."""
         size, spec = self.share.batch_size, self.share.spec
@@ -137,17 +164,27 @@ class _Reading(Iterated):
     def explain(self, error: tf.errors.OpError) -> ExperimentError | None:
         """What is wrong in the files: reading says it itself, parsing only that some record is no row."""
         match error:
-            case tf.errors.DataLossError() | tf.errors.NotFoundError():
-                lines = error.message.splitlines()
-                return ExperimentError(next(line for line in lines if not line.startswith(_ORIGIN)))
+            case tf.errors.DataLossError():
+                return self._unreadable(_told(error))
+            case tf.errors.NotFoundError():
+                return ExperimentError(_told(error))
             case tf.errors.InvalidArgumentError():
                 found = self.records.fault(self.share.spec)
-                return None if found is None else ExperimentError(found)
+                return None if found is None else self._unreadable(found)
             case tf.errors.OutOfRangeError():
                 return ExperimentError(
                     f"the files have fewer records than the {self.records.rows} that were counted in them"
                 )
         return None
+
+    def _unreadable(self, what: str) -> ExperimentError:
+        way_out = "" if self.records.passed else "; input.ignore_errors=true passes over such records"
+        return ExperimentError(what + way_out)
+
+
+def _told(error: tf.errors.OpError) -> str:
+    """What the reader said, in whichever process."""
+    return next(line for line in error.message.splitlines() if not line.startswith(_ORIGIN))
 
 
 class _InOrder(_Reading):
@@ -156,6 +193,8 @@ class _InOrder(_Reading):
     def __init__(self, share: Share, records: RecordFiles, settings: FromRecords):
         self._chunk_batches = max(1, _BATCHES_TO_A_CHUNK // share.batches_per_epoch) * share.batches_per_epoch
         super().__init__(share, records, settings)
+        self._places = np.delete(np.arange(sum(records.readable)), self.left_out(range(len(records.files))))
+        """Of the rows among the records."""
 
     def pipeline(self) -> tf.data.Dataset:
         records, share = self.records, self.share
@@ -165,7 +204,7 @@ class _InOrder(_Reading):
 
         def epoch(span: tf.Tensor) -> tf.data.Dataset:
             """The batches `span[0]` to `span[1]` of the chunk: those of one epoch."""
-            files = tf.data.TFRecordDataset(list(records.files), records.compression).batch(records.rows)
+            files = self.strings(list(records.files)).batch(sum(records.readable))
             wanted = rows[span[0] : span[1]]
             return files.flat_map(lambda strings: tf.data.Dataset.from_tensor_slices(tf.gather(strings, wanted)))
 
@@ -181,7 +220,7 @@ class _InOrder(_Reading):
         numbers = share.numbers(begin, number * count, count)
         starts = np.flatnonzero(np.diff(numbers // share.batches_per_epoch, prepend=-1))
         spans = np.stack([starts, np.append(starts[1:], count)], 1)
-        return {self._rows: share.rows_of(numbers), self._epochs: spans}, count
+        return {self._rows: self._places[share.rows_of(numbers)], self._epochs: spans}, count
 
 
 class _Streamed(_Reading):
@@ -198,17 +237,23 @@ class _Streamed(_Reading):
         share = self.share
         self._files = tf.placeholder(tf.string, [None], name="files")
         self._key = tf.placeholder(tf.int64, [2], name="key")
-        key = self._key
+        self._left_out = tf.placeholder(tf.int64, [None], name="left_out")
+        key, left_out, at_once = self._key, self._left_out, self.settings.shuffle
+        some_are_left_out = any(passed.records for passed in self.records.passed)
 
         def shuffled(some: tf.Tensor, number: tf.Tensor) -> tf.data.Dataset:
+            if some_are_left_out:
+                begin = number * at_once
+                rows, _ = tf.setdiff1d(tf.range(begin, begin + tf.size(some, out_type=tf.int64)), left_out)
+                some = tf.gather(some, rows - begin)
             seed = key + tf.stack([number, 0])
             drawn = tf.random.stateless_uniform(tf.shape(some), seed, minval=0, maxval=2**63 - 1, dtype=tf.int64)
             return tf.data.Dataset.from_tensor_slices(tf.gather(some, tf.argsort(drawn)))
 
-        strings: tf.data.Dataset = tf.data.TFRecordDataset(self._files, self.records.compression)
+        strings = self.strings(self._files)
         if not self._by_file:
             strings = strings.shard(share.workers, share.worker)
-        numbered = tf.data.Dataset.zip((strings.batch(self.settings.shuffle), tf.data.Dataset.range(1 << 62)))
+        numbered = tf.data.Dataset.zip((strings.batch(at_once), tf.data.Dataset.range(1 << 62)))
         return self.batched(numbered.flat_map(shuffled).batch(share.batch_size, drop_remainder=True))
 
     def place(self, begin: int) -> tuple[int, int, int]:
@@ -217,8 +262,17 @@ class _Streamed(_Reading):
         return 0, epoch, batch // self.share.stride
 
     def chunk(self, begin: int, number: int) -> tuple[dict[Any, Any], int]:
-        files = np.array(self.records.files, object)[self._own_files(number)]
-        return {self._files: files, self._key: _key(self.share.seed, number)}, self._batches(number)
+        own = self._own_files(number)
+        files, left_out = np.array(self.records.files, object)[own], self._own(self.left_out(own))
+        feeds = {self._files: files, self._left_out: left_out, self._key: _key(self.share.seed, number)}
+        return feeds, self._batches(number)
+
+    def _own(self, places: np.ndarray) -> np.ndarray:
+        """Of places among the records of the worker's files: where those that it gets are among its own."""
+        if self._by_file:
+            return places
+        own: np.ndarray = places[places % self.share.workers == self.share.worker] // self.share.workers
+        return own
 
     def _own_files(self, epoch: int) -> np.ndarray:
         """The numbers of the files that this worker reads in the epoch, in order."""
@@ -232,10 +286,11 @@ class _Streamed(_Reading):
 
     def _batches(self, epoch: int) -> int:
         """How many batches of this worker the epoch has."""
-        rows = int(np.array(self.records.counts)[self._own_files(epoch)].sum())
+        own = self._own_files(epoch)
+        records = int(np.array(self.records.readable)[own].sum())
         if not self._by_file:
-            rows = len(range(self.share.worker, rows, self.share.workers))
-        return rows // self.share.batch_size
+            records = len(range(self.share.worker, records, self.share.workers))
+        return (records - len(self._own(self.left_out(own)))) // self.share.batch_size
 
 
 def _key(seed: int, epoch: int) -> np.ndarray:

@@ -33,6 +33,11 @@ from tfexp.experiment.sweeps.trial import Trial
 __all__ = ["sweep"]
 
 _OF_HYDRA = ("hydra.sweep.dir", "hydra.sweep.subdir", "hydra.searchpath")
+_INSTEAD = {
+    "hydra/launcher": "sweep.launcher=local, process or ray",
+    "hydra/sweeper": "sweep=grid, random or optuna (pip install 'tfexp[search]')",
+}
+"""What takes the place of Hydra's plugins."""
 _NOW = ("sweep.resume", "sweep.dry", "sweep.launcher", "sweep.parallel", "sweep.cpus", "sweep.address", "sweep.retries")
 """What may be given anew when a sweep is taken up: where its trials run, how often they are tried; never what they are."""
 
@@ -46,6 +51,8 @@ def sweep(overrides: Sequence[Override], door: Door, choices: Any, command: str)
         if override.is_delete():
             raise SettingError(override.key_or_group, "a setting cannot be taken away (~): give another value")
     for override in overrides:
+        if override.key_or_group in _INSTEAD:
+            raise SettingError(override.key_or_group, f"sweeps are tfexp's own: give {_INSTEAD[override.key_or_group]}")
         if override.is_hydra_override() and override.key_or_group not in _OF_HYDRA:
             door.compose([override])  # which says it better if there is no such choice
             raise SettingError(override.key_or_group, f"of Hydra's own settings, a sweep takes {', '.join(_OF_HYDRA)}")

@@ -1,4 +1,4 @@
-"""`tf.contrib.tensorboard`: re-exports."""
+"""`tf.contrib.tensorboard`: what TensorBoard's plugins show."""
 
 from tfexp.api.contrib.tensorboard import plugins as plugins
 from tfexp.core.gone import missing_from

@@ -1,4 +1,4 @@
-"""`tf.contrib.tensorboard.plugins`: re-exports."""
+"""`tf.contrib.tensorboard.plugins`: what TensorBoard's plugins show."""
 
 from tfexp.api.contrib.tensorboard.plugins import projector as projector
 from tfexp.core.gone import missing_from

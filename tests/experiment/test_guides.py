@@ -1,0 +1,125 @@
+"""README.md and the guides are true: commands and programs in them run, and print what they say."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from documents import ROOT, Document, documents
+
+import tfexp as tf
+
+README = documents()[0]
+DOCUMENTS = pytest.mark.parametrize("document", documents(), ids=lambda document: document.path.name)
+IN_PROCESS = ("completion", "explain", "new", "records", "reference", "reproduce", "runs", "symbols")
+APART = re.compile(r"tfexp\.script|cluster=(?!static)|sweep\.launcher=")
+"""Commands that start processes, or change this one for good."""
+
+
+@pytest.fixture
+def forgotten(tmp_path: Path) -> Iterator[None]:
+    """What is imported from the folder of a test is forgotten with it."""
+    yield
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)) or name == "experiments":
+            del sys.modules[name]
+
+
+@DOCUMENTS
+@pytest.mark.usefixtures("forgotten")
+def test_commands_run(document: Document, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, content in document.files.items():
+        (tmp_path / name).write_text(content)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in document.files:
+        if name.startswith("test_"):
+            importlib.import_module(Path(name).stem)
+    for command in document.commands:
+        if APART.search(command) and document.path != README.path and command in README.commands:
+            continue  # it takes long, and is run once
+        python, flag, program, *words = shlex.split(command)
+        assert (python, flag) == ("python", "-m"), f"nobody runs this: {command}"
+        if APART.search(command):
+            code, err = _apart([program, *words], tmp_path)
+        elif program == "tfexp":
+            ended = cli(*words)
+            code, err = ended.code, ended.err
+        else:
+            assert program.removeprefix("tfexp.") in IN_PROCESS, f"nobody runs this: {command}"
+            code, err = importlib.import_module(program).main(words), ""
+        assert code == 0, f"{command}\n{err}"
+
+
+def _apart(words: list[str], folder: Path) -> tuple[int, str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    whole = [sys.executable, "-m", *words]
+    done = subprocess.run(whole, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@DOCUMENTS
+def test_programs_print_what_they_say(document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for program in document.programs:
+        printed = _eager(program) if "enable_eager_execution()" in program else _printed(program, document.path.name)
+        expected = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
+        there = iter(printed.splitlines())
+        assert all(line in there for line in expected), f"{printed}\nis not what this says:\n{program}"
+
+
+def _printed(program: str, name: str) -> str:
+    tf.reset_default_graph()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            exec(compile(program, name, "exec"), {"__name__": "__main__"})
+    finally:
+        tf.reset_default_graph()
+    return out.getvalue()
+
+
+def _eager(program: str) -> str:
+    """In a process of its own: it is switched on for good."""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@DOCUMENTS
+def test_messages_are_what_is_printed(document: Document, cli: Callable) -> None:
+    for command, message in document.messages:
+        assert cli(*shlex.split(command.removeprefix("python -m tfexp "))).err == message
+
+
+@DOCUMENTS
+def test_links_lead_somewhere(document: Document) -> None:
+    for link in document.links:
+        path, _, anchor = link.partition("#")
+        target = (document.path.parent / path).resolve() if path else document.path
+        assert target.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}, link
+
+
+def test_every_guide_is_in_the_index() -> None:
+    index = next(
+        document for document in documents() if document.path.parent.name == "docs" and document.path.stem == "README"
+    )
+    guides = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert guides <= set(index.links)
+
+
+def test_pictures_are_shown_and_small() -> None:
+    shown = {(document.path.parent / link).resolve() for document in documents() for link in document.links}
+    for picture in (ROOT / "docs" / "pictures").iterdir():
+        assert picture in shown, f"{picture.name} is shown nowhere"
+        assert picture.stat().st_size < 150_000

@@ -1,0 +1,239 @@
+"""Every kind of linear operator against its dense matrix, batched, with static and with unknown shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+
+L = tf.linalg
+
+
+def drawn(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).uniform(-1, 1, shape)
+
+
+def definite(*shape: int) -> np.ndarray:
+    half = drawn(*shape)
+    return half @ np.swapaxes(half, -1, -2) + 2 * np.eye(shape[-1])
+
+
+def kron(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.stack([np.kron(one, b) for one in a])
+
+
+def blocks(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    b = np.broadcast_to(b, (*a.shape[:-2], *b.shape[-2:]))
+    upper = np.concatenate([a, np.zeros((*a.shape[:-1], b.shape[-1]))], -1)
+    return np.concatenate([upper, np.concatenate([np.zeros((*b.shape[:-1], a.shape[-1])), b], -1)], -2)
+
+
+def toeplitz(col: np.ndarray, row: np.ndarray) -> np.ndarray:
+    n = len(col)
+    return np.array([[col[i - j] if i >= j else row[j - i] for j in range(n)] for i in range(n)])
+
+
+def circulant(spectrum: np.ndarray, depth: int) -> np.ndarray:
+    block = spectrum.shape[-depth:]
+    size = int(np.prod(block))
+    axes = tuple(range(-depth, 0))
+    columns = np.eye(size).reshape(size, *block)
+    made = np.fft.ifftn(spectrum * np.fft.fftn(columns, axes=axes), axes=axes)
+    return made.reshape(size, size).T
+
+
+@dataclass(frozen=True)
+class Case:
+    """How to make an operator of arrays, and the dense matrices that it stands for."""
+
+    make: Callable[..., Any]
+    arrays: list[np.ndarray]
+    dense: np.ndarray
+    square: bool = True
+    singular: bool = False
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+A, B = definite(2, 3, 3), definite(5, 5)
+DIAG, TRIL = drawn(2, 3) + 2, np.tril(drawn(2, 3, 3)) + 3 * np.eye(3)
+AXIS = drawn(2, 3)
+COL, ROW = drawn(5) + 3 * np.eye(5)[0], drawn(5)
+U, V, D = drawn(3, 2), 0.1 * drawn(2, 3, 2), np.float64([1.5, 0.5])
+RECT = drawn(2, 3, 5)
+SYMMETRIC = {"is_self_adjoint": True, "is_positive_definite": True}
+
+
+def full(x: Any, **hints: Any) -> Any:
+    return L.LinearOperatorFullMatrix(x, **hints)
+
+
+CASES = {
+    "diag": Case(L.LinearOperatorDiag, [DIAG], DIAG[..., None] * np.eye(3)),
+    "complex diag": Case(L.LinearOperatorDiag, [DIAG + 1j], (DIAG + 1j)[..., None] * np.eye(3)),
+    "identity": Case(lambda: L.LinearOperatorIdentity(3, [2], tf.float64), [], np.tile(np.eye(3), (2, 1, 1))),
+    "scaled identity": Case(
+        lambda x: L.LinearOperatorScaledIdentity(3, x), [np.float64([2, -3])], np.float64([[[2]], [[-3]]]) * np.eye(3)
+    ),
+    "zeros": Case(lambda: L.LinearOperatorZeros(3, dtype=tf.float64), [], np.zeros((3, 3)), singular=True),
+    "full": Case(full, [drawn(2, 3, 3) + 3 * np.eye(3)], drawn(2, 3, 3) + 3 * np.eye(3)),
+    "definite": Case(full, [A], A, options=SYMMETRIC),
+    "rectangular": Case(full, [RECT], RECT, square=False),
+    "tril": Case(L.LinearOperatorLowerTriangular, [TRIL + np.triu(drawn(2, 3, 3), 1)], TRIL),
+    "composition": Case(lambda a, d: full(a) @ L.LinearOperatorDiag(d), [A, DIAG], A * DIAG[:, None, :]),
+    "rectangular composition": Case(lambda a, b: full(a).matmul(full(b)), [RECT, B], RECT @ B, square=False),
+    "kronecker": Case(lambda a, b: L.LinearOperatorKronecker([full(a), full(b)]), [A, B], kron(A, B)),
+    "rectangular kronecker": Case(
+        lambda a, b: L.LinearOperatorKronecker([full(a), full(b)]), [RECT, B], kron(RECT, B), square=False
+    ),
+    "block diag": Case(lambda a, b: L.LinearOperatorBlockDiag([full(a), full(b)]), [A, B], blocks(A, B)),
+    "adjoint": Case(
+        lambda x: full(x).adjoint(), [TRIL + 1j * drawn(2, 3, 3)], np.conj(np.swapaxes(TRIL + 1j * drawn(2, 3, 3), 1, 2))
+    ),
+    "inversion": Case(lambda x: full(x).inverse(), [TRIL], np.linalg.inv(TRIL)),
+    "low rank update": Case(
+        lambda a, u, d, v: L.LinearOperatorLowRankUpdate(full(a, **SYMMETRIC), u, d, v),
+        [A, U, D, V],
+        A + U * D @ np.swapaxes(V, 1, 2),
+    ),
+    "symmetric update": Case(lambda a, u: L.LinearOperatorLowRankUpdate(full(a, **SYMMETRIC), u), [A, U], A + U @ U.T),
+    "householder": Case(
+        L.LinearOperatorHouseholder,
+        [AXIS],
+        np.eye(3) - 2 * AXIS[..., None] * AXIS[:, None] / np.sum(AXIS**2, -1)[:, None, None],
+    ),
+    "toeplitz": Case(L.LinearOperatorToeplitz, [COL, ROW], toeplitz(COL, ROW)),
+    "circulant": Case(
+        lambda x: L.LinearOperatorCirculant(x, tf.complex128),
+        [drawn(5) + 2 + 1j * drawn(5)],
+        circulant(drawn(5) + 2 + 1j * drawn(5), 1),
+    ),
+    "circulant 2d": Case(
+        lambda x: L.LinearOperatorCirculant2D(x, tf.complex128), [drawn(2, 3) + 2], circulant(drawn(2, 3) + 2, 2)
+    ),
+    "circulant 3d": Case(
+        lambda x: L.LinearOperatorCirculant3D(x, tf.complex128), [drawn(2, 3, 2) + 2], circulant(drawn(2, 3, 2) + 2, 3)
+    ),
+}
+
+
+def adjoint(x: np.ndarray) -> np.ndarray:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def asked(operator: Any, case: Case) -> dict[str, tuple[Any, np.ndarray]]:
+    """What is asked of the operator -> (its answer, the dense matrix's)."""
+    dense, kind = case.dense, operator.dtype.as_numpy_dtype
+    rows, columns = dense.shape[-2:]
+    x, y = drawn(columns, 7).astype(kind), drawn(rows, 7).astype(kind)
+    answers = {
+        "dense": (operator.to_dense(), dense),
+        "shape": (operator.shape_tensor(), np.int32(dense.shape)),
+        "diag_part": (operator.diag_part(), np.diagonal(dense, axis1=-2, axis2=-1)),
+        "matmul": (operator.matmul(x), dense @ x),
+        "matmul adjoint": (operator.matmul(y, adjoint=True), adjoint(dense) @ y),
+        "matmul of adjoint": (operator.matmul(adjoint(x), adjoint_arg=True), dense @ x),
+        "matvec": (operator.matvec(x[:, 0]), dense @ x[:, 0]),
+        "adjoint": (operator.H.to_dense(), adjoint(dense)),
+        "sum": (operator.add_to_tensor(dense[..., ::-1, :].astype(kind)), dense + dense[..., ::-1, :]),
+        "trace": (operator.trace(), np.trace(dense, axis1=-2, axis2=-1)),
+    }
+    if case.square:
+        answers["determinant"] = operator.determinant(), np.linalg.det(dense)
+    if case.square and not case.singular:
+        inverse = np.linalg.inv(dense)
+        answers |= {
+            "log_abs_determinant": (operator.log_abs_determinant(), np.log(np.abs(np.linalg.det(dense)))),
+            "solve": (operator.solve(y), inverse @ y),
+            "solve adjoint": (operator.solve(y, adjoint=True), adjoint(inverse) @ y),
+            "solvevec": (operator.solvevec(y[:, 0]), inverse @ y[:, 0]),
+            "inverse": (operator.inverse().to_dense(), inverse),
+        }
+    return answers
+
+
+UNKNOWN_SHAPES = (
+    *("diag", "scaled identity", "full", "rectangular composition", "rectangular kronecker", "block diag", "adjoint"),
+    *("low rank update", "householder", "toeplitz", "circulant 2d"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "static"), [*((name, True) for name in CASES), *((name, False) for name in UNKNOWN_SHAPES)]
+)
+def test_an_operator_is_its_matrix(name: str, static: bool) -> None:
+    case = CASES[name]
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = [tf.placeholder(a.dtype, a.shape if static else [None] * a.ndim) for a in case.arrays]
+        operator = case.make(*given, **case.options)
+        feeds = dict(zip(given, case.arrays, strict=True))
+        assert operator.shape.is_compatible_with(case.dense.shape)
+        assert not static or operator.shape.as_list() == list(case.dense.shape)
+        answers = asked(operator, case)
+        for what, (answer, wanted) in answers.items():
+            assert answer.shape.is_compatible_with(np.shape(wanted)), f"{what}: {answer.shape} for {np.shape(wanted)}"
+        found = session.run({what: answer for what, (answer, _) in answers.items()}, feeds)
+        for what, (_, wanted) in answers.items():
+            np.testing.assert_allclose(found[what], wanted, rtol=1e-8, atol=1e-8, err_msg=what)
+
+
+def test_cholesky_factors_keep_the_structure() -> None:
+    hints = {"is_self_adjoint": True, "is_positive_definite": True}
+    made = [full(A, **hints), L.LinearOperatorDiag(np.abs(DIAG), **hints), L.LinearOperatorIdentity(3, dtype=tf.float64)]
+    made += [L.LinearOperatorKronecker([made[0], made[1]]), L.LinearOperatorBlockDiag([made[0], made[2]])]
+    with tf.Session() as session:
+        for operator in made:
+            factor = operator.cholesky()
+            lower, dense = session.run([factor.to_dense(), operator.to_dense()])
+            np.testing.assert_allclose(lower @ adjoint(lower), dense, atol=1e-12)
+        assert isinstance(made[1].cholesky(), L.LinearOperatorDiag)
+    with pytest.raises(ValueError, match="Not a positive definite self adjoint matrix"):
+        full(A).cholesky()
+
+
+def test_assertions_fail() -> None:
+    singular, skew = np.float64([[1, 2], [2, 4]]), np.float64([[1, 2], [3, 4]])
+    good = [full(A, **SYMMETRIC), L.LinearOperatorDiag(np.float64([1, 2]), **SYMMETRIC)]
+    with tf.Session() as session:
+        for operator in good:
+            session.run(
+                [operator.assert_non_singular(), operator.assert_self_adjoint(), operator.assert_positive_definite()]
+            )
+        for make, text in (
+            (lambda: full(singular).assert_non_singular(), "Singular matrix encountered"),
+            (lambda: full(skew).assert_self_adjoint(), "not equal to its adjoint"),
+            (lambda: L.LinearOperatorDiag([1.0, 0.0]).assert_non_singular(), "contained zero values"),
+            (lambda: L.LinearOperatorDiag([1.0, -1.0]).assert_positive_definite(), "not positive definite"),
+        ):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                session.run(make())
+
+
+def test_what_cannot_be_is_refused() -> None:
+    rectangular = full(RECT)
+    for call, error, text in (
+        (lambda: full(A, is_square=False, is_self_adjoint=True), ValueError, "always square"),
+        (lambda: rectangular.solve(drawn(3, 1)), NotImplementedError, "not be square"),
+        (lambda: rectangular.determinant(), NotImplementedError, "not be square"),
+        (lambda: rectangular.inverse(), ValueError, "non square"),
+        (lambda: rectangular.matmul(drawn(3, 7)), ValueError, "Dimensions are not compatible"),
+        (lambda: rectangular.matmul(rectangular), ValueError, "cannot be multiplied"),
+        (lambda: full(A).matmul(tf.ones([3, 1])), TypeError, "different dtype"),
+        (lambda: L.LinearOperatorDiag([1.0], is_self_adjoint=False), ValueError, "always self adjoint"),
+        (lambda: L.LinearOperatorZeros(3).solve(drawn(3, 1)), NotImplementedError, "singular"),
+        (lambda: full(np.int32([[1]])), TypeError, "floating or complex"),
+        (lambda: full(np.float32([1])), ValueError, "at least 2 dimensions"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+
+
+def test_gradients_pass_through_solve() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        diag = tf.constant(np.float64([2, 4]))
+        slope = tf.gradients(L.LinearOperatorDiag(diag).solvevec(np.float64([1, 1])), diag)[0]
+        np.testing.assert_allclose(session.run(slope), [-0.25, -0.0625])

@@ -1,0 +1,4 @@
+"""Linear operators: batches of matrices that know their structure, so that what is asked of them costs what it must.
+
+`operator` says what all can do, and how from a dense matrix; each kind overrides what its structure makes cheaper.
+"""

@@ -1,0 +1,25 @@
+"""Which functions and ops take ragged tensors: those with a meaning of their own, and where, and those of each element."""
+
+from __future__ import annotations
+
+# The function's name -> where in this package its meaning for ragged tensors is.
+FUNCTIONS: dict[str, str] = {
+    **{f"reduce_{kind}": f"reductions:reduce_{kind}" for kind in ("sum", "mean", "prod", "max", "min", "all", "any")},
+    **{name: f"arrays:{name}" for name in ("concat", "stack", "gather", "expand_dims", "boolean_mask", "size", "rank")},
+    "repeat": "arrays:repeat",
+}
+
+_OPS = """
+Abs Acos Acosh Asin Asinh Atan Atanh Ceil Conj Cos Cosh Digamma Erf Erfc Exp Expm1 Floor Inv IsFinite IsInf IsNan Lgamma Log
+Log1p LogicalNot Neg Reciprocal Relu Relu6 Elu Selu Rint Round Rsqrt Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Square Tan
+Tanh StringLower StringUpper StringLength StringStrip StringToHashBucketFast StringToHashBucketStrong StringToNumber
+AsString DecodeBase64 EncodeBase64 StaticRegexFullMatch StaticRegexReplace RegexFullMatch RegexReplace Substr Identity
+Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual Less LessEqual
+LogicalAnd LogicalOr Maximum Minimum Mod Mul NotEqual Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy
+OnesLike ZerosLike CheckNumerics
+"""
+_FUNCTIONS = """
+abs add pow cast div truediv round to_float to_double to_int32 to_int64 add_n clip_by_value logical_xor ones_like zeros_like
+dropout as_string regex_replace regex_full_match substr string_length identity
+"""
+ELEMENTWISE: frozenset[str] = frozenset([*_OPS.split(), *_FUNCTIONS.split()])

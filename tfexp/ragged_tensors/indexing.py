@@ -1,0 +1,87 @@
+"""`ragged[key]`: a row, rows, and slices of rows. Source: `tf.RaggedTensor.__getitem__`, TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.graph.scopes import name_scope
+from tfexp.ops import array, array_fill
+from tfexp.ops.array_mask import where_v2
+from tfexp.ops.elementwise_binary import maximum, minimum
+from tfexp.ragged_tensors.arrays import gather, rows_between
+from tfexp.ragged_tensors.tensor import RaggedTensor
+
+
+def item(ragged: RaggedTensor, key: Any) -> Any:
+    """ValueError for a number where rows have different lengths, and for keys that have no meaning here."""
+    with name_scope(None, "RaggedGetItem", [ragged]):
+        keys = list(key) if isinstance(key, (list, tuple)) else [key]
+        if keys.count(Ellipsis) > 1:
+            raise ValueError("Only one ellipsis is allowed.")
+        if Ellipsis in keys:
+            at = keys.index(Ellipsis)
+            if ragged.shape.rank is None:
+                raise ValueError("Ellipsis not supported for unknown shape RaggedTensors")
+            missing = ragged.shape.rank - sum(k is not None for k in keys) + 1
+            keys[at : at + 1] = [slice(None)] * missing
+        return _item(ragged, keys)
+
+
+def _item(ragged: Any, keys: list[Any]) -> Any:
+    if not keys:
+        return ragged
+    if not isinstance(ragged, RaggedTensor):
+        return ragged[tuple(keys)]
+    first, rest = keys[0], keys[1:]
+    if first is None:
+        from tfexp.ragged_tensors.arrays import expand_dims
+
+        return expand_dims(_item(ragged, rest), 0)
+    if isinstance(first, slice):
+        return _inner(_outer_slice(ragged, first), rest)
+    splits: Any = ragged.row_splits
+    at: Any = first
+    if isinstance(first, int) and first < 0:
+        at = ragged.nrows() + first  # type: ignore[operator]
+    return _item(ragged.values[splits[at] : splits[at + 1]], rest)
+
+
+def _outer_slice(ragged: RaggedTensor, key: slice) -> RaggedTensor:
+    if key.start is None and key.stop is None and key.step is None:
+        return ragged
+    whole: Any = array_fill.range(ragged.nrows())
+    found: RaggedTensor = gather(ragged, whole[key])
+    return found
+
+
+def _inner(ragged: RaggedTensor, keys: list[Any]) -> Any:
+    """`keys` for the dimensions inside of the rows."""
+    if not keys:
+        return ragged
+    first, rest = keys[0], keys[1:]
+    if first is None:
+        from tfexp.ragged_tensors.arrays import expand_dims
+
+        return expand_dims(_inner(ragged, rest), 1)
+    if not isinstance(first, slice):
+        raise ValueError("Cannot index into an inner ragged dimension.")
+    if not (first.start is None and first.stop is None and first.step is None):
+        if first.step not in (None, 1):
+            raise ValueError("slices of an inner ragged dimension must have a step of 1")
+        lengths: Any = ragged.row_lengths()
+        begin = _clipped(0 if first.start is None else first.start, lengths)
+        end = lengths if first.stop is None else _clipped(first.stop, lengths)
+        starts: Any = ragged.row_starts()
+        ragged = rows_between(ragged.values, starts + begin, starts + maximum(begin, end))
+    if not rest:
+        return ragged
+    if isinstance(ragged.values, RaggedTensor):
+        return ragged.with_values(_inner(ragged.values, rest))
+    return ragged.with_values(ragged.values[(slice(None), *rest)])
+
+
+def _clipped(place: Any, lengths: Any) -> Any:
+    """A place in rows of these lengths, counted from their ends if it is negative."""
+    place = array_fill.zeros_like(lengths) + place  # type: ignore[operator]
+    counted = where_v2(place < 0, place + lengths, place)
+    return minimum(maximum(counted, array.reshape(array_fill.zeros([], lengths.dtype), [])), lengths)

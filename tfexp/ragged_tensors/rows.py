@@ -1,0 +1,85 @@
+"""Where rows begin and end: row splits, and the number of the row of each value; and that these make sense."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import array_fill, array_identity, array_join, check_compare, cumulative, reduce, segment
+from tfexp.ops.cast import cast
+from tfexp.ops.searchsorted import searchsorted
+
+
+def as_partition(value: Any, wanted: DType | None, name: str) -> Tensor:
+    """What says where rows are as int32 or int64, int64 unless it has a type; of the `wanted` type if there is one."""
+    given = getattr(value, "dtype", None)
+    kind = dtypes.as_dtype(given).base_dtype if given is not None else None
+    if kind is None or (isinstance(value, np.ndarray) and kind not in (dtypes.int32, dtypes.int64)):
+        kind = wanted or dtypes.int64
+    if kind not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"{name} must have dtype int32 or int64, not {kind.name}")
+    tensor = convert_to_tensor(value, kind, name=name)
+    tensor.shape.assert_has_rank(1)
+    return tensor if wanted is None else cast(tensor, wanted)  # type: ignore[no-any-return]
+
+
+def checked_splits(splits: Tensor, count: Tensor) -> Tensor:
+    """`splits`, whose use fails in the run unless they begin with 0, do not decrease and end with `count`."""
+    whole: Any = splits
+    message = "Arguments to from_row_splits do not form a valid RaggedTensor"
+    checks = [
+        check_compare.assert_equal(whole[0], cast(0, splits.dtype), message=f"{message}:zero"),
+        check_compare.assert_non_negative(whole[1:] - whole[:-1], message=f"{message}:monotonic"),
+        check_compare.assert_equal(whole[-1], cast(count, splits.dtype), message=f"{message}:end"),
+    ]
+    with control_dependencies(checks):
+        return array_identity.identity(splits)
+
+
+def splits_of_ids(ids: Tensor, nrows: Any) -> Tensor:
+    """The row splits of values with these (never decreasing) row numbers, of `nrows` rows, or as many as are named."""
+    ids_: Any = ids
+    last = array_join.concat([cast([-1], ids.dtype), ids], 0)
+    count = reduce.reduce_max(last) + 1 if nrows is None else cast(nrows, ids.dtype)  # type: ignore[operator]
+    check_known(nrows)
+    monotonic = check_compare.assert_non_negative(
+        ids_[1:] - ids_[:-1], message="Arguments to from_value_rowids do not form a valid RaggedTensor:monotonic"
+    )
+    inside = check_compare.assert_less(
+        last, cast(count, ids.dtype), message="Arguments to from_value_rowids do not form a valid RaggedTensor:nrows"
+    )
+    with control_dependencies([monotonic, inside]):
+        lengths = segment.unsorted_segment_sum(array_fill.ones_like(ids), ids, count)
+    return array_join.concat([cast([0], ids.dtype), cumulative.cumsum(lengths)], 0)
+
+
+def check_known(nrows: Any) -> None:
+    if isinstance(nrows, (int, np.integer)) and nrows < 0:
+        raise ValueError(f"Expected nrows >= 0; got {nrows}")
+
+
+def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+    """For each value, the number of its row. Source: `tf.ragged.row_splits_to_segment_ids`."""
+    with name_scope(name, "RaggedSplitsToSegmentIds", [splits]):
+        whole: Any = as_partition(splits, None, "splits")
+        if whole.shape[0].value == 0:
+            raise ValueError("Invalid row_splits: []")
+        kind = whole.dtype if out_type is None else dtypes.as_dtype(out_type)
+        # The row of a value is the last that does not begin after it.
+        return searchsorted(whole, array_fill.range(whole[-1]), side="right", out_type=kind) - 1  # type: ignore[operator]
+
+
+def segment_ids_to_row_splits(
+    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+) -> Tensor:
+    """The row splits of values with these sorted row numbers. Source: `tf.ragged.segment_ids_to_row_splits`."""
+    with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
+        ids = as_partition(segment_ids, None, "segment_ids")
+        splits = splits_of_ids(ids, num_segments)
+        return splits if out_type is None else cast(splits, dtypes.as_dtype(out_type))
