@@ -29,6 +29,7 @@ SCRIPT = """
 import sys
 
 import beside
+import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as compat
 import tensorflow.contrib.rnn
@@ -37,6 +38,7 @@ from tensorflow.nn import relu
 from tensorflow.python.tools.inspect_checkpoint import print_tensors_in_checkpoint_file
 
 tf.disable_v2_behavior()
+assert np.float is float and np.product([2, 3]) == 6
 assert tf is compat and tf.__name__ == "tfexp" and relu is tf.nn.relu and callable(print_tensors_in_checkpoint_file)
 with tf.Session() as session:
     print(sys.argv[1:], __name__, beside.VALUE, session.run(relu(tf.constant([-3.0, 2.0]))))

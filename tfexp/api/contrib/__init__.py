@@ -7,10 +7,13 @@ __getattr__ = missing_from(
     {
         name: f"tfexp.api.contrib.{name}"
         for name in (
+            "crf",
             "data",
+            "distributions",
             "eager",
             "framework",
             "layers",
+            "learn",
             "legacy_seq2seq",
             "lookup",
             "losses",
