@@ -16,7 +16,13 @@ from tfexp.core.gone import public_symbols
 API = pathlib.Path(tf.__file__).parent / "api"
 FILES = sorted(path.relative_to(API).with_suffix("").as_posix() for path in API.rglob("*.py") if path.stem != "__init__")
 # `tf.contrib.rnn` is in contrib/rnn.py; one namespace has another's name before it.
-NAMESPACES = [{"rnn_cell": "nn.rnn_cell", "io_gfile": "io.gfile"}.get(name, name.replace("/", ".")) for name in FILES]
+PLACES = {
+    "rnn_cell": "nn.rnn_cell",
+    "io_gfile": "io.gfile",
+    "lookup_experimental": "lookup.experimental",
+    "train_experimental": "train.experimental",
+}
+NAMESPACES = [PLACES.get(name, name.replace("/", ".")) for name in FILES]
 
 
 def run_module(*arguments, cwd=None):

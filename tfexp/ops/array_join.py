@@ -289,7 +289,7 @@ def _(ctx: Any, values: list[Array], *, axis: int) -> Array:
     if not first:  # scalars, of which `stack` would first make arrays of one element
         packed = np.empty(len(values), object if isinstance(values[0], bytes) else values[0].dtype)
         for i, value in enumerate(values):
-            packed[i] = value
+            packed[i] = value if isinstance(value, bytes) else value[()]
         return packed
     return np.stack(values, axis)
 
