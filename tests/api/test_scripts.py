@@ -21,6 +21,7 @@ PLACES = {
     "io_gfile": "io.gfile",
     "lookup_experimental": "lookup.experimental",
     "train_experimental": "train.experimental",
+    "contrib/learn_datasets": "contrib.learn.datasets",
 }
 NAMESPACES = [PLACES.get(name, name.replace("/", ".")) for name in FILES]
 

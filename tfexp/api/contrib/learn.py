@@ -1,10 +1,8 @@
 """`tf.contrib.learn`: its data sets (`tf.contrib.learn.datasets.mnist`), which programs without estimators use."""
 
-from types import SimpleNamespace
-
+from tfexp.api.contrib import learn_datasets as datasets
 from tfexp.core.gone import missing_from
-from tfexp.stand_ins import mnist as _mnist
 
-datasets = SimpleNamespace(mnist=_mnist)
+__all__ = ["datasets"]
 
 __getattr__ = missing_from("tf.contrib.learn")
