@@ -208,6 +208,7 @@ if TYPE_CHECKING:
     from tfexp.ops.array_order import transpose as transpose
     from tfexp.ops.array_order import unique as unique
     from tfexp.ops.array_order import unique_with_counts as unique_with_counts
+    from tfexp.ops.array_pad import pad as pad
     from tfexp.ops.array_partition import dynamic_partition as dynamic_partition
     from tfexp.ops.array_partition import dynamic_stitch as dynamic_stitch
     from tfexp.ops.array_partition import parallel_stack as parallel_stack
@@ -215,7 +216,6 @@ if TYPE_CHECKING:
     from tfexp.ops.array_repeat import batch_gather as batch_gather
     from tfexp.ops.array_repeat import repeat as repeat
     from tfexp.ops.array_repeat import unravel_index as unravel_index
-    from tfexp.ops.array_slice import pad as pad
     from tfexp.ops.array_slice import slice as slice
     from tfexp.ops.array_slice import strided_slice as strided_slice
     from tfexp.ops.array_split import split as split
@@ -562,7 +562,6 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_lists import global_variables as global_variables
     from tfexp.ops.variable_lists import global_variables_initializer as global_variables_initializer
     from tfexp.ops.variable_lists import initialize_all_tables as initialize_all_tables
-    from tfexp.ops.variable_lists import initialize_all_variables as initialize_all_variables
     from tfexp.ops.variable_lists import initialize_local_variables as initialize_local_variables
     from tfexp.ops.variable_lists import initialize_variables as initialize_variables
     from tfexp.ops.variable_lists import local_variables as local_variables

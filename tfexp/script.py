@@ -2,6 +2,7 @@
 
 Inside the script `import tensorflow as tf` (also `tensorflow.compat.v1`) is tfexp; `sys.argv`, `__name__` and where modules
 are looked for are what `python file.py args…` would give it. Processes that the script starts find tfexp, too.
+NumPy has the names again that it had in those days (`np.float`).
 
 `-m module args…` runs a module as `python -m module args…` does; `python -m tfexp.script -m pytest some_test.py` runs a
 suite that was written for TensorFlow.
@@ -14,6 +15,7 @@ import sys
 from pathlib import Path
 
 from tfexp import as_tensorflow
+from tfexp.stand_ins import old_numpy
 
 _USAGE = "usage: python -m tfexp.script [-m module | file.py] [args ...]"
 
@@ -30,18 +32,23 @@ def main(argv: list[str] | None = None) -> int:
     if not script.is_file():
         print(f"tfexp.script: there is no file {str(script)!r}\n{_USAGE}", file=sys.stderr)
         return 2
-    as_tensorflow.install(for_children=True)
+    _prepare()
     sys.argv = [str(script), *arguments[1:]]
     sys.path[0] = str(script.parent.resolve())
     runpy.run_path(str(script), run_name="__main__")
     return 0
 
 
+def _prepare() -> None:
+    as_tensorflow.install(for_children=True)
+    old_numpy.put_back()
+
+
 def _run_module(arguments: list[str]) -> int:
     if not arguments:
         print(f"tfexp.script: -m needs the name of a module\n{_USAGE}", file=sys.stderr)
         return 2
-    as_tensorflow.install(for_children=True)
+    _prepare()
     sys.argv = arguments
     runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)
     return 0

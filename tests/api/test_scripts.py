@@ -16,7 +16,14 @@ from tfexp.core.gone import public_symbols
 API = pathlib.Path(tf.__file__).parent / "api"
 FILES = sorted(path.relative_to(API).with_suffix("").as_posix() for path in API.rglob("*.py") if path.stem != "__init__")
 # `tf.contrib.rnn` is in contrib/rnn.py; one namespace has another's name before it.
-NAMESPACES = [{"rnn_cell": "nn.rnn_cell", "io_gfile": "io.gfile"}.get(name, name.replace("/", ".")) for name in FILES]
+PLACES = {
+    "rnn_cell": "nn.rnn_cell",
+    "io_gfile": "io.gfile",
+    "lookup_experimental": "lookup.experimental",
+    "train_experimental": "train.experimental",
+    "contrib/learn_datasets": "contrib.learn.datasets",
+}
+NAMESPACES = [PLACES.get(name, name.replace("/", ".")) for name in FILES]
 
 
 def run_module(*arguments, cwd=None):
@@ -29,6 +36,7 @@ SCRIPT = """
 import sys
 
 import beside
+import numpy as np
 import tensorflow as tf
 import tensorflow.compat.v1 as compat
 import tensorflow.contrib.rnn
@@ -37,6 +45,7 @@ from tensorflow.nn import relu
 from tensorflow.python.tools.inspect_checkpoint import print_tensors_in_checkpoint_file
 
 tf.disable_v2_behavior()
+assert np.float is float and np.product([2, 3]) == 6
 assert tf is compat and tf.__name__ == "tfexp" and relu is tf.nn.relu and callable(print_tensors_in_checkpoint_file)
 with tf.Session() as session:
     print(sys.argv[1:], __name__, beside.VALUE, session.run(relu(tf.constant([-3.0, 2.0]))))

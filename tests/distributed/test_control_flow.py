@@ -238,3 +238,52 @@ def test_a_conditional_with_queues_on_two_tasks(servers: Any) -> None:
         assert [session.run(result, {x: value}) for value in (2.0, 0.5, 10.0)] == [3.0, 0.5, 4.0]
         assert session.run(sizes) == [1, 2]
         assert session.run(second.dequeue_many(2)).tolist() == [6.0, 40.0]
+
+
+def trained_recurrent(target, setter):
+    """The losses of a recurrent network, and its variables, after some steps."""
+    with tf.Graph().as_default(), tf.device(setter):
+        tf.set_random_seed(3)
+        x = np.random.default_rng(5).standard_normal([3, 5, 2]).astype(np.float32)
+        cell = tf.nn.rnn_cell.BasicLSTMCell(7)
+        outputs, _ = tf.nn.dynamic_rnn(cell, tf.constant(x), sequence_length=[5, 2, 3], dtype=tf.float32)
+        loss = tf.nn.l2_loss(outputs - 1.0)
+        step = tf.train.get_or_create_global_step()
+        train = tf.train.AdamOptimizer(0.05).minimize(loss, step)
+        with tf.Session(target) as session:
+            session.run(tf.global_variables_initializer())
+            losses = [session.run([loss, train])[0] for _ in range(4)]
+            return losses, session.run(tf.trainable_variables())
+
+
+def test_a_loop_on_the_worker_trains_variables_on_several_servers():
+    """What leaves a loop is not dead: the updates on the servers are not part of it."""
+    expected, values = trained_recurrent("", None)
+    with running(ps=2, worker=1) as servers:
+        setter = tf.train.replica_device_setter(2, worker_device="/job:worker/task:0")
+        losses, trained = trained_recurrent(servers["worker:0"].target, setter)
+        leave_nothing(servers)
+    assert losses == sorted(losses, reverse=True)
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    for value, wanted in zip(trained, values, strict=True):
+        np.testing.assert_allclose(value, wanted, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_loop_in_a_branch_that_is_not_taken_leaves_nothing_alive(taken):
+    """Its result on the worker feeds an update on a server, which is in the same branch."""
+    with running(ps=1, worker=1) as servers, tf.Graph().as_default():
+        with tf.device("/job:ps/task:0"):
+            total = tf.get_variable("total", initializer=1.0)
+        with tf.device("/job:worker/task:0"):
+            choice = tf.placeholder(tf.bool, [])
+            looped = tf.cond(
+                choice,
+                lambda: tf.while_loop(lambda i: i < 5.0, lambda i: i + 2.0, [tf.constant(0.0)]),
+                lambda: tf.constant(-1.0),
+            )
+        with tf.device("/job:ps/task:0"):
+            update = total.assign_add(looped)
+        with tf.Session(servers["worker:0"].target) as session:
+            session.run(total.initializer)
+            assert session.run(update, {choice: taken}) == (7.0 if taken else 0.0)

@@ -257,9 +257,9 @@ def test_tasks_that_share_no_names_take_tcp(monkeypatch: pytest.MonkeyPatch) -> 
     server = tf.train.Server.create_local_server()
     original, tried = lane_module.connect, []
 
-    def connect_elsewhere(offer: Offer, host: str, security: Security) -> Lane:
+    def connect_elsewhere(offer: Offer, host: str, *others: Any) -> Lane:
         tried.append(offer.kind)
-        return original(replace(offer, place="no such name") if offer.kind == UNIX else offer, host, security)
+        return original(replace(offer, place="no such name") if offer.kind == UNIX else offer, host, *others)
 
     monkeypatch.setattr(lane_module, "connect", connect_elsewhere)
     with _channel(server.target.removeprefix("grpc://")) as channel:

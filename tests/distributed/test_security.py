@@ -98,9 +98,9 @@ def test_sessions_reach_the_cluster_of_a_server_as_it_does() -> None:
     seen = []
     original = server_module._channel
 
-    def channel(address: str, name: str, security: Security) -> Any:
+    def channel(address: str, name: str, security: Security, *more: Any) -> Any:
         seen.append(security)
-        return original(address, name, security)
+        return original(address, name, security, *more)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(server_module, "_channel", channel)

@@ -133,7 +133,7 @@ def test_a_setting_is_explained(explained: Callable) -> None:
         ("sweep sweep=random", "sweep.trials=20"),
         ("hydra.run.dir", "give it with  'hydra.run.dir=outputs/"),
         ("hydra.job.name experiment=digits_cnn", "conf/experiment/digits_cnn.yaml, line "),
-        ("hydra", "hydra.searchpath=[]"),
+        ("hydra", "hydra.searchpath=["),
         ("resume", "a run's folder: go on where it stopped"),
         ("", "proximal_sgd"),
         ("--help", "usage: python -m tfexp.explain"),

@@ -92,7 +92,7 @@ def test_reads_tensorflows_mix() -> None:
         kinds = bundle.get_variable_to_dtype_map()
         assert kinds["bfloat16"] is dtypes.bfloat16 and kinds["one string"] is dtypes.string
         assert bundle.has_tensor("scalar") and not bundle.has_tensor("") and not bundle.has_tensor("scala")
-        assert bundle.debug_string().splitlines()[:2] == ["b/float64 (DT_DOUBLE) [5]", "bfloat16 (DT_BFLOAT16) [5]"]
+        assert bundle.debug_string().decode().splitlines()[:2] == ["b/float64 (DT_DOUBLE) [5]", "bfloat16 (DT_BFLOAT16) [5]"]
 
 
 def test_reads_tensorflows_partitions() -> None:

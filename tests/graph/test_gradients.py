@@ -163,3 +163,42 @@ def test_an_unknown_aggregation_method_is_refused():
         x = tf.constant(2.0)
         with pytest.raises(ValueError, match="Invalid `aggregation_method` specified 7"):
             tf.gradients(x * x, x, aggregation_method=7)
+
+
+def test_custom_gradients_of_functions_with_variables():
+    w = tf.get_variable("w", initializer=3.0, use_resource=True)
+
+    @tf.custom_gradient
+    def scaled(x):
+        u = tf.get_variable("u", initializer=5.0, use_resource=True)
+
+        def grad(dy, variables):
+            return dy * w * u, [dy * {"w:0": 7.0, "u:0": 11.0}[variable.name] for variable in variables]
+
+        return x * w * u, grad
+
+    x = w.read_value() + 1.0  # a variable behind an argument is none of the function's
+    y = scaled(x)
+    gradients = tf.gradients(y, [x, *tf.trainable_variables()])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([y, *gradients]) == [60.0, 15.0, 22.0, 11.0]
+
+
+@pytest.mark.parametrize(
+    ("resource", "grad", "error", "text"),
+    [
+        (True, lambda dy: dy, TypeError, "grad_fn must accept a 'variables' keyword argument"),
+        (False, lambda dy, variables: (dy, []), TypeError, "must be `ResourceVariable`s"),
+        (True, lambda dy, **kwargs: (dy, []), ValueError, "Must return gradient for each variable"),
+    ],
+)
+def test_what_custom_gradients_refuse_of_variables(resource, grad, error, text):
+    @tf.custom_gradient
+    def scaled(x):
+        return x * tf.get_variable("w", initializer=3.0, use_resource=resource), grad
+
+    with tf.Graph().as_default():
+        x = tf.constant(2.0)
+        with pytest.raises(error, match=text):
+            tf.gradients(scaled(x), x)

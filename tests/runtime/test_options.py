@@ -88,7 +88,7 @@ READ = {
         "device_filters": "distributed/test_cluster_steps.py",
         "gpu_options.visible_device_list": "runtime/test_devices.py",
         "gpu_options.per_process_gpu_memory_fraction": "runtime/test_device_memory.py",
-        "graph_options.optimizer_options.global_jit_level": "runtime/test_xla.py",
+        "graph_options.optimizer_options.global_jit_level": "runtime/test_compiled_steps.py",
         "allow_soft_placement": "runtime/test_devices.py",
         "log_device_placement": "runtime/test_devices.py",
         "operation_timeout_in_ms": "runtime/test_flow.py",

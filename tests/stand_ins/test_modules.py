@@ -142,4 +142,5 @@ def test_collections_of_a_program_have_messages():
 
 def test_modules_have_their_siblings():
     rnn = stand_for("tensorflow.python.ops.rnn")
+    assert not hasattr(stand_for("tensorflow.contrib.framework.python"), "ops")  # a package, with an `ops` of its own
     assert rnn.rnn_cell_impl.GRUCell is tf.nn.rnn_cell.GRUCell and rnn.math_ops.matmul is tf.matmul

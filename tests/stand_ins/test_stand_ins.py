@@ -10,6 +10,7 @@ import pytest
 import tfexp as tf
 from tfexp.stand_ins import callables, context, decorators, exporting, inspecting, layer_arguments, mnist
 from tfexp.stand_ins.dataset_tests import DatasetTestBase
+from tfexp.stand_ins.modules import stand_for
 from tfexp.stand_ins.proto_compare import assertProtoEqual
 
 
@@ -21,6 +22,17 @@ def test_modes_and_their_blocks():
             assert context.in_graph_mode() and tf.constant(3.0).op.type == "Const"
     with tf.name_scope("a"):
         assert context.context().scope_name == "a"
+
+
+def test_resource_variables_of_both_modes():
+    kind = stand_for("tensorflow.python.ops.resource_variable_ops").ResourceVariable
+    assert (
+        kind(1.0).handle.op.type == "VarHandleOp" and isinstance(kind(1.0), kind) and not isinstance(tf.Variable(1.0), kind)
+    )
+    with context.eager_mode():
+        variable = kind(3.0)
+        ((gradient, of),) = tf.contrib.eager.implicit_gradients(lambda: variable * variable)()
+        assert gradient.numpy() == 6.0 and of is variable and isinstance(variable, kind)
 
 
 def test_decorators_are_unwrapped():

@@ -20,6 +20,7 @@ from tfexp.distributed import messages as m
 from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.security import Security
 from tfexp.distributed.status import as_error
+from tfexp.distributed.traffic import Traffic
 from tfexp.distributed.transport import OnDone
 from tfexp.distributed.wire import METHODS, Method
 
@@ -44,14 +45,15 @@ def size_options(security: Security) -> tuple[tuple[str, int], ...]:
 
 
 class GrpcChannel:
-    """The task at `address` (`host:port`). `name`: what to call it in messages."""
+    """The task at `address` (`host:port`). `name`: what to call it in messages; `traffic`: who counts the bytes."""
 
-    def __init__(self, address: str, name: str = "", security: Security | None = None):
+    def __init__(self, address: str, name: str = "", security: Security | None = None, traffic: Traffic | None = None):
         import grpc
 
         security = security or Security()
 
         self._grpc = grpc
+        self.traffic = traffic or Traffic()
         self.address = address
         self.name = f"{name} at {address}" if name else address
         self._metadata = security.metadata or None
@@ -76,11 +78,13 @@ class GrpcChannel:
     def call(self, request: m.Request, timeout: float | None = None) -> m.Reply:
         method, stub = self._stub(request)
         try:
-            response = stub(method.request_bytes(request), timeout=timeout, metadata=self._metadata)
+            data = method.request_bytes(request)
+            response = stub(data, timeout=timeout, metadata=self._metadata)
         except self._grpc.RpcError as error:
             raise self._error(error) from None
         except ValueError as error:  # gRPC's word for a channel that was closed meanwhile
             raise CancelledError(None, None, f"{self.name}: {error}") from None
+        self.traffic.add(sent=len(data), received=len(response))
         return method.read_reply(response, request)
 
     def ask(self, path: str, question: bytes, timeout: float) -> bytes:
@@ -100,7 +104,8 @@ class GrpcChannel:
     ) -> Callable[[OpError], None]:
         method, stub = self._stub(request)
         try:
-            future = stub.future(method.request_bytes(request), wait_for_ready=wait, metadata=self._metadata)
+            data = method.request_bytes(request)
+            future = stub.future(data, wait_for_ready=wait, metadata=self._metadata)
         except ValueError as error:
             raise CancelledError(None, None, f"{self.name}: {error}") from None
         reasons: list[OpError] = []
@@ -109,7 +114,9 @@ class GrpcChannel:
 
         def finished(ended: Any) -> None:
             try:
-                reply, failure = method.read_reply(ended.result(), request), None
+                response = ended.result()
+                self.traffic.add(sent=len(data), received=len(response))
+                reply, failure = method.read_reply(response, request), None
             except OpError as error:
                 reply, failure = None, error
             except self._grpc.FutureCancelledError:

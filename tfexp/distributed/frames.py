@@ -62,6 +62,11 @@ def error_frame(error: BaseException) -> Buffers:
     return [_HEAD.pack(ERROR, 0, 0, len(body)) + body]
 
 
+def size_of(buffers: Buffers) -> int:
+    """Bytes, of a frame that goes out or of the message and tensors of one that came in."""
+    return sum(memoryview(buffer).nbytes for buffer in buffers)
+
+
 def send(sock: socket.socket, buffers: Buffers) -> None:
     """Write all of it. ConnectionLostError when the other end is gone or takes nothing for as long as the socket allows."""
     try:

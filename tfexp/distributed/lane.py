@@ -32,6 +32,7 @@ from tfexp.distributed import messages as m
 from tfexp.distributed.channel import GrpcChannel
 from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.security import Security
+from tfexp.distributed.traffic import Traffic
 from tfexp.distributed.transport import OnDone
 
 # Lanes that a channel keeps; what is more goes over gRPC.
@@ -58,12 +59,13 @@ def boot_id() -> str:
 
 
 class Lane:
-    """One connection, and at most one request on it. `sending`: what the peer takes."""
+    """One connection, and at most one request on it. `sending`: what the peer takes; `traffic`: who counts the bytes."""
 
-    def __init__(self, sock: socket.socket, security: Security, sending: Security):
+    def __init__(self, sock: socket.socket, security: Security, sending: Security, traffic: Traffic):
         self.sock = sock
         self.whole = True  # what was read ended where a message does
         self._sending = sending
+        self._traffic = traffic
         self._frames = frames.Frames(sock, security)
         self._poll = select.poll()
         self._poll.register(sock.fileno(), select.POLLIN)
@@ -77,6 +79,7 @@ class Lane:
         frame = frames.request_frame(request, self._sending)
         try:
             frames.send(self.sock, frame)
+            self._traffic.add(sent=frames.size_of(frame))
         except frames.ConnectionLostError:
             if self.idle:
                 raise
@@ -90,6 +93,7 @@ class Lane:
             raise frames.ConnectionLostError("the connection was closed")
         self.whole = True
         kind, _, body, tensors = frame
+        self._traffic.add(received=frames.size_of([body, *tensors]))
         return frames.decoded_reply(kind, body, tensors, request)
 
     def shut(self) -> None:
@@ -153,7 +157,7 @@ def user_of(sock: socket.socket) -> int:
     return user
 
 
-def connect(offer: Offer, host: str, security: Security) -> Lane:
+def connect(offer: Offer, host: str, security: Security, traffic: Traffic | None = None) -> Lane:
     """The lane that the server at `host` offers. OSError when it cannot be had."""
     if offer.kind == UNIX:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -175,7 +179,7 @@ def connect(offer: Offer, host: str, security: Security) -> Lane:
     except BaseException:
         sock.close()
         raise
-    return Lane(sock, security, security.no_more_than(offer.limit))
+    return Lane(sock, security, security.no_more_than(offer.limit), traffic or Traffic())
 
 
 class _Pending:
@@ -205,6 +209,7 @@ class LaneChannel:
     def __init__(self, channel: GrpcChannel, security: Security):
         self._channel = channel
         self._security = security
+        self._traffic = channel.traffic
         self._lock = threading.Lock()
         self._free: list[Lane] = []
         self._busy: set[Lane] = set()
@@ -322,7 +327,7 @@ class LaneChannel:
                 self._kinds = []
                 return None
             try:
-                lane = connect(offer, self._channel.address.rpartition(":")[0], self._security)
+                lane = connect(offer, self._channel.address.rpartition(":")[0], self._security, self._traffic)
             except (OSError, ValueError):
                 # Another container, or a port that is shut: what can be tried next?
                 self._kinds = [kind for kind in kinds if kind != offer.kind]

@@ -21,6 +21,7 @@ from tfexp.distributed.master_sessions import Prepared, Run, Session, Signature
 from tfexp.distributed.session_graph import Elements
 from tfexp.distributed.status import with_prefix
 from tfexp.plan.dynamic import Placement
+from tfexp.plan.narrow import wire_dtype
 from tfexp.plan.trials import Trials
 from tfexp.runtime.placement import record_estimate
 
@@ -76,7 +77,7 @@ class Steps(Machine):
         elements = session.graph.elements(feeds, fetches, targets)
         trials = self._trials(session, signature, elements, client)
         places = session.assignment if trials is None else trials.placement
-        cut = elements.cut(places, session.incarnations, client, partial)
+        cut = elements.cut(places, session.incarnations, client, partial, wire_dtype(session.config))
         full_feeds = tuple(session.graph.tensor(name, "Feed").name for name in feeds)
         full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
         prepared = Prepared(signature, cut, full_feeds, full_fetches, targets, [""] * len(cut.stages), -1, trials=trials)

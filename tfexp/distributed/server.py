@@ -18,6 +18,7 @@ from tensorboard.compat.proto import cluster_pb2, config_pb2
 
 from tfexp.core.errors import InvalidArgumentError, UnknownError
 from tfexp.distributed.cluster import ClusterSpec
+from tfexp.distributed.traffic import Traffic
 from tfexp.runtime.backend import register_backend
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class Server:
             default.MergeFrom(config)
         self._config = default
         self._stopped = threading.Event()
+        self.traffic = Traffic()
+        """Bytes that this server's requests to the others, and their answers, took. tfexp's own."""
         address = cluster.task_address(job, index)
         host, _, port = address.rpartition(":")
         if not port.isdigit() or int(port) > 65535:
@@ -101,7 +104,7 @@ class Server:
 
     def _connect(self, address: str) -> Transport:
         name = next((task for task, known in self._tasks.items() if known == address), "")
-        return _channel(address, name, self._security)
+        return _channel(address, name, self._security, self.traffic)
 
     @property
     def address(self) -> str:
@@ -229,11 +232,11 @@ def _same(address: str, other: str) -> bool:
     return port == other_port and (host == other_host or (host in _LOOPBACK and other_host in _LOOPBACK))
 
 
-def _channel(address: str, name: str, security: Security) -> Transport:
+def _channel(address: str, name: str, security: Security, traffic: Traffic | None = None) -> Transport:
     from tfexp.distributed.channel import GrpcChannel
     from tfexp.distributed.lane import LaneChannel
 
-    return LaneChannel(GrpcChannel(address, name, security), security)
+    return LaneChannel(GrpcChannel(address, name, security, traffic), security)
 
 
 def _open_session(target: str, graph: Any, config: config_pb2.ConfigProto | None) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tensorboard.compat.proto import graph_pb2
 
+from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError, NotFoundError, OpError
 from tfexp.graph.graph import Graph
 from tfexp.graph.graphdef import import_graph_def
@@ -71,11 +72,18 @@ class Elements(NamedTuple):
     fetches: list[Tensor]
     targets: list[Operation]
 
-    def cut(self, places: Places, incarnations: dict[str, int], client_device: str, by_feeds: bool = False) -> Partition:
-        """The stages of the step; of one whose feeds come bit by bit, with `by_feeds`."""
+    def cut(
+        self,
+        places: Places,
+        incarnations: dict[str, int],
+        client_device: str,
+        by_feeds: bool = False,
+        narrow: DType | None = None,
+    ) -> Partition:
+        """The stages of the step; `by_feeds` and `narrow` as `plan.partition` has them."""
         feeds, fetches, targets = self
         places.place(needed(fetches, targets, feeds))
-        return partition(fetches, targets, feeds, places, incarnations, client_device, by_feeds)
+        return partition(fetches, targets, feeds, places, incarnations, client_device, by_feeds, narrow)
 
 
 def add_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:

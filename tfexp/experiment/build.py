@@ -16,11 +16,14 @@ from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
 from tfexp.experiment.placing import placed_dynamically
-from tfexp.experiment.schema import Placer, Settings
-from tfexp.experiment.update import Sync
+from tfexp.experiment.schema import Balance, Placer, Settings, WireDtype
+from tfexp.experiment.update import Async, Sync
+from tfexp.plan import narrow
 from tfexp.runtime.device_list import local_devices
 from tfexp.runtime.jit import can_compile
+from tfexp.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 from tfexp.train.once_per_step import OncePerStep
+from tfexp.train.staleness import StaleGradients
 from tfexp.train.whole_updates import WholeUpdates
 
 __all__ = [
@@ -37,6 +40,7 @@ __all__ = [
     "replica_of",
     "session_config",
     "share_of",
+    "stale_gradients",
 ]
 
 
@@ -48,10 +52,10 @@ class Program:
     `objective` is the loss with its regularization, `evaluating` what an evaluation feeds beside its rows, `train` one
     optimizer step which adds one to `global_step`, and `loss` the objective of all that the step trains on. What `train`
     gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
-    the same variables. `sync` is how several processes make a step together; None: they do not. `summaries` is None if
-    there are none. `ready` gives the names of the variables without a value; only a graph that shares them with others
-    has it. `updates` knows whether an update was cut off, where that may be. `variables` are all variables in the order of
-    their names, `trained` the names of those that are trained.
+    the same variables. `sync` is how several processes make a step together; None: they do not. `stale` measures how late
+    gradients are; None: none can be. `summaries` is None if there are none. `ready` gives the names of the variables
+    without a value; only a graph that shares them with others has it. `updates` knows whether an update was cut off, where
+    that may be. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
     """
 
     graph: tf.Graph
@@ -73,6 +77,7 @@ class Program:
     trained: tuple[str, ...]
     others: tuple[Tower, ...] = ()
     sync: OncePerStep | None = None
+    stale: StaleGradients | None = None
     updates: WholeUpdates | None = None
 
 
@@ -104,26 +109,32 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
     with graph.as_default(), graph.device(_one_device(settings) if replica is None else replica.placement):
         tf.set_random_seed(settings.train.seed)
         tf.train.get_or_create_global_step()  # which a model's random numbers follow
+        stale = None if replica is None else stale_gradients(settings)
+        reading: Any = None if stale is None else stale.reading()
         copy = copy_of(settings, share_of(settings, dataset, replica))
         with tf.name_scope("train"):
-            global_step, learning_rate, optimizer = learning(settings)
+            global_step, learning_rate, optimizer = learning(settings, stale)
             sync = None
             if isinstance(settings.update, Sync):
                 assert replica is not None  # one process has nobody to make steps with
                 copies = settings.copies
                 sync = OncePerStep(optimizer, copies - settings.update.spare, copies, replica.worker)
             gradients = copy.objective.gradients(sync or optimizer)
-            train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
+            if stale is not None and replica is not None:
+                train = stale.apply(optimizer, gradients, replica.worker, reading)
+            else:
+                train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
         program = complete(
             settings,
             copy,
             copy.batches,
             copy.objective.value,
             learning_rate,
-            # with `sync`, it is the replica's own copy of the step
+            # with `sync` or `stale`, it is the replica's own copy of the step
             train if isinstance(train, tf.Tensor) else train.outputs[0],
             shared=replica is not None,
             sync=sync,
+            stale=stale,
             updates=None if sync is None else sync.updates,
         )
     graph.finalize()
@@ -143,7 +154,7 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
     with tf.name_scope("input"):
         batches = settings.input.batches(share)
         features, labels = batches.features, batches.labels
-    with tf.variable_scope("model", reuse=True if again else None):
+    with tf.variable_scope("model", reuse=True if again else None, partitioner=_partitioner(settings)):
         outputs = settings.model.outputs(features, spec)
     with tf.name_scope("loss"):
         objective = Objective.of(settings.model.loss(outputs, labels, spec))
@@ -152,12 +163,31 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
     return Copy(batches, objective, metrics)
 
 
-def learning(settings: Settings) -> tuple[tf.Variable, tf.Tensor, tf.train.Optimizer]:
-    """The global step, the learning rate at it, and the optimizer with that rate."""
+def stale_gradients(settings: Settings) -> StaleGradients | None:
+    """Of the default graph's global step; None where no gradient can be late."""
+    update = settings.update
+    if not isinstance(update, Async) or settings.copies == 1:
+        return None
+    step, rule = tf.train.get_or_create_global_step(), update.staleness
+    return StaleGradients(step, settings.copies, drop_above=rule.drop_above, damping=rule.damping)
+
+
+def _partitioner(settings: Settings) -> Any:
+    """What cuts large variables into as many pieces as there are parameter servers; None where nothing is cut."""
+    cluster = settings.cluster
+    if cluster.shard_above is None or cluster.ps_count < 2:
+        return None
+    least = max(cluster.shard_above // cluster.ps_count, 1)
+    return tf.min_max_variable_partitioner(max_partitions=cluster.ps_count, min_slice_size=least)
+
+
+def learning(settings: Settings, stale: StaleGradients | None = None) -> tuple[tf.Variable, tf.Tensor, tf.train.Optimizer]:
+    """The global step, the learning rate at it, and the optimizer with that rate, or with what `stale` makes of it."""
     global_step = tf.train.get_or_create_global_step()
     start = settings.optimizer.learning_rate
     learning_rate = tf.convert_to_tensor(settings.schedule.rate(start, global_step), dtype=tf.float32, name="learning_rate")
-    return global_step, learning_rate, settings.optimizer.create(learning_rate)
+    rate = learning_rate if stale is None else stale.rate(learning_rate)
+    return global_step, learning_rate, settings.optimizer.create(rate)
 
 
 def complete(
@@ -171,12 +201,14 @@ def complete(
     shared: bool,
     others: tuple[Tower, ...] = (),
     sync: OncePerStep | None = None,
+    stale: StaleGradients | None = None,
     updates: WholeUpdates | None = None,
 ) -> Program:
     """The default graph's program, with what the runner needs beside `train`; `copy` is what is evaluated.
 
     `shared`: other sessions make or see its variables, too.
     """
+    needed = [*tf.global_variables(), *([] if stale is None else [stale.tally])]
     return Program(
         graph=tf.get_default_graph(),
         batches=batches,
@@ -191,7 +223,7 @@ def complete(
         train=train,
         initialize=tf.global_variables_initializer(),
         summaries=_summaries(copy.objective.value) if settings.train.summary_every else None,
-        ready=tf.report_uninitialized_variables(tf.global_variables()) if shared else None,
+        ready=tf.report_uninitialized_variables(needed) if shared else None,
         # relative paths: a run's folder may be moved
         saver=tf.train.Saver(
             [*tf.global_variables(), *batches.saved],
@@ -202,6 +234,7 @@ def complete(
         trained=tuple(variable.op.name for variable in tf.trainable_variables()),
         others=others,
         sync=sync,
+        stale=stale,
         updates=updates,
     )
 
@@ -221,7 +254,11 @@ def replica_of(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -
         raise SettingError("device.placement", "with workers, replica_device_setter says where things are: leave it simple")
     own = own_device(settings)
     device = DeviceName("worker", None, worker, own.device_type, own.device_index)
-    setter = tf.train.replica_device_setter(cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device))
+    servers = settings.cluster.ps_count
+    strategy = GreedyLoadBalancingStrategy(servers, byte_size_load_fn) if settings.cluster.balance is Balance.bytes else None
+    setter = tf.train.replica_device_setter(
+        cluster=cluster, ps_device="/job:ps/cpu:0", worker_device=str(device), ps_strategy=strategy
+    )
     assert setter is not None  # there are parameter servers
     return Replica(worker, str(device), setter)
 
@@ -294,4 +331,7 @@ def session_config(settings: Settings) -> tf.ConfigProto:
         log_device_placement=device.log_placement,
         graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=int(device.jit))),
     )
+    if settings.cluster.wire_dtype is not WireDtype.float32:
+        rewriter = config.graph_options.rewrite_options.custom_optimizers.add(name=narrow.NAME)
+        rewriter.parameter_map["dtype"].type = tf.as_dtype(settings.cluster.wire_dtype.value).as_datatype_enum
     return placed_dynamically(config, device) if device.placement is Placer.dynamic else config

@@ -78,6 +78,9 @@ class _Driver:
         """Whether the workers were told to go, the chief that all others have ended, the workers to stop; and whether the
         chief has found or restored the variables since a parameter server was lost.
         """
+        self.alone_until = settings.update.alone_until(course.total_steps, settings.copies)
+        self.held: set[str] = set()
+        """Those that are not told to go before the chief has come to that step."""
         self.lost_at: dict[str, float] = {}
         self.recoveries: dict[str, list[float]] = {}
         """When tasks were lost without which somebody does not train; the seconds until he did again."""
@@ -148,9 +151,10 @@ class _Driver:
                             self._catch_up(gang, name)
                         elif len(self.ready) == len(self.workers):
                             self.going = True
-                            gang.tell("go", *self.workers)
-                            began = time.perf_counter()
                             title, begin = self.settings.title, self.begin or 0
+                            self.held = others if begin < self.alone_until else set()
+                            gang.tell("go", *(worker for worker in self.workers if worker not in self.held))
+                            began = time.perf_counter()
                             progress = progress_for(title, begin, self.course.total_steps)
                             stack.callback(progress.close)
                     case "progress":
@@ -158,6 +162,8 @@ class _Driver:
                             _say(f"the first step was made {time.perf_counter() - self.began:.1f} s after the start")
                         self._show(progress, message)
                         self._goes_on(name)
+                        if message["step"] >= self.alone_until:
+                            self._let_all_go(gang)
                     case "enough":
                         self._stop(gang)
                     case "ended":
@@ -172,10 +178,19 @@ class _Driver:
     def _stop(self, gang: Gang) -> None:
         self.stopping = True
         gang.tell("stop", *self.workers)
+        self._let_all_go(gang)
+
+    def _let_all_go(self, gang: Gang) -> None:
+        """The chief has trained alone for long enough."""
+        held, self.held = self.held, set()
+        if held:
+            _say(f"{', '.join(sorted(held))} begin after step {self.step}")
+            gang.tell("go", *held)
 
     def _catch_up(self, gang: Gang, name: str) -> None:
         """Tell a worker that was started again what its former process knew."""
-        gang.tell("go", name)
+        if name not in self.held:
+            gang.tell("go", name)
         if self.stopping:
             gang.tell("stop", name)
         if self.alone and name == _CHIEF:
@@ -252,10 +267,13 @@ class _Driver:
             "steps_per_second": steps / seconds,
             "steps_of": self.made,
         }
+        moved = {name: result["bytes"] for name, result in self.ended.items() if result["bytes"] is not None}
+        if moved:
+            timing["bytes_per_step"] = dict(sorted(moved.items()))
         if any(restarted.values()):
             timing["restarts"] = {name: times for name, times in restarted.items() if times}
             timing["recovery_seconds"] = self.recoveries
-        result = {"numbers": done["numbers"], "timing": timing}
+        result = {"numbers": done["numbers"], "timing": timing, **done["late"]}
         if self.dataset.skipped.rows:
             result["skipped"] = self.dataset.skipped.plain()
         records = read_records(self.folder.metrics)

@@ -16,8 +16,10 @@ __all__ = ["History", "Record", "read_records", "should_stop"]
 Record = dict[str, Any]
 """{"step", "epoch", "learning_rate", "train": {"loss", metrics…}, "test": {the same}}
 
-Where rows were passed over that could not be read: "skipped", how many. Where gradients can come too late: "dropped", how
-many of each worker have so far, stays before this one included.
+Where rows were passed over that could not be read: "skipped", how many. Where gradients can come too late for a step of all:
+"dropped", how many of each worker have so far. Where workers make steps by themselves: "staleness", {"sum", "counts"} of
+each (`lateness.Lateness`). Both include the stays before this one. On a cluster: "bytes_per_step", what a step of the chief
+has {"sent", "received"} in this stay, in the mean.
 """
 
 

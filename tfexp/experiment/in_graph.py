@@ -27,6 +27,7 @@ from tfexp.experiment.build import (
     own_device,
     replica_of,
     share_of,
+    stale_gradients,
 )
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import ExperimentError
@@ -66,19 +67,24 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
         tf.set_random_seed(settings.train.seed)
         with graph.device(towers[0].placement):
             tf.train.get_or_create_global_step()  # which a model's random numbers follow
-        copies = []
+            stale = stale_gradients(settings)
+        copies: list[Copy] = []
+        readings: list[Any] = []
         for tower in towers:
             with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}"):
+                readings.append(None if stale is None else stale.reading())
                 copies.append(copy_of(settings, share_of(settings, dataset, tower), again=tower.worker > 0))
         with graph.device(towers[0].placement), tf.name_scope("train"):
-            global_step, learning_rate, optimizer = learning(settings)
+            global_step, learning_rate, optimizer = learning(settings, stale)
         trains: list[Any] = []
         pairs = []
-        for tower, copy in zip(towers, copies, strict=True):
+        for tower, copy, reading in zip(towers, copies, readings, strict=True):
             with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}/train/"):
                 gradients = copy.objective.gradients(optimizer, f"tower_{tower.worker}/")
                 if together:
                     pairs.append(gradients)
+                elif stale is not None:
+                    trains.append(stale.apply(optimizer, gradients, tower.worker, reading))
                 else:
                     trains.append(optimizer.apply_gradients(gradients, global_step=global_step).outputs[0])
         with graph.device(towers[0].placement):
@@ -104,6 +110,7 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
                 trains[0],
                 shared=shared,
                 others=tuple(others),
+                stale=stale,
                 updates=updates,
             )
     graph.finalize()

@@ -9,22 +9,25 @@ When a task that they need is lost, workers go on in a new session (`recovering`
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import tfexp as tf
 from tfexp.distributed.hosted import Member
+from tfexp.distributed.traffic import Meter
 from tfexp.experiment.build import session_config
 from tfexp.experiment.checkpoints import Checkpoints
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import prepare
 from tfexp.experiment.errors import Diverged, ExperimentError
-from tfexp.experiment.history import should_stop
+from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.in_graph import program_of
+from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.recorder import TRACED, Recorder
 from tfexp.experiment.recovering import State, fed, recovering
@@ -69,16 +72,20 @@ class _Replica:
         self.course = Course.of(self.settings, self.dataset)
         self.files = RunFiles(Path(arguments["folder"]))
         self.program = program_of(self.settings, self.dataset, member.cluster, member.index)
+        copies, total = self.settings.copies, self.course.total_steps
+        self.alone_until = self.settings.update.alone_until(total, copies)
         self.turns = self._turns()
         self.step = self.begin or 0
         """The most updates that it has seen, of all workers."""
         self.loss = math.nan
+        self.meter = Meter(member.server.traffic) if member.server is not None else None
+        """Of what this task's steps send and receive; a server that is another process says nothing of it."""
         self.gone = self.alone = False
         """Whether it was told to go, and that all others have ended."""
 
     def _turns(self) -> Turns:
         if isinstance(self.settings.replication, InGraph):
-            return turns_of_client(self.program, self.course.total_steps, self.settings.copies)
+            return turns_of_client(self.program, self.course.total_steps, self.settings.copies, self.alone_until)
         if self.settings.update.together:
             spare = isinstance(self.settings.update, Sync) and self.settings.update.spare > 0
             return Together(self.program, self.course.total_steps, chief=self.is_chief, spare=spare)
@@ -128,6 +135,9 @@ class _Replica:
             if dropped is not None:
                 before = dropped_before(records, len(dropped))
                 recorder.note = lambda: {"dropped": list(map(int.__add__, before, turns.dropped(session) or before))}
+            if self.program.stale is not None:
+                recorder.note = noting(self.program.stale, session, records)
+            recorder.note = functools.partial(self._noted, recorder.note)
             if not records:
                 recorder.evaluate(self.step)
             if recorder.checkpoints.last is None:
@@ -156,7 +166,9 @@ class _Replica:
             if interrupted:
                 return {**done, "ended": "interrupted"}
             values = {name: value.tolist() for name, value in recorder.short_values().items()}
-            return {**done, "ended": status, "numbers": recorder.numbers(status, self.step), "values": values}
+            copies = [f"worker:{number}" for number in range(self.settings.copies)]
+            late = of_result(recorder.history.records[-1], copies, self.program.stale)
+            return {**done, "ended": status, "numbers": recorder.numbers(status, self.step), "values": values, "late": late}
 
     def _wait_to_go(self, session: tf.Session) -> None:
         """All workers begin together, once the chief has recorded where they begin."""
@@ -172,7 +184,19 @@ class _Replica:
             self.alone = True
 
     def _done(self, seconds: float) -> dict[str, Any]:
-        return {"status": "done", "step": self.step, "steps": self._steps(), "seconds": seconds, "loss": self.loss}
+        done = {"status": "done", "step": self.step, "steps": self._steps(), "seconds": seconds, "loss": self.loss}
+        return {**done, "bytes": self._bytes_per_step()}
+
+    def _bytes_per_step(self) -> dict[str, int] | None:
+        """What a step of this task has sent and received, in the mean; None where that cannot be said."""
+        if self.meter is None or not self.turns.own or self.program.others:
+            return None
+        return {"sent": self.meter.sent // self.turns.own, "received": self.meter.received // self.turns.own}
+
+    def _noted(self, note: Callable[[], Record]) -> Record:
+        """What an evaluation records beside its numbers: what `note` says, and the bytes."""
+        moved = self._bytes_per_step()
+        return note() if moved is None else {**note(), "bytes_per_step": moved}
 
     def _steps(self) -> dict[str, int]:
         """Steps made here, by worker."""
@@ -189,22 +213,25 @@ class _Replica:
         batch = (program.features, program.labels) if recorder is not None and train.summary_every else ()
         fetches = (turns.fetches, program.loss, batch)
         reported = time.perf_counter()
+        metered = self.meter or contextlib.nullcontext()
         # Workers that make their steps together also stop together, when the chief does.
         obeys = self.is_chief or not isinstance(turns, Together)
         while not (self.member.stopping and obeys) and turns.may_begin(self.step):
             if recorder is not None and train.trace_every and (turns.own + 1) % train.trace_every == 0:
                 metadata = tf.RunMetadata()
-                fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
+                with metered:
+                    fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
                 before, self.step = self.step, turns.made(session, fetched)
                 recorder.trace(self.step, metadata)
             else:
-                fetched, loss, values = session.run(fetches, batches.next_feeds())
+                with metered:
+                    fetched, loss, values = session.run(fetches, batches.next_feeds())
                 before, self.step = self.step, turns.made(session, fetched)
             self.loss = float(loss)
             if not math.isfinite(self.loss):
                 raise Diverged(self.step, f"the loss is {loss} at step {self.step}")
             now = time.perf_counter()
-            if now - reported >= _REPORT_EVERY or turns.own == 1:
+            if now - reported >= _REPORT_EVERY or turns.own == 1 or before < self.alone_until <= self.step:
                 reported = now
                 self.member.send("progress", step=self.step, steps=self._steps(), loss=self.loss)
             if recorder is None:

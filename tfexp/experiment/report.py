@@ -31,7 +31,10 @@ def show_result(
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     console.print(table)
     if tasks:
-        console.print(_task_table(tasks, timing["steps_of"], timing["seconds"], result.get("dropped")))
+        console.print(_task_table(tasks, result))
+    elif "staleness" in result:
+        late = ", ".join(f"{name} {told['mean']:.2f}" for name, told in result["staleness"].items())
+        console.print(f"staleness   {late}")
     for name, value in values.items():
         console.print(f"{name} = {value}", markup=False)
     if "skipped" in result:
@@ -52,23 +55,33 @@ def show_result(
     console.print(f"tensorboard --logdir {shlex.quote(str(folder))}", markup=False)
 
 
-def _task_table(
-    tasks: Sequence[dict[str, Any]], steps: dict[str, int], seconds: float, dropped: dict[str, int] | None
-) -> Any:
-    """`dropped`: the gradients of each worker that came too late; None where none can."""
+def _task_table(tasks: Sequence[dict[str, Any]], result: dict[str, Any]) -> Any:
+    """What each task did; `staleness` is the mean of its gradients', `dropped` counts those that came too late."""
     from rich.table import Table
 
+    steps, seconds = result["timing"]["steps_of"], result["timing"]["seconds"]
+    staleness, dropped = result.get("staleness"), result.get("dropped")
+    moved = result["timing"].get("bytes_per_step")
     table = Table()
     for name, justify in (("task", "left"), ("host", "left"), ("port", "right"), ("process", "right")):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]  # rich's own set of literals
     table.add_column("steps", justify="right")
     table.add_column("steps/s", justify="right")
+    if moved is not None:
+        table.add_column("kB/step", justify="right")
+    if staleness is not None:
+        table.add_column("staleness", justify="right")
     if dropped is not None:
         table.add_column("dropped", justify="right")
     for task in tasks:
         made = steps.get(task["task"])
         speed = "" if made is None else f"{made / seconds:,.0f}"
         cells = [task["task"], task["host"], task["port"], task["pid"], made, speed]
+        if moved is not None:
+            own = moved.get(task["task"])
+            cells.append(None if own is None else f"{(own['sent'] + own['received']) / 1000:,.1f}")
+        if staleness is not None:
+            cells.append(f"{staleness[task['task']]['mean']:.2f}" if task["task"] in staleness else None)
         if dropped is not None:
             cells.append(dropped.get(task["task"]))
         table.add_row(*("" if cell is None else str(cell) for cell in cells))

@@ -26,6 +26,7 @@ from tfexp.experiment.endings import diverged, input_failed, says_when_full, sto
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.in_graph import program_of
+from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.placing import MEASURED_STEP, keep_measured
 from tfexp.experiment.plot import draw
@@ -153,10 +154,13 @@ class _Training:
         total, recorder = self.course.total_steps, self.recorder
         with recorder.open(self.records), StopRequest() as stop:
             try:
+                copies = self.settings.copies
+                turns = turns_of_client(self.program, total, copies, self.settings.update.alone_until(total, copies))
+                if self.program.stale is not None:
+                    recorder.note = noting(self.program.stale, self.session, self.records)
                 if begin == 0:
                     recorder.evaluate(0)
                     recorder.save(0)
-                turns = turns_of_client(self.program, total, self.settings.copies)
                 with contextlib.closing(progress_for(self.settings.title, begin, total)) as progress:
                     began = time.perf_counter()
                     try:
@@ -180,8 +184,10 @@ class _Training:
             }
             if self.dataset.skipped.rows:
                 result["skipped"] = self.dataset.skipped.plain()
-            if self.settings.copies > 1:
-                result["timing"]["steps_of"] = {f"tower:{i}": made for i, made in enumerate(turns.steps())}
+            if copies > 1:
+                made = {f"tower:{number}": steps for number, steps in enumerate(turns.steps())}
+                result["timing"]["steps_of"] = made
+                result |= of_result(recorder.history.records[-1], list(made), self.program.stale)
             if self.placed:
                 result["placement"] = self.placed
             self.folder.write_json(self.folder.result, result)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tfexp.experiment.update import Update
 
 __all__ = [
+    "Balance",
     "Cluster",
     "Device",
     "EarlyStop",
@@ -36,6 +37,7 @@ __all__ = [
     "Section",
     "Settings",
     "Train",
+    "WireDtype",
     "bounded",
     "resolve",
 ]
@@ -163,6 +165,21 @@ class Placement(Enum):
     spread = "SPREAD"
 
 
+class WireDtype(Enum):
+    """In what float32 values go from task to task."""
+
+    float32 = "float32"
+    bfloat16 = "bfloat16"
+    float16 = "float16"
+
+
+class Balance(Enum):
+    """How the variables are spread over the parameter servers."""
+
+    turns = "in turns"
+    bytes = "by their size"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Cluster(Section):
     """Which tasks there are, and where they run. Without any, the run is one process."""
@@ -181,6 +198,15 @@ class Cluster(Section):
     start_within: float = bounded(above=0, says="seconds that the tasks have to come up")
     restarts: int = bounded(least=0, says="times that each task is started again when it is lost; 0: the run ends")
     silence: float = bounded(least=0, says="seconds without a word after which a task is replaced; 0: it is only named")
+    wire_dtype: WireDtype = bounded(
+        says="float32, bfloat16 or float16: in what parameters and gradients go from task to task"
+    )
+    shard_above: int | None = bounded(
+        least=1, says="bytes from which on a variable is cut into a piece for each parameter server; null: none is"
+    )
+    balance: Balance = bounded(
+        says="variables go to the parameter servers in turns, or each to the one with the fewest bytes"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from tfexp.experiment.choices import Choice, Group, groups, of_runs
 from tfexp.experiment.composing import composed
@@ -25,7 +26,7 @@ page, and where a value comes from.
 
 
 def settings_page() -> str:
-    """The whole page, as Markdown. What an experiment of one's own brings is on it too."""
+    """The whole page, as Markdown. What an experiment of one's own brings is on it too; folders are told from here."""
     there = groups()
     plain = composed([])
     lines = [_INTRODUCTION, "| group | | unless something else is said |", "|---|---|---|"]
@@ -40,7 +41,7 @@ def settings_page() -> str:
         if section not in there:
             lines += [f"## {section}", "", *_table(_rows(describe(plain, section)).values()), ""]
     lines += ["## of runs that there are", "", *(f"- `{name}=<folder>`: {says}" for name, says in of_runs().items())]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).replace(f"file://{Path.cwd().resolve()}", "file://.") + "\n"
 
 
 def _usual(group: Group) -> str:

@@ -126,20 +126,36 @@ class Apart(Turns):
 
 
 class Towers(Turns):
-    """The first tower's loop; a thread for each of the others, which make steps by themselves with the same session."""
+    """The first tower's loop; a thread for each of the others, which make steps by themselves with the same session.
 
-    def __init__(self, program: Program, total: int) -> None:
+    They begin after step `alone_until`.
+    """
+
+    def __init__(self, program: Program, total: int, alone_until: int) -> None:
         super().__init__(program, total)
+        assert program.stale is not None
+        self._stale = program.stale
+        self._alone_until = alone_until
+        self._join_in = threading.Event()
         self._lock = threading.Lock()
         self._left = 0
+        self._exhausted = self._abandoned = False
+        """Whether the steps were all begun; and whether no more are to be."""
         self._made = [0] * len(program.others)
         self._threads: list[threading.Thread] = []
         self._error: BaseException | None = None
+
+    @property
+    def fetches(self) -> Any:
+        return self.program.train, self._stale.measured[0]
 
     def begin(self, session: tf.Session, step: int) -> None:
         for thread in self._threads:  # of a session that is closed
             thread.join()
         self._left, self._error = self.total - step, None
+        self._exhausted = self._abandoned = False
+        self._join_in.clear()
+        self._see(step)
         self._threads = [
             threading.Thread(target=self._train, args=(session, number, tower), name=f"tower-{number + 1}", daemon=True)
             for number, tower in enumerate(self.program.others)
@@ -148,10 +164,13 @@ class Towers(Turns):
             thread.start()
 
     def _train(self, session: tf.Session, number: int, tower: Tower) -> None:
+        self._join_in.wait()
         try:
             while self.may_begin(0):
-                step, loss = session.run((tower.train, tower.loss), tower.batches.next_feeds())
+                fetches = (tower.train, self._stale.measured[number + 1], tower.loss)
+                step, staleness, loss = session.run(fetches, tower.batches.next_feeds())
                 self._made[number] += 1
+                self._give_back_if_dropped(staleness)
                 if not math.isfinite(loss):
                     raise Diverged(int(step), f"the loss of tower {number + 1} is {loss} at step {int(step)}")
         except BaseException as error:  # the loop of the first tower raises it
@@ -161,20 +180,33 @@ class Towers(Turns):
 
     def may_begin(self, step: int) -> bool:
         with self._lock:
-            if not self._left:
-                return False
-            self._left -= 1
-            return True
+            self._exhausted = not self._left
+            self._left -= not self._exhausted
+            return not self._exhausted
+
+    def _give_back_if_dropped(self, staleness: int) -> None:
+        """A gradient that is dropped makes no step: whoever made it makes another one."""
+        if self._stale.drops(staleness):
+            with self._lock:
+                self._left += not self._abandoned
+
+    def _see(self, step: int) -> None:
+        if step >= self._alone_until:
+            self._join_in.set()
 
     def made(self, session: tf.Session, fetched: Any) -> int:
+        step, staleness = map(int, fetched)
         self.own += 1
-        return int(fetched)
+        self._give_back_if_dropped(staleness)
+        self._see(step)
+        return step
 
     def steps(self) -> list[int]:
         return [self.own, *self._made]
 
     def end(self, session: tf.Session) -> None:
-        self.abandon()
+        if not self._exhausted:
+            self.abandon()
         for thread in self._threads:
             thread.join()
         if self._error is not None:
@@ -182,9 +214,10 @@ class Towers(Turns):
 
     def abandon(self) -> None:
         with self._lock:
-            self._left = 0
+            self._left, self._abandoned = 0, True
+        self._join_in.set()
 
 
-def turns_of_client(program: Program, total: int, copies: int) -> Turns:
-    """Of the only process that trains, with so many copies of the model."""
-    return Towers(program, total) if program.others else Alone(program, total, copies)
+def turns_of_client(program: Program, total: int, copies: int, alone_until: int) -> Turns:
+    """Of the only process that trains, with so many copies of the model, of which the others begin after a step."""
+    return Towers(program, total, alone_until) if program.others else Alone(program, total, copies)

@@ -9,8 +9,9 @@ from typing import ClassVar
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.replication import BetweenGraph, Replication, Single
 from tfexp.experiment.schema import Cluster, Section, bounded
+from tfexp.train.staleness import LONGEST
 
-__all__ = ["Async", "Sync", "Update"]
+__all__ = ["Async", "Staleness", "Sync", "Update"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,29 @@ class Update(Section, ABC):
     def repeatable(self, cluster: Cluster, replication: Replication) -> bool:
         """Whether the same run comes to the same numbers, to the bit."""
 
+    def alone_until(self, total: int, copies: int) -> int:
+        """The step up to which the first of the copies trains alone, in a run of `total` steps."""
+        return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staleness(Section):
+    """What becomes of gradients that were made of variables which others have updated meanwhile (`train.staleness`)."""
+
+    inside = "staleness."
+
+    drop_above: int | None = bounded(
+        least=0, below=LONGEST, says="gradients that are later than by so many updates are dropped; null: none is"
+    )
+    damping: float = bounded(least=0, says="a gradient that is s updates late is applied at the rate times (1+s)^-damping")
+    warmup_steps: int = bounded(least=0, says="steps that the first worker makes alone, before the others begin")
+
+    @property
+    def remedies(self) -> list[str]:
+        """The names of those settings that do something."""
+        on = {"drop_above": self.drop_above is not None, "damping": self.damping > 0, "warmup_steps": self.warmup_steps > 0}
+        return [name for name, is_on in on.items() if is_on]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Async(Update):
@@ -33,8 +57,20 @@ class Async(Update):
 
     together = False
 
+    staleness: Staleness = bounded(says="what becomes of gradients that others' updates have overtaken")
+
     def check(self, cluster: Cluster, replication: Replication) -> None:
-        """One copy and any number of them can."""
+        if replication.copies(cluster) == 1:
+            for name in self.staleness.remedies:
+                raise SettingError(
+                    f"update.staleness.{name}",
+                    f"{getattr(self.staleness, name)}: one copy of the model makes no gradient too late: choose a cluster "
+                    "such as cluster=2workers, or replication=in_graph",
+                )
+
+    def alone_until(self, total: int, copies: int) -> int:
+        # The first one leaves the last `copies - 1` steps to all (`turns.Apart`).
+        return min(self.staleness.warmup_steps, total - copies + 1)
 
     def repeatable(self, cluster: Cluster, replication: Replication) -> bool:
         return replication.copies(cluster) == 1

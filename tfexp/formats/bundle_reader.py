@@ -150,13 +150,14 @@ class BundleReader:
         """The dtype of every tensor, by name."""
         return {name: self.dtype(name) for name in self.names()}
 
-    def debug_string(self) -> str:
-        """A line for each tensor: name, dtype, shape."""
-        return "".join(
+    def debug_string(self) -> bytes:
+        """A line for each tensor: name, dtype, shape. Bytes, which programs decode, as TensorFlow's are."""
+        text = "".join(
             f"{name} ({types_pb2.DataType.Name(self._entry(name.encode(), name).dtype)}) "
             f"[{','.join(map(str, self.shape(name)))}]\n"
             for name in self.names()
         )
+        return text.encode()
 
     def get_tensor(self, name: str, out: Array | None = None) -> Array:
         """The tensor, put together where it is partitioned; into `out` where given (of its dtype and shape).

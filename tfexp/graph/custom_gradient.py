@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import nest
 from tfexp.core.op import get_op, register_gradient
+from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
@@ -42,7 +44,9 @@ def NotDifferentiable(op_type: str) -> None:
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator for a function of tensors that returns (result, grad): `grad(*result_gradients)` replaces its gradient.
 
-    `grad` returns one gradient for each argument of `f`. ValueError for keyword arguments, as in graph mode.
+    `grad` returns one gradient for each argument of `f`. Where `f` uses variables, which have to be resource variables, it
+    is called with `variables=[…]` and returns (gradients of the arguments, gradients of the variables). ValueError for
+    keyword arguments, as in graph mode.
     """
 
     @functools.wraps(f)
@@ -56,16 +60,59 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
+def _variables() -> list[Any]:
+    return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES)
+
+
+def _used(outputs: list[Any], args: list[Any]) -> list[Any]:
+    """The graph's variables that `outputs` come from, other than by way of `args`."""
+    if get_default_graph().is_eager:
+        return []
+    pending = [output.op for output in outputs]
+    before = {arg.op for arg in args}
+    seen = set(before)
+    while pending:
+        op = pending.pop()
+        if op not in seen:
+            seen.add(op)
+            pending.extend(source.op for source in op.inputs)
+    return [variable for variable in _variables() if variable.op in seen and variable.op not in before]
+
+
+def _takes_variables(grad_function: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(grad_function).parameters
+    return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+
+
 def _build(f: Callable[..., Any], args: list[Any]) -> Any:
     key = f"CustomGradient-{next(_numbers)}"
+    known = len(_variables())
     result, grad_function = f(*args)
+    if any(variable.op.type != "VarHandleOp" for variable in _variables()[known:]):
+        raise TypeError(
+            "All variables used by `f` passed to custom_gradient must be `ResourceVariable`s. Ensure that no "
+            "`variable_scope` is created with `use_resource=False`."
+        )
     outputs = [convert_to_tensor(output) for output in nest.flatten(result)]
+    used = _used(outputs, args)
+    if used and not _takes_variables(grad_function):
+        raise TypeError(
+            "If using @custom_gradient with a function that uses variables, then grad_fn must accept a 'variables' keyword "
+            f"argument. The variables are {used}"
+        )
 
     def rule(op: Operation, *grads: Any) -> list[Any]:
-        given = nest.flatten(grad_function(*grads[: len(outputs)]))
+        of_variables: list[Any] = []
+        if used:
+            of_arguments, of_variables = grad_function(*grads[: len(outputs)], variables=used)
+            if len(of_variables) != len(used):
+                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        else:
+            of_arguments = grad_function(*grads[: len(outputs)])
+        given = nest.flatten(of_arguments)
         if len(given) != len(args):
             raise ValueError(f"custom_gradient function expected to return {len(args)} gradients, but returned {len(given)}")
-        return [None] * len(outputs) + given
+        return [None] * len(outputs) + given + list(of_variables)
 
     register_gradient(key, rule)
     # TensorFlow leaves these behind: they keep a result that is an argument apart from it.
@@ -73,5 +120,5 @@ def _build(f: Callable[..., Any], args: list[Any]) -> Any:
         get_op("Identity")(output, name="Identity")
     # The arguments go through the same node as the results, so that it has inputs for their gradients.
     with get_default_graph().gradient_override_map({"IdentityN": key}):
-        passed = get_op("IdentityN")(outputs + args, name="IdentityN")
+        passed = get_op("IdentityN")(outputs + args + used, name="IdentityN")
     return nest.pack_sequence_as(result, passed[: len(outputs)])

@@ -20,17 +20,15 @@ from tfexp.graph.convert import (
     constant,
     convert_n_to_tensor,
     convert_n_to_tensor_or_indexed_slices,
-    register_tensor_conversion_function,
 )
 from tfexp.graph.dependencies import tuple as tuple_
+from tfexp.graph.gradient_sums import Gradient, add_by_device, add_pairwise, add_slices
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.loop_gradients import LoopGradient, LoopGradients
 from tfexp.graph.loop_nodes import is_loop_enter, is_loop_exit, is_loop_switch, is_merge, while_context_of
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-
-Gradient = Tensor | IndexedSlices
 
 # Zeros of so many elements and more are filled at run time, not written into the graph.
 _LARGE = 1000
@@ -289,8 +287,8 @@ class _Backward:
                 AggregationMethod.EXPERIMENTAL_TREE,
                 AggregationMethod.EXPERIMENTAL_ACCUMULATE_N,
             ):
-                return _add_pairwise(op, grads)
-            return _add_by_device(grads)
+                return add_pairwise(op, grads)
+            return add_by_device(grads)
         return add_slices(grads)
 
     def gradient_of(self, x: Tensor, unconnected: str) -> Gradient | None:
@@ -435,71 +433,3 @@ def _gated(grads: list[Gradient | None]) -> list[Gradient | None]:
     graph = get_default_graph()
     with graph.device(None), graph.colocate_with(None, ignore_existing=True):
         return tuple_(grads)
-
-
-def _add_by_device(grads: list[Any]) -> Tensor:
-    """AddN per device, then over the devices' sums: fewer transfers."""
-    by_device: dict[str, list[Tensor]] = defaultdict(list)
-    for grad in grads:
-        by_device[grad.device].append(grad)
-    graph = get_default_graph()
-    sums: list[Tensor] = []
-    for device in sorted(by_device):
-        tensors = by_device[device]
-        with graph.colocate_with(tensors[0].op, ignore_existing=True):
-            sums.append(add_n(tensors))
-    return add_n(sums)
-
-
-def add_n(tensors: list[Tensor], name: str | None = None) -> Tensor:
-    """AddN, or the tensor itself when it is alone."""
-    if len(tensors) == 1:
-        return tensors[0]
-    result: Tensor = get_op("AddN")(tensors, name=name)
-    return result
-
-
-def _add_pairwise(op: Operation, grads: list[Any]) -> Tensor:
-    with name_scope(op.name + "_gradient_sum"):
-        total: Tensor = grads[0]
-        for grad in grads[1:]:
-            total = add_n([total, grad])
-        return total
-
-
-def add_slices(grads: list[Any]) -> Gradient:
-    """Sparse gradients are concatenated; with a dense one among them, all become dense."""
-    if any(isinstance(g, Tensor) for g in grads):
-        result: Tensor = get_op("AddN")(grads)
-        return result
-    indices = [g.indices for g in grads]
-    if len({i.dtype.base_dtype for i in indices}) > 1:
-        indices = [i if i.dtype is dtypes.int64 else get_op("Cast")(i, DstT=dtypes.int64) for i in indices]
-    return IndexedSlices(
-        _concat_rows([g.values for g in grads]),
-        _concat_rows(indices),
-        grads[0].dense_shape,
-    )
-
-
-def _concat_rows(tensors: list[Tensor]) -> Tensor:
-    with name_scope("concat") as scope:
-        axis = constant(0, dtype=dtypes.int32, name="axis")
-        result: Tensor = get_op("ConcatV2")(tensors, axis, name=scope)
-        return result
-
-
-def _dense(value: IndexedSlices, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
-    """IndexedSlices as a dense Tensor: the segment sum over its rows."""
-    if dtype is not None and not dtype.is_compatible_with(value.dtype):
-        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with dtype {value.dtype.name}")
-    if value.dense_shape is None:
-        raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {value}")
-    with name_scope("strided_slice") as scope:
-        bounds = constant([0], name="stack"), constant([1], name="stack_1"), constant([1], name="stack_2")
-        rows = get_op("StridedSlice")(value.dense_shape, *bounds, shrink_axis_mask=1, name=scope)
-    result: Tensor = get_op("UnsortedSegmentSum")(value.values, value.indices, rows, name=name)
-    return result
-
-
-register_tensor_conversion_function(IndexedSlices, _dense)

@@ -6,9 +6,10 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
-from tensorboard.compat.proto import graph_pb2, node_def_pb2
+from tensorboard.compat.proto import graph_pb2, node_def_pb2, types_pb2
 
 from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, output_types
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.calls import called_by_node
@@ -34,6 +35,12 @@ def parse_input(text: str) -> tuple[str, int]:
     if node and index.isdigit():
         return node, int(index)
     return text, 0
+
+
+def _type_text(dtype: DType, is_ref: bool = False) -> str:
+    """`float`, `int32_ref`: a type as TensorFlow's messages have it."""
+    name = types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
+    return f"{name}_ref" if is_ref else name
 
 
 class Importer:
@@ -64,7 +71,7 @@ class Importer:
                 if (before, index) in self.mapped:
                     self.used.add((before, index))
                 elif before not in self.index:
-                    raise ValueError(f"graph_def is invalid at node {node.name!r}: its input {text!r} does not exist")
+                    raise ValueError(f"Node {node.name!r}: Unknown input node {text!r}")
         unused = [key for key in self.mapped if key not in self.used]
         if unused:
             names = ", ".join(f"^{n}" if i < 0 else f"{n}:{i}" for n, i in unused)
@@ -160,24 +167,27 @@ class Importer:
             expected = _input_types(self._op(node), natives[node.name])
             data = [text for text in node.input if not text.startswith("^")]
             if len(data) != len(expected):
+                types = ", ".join(_type_text(wanted, is_ref) for wanted, is_ref in expected)
                 raise ValueError(
-                    f"graph_def is invalid at node {node.name!r}: {len(data)} inputs specified of {len(expected)} inputs "
-                    f"in Op {node.op}"
+                    f"NodeDef expected inputs {types!r} do not match {len(data)} inputs specified; Op {node.op}; NodeDef: "
+                    f"{{{{node {self.scope}{node.name}}}}}"
                 )
-            for text, (wanted, is_ref) in zip(data, expected, strict=True):
+            for i, (text, (wanted, is_ref)) in enumerate(zip(data, expected, strict=True)):
                 key = parse_input(text)
                 if key in self.mapped:
-                    given = self.mapped[key].dtype
+                    given, source = self.mapped[key].dtype, self.mapped[key].name
                 else:
-                    types = out_types[key[0]]
-                    if key[1] >= len(types):
-                        raise ValueError(f"graph_def is invalid at node {node.name!r}: its input {text!r} does not exist")
-                    given = types[key[1]]
+                    found, source = out_types[key[0]], f"{self.scope}{key[0]}:{key[1]}"
+                    if key[1] >= len(found):
+                        raise ValueError(
+                            f"Node {node.name!r}: Connecting to invalid output {key[1]} of source node {key[0]} which has "
+                            f"{len(found)} outputs."
+                        )
+                    given = found[key[1]]
                 if given.base_dtype is not wanted or (is_ref and not given._is_ref_dtype):
-                    kind = f"{wanted.name}_ref" if is_ref else wanted.name
                     raise ValueError(
-                        f"graph_def is invalid at node {node.name!r}: Input tensor {text!r} Cannot convert a tensor of type "
-                        f"{given.name} to an input of type {kind}."
+                        f"Input {i} of node {self.scope}{node.name} was passed {_type_text(given)} from {source} "
+                        f"incompatible with expected {_type_text(wanted, is_ref)}."
                     )
 
     def _add(self, node: node_def_pb2.NodeDef, attrs: dict[str, Any], back_edges: list[Any]) -> None:

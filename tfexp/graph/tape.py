@@ -15,11 +15,10 @@ from typing import Any
 
 from tfexp.core import dtypes, log, nest
 from tfexp.core.op import get_op
-from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.gradient_sums import Gradient, add_n, add_slices
 from tfexp.graph.gradients import (
     UnconnectedGradients,
-    add_n,
-    add_slices,
     gradient_function,
     gradients,
     is_trainable,
@@ -27,8 +26,6 @@ from tfexp.graph.gradients import (
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-
-Gradient = Tensor | IndexedSlices
 
 
 class _Recording(threading.local):

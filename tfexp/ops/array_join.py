@@ -287,9 +287,9 @@ def _(ctx: Any, values: list[Array], *, axis: int) -> Array:
                 f"{dims_text(np.shape(value))}"
             )
     if not first:  # scalars, of which `stack` would first make arrays of one element
-        packed = np.empty(len(values), object if isinstance(values[0], bytes) else values[0].dtype)
+        packed = np.empty(len(values), getattr(values[0], "dtype", object))
         for i, value in enumerate(values):
-            packed[i] = value
+            packed[i] = value[()] if isinstance(value, np.ndarray) else value
         return packed
     return np.stack(values, axis)
 

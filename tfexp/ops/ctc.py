@@ -16,7 +16,7 @@ from tfexp.ops.array_gather import scatter_nd
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import boolean_mask, sequence_mask, where
 from tfexp.ops.array_order import transpose, unique
-from tfexp.ops.array_slice import pad
+from tfexp.ops.array_pad import pad
 from tfexp.ops.cast import cast
 from tfexp.ops.comparison import less, not_equal
 from tfexp.ops.ctc_loss import ctc_loss_op

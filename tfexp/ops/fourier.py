@@ -20,7 +20,7 @@ from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_fill, array_join, array_slice, elementwise_binary
+from tfexp.ops import array, array_fill, array_join, array_pad, elementwise_binary
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 
 _COMPLEX = "(input: Tcomplex) -> (output: Tcomplex) {Tcomplex: type in [complex64,complex128] = complex64}"
@@ -204,7 +204,7 @@ def _padded(input: Tensor, rank: int, fft_length: Tensor, halved: bool) -> Tenso
         if 0 in inner or all(n <= d for n, d in zip(needed, inner, strict=True)):
             return input
         missing = [[0, max(0, n - d)] for n, d in zip(needed, inner, strict=True)]
-        return array_slice.pad(input, [[0, 0]] * (len(dims) - rank) + missing)
+        return array_pad.pad(input, [[0, 0]] * (len(dims) - rank) + missing)
     input_rank = array.rank(input)
     present = array.shape(input)[-rank:]
     outer = array_fill.zeros([elementwise_binary.maximum(0, input_rank - rank)], dtype=dtypes.int32)
@@ -212,7 +212,7 @@ def _padded(input: Tensor, rank: int, fft_length: Tensor, halved: bool) -> Tenso
     if halved:
         wanted = array_join.concat([fft_length[:-1], fft_length[-1:] // 2 + 1], 0)
     after = array_join.concat([outer, elementwise_binary.maximum(0, wanted - present)], 0)
-    return array_slice.pad(input, array_join.stack([array_fill.zeros_like(after), after], axis=1))
+    return array_pad.pad(input, array_join.stack([array_fill.zeros_like(after), after], axis=1))
 
 
 def _real_transform(op: Op, rank: int, input: Any, fft_length: Any, name: str | None, forward: bool) -> Tensor:

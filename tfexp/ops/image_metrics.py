@@ -17,7 +17,7 @@ from tfexp.ops.array_fill import range as range_op
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat, stack, unstack
-from tfexp.ops.array_slice import pad
+from tfexp.ops.array_pad import pad
 from tfexp.ops.array_tile import tile
 from tfexp.ops.cast import cast
 from tfexp.ops.check import Assert

@@ -13,7 +13,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, reshape, shape, squeeze
 from tfexp.ops.array_join import stack
-from tfexp.ops.array_slice import pad
+from tfexp.ops.array_pad import pad
 from tfexp.ops.array_slice import slice as slice_op
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum, minimum

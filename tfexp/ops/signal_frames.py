@@ -16,7 +16,7 @@ from tfexp.ops.array_fill import ones
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_join import concat
-from tfexp.ops.array_slice import pad
+from tfexp.ops.array_pad import pad
 from tfexp.ops.array_tile import tile
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum

@@ -17,7 +17,7 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_fill, array_join, array_slice, reduce
+from tfexp.ops import array, array_fill, array_join, array_pad, reduce
 from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import conj
 from tfexp.ops.diagonal import matrix_diag_part
@@ -162,7 +162,7 @@ def _moved(x: Tensor, up: bool) -> Tensor:
     outer = array_fill.zeros([array.rank(x) - 2, 2], dtype=dtypes.int32)
     along = constant([[0, 1], [0, 0]] if up else [[1, 0], [0, 0]])
     paddings = array_join.concat([outer, along], axis=0)
-    return array_slice.pad(x[..., 1:, :] if up else x[..., :-1, :], paddings)
+    return array_pad.pad(x[..., 1:, :] if up else x[..., :-1, :], paddings)
 
 
 @tridiagonal_matmul_op.gradient

@@ -50,20 +50,50 @@ class Groups:
 def _cohesive_pairs(ops: list[Operation], fed: set[Tensor]) -> Iterator[tuple[Operation, Operation]]:
     """The ends of every edge that a dead value may cross, or that is inside of a loop."""
     known = set(ops)
-    mortal: set[Operation] = set()
-    depth: dict[Operation, int] = {}  # how many loops a node's outputs are inside of
-    for op in ops:  # in order of creation: inputs first, but for loops' back edges
-        before = _before(op, fed, known)
-        inputs = [t.op for t in op._inputs if t not in fed]
-        dangers = [b in mortal or b.type in SWITCHES for b in inputs]
-        dead = bool(dangers) and all(dangers) if op.type in MERGES else any(dangers)
-        if dead or (op.type not in MERGES and any(c in mortal for c in op._control_inputs)):
-            mortal.add(op)
-        depth[op] = max((depth.get(b, 0) for b in before), default=0) + (op.type in ENTERS) - (op.type in EXITS)
+    frames = _frames(ops, fed, known)
+    mortal = _mortal(ops, fed, frames)
     for op in ops:
         for b in _before(op, fed, known):
-            if op.type in MERGES or op.type in EXITS or b.type in SWITCHES or b in mortal or depth[b] > 0:
+            if op.type in MERGES or op.type in EXITS or b.type in SWITCHES or b in mortal or frames[b]:
                 yield b, op
+
+
+def _frames(ops: list[Operation], fed: set[Tensor], known: set[Operation]) -> dict[Operation, tuple[str, ...]]:
+    """The loops that each node's outputs are inside of, the outermost first."""
+    frames: dict[Operation, tuple[str, ...]] = {}
+    for op in ops:  # in order of creation: inputs first, but for loops' back edges
+        inside = max((frames.get(b, ()) for b in _before(op, fed, known)), key=len, default=())
+        if op.type in ENTERS:
+            inside += (str(op.get_attr("frame_name")),)
+        frames[op] = inside[:-1] if op.type in EXITS else inside
+    return frames
+
+
+def _mortal(ops: list[Operation], fed: set[Tensor], frames: dict[Operation, tuple[str, ...]]) -> set[Operation]:
+    """The nodes whose outputs may be dead.
+
+    In a loop almost all are, in its last round. What leaves it is not, unless what enters it may be: then all of it may.
+    """
+    perishable: set[tuple[str, ...]] = set()  # loops that something enters which may be dead
+    while True:
+        mortal: set[Operation] = set()
+        entered: set[tuple[str, ...]] = set()
+        for op in ops:
+            inputs = [t.op for t in op._inputs if t not in fed]
+            dangers = [b in mortal or b.type in SWITCHES for b in inputs]
+            if op.type in MERGES:
+                dead = bool(dangers) and all(dangers)
+            else:
+                dead = any(dangers) or any(c in mortal for c in op._control_inputs)
+            if op.type in EXITS:
+                dead = dead and any(frames.get(b, ()) in perishable for b in inputs)
+            if dead:
+                mortal.add(op)
+                if op.type in ENTERS:
+                    entered.add(frames[op])
+        if entered <= perishable:
+            return mortal
+        perishable |= entered
 
 
 def _before(op: Operation, fed: set[Tensor], known: set[Operation]) -> list[Operation]:

@@ -34,6 +34,7 @@ from tfexp.plan.assign import Places
 from tfexp.plan.branches import Branches, Conditions, Taken
 from tfexp.plan.cohesion import MERGES, PASSING_ON, Groups
 from tfexp.plan.levels import Levels
+from tfexp.plan.narrow import kept_exact
 from tfexp.plan.prune import PLACEHOLDERS
 
 # Bytes from which a tensor goes from one task to another by itself, when it is the master that they are both not: below,
@@ -106,12 +107,14 @@ def partition(
     incarnations: dict[str, int],
     client_device: str,
     by_feeds: bool = False,
+    narrow: DType | None = None,
 ) -> Partition:
     """Cut the step. Feeds and fetches belong to `client_device`. `incarnations`: of every device, for the keys.
 
-    `by_feeds`: the feeds come bit by bit, and no stage may wait for more of them than each of its nodes does.
+    `by_feeds`: the feeds come bit by bit, and no stage may wait for more of them than each of its nodes does. `narrow`: the
+    type in which float32 values cross from task to task, where `plan.narrow` lets them; None: their own.
     """
-    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device, by_feeds).cut()
+    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device, by_feeds, narrow).cut()
 
 
 class _Partitioner:
@@ -124,6 +127,7 @@ class _Partitioner:
         incarnations: dict[str, int],
         client_device: str,
         by_feeds: bool,
+        narrow: DType | None,
     ):
         self.fed = set(feeds)
         self.fetches = [t for t in dict.fromkeys(fetches) if t not in self.fed]
@@ -150,6 +154,9 @@ class _Partitioner:
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
         self.front: dict[Edge, str] = {}  # what is sent in the place of a value that may be dead,
         self.behind: dict[Edge, str] = {}  # and what stands for it where it is received
+        self.narrow = narrow
+        self.exact = set() if narrow is None else kept_exact(self.ops)
+        self.narrowed: set[Edge] = set()
 
     def _give_groups_a_task(self) -> None:
         """A conditional or a loop runs on one task: where its state is, else where its first node was to be.
@@ -324,9 +331,26 @@ class _Partitioner:
             stage.received.append(edge)
             if source >= 0:
                 stage.after.add(source)
+            self._narrow(edge, tensor, number)
             self._border_node(stage, "_Recv", edge, tensor)
             self._switch_off(edge, tensor, number)
         return self.behind.get(edge, _node_name("_recv", edge))
+
+    def _narrow(self, edge: Edge, tensor: Tensor, number: int) -> None:
+        """Have a value cross to another task in fewer bits, if it may."""
+        if self.narrow is None or edge.source < 0 or tensor in self.exact or self._conditions(tensor):
+            return
+        sender, receiver = self.stages[edge.source], self.stages[number]
+        if sender.task != receiver.task:
+            own, name = tensor.dtype.base_dtype, _node_name("_recv", edge)
+            here = [tensor.name.removesuffix(":0")]
+            self.narrowed.add(edge)
+            self.front[edge] = self._node(
+                sender.graph_def, "Cast", f"{name}_narrow", here, edge.source, SrcT=own, DstT=self.narrow
+            ).name
+            self.behind[edge] = self._node(
+                receiver.graph_def, "Cast", f"{name}_wide", [name], number, SrcT=self.narrow, DstT=own
+            ).name
 
     # --- conditionals that are cut -----------------------------------------------------------------------------------
 
@@ -422,7 +446,7 @@ class _Partitioner:
     def _border_node(self, stage: Stage, op_type: str, edge: Edge, tensor: Tensor) -> None:
         device, incarnation, other, name, _ = (edge.sent_as if op_type == "_Send" else edge.received_as).split(";")
         node = stage.graph_def.node.add(name=_node_name(op_type.lower(), edge), op=op_type)
-        kind: DType = tensor.dtype.base_dtype
+        kind: DType = self.narrow if self.narrow is not None and edge in self.narrowed else tensor.dtype.base_dtype
         node.device = device if op_type == "_Send" else other
         if op_type == "_Send":
             node.input.append(self.front.get(edge, tensor.name.removesuffix(":0")))

@@ -31,7 +31,7 @@ class Stand(types.ModuleType):
                 found = _find(place, name)
                 if found is not _NOTHING:
                     return found
-            if name in _siblings():
+            if name in _siblings() and self.__name__.startswith("tensorflow.python."):
                 return stand_for(_siblings()[name])
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: tfexp, which stands in here, lacks it")
 

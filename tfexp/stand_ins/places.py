@@ -201,7 +201,7 @@ PYTHON = {
     "ops.random_grad": "tf",
     "ops.random_ops": "tf tf.random ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
-    "ops.resource_variable_ops": "tf tfexp.ops.resource_variables ops",
+    "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
     "ops.resources": "tf",
     "ops.rnn": "tf.nn tf.contrib.rnn",
     "ops.rnn_cell": "tf.nn.rnn_cell",

@@ -107,6 +107,8 @@ from tfexp.train.stopping_hooks import StopAtStepHook as StopAtStepHook
 from tfexp.train.supervisor import Supervisor as Supervisor
 from tfexp.train.sync_replicas import SyncReplicasOptimizer as SyncReplicasOptimizer
 from tfexp.train.training_loop import basic_train_loop as basic_train_loop
+from tfexp.train.warm_start import VocabInfo as VocabInfo
+from tfexp.train.warm_start import warm_start as warm_start
 from tfexp.train.watching_hooks import LoggingTensorHook as LoggingTensorHook
 from tfexp.train.watching_hooks import ProfilerHook as ProfilerHook
 from tfexp.train.watching_hooks import StepCounterHook as StepCounterHook

@@ -82,7 +82,7 @@ class ProximalAdagradOptimizer(Optimizer):
             self._get_or_make_slot(v, initial, "accumulator", self._name)
 
     def _prepare(self) -> None:
-        self._rate = convert_to_tensor(self._learning_rate, name="learning_rate")
+        self._rate = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
         self._l1_tensor = convert_to_tensor(self._l1, name="l1_regularization_strength")
         self._l2_tensor = convert_to_tensor(self._l2, name="l2_regularization_strength")
 

@@ -46,4 +46,4 @@ def print_tensors_in_checkpoint_file(
             print("tensor_name: ", tensor_name)
             print(reader.get_tensor(tensor_name))
         else:
-            print(reader.debug_string())
+            print(reader.debug_string().decode())

@@ -52,7 +52,7 @@ class ProximalGradientDescentOptimizer(Optimizer):
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
 
     def _prepare(self) -> None:
-        self._rate = convert_to_tensor(self._learning_rate, name="learning_rate")
+        self._rate = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
         self._l1_tensor = convert_to_tensor(self._l1, name="l1_regularization_strength")
         self._l2_tensor = convert_to_tensor(self._l2, name="l2_regularization_strength")
 

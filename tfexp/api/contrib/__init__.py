@@ -7,12 +7,14 @@ __getattr__ = missing_from(
     {
         name: f"tfexp.api.contrib.{name}"
         for name in (
+            "crf",
             "data",
             "distributions",
             "eager",
             "feature_column",
             "framework",
             "layers",
+            "learn",
             "legacy_seq2seq",
             "lookup",
             "losses",

@@ -64,7 +64,8 @@ class Word2vec(Model):
             initializer=tf.truncated_normal_initializer(stddev=1.0 / math.sqrt(self.size)),
         )
         biases = tf.get_variable("biases", [spec.classes], initializer=tf.zeros_initializer())
-        found = tf.nn.embedding_lookup(embeddings, tf.cast(features[:, 0], tf.int32))
+        # pieces of a table that is cut have successive rows
+        found = tf.nn.embedding_lookup(embeddings, tf.cast(features[:, 0], tf.int32), partition_strategy="div")
         return {"found": found, "weights": weights, "biases": biases}
 
     def loss(self, outputs: dict[str, Any], labels: tf.Tensor, spec: Spec) -> tf.Tensor:
@@ -77,6 +78,7 @@ class Word2vec(Model):
             self.negatives,
             spec.classes,
             sampled_values=self._drawn(labels, spec.classes),
+            partition_strategy="div",
         )
         return tf.reduce_mean(losses, name="nce")
 

@@ -1,0 +1,196 @@
+"""Tensors with a margin: Pad, PadV2, MirrorPad."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import Array, dims_text, rank, reshape, shape
+from tfexp.ops.array_join import stack
+from tfexp.ops.array_slice import slice
+
+_python_slice = builtins.slice
+
+pad_op = define_op("Pad(input: T, paddings: Tpaddings) -> (output: T) {T: type; Tpaddings: type in [int32,int64] = int32}")
+
+
+def _padded_shape(input: InputShape, paddings: InputShape) -> TensorShape:
+    paddings.merge_with(TensorShape([None, 2]))
+    count = (paddings.known_dims or (None,))[0]
+    dims = input.known_dims
+    if dims is None:
+        return TensorShape(None if count is None else [None] * count)
+    if count is not None and count != len(dims):
+        raise ValueError(f"Shape must be rank {count} but is rank {len(dims)}")
+    if paddings.value is None:
+        return TensorShape([None] * len(dims))
+    margins = paddings.value.tolist()
+    for before, after in margins:
+        if before < 0 or after < 0:
+            raise ValueError(f"Paddings must be non-negative: {before} {after}")
+    return TensorShape([None if d is None else d + sum(margin) for d, margin in zip(dims, margins, strict=True)])
+
+
+def _check_paddings(input: Array, paddings: Array) -> list[list[int]]:
+    if np.ndim(paddings) != 2 or paddings.shape[1] != 2:
+        raise ValueError(f"paddings must be a matrix with 2 columns: {dims_text(np.shape(paddings))}")
+    if np.ndim(input) != len(paddings):
+        raise ValueError(
+            f"The first dimension of paddings must be the rank of inputs{dims_text(paddings.shape)} "
+            f"{dims_text(np.shape(input))}"
+        )
+    if (paddings < 0).any():
+        before, after = next(row for row in paddings.tolist() if min(row) < 0)
+        raise ValueError(f"Paddings must be non-negative: {before} {after}")
+    return paddings.tolist()  # type: ignore[no-any-return]
+
+
+def _padded(input: Array, paddings: Array, value: Any) -> Array:
+    margins = _check_paddings(input, paddings)
+    input = np.asarray(input)
+    dims = [d + before + after for d, (before, after) in zip(input.shape, margins, strict=True)]
+    result = np.full(dims, value, input.dtype)
+    result[tuple(_python_slice(before, before + d) for d, (before, _) in zip(input.shape, margins, strict=True))] = input
+    return result
+
+
+pad_op.shape(_padded_shape)
+
+
+@pad_op.kernel("CPU")
+def _(ctx: Any, input: Array, paddings: Array) -> Array:
+    return _padded(input, paddings, b"" if np.asarray(input).dtype == object else 0)
+
+
+@pad_op.kernel("XLA", static=("paddings",))
+def _(jax: Any, input: Array, paddings: Array) -> Array:
+    margins = _check_paddings(input, paddings)
+    return np.pad(input, margins) if margins else input
+
+
+def _pad_gradient(op: Operation, grad: Tensor) -> Tensor:
+    source, paddings = op.inputs[0], op.inputs[1]
+    before = slice(paddings, [0, 0], stack([rank(source), 1]))
+    begin = reshape(before, [-1])
+    return slice(grad, begin, shape(source, out_type=begin.dtype.base_dtype))
+
+
+@pad_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [_pad_gradient(op, grad), None]
+
+
+pad_v2_op = define_op(
+    "PadV2(input: T, paddings: Tpaddings, constant_values: T) -> (output: T) {T: type; "
+    "Tpaddings: type in [int32,int64] = int32}"
+)
+
+
+@pad_v2_op.shape
+def _(input: InputShape, paddings: InputShape, constant_values: InputShape) -> TensorShape:
+    return _padded_shape(input, paddings)
+
+
+@pad_v2_op.kernel("CPU")
+def _(ctx: Any, input: Array, paddings: Array, constant_values: Array) -> Array:
+    if np.ndim(constant_values):
+        raise ValueError(f"constant_values must be a scalar. Found: {dims_text(np.shape(constant_values))}")
+    return _padded(input, paddings, constant_values)
+
+
+@pad_v2_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [_pad_gradient(op, grad), None, None]
+
+
+_MIRROR = "{T: type; Tpaddings: type in [int32,int64] = int32; mode: string in ['REFLECT','SYMMETRIC']}"
+
+mirror_pad_op = define_op(f"MirrorPad(input: T, paddings: Tpaddings) -> (output: T) {_MIRROR}")
+
+
+def _check_mirror(dims: Sequence[int], margins: list[list[int]], mode: str) -> None:
+    edge = mode == "REFLECT"
+    for axis, (size, margin) in enumerate(zip(dims, margins, strict=True)):
+        if max(margin) > size - edge:
+            raise ValueError(
+                f"paddings must be {'less than' if edge else 'no greater than'} the dimension size: {margin[0]}, "
+                f"{margin[1]} {'not less than' if edge else 'greater than'} {size} (dimension {axis})"
+            )
+
+
+@mirror_pad_op.shape
+def _(input: InputShape, paddings: InputShape, *, mode: str) -> TensorShape:
+    return _padded_shape(input, paddings)
+
+
+@mirror_pad_op.kernel("CPU", "XLA", static=("paddings",))
+def _(ctx: Any, input: Array, paddings: Array, *, mode: str) -> Array:
+    margins = _check_paddings(input, paddings)
+    _check_mirror(np.shape(input), margins, mode)
+    return np.pad(input, margins, mode.lower()) if margins else input.copy()  # type: ignore[call-overload]
+
+
+@mirror_pad_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [mirror_pad_grad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
+
+
+mirror_pad_grad_op = define_op(f"MirrorPadGrad(input: T, paddings: Tpaddings) -> (output: T) {_MIRROR}")
+
+
+@mirror_pad_grad_op.shape
+def _(input: InputShape, paddings: InputShape) -> TensorShape:
+    dims = input.known_dims
+    if dims is None or paddings.value is None:
+        return TensorShape(None if dims is None else [None] * len(dims))
+    return TensorShape([None if d is None else d - sum(m) for d, m in zip(dims, paddings.value.tolist(), strict=True)])
+
+
+@mirror_pad_grad_op.kernel("CPU")
+def _(ctx: Any, input: Array, paddings: Array, *, mode: str) -> Array:
+    """Each margin, turned round, is added to the elements that it was copied from."""
+    margins = _check_paddings(input, paddings)
+    edge = int(mode == "REFLECT")
+    result = np.array(input)
+    for axis, (before, after) in enumerate(margins):
+        moved = np.moveaxis(result, axis, 0)
+        inner = moved[before : len(moved) - after].copy()
+        if before:
+            inner[edge : edge + before] += moved[before - 1 :: -1] if before == len(moved) else moved[:before][::-1]
+        if after:
+            stop = len(inner) - edge
+            inner[stop - after : stop] += moved[len(moved) - after :][::-1]
+        result = np.moveaxis(inner, 0, axis)
+    return np.array(result, order="C")
+
+
+@mirror_pad_grad_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [mirror_pad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
+
+
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0) -> Tensor:
+    """`tensor` with `paddings[i] = [before, after]` elements around it along each axis i. Source: `tf.pad`.
+
+    `mode`: CONSTANT (`constant_values`), REFLECT or SYMMETRIC; ValueError for another.
+    """
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0 and constant_values == 0:
+            result = pad_op(tensor, paddings, name=name)
+        else:
+            result = pad_v2_op(tensor, paddings, constant_values, name=name)
+    elif mode in ("REFLECT", "SYMMETRIC"):
+        result = mirror_pad_op(tensor, paddings, mode=mode, name=name)
+    else:
+        raise ValueError(
+            f"Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or 'SYMMETRIC'. Received `mode` = {mode}"
+        )
+    return result  # type: ignore[no-any-return]
