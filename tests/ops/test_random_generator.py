@@ -9,6 +9,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core.op import get_op
+from tfexp.runtime.eager import eager_mode
 
 experimental = tf.random.experimental
 Generator = experimental.Generator
@@ -76,6 +77,24 @@ def test_each_graph_has_its_global_generator(session: tf.Session) -> None:
     other = Generator.from_seed(3)
     experimental.set_global_generator(other)
     assert experimental.get_global_generator() is other
+
+
+def test_eager_ones_draw_the_same(session: tf.Session) -> None:
+    def draws(made):
+        return [made.normal([3]), made.uniform([2], maxval=9, dtype=tf.int32), made.make_seeds(2), made.skip(3)]
+
+    with eager_mode():
+        own = Generator.from_seed(7)
+        wanted = [one.numpy() for one in draws(own)]
+        moved = own.state.numpy()
+        own.reset_from_seed(7)
+        np.testing.assert_array_equal(own.normal([3]).numpy(), wanted[0])
+    made = Generator.from_seed(7)
+    steps = draws(made)
+    ready(session)
+    for step, expected in zip(steps, wanted, strict=True):
+        np.testing.assert_array_equal(session.run(step), expected)
+    np.testing.assert_array_equal(session.run(made.state), moved)
 
 
 def test_seeds_for_stateless_ops(session: tf.Session) -> None:

@@ -18,7 +18,7 @@ from tfexp.core.kernel import Ref
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import random_stateless, state
 from tfexp.ops.array import bitcast, reshape
@@ -61,11 +61,16 @@ def _(ctx: Any, resource: Ref, alg: Any, delta: Any) -> np.ndarray:
     before = state.buffer_of(resource).copy()
     if before.shape != (_STATE_SIZE,):
         raise ValueError(f"The state of Philox has {_STATE_SIZE} elements, but {resource.name} has the shape {before.shape}")
-    low, high, key = (int(part) for part in before.view(np.uint64))
-    counter = low + (high << 64) + int(delta) * RESERVED_PER_VALUE
-    halves = [counter & (1 << 64) - 1, counter >> 64 & (1 << 64) - 1]
-    resource.assign(np.array([*halves, key], np.uint64).view(np.int64))
+    resource.assign(_moved_on(before, int(delta)))
     return before
+
+
+def _moved_on(before: np.ndarray, values: int) -> np.ndarray:
+    """The state when so many values have been drawn; the counter has 128 bits."""
+    low, high, key = (int(part) for part in before.view(np.uint64))
+    counter = low + (high << 64) + values * RESERVED_PER_VALUE
+    halves = [counter & (1 << 64) - 1, counter >> 64 & (1 << 64) - 1]
+    return np.array([*halves, key], np.uint64).view(np.int64)
 
 
 non_deterministic_ints_op = define_op(
@@ -188,6 +193,10 @@ class Generator:
         return self._read_and_skip(delta)
 
     def _read_and_skip(self, delta: Any) -> Tensor:
+        if executing_eagerly():  # where a variable has no handle
+            value: Any = self._state_var.read_value()
+            self._state_var.assign(_moved_on(value.numpy(), int(delta)))
+            return value  # type: ignore[no-any-return]
         alg = cast(self._alg, dtypes.int32)
         before: Tensor = read_and_skip_op(self._state_var.handle, alg, cast(delta, dtypes.uint64))
         return before
