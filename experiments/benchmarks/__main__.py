@@ -69,24 +69,28 @@ def main() -> int:
     reached = limits()
     print("\n".join(f"limit: {name}: {value:,.1f}" for name, value in reached.items()))
     earlier = _committed()
+    folder = given.out or Path("outputs/benchmarks") / f"{datetime.datetime.now():%Y-%m-%d/%H-%M-%S}"
+    folder.mkdir(parents=True, exist_ok=True)
     measured: list[Figure] = []
     for group in given.groups or GROUPS:
         print(f"\n{HEADER}", flush=True)
         for figure in _figures(group, options):
             measured.append(figure)
             print(row(figure, earlier.get((figure.group, figure.name))), flush=True)
-    folder = given.out or Path("outputs/benchmarks") / f"{datetime.datetime.now():%Y-%m-%d/%H-%M-%S}"
-    folder.mkdir(parents=True, exist_ok=True)
-    result = {"machine": host, "limits": reached, "figures": [figure.to_json() for figure in measured]}
+        result = {"machine": host, "limits": reached, "figures": [figure.to_json() for figure in measured]}
+        _write(folder, result, measured)  # after each group: measuring takes long, and may be ended
+        if given.keep:
+            _keep(result)
+    print(f"\nfigures  {folder / 'figures.json'}")
+    return 0
+
+
+def _write(folder: Path, result: dict[str, Any], measured: list[Figure]) -> None:
     (folder / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
     if any(figure.ratio() is not None for figure in measured):
         draw(measured, folder / "ratios.png")
     if any(figure.point is not None for figure in measured):
         draw_growth(measured, folder / "growth.png")
-    if given.keep:
-        _keep(result)
-    print(f"\nfigures  {folder / 'figures.json'}")
-    return 0
 
 
 def _figures(group: str, options: Options) -> Iterator[Figure]:

@@ -1,6 +1,6 @@
 """Large element-wise nodes that follow each other become one node, which computes them piece by piece.
 
-Each piece (some rows, of as many elements as fit in a core's cache a few times) goes through all of the nodes before the
+Each piece (some rows, of about as many elements as a core's cache holds) goes through all of the nodes before the
 next one does, so that what lies between them never goes out to memory; and where the step can have the cores for itself, the
 pieces are shared out over the intra-op threads (`core.workers`), since NumPy itself uses one. The functions that are called
 are those of the single nodes, so that the numbers are the same.
@@ -28,7 +28,7 @@ from tfexp.plan.mortal import find_mortal
 
 _WORTH_FUSING = 1 << 16  # elements: less stays in cache anyway
 _WORTH_SHARING = 1 << 18  # elements: some hundred microseconds
-_PIECE = 1 << 15  # elements
+_PIECE = 1 << 18  # elements: with less, threads wait for the interpreter's lock more than they compute
 _MAX_NODES = 64
 
 FUSED = parse_signature(

@@ -20,7 +20,7 @@ from pathlib import Path
 import tfexp as tf
 from experiments.benchmarks.measuring import OURS, Figure, Options, Worker, serve
 from tfexp.experiment.build import build, session_config
-from tfexp.experiment.datasets.bundled import Digits
+from tfexp.experiment.composing import settings_of
 from tfexp.experiment.datasets.dataset import prepare
 from tfexp.experiment.inputs.feed import Feed
 from tfexp.experiment.inputs.from_memory import FromMemory
@@ -28,14 +28,7 @@ from tfexp.experiment.inputs.from_records import FromRecords
 from tfexp.experiment.inputs.input import Input
 from tfexp.experiment.inputs.preload import Preload
 from tfexp.experiment.inputs.queue_runners import Queue
-from tfexp.experiment.models.mlp import Activation, Mlp
-from tfexp.experiment.models.model import Model
-from tfexp.experiment.models.softmax import Softmax
-from tfexp.experiment.optimizers import Adam
-from tfexp.experiment.replication import Single
-from tfexp.experiment.schedules import Constant
-from tfexp.experiment.schema import Cluster, Device, EarlyStop, Hosting, Placement, Settings, Train
-from tfexp.experiment.update import Async
+from tfexp.experiment.schema import Settings
 
 IN_MEMORY = ("feed", "preload")
 _STRETCHES = 10
@@ -54,36 +47,16 @@ def inputs(cache: str) -> dict[str, Input]:
     }
 
 
-def models() -> dict[str, tuple[Model, int]]:
-    """Models with the rows in a batch."""
-    return {
-        "softmax, 32": (Softmax(l2=0.0), 32),
-        "mlp 64-32, 32": (Mlp(hidden=(64, 32), activation=Activation.relu, l2=0.0), 32),
-        "mlp 300-100, 128": (Mlp(hidden=(300, 100), activation=Activation.relu, l2=0.0), 128),
-    }
+MODELS = {
+    "softmax, 32": ["model=softmax", "train.batch_size=32"],
+    "mlp 64-32, 32": ["model=mlp", "model.hidden=[64,32]", "train.batch_size=32"],
+    "mlp 300-100, 128": ["model=mlp", "model.hidden=[300,100]", "train.batch_size=128"],
+}
+"""What is chosen for a run, by the models' names here."""
 
 
-def settings(model: Model, batch_size: int, given: Input) -> Settings:
-    train = Train(
-        steps=1, epochs=None, batch_size=batch_size, seed=0, eval_every=0, checkpoint_every=0, summary_every=0,
-        keep_checkpoints=1, early_stop=EarlyStop(patience=None, min_delta=0.0),
-    )  # fmt: skip
-    cluster = Cluster(
-        hosting=Hosting.ray, ps=0, workers=0, ps_hosts=(), worker_hosts=(), address="local", placement=Placement.pack,
-        ps_cpus=0, worker_cpus=0, ps_gpus=0, worker_gpus=0, start_within=60,
-    )  # fmt: skip
-    return Settings(
-        model=model,
-        data=Digits(standardize=True, test_fraction=0.2, split_seed=0),
-        input=given,
-        optimizer=Adam(learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8),
-        schedule=Constant(),
-        device=Device(name="/cpu:0", intra_op_threads=0, inter_op_threads=0, soft_placement=False, log_placement=False),
-        cluster=cluster,
-        replication=Single(),
-        update=Async(),
-        train=train,
-    )
+def settings(words: list[str], given: Input) -> Settings:
+    return replace(settings_of(["data=digits", "optimizer=adam", "train.seed=0", *words]), input=given)
 
 
 @dataclass
@@ -97,7 +70,7 @@ class Trained:
 def training(chosen: Settings) -> Iterator[Trained]:
     """The runner's training step, with the input begun."""
     program = build(chosen, chosen.input.prepare(prepare(chosen.data)))
-    with tf.Session(graph=program.graph, config=session_config(chosen.device)) as session:
+    with tf.Session(graph=program.graph, config=session_config(chosen)) as session:
         session.run(program.initialize)
         program.batches.start(session, 0)
         fetches, next_feeds = (program.train, program.objective, ()), program.batches.next_feeds
@@ -110,11 +83,11 @@ def training(chosen: Settings) -> Iterator[Trained]:
         program.batches.stop()
 
 
-def measure(model: Model, batch_size: int, given: dict[str, Input], rounds: int, seconds: float) -> dict[str, list[float]]:
+def measure(words: list[str], given: dict[str, Input], rounds: int, seconds: float) -> dict[str, list[float]]:
     """Steps in a second, in each round."""
     speeds: dict[str, list[float]] = {name: [] for name in given}
     with contextlib.ExitStack() as stack:
-        entered = {name: stack.enter_context(training(settings(model, batch_size, each))) for name, each in given.items()}
+        entered = {name: stack.enter_context(training(settings(words, each))) for name, each in given.items()}
         counts = {}
         for name, each in entered.items():
             each.steps(200)
@@ -137,7 +110,7 @@ def measure(model: Model, batch_size: int, given: dict[str, Input], rounds: int,
 
 def figures(options: Options) -> Iterator[Figure]:
     with contextlib.closing(Worker(OURS, sys.executable, __spec__.name)) as worker:
-        for title in models():
+        for title in MODELS:
             if not options.wants(title):
                 continue
             speeds = worker.ask(model=title, rounds=options.rounds, seconds=options.seconds)
@@ -152,7 +125,7 @@ def work() -> None:
     with tempfile.TemporaryDirectory() as cache:
         serve(
             lambda request: measure(
-                *models()[request["model"]], inputs(str(Path(cache))), request["rounds"], request["seconds"]
+                MODELS[request["model"]], inputs(str(Path(cache))), request["rounds"], request["seconds"]
             )
         )
 
