@@ -211,7 +211,7 @@ class _Stream:
 def sample_classes(
     true_classes: Classes, num_sampled: int, unique: bool, draw: _Draw, probability: _Probability
 ) -> tuple[Array, Array, Array]:
-    drawn = draw(num_sampled)
+    drawn = draw(2 * num_sampled if unique else num_sampled)  # one block costs as much as many
     while True:
         if unique:
             first = np.sort(np.unique(drawn, return_index=True)[1])

@@ -12,6 +12,7 @@ TensorFlow's conventions, found by experiment and pinned in tests/golden/random:
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Iterator
@@ -96,6 +97,7 @@ class Philox:
         return out
 
 
+@functools.lru_cache(256)
 def _round_keys(key: int) -> npt.NDArray[np.uint64]:
     """The keys of the ten rounds, [10, 2, 1]: each word grows by its Weyl constant from round to round."""
     low, high = key & _WORD, key >> 32

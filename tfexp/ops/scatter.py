@@ -69,8 +69,11 @@ def _rounds(index: np.ndarray) -> list[np.ndarray] | None:
 
 
 def _has_duplicates(index: tuple[np.ndarray, ...]) -> bool:
-    flat = np.stack([i.ravel() for i in index], axis=1) if len(index) > 1 else index[0].ravel()
-    return flat.shape[0] > 1 and len(np.unique(flat, axis=0)) < flat.shape[0]
+    if len(index) == 1:
+        ordered = np.sort(index[0], axis=None)
+        return bool((ordered[1:] == ordered[:-1]).any())
+    places = np.stack([i.ravel() for i in index], axis=1)
+    return len(np.unique(places, axis=0)) < len(places)
 
 
 def _divide(buffer: np.ndarray, index: Any, updates: Any) -> None:
