@@ -20,6 +20,7 @@ PLACES = {
     "rnn_cell": "nn.rnn_cell",
     "io_gfile": "io.gfile",
     "lookup_experimental": "lookup.experimental",
+    "random_experimental": "random.experimental",
     "train_experimental": "train.experimental",
     "contrib/learn_datasets": "contrib.learn.datasets",
 }

@@ -116,7 +116,6 @@ class RayHosting(Hosting):
             name=None,
             num_cpus=max(task.cpus, _LEAST_CPUS),
             num_gpus=task.gpus,
-            max_concurrency=4,
             max_restarts=0,
             scheduling_strategy=self._place_of(task),
         ).remote()
@@ -250,6 +249,7 @@ def _actor_class() -> Any:
             node = ray.get_runtime_context().get_node_id()
             return socket.gethostname(), ray.util.get_node_ip_address(), node
 
+        @ray.method(concurrency_group="messages")
         def messages(self, begin: Any) -> Iterator[Any]:
             """Run the task, and yield its messages until it ends."""
             import itertools
@@ -313,7 +313,8 @@ def _actor_class() -> Any:
         def tell(self, message: Any) -> None:
             self._inbox.put(message)
 
-    return ray.remote(Task)
+    # A thread for each: what is told comes in order, while messages are on their way.
+    return ray.remote(concurrency_groups={"messages": 1})(Task)  # type: ignore[call-overload]  # its stubs do not know it
 
 
 def _sum(tasks: Sequence[TaskSpec]) -> dict[str, float]:

@@ -86,7 +86,7 @@ class RayPool(Pool):
                 ray.kill(worker.handle, no_restart=True)
 
     def _new(self, job: Job) -> _Worker:
-        options = {"num_cpus": job.cpus, "num_gpus": job.gpus, "max_concurrency": 4, "max_restarts": 0}
+        options = {"num_cpus": job.cpus, "num_gpus": job.gpus, "max_restarts": 0}
         worker = _Worker(self._actor.options(**options).remote(), job.cpus, job.gpus)
         self._workers.append(worker)
         path = [entry or os.getcwd() for entry in sys.path]
@@ -162,6 +162,7 @@ def _actor_class() -> Any:
             self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
             self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
+        @ray.method(concurrency_group="messages")
         def messages(self, path: list[str], environment: dict[str, str]) -> Iterator[Any]:
             """Do jobs, one after the other, and yield their messages."""
             import os
@@ -199,4 +200,5 @@ def _actor_class() -> Any:
         def tell(self, message: Any) -> None:
             self._inbox.put(message)
 
-    return ray.remote(Worker)
+    # A thread for each: what is told comes in order, while messages are on their way.
+    return ray.remote(concurrency_groups={"messages": 1})(Worker)  # type: ignore[call-overload]  # its stubs do not know it

@@ -20,7 +20,8 @@ def run(steps: int) -> None:
         tf.summary.scalar("a", a)
         merged = tf.summary.merge_all()
         init = tf.global_variables_initializer()
-        supervisor = tf.train.Supervisor(logdir="supervised", init_op=init, summary_op=None)
+        # Its own thread saves nothing: it could do so while the loop runs, and then be the last one.
+        supervisor = tf.train.Supervisor(logdir="supervised", init_op=init, summary_op=None, save_model_secs=0)
         with supervisor.managed_session() as sess:
             print("begins with", sess.run(a))
             for step in range(steps):
