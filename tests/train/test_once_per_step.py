@@ -16,11 +16,10 @@ RATE = 0.5
 
 
 def until(holds):
-    """Wait for what another thread does."""
+    """Ask the servers, again and again, whether they have what another thread hands in."""
     ends = time.monotonic() + 30
     while not holds():
         assert time.monotonic() < ends
-        time.sleep(0.01)
 
 
 class Replica:
