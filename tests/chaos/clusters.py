@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import tfexp as tf
+from tests.processes import all_ended
 
 __all__ = ["MODES", "Action", "Broken", "Mode", "Run", "run", "schedule"]
 
@@ -223,13 +224,8 @@ def _check(run: Run, folder: Path, steps: int, mode: Mode, text: str) -> None:
                 raise Broken(f"the checkpoint of step {back[1]} was restored as step {back[2]}:\n{text}")
     if not run.restored and (max(made) if mode.one_updates else sum(made)) > steps:
         raise Broken(f"the workers say that they made {made} of {steps} steps, and none was lost:\n{text}")
-    left = [row["task"] for row in json.loads((folder / "tasks.json").read_text())["tasks"] if _runs(row["pid"])]
+    left = [
+        row["task"] for row in json.loads((folder / "tasks.json").read_text())["tasks"] if not all_ended([row["pid"]], 0)
+    ]
     if left:
         raise Broken(f"{', '.join(left)} run on after the end")
-
-
-def _runs(pid: int) -> bool:
-    try:
-        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False

@@ -17,6 +17,7 @@ import pytest
 
 import tfexp as tf
 from tests.distributed.clusters import free_ports
+from tests.processes import all_ended
 from tfexp.distributed.gang import Gang, Restarts, Row, TaskFailed
 from tfexp.distributed.hosting import Hosting, HostingError, TaskSpec, Work
 from tfexp.distributed.process_host import ProcessHosting
@@ -77,21 +78,6 @@ def gang_of(make: Make, logs: Path, *works: Work, said: list[str] | None = None)
     return Gang(make(), tasks, logs, (said if said is not None else []).append, start_within=60)
 
 
-def gone(pid: int) -> bool:
-    """Whether a process has ended; a child that nobody has waited for has ended, too."""
-    try:
-        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
-
-
-def until(holds: Callable[[], bool], seconds: float = 10) -> bool:
-    ends = time.monotonic() + seconds
-    while not holds() and time.monotonic() < ends:
-        time.sleep(0.02)
-    return holds()
-
-
 def collect(gang: Gang, kind: str, count: int) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     while len(found) < count:
@@ -115,7 +101,7 @@ def test_tasks_share_a_variable_and_answer(make: Make, tmp_path: Path) -> None:
     for name, result in ended.items():
         assert result["tasks"] == gang.cluster.as_dict()
         assert rows[name].pid == result["pid"] != os.getpid()
-        assert until(lambda pid=result["pid"]: gone(pid))
+        assert all_ended([result["pid"]])
         assert "added 2.5" in (tmp_path / f"{name.replace(':', '-')}.log").read_text()
     assert len({row.port for row in rows.values()}) == 3
     assert any(line.startswith("waiting for ps:0, worker:0, worker:1 to start") for line in said), said
@@ -145,7 +131,7 @@ def lead(gang: Gang, act: Callable[[Gang, list[Row]], None] = lambda gang, rows:
 
 
 def workers_gone(rows: list[Row]) -> bool:
-    return until(lambda: all(gone(row.pid) for row in rows if row.task.startswith("worker") and row.pid is not None))
+    return all_ended(row.pid for row in rows if row.task.startswith("worker") and row.pid is not None)
 
 
 def test_work_that_fails_is_named_with_its_error_and_log(make: Make, tmp_path: Path) -> None:
@@ -216,7 +202,7 @@ def test_a_task_that_dies_is_started_again_where_it_was_as_often_as_it_may_be(ma
     assert gang.restarted == {"ps:0": 0, "worker:0": 1}
     assert len(set(pids)) == 2
     assert str(caught.value).endswith("after it was started again 1 time, which is all that it may")
-    assert all(until(lambda pid=pid: gone(pid)) for pid in pids)
+    assert all_ended(pids)
 
 
 def give_up(gang: Gang, rows: list[Row]) -> None:
@@ -319,4 +305,4 @@ def test_a_task_that_says_nothing_is_named_and_after_a_while_replaced(
         assert collect(gang, "lost", 1)["ps:0"]["why"].endswith("nobody has heard of it for 3 s")
         collect(gang, "back", 1)
         assert gang.rows[0].pid != ps
-        assert until(lambda: gone(ps))
+        assert all_ended([ps])

@@ -16,6 +16,7 @@ import pytest
 from run_files import numbers, records
 
 import tfexp as tf
+from tests.processes import all_ended
 
 ROOT = Path(next(iter(tf.__path__))).parent
 TWO = ["cluster=2workers", "cluster.hosting=process"]
@@ -24,21 +25,6 @@ LONG = [*TWO, "train.steps=1000000", "train.checkpoint_every=50", "train.eval_ev
 
 def task_pids(folder: Path) -> dict[str, int]:
     return {row["task"]: row["pid"] for row in json.loads((folder / "tasks.json").read_text())["tasks"]}
-
-
-def all_gone(pids: list[int], seconds: float = 10) -> bool:
-    """Whether the processes have ended (their parent may not have asked how)."""
-
-    def gone(pid: int) -> bool:
-        try:
-            return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-        except FileNotFoundError:
-            return True
-
-    ends = time.monotonic() + seconds
-    while not all(map(gone, pids)) and time.monotonic() < ends:
-        time.sleep(0.02)
-    return all(map(gone, pids))
 
 
 @pytest.mark.parametrize("words", [["model=linreg"], ["model=mlp", "model.hidden=[13]"]])
@@ -77,7 +63,7 @@ def test_leaves_and_says_all_that_a_run_does_and_where_its_tasks_were(cli: Calla
     assert [row["task"] for row in tasks["tasks"]] == ["ps:0", "worker:0", "worker:1"]
     assert len({row["port"] for row in tasks["tasks"]} | {row["pid"] for row in tasks["tasks"]}) == 6
     assert all(row["blas_threads"] == max(1, row["cores"] // 3) for row in tasks["tasks"])
-    assert all_gone(list(task_pids(run).values()))
+    assert all_ended(task_pids(run).values())
 
     steps = json.loads((run / "result.json").read_text())["timing"]["steps_of"]
     assert sum(steps.values()) == 300
@@ -119,7 +105,7 @@ def test_a_signal_saves_and_the_run_goes_on(number: signal.Signals, code: int, c
     assert found is not None, err
     step = int(found[1])
     assert int(found[2]) == step > 0
-    assert all_gone(list(task_pids(tmp_path / "run").values()))
+    assert all_ended(task_pids(tmp_path / "run").values())
     assert not (tmp_path / "run" / "result.json").exists()
 
     ended = cli("resume=run", f"train.steps={step + 60}")
@@ -171,7 +157,7 @@ def test_a_killed_driver_takes_its_tasks_along_and_the_run_goes_on(cli: Callable
         pids = list(task_pids(tmp_path / "run").values())
         process.kill()
         process.communicate(timeout=60)
-    assert all_gone(pids)
+    assert all_ended(pids)
     step = saved(tmp_path / "run")
     ended = cli("resume=run", f"train.steps={step + 40}", "cluster.hosting=process")
     assert ended.code == 0, ended.err
@@ -197,7 +183,7 @@ def test_a_task_that_dies_ends_the_run_with_one_error_if_it_may_not_be_started_a
     assert re.fullmatch(r"saved in run/checkpoints/model\.ckpt-\d+", lines[-2])
     assert lines[-1] == "go on with: python -m tfexp resume=run"
     assert "Traceback" not in err
-    assert all_gone(list(pids.values()))
+    assert all_ended(pids.values())
 
 
 def test_divergence_of_any_worker_ends_the_run(cli: Callable, tmp_path: Path) -> None:
