@@ -48,10 +48,8 @@ class Membership:
         """Raises HostingError if that cannot be."""
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
-        # Ray looks at it when it is imported, and never again.
-        fresh = self._address == "local" and "ray" not in sys.modules
-        if fresh and os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        if "ray" not in sys.modules:
+            self._choose_token()
         try:
             import ray
         except ImportError as error:
@@ -78,12 +76,26 @@ class Membership:
             what = (
                 f"choose {self._other}"
                 if self._address == "local"
-                else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), or leave "
+                else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), set "
+                "RAY_AUTH_TOKEN to its token if it has another one than this user's (ray get-auth-token), or leave "
                 f"{self._section}.address=local for a Ray of its own"
             )
             raise HostingError(f"{self._section}.address={self._address}: {_first_line(error)}; {what}") from error
         self._ports = _ports_of_ray()
         say(f"Ray is up after {time.perf_counter() - began:.1f} s: {amounts(ray.cluster_resources())}")
+
+    def _choose_token(self) -> None:
+        """A new one for a Ray of our own; for others, where `ray start` asks for one, what Ray has found or made for this user.
+
+        Ray looks at it when it is imported, and never again.
+        """
+        if self._address == "local":
+            if os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
+                os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        elif {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys() or Path(
+            "~/.ray/auth_token"
+        ).expanduser().exists():
+            os.environ.setdefault("RAY_AUTH_MODE", "token")  # a Ray that asks for none takes it, too
 
     def is_there(self) -> bool:
         """Whether the Ray that was joined still answers: its head, and what it has on this machine. Ray itself would wait

@@ -1,0 +1,64 @@
+"""What Ray finds in its environment when it is imported. A package of that name stands in for it."""
+
+import json
+import sys
+
+import pytest
+
+from tfexp.distributed.hosting import HostingError
+from tfexp.distributed.ray_joining import Membership
+
+NAMES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
+STAND_IN = """
+import json, os
+from pathlib import Path
+Path(__file__).with_name("seen.json").write_text(json.dumps(dict(os.environ)))
+def is_initialized():
+    return False
+def init(**options):
+    raise ConnectionError("Failed to connect to Ray cluster")
+"""
+
+
+@pytest.fixture
+def seen(tmp_path, monkeypatch):
+    """What a Ray that is joined at an address finds, and what is said if it lets nobody in."""
+    package = tmp_path / "path" / "ray"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(STAND_IN)
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.delitem(sys.modules, "ray", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in NAMES:
+        monkeypatch.setenv(name, "")  # what is set then goes with the test
+        monkeypatch.delenv(name)
+    monkeypatch.setattr("tfexp.distributed.ray_joining._reach", lambda address: None)
+
+    def join(address):
+        with pytest.raises(HostingError) as raised:
+            Membership(address, "sweep.launcher").join(lambda text: None)
+        found = json.loads((package / "seen.json").read_text())
+        return {name: found[name] for name in NAMES if name in found}, str(raised.value)
+
+    yield join
+    sys.modules.pop("ray", None)
+
+
+def test_a_ray_of_our_own_lets_nobody_else_in(seen):
+    found, _ = seen("local")
+    assert found["RAY_AUTH_MODE"] == "token"
+    assert len(found["RAY_AUTH_TOKEN"]) == 64
+
+
+def test_one_that_is_there_is_joined_with_the_token_of_this_user(seen, tmp_path):
+    """`ray start` writes it down, and asks for it."""
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text("0123")
+    assert seen("127.0.0.1:6379")[0] == {"RAY_AUTH_MODE": "token"}
+
+
+def test_one_that_may_want_a_token_that_nobody_gave(seen):
+    found, message = seen("127.0.0.1:6379")
+    assert found == {}
+    assert "Failed to connect to Ray cluster; start Ray (" in message
+    assert "set RAY_AUTH_TOKEN to its token" in message
