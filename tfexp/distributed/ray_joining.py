@@ -28,6 +28,9 @@ _ENVIRONMENT = {
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 
+_TOKENS = {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"}
+"""Where Ray looks for a user's token, before it looks into the home directory."""
+
 
 class Membership:
     """`address`: "local" (a Ray of our own on this machine), "auto" (the one that this machine belongs to) or host:port.
@@ -85,16 +88,14 @@ class Membership:
         say(f"Ray is up after {time.perf_counter() - began:.1f} s: {amounts(ray.cluster_resources())}")
 
     def _choose_token(self) -> None:
-        """A new one for a Ray of our own; for others, where `ray start` asks for one, what Ray has found or made for this user.
+        """A new one for a Ray of our own; that of this user for others, since what `ray start` starts asks for it.
 
         Ray looks at it when it is imported, and never again.
         """
         if self._address == "local":
             if os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
                 os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        elif {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys() or Path(
-            "~/.ray/auth_token"
-        ).expanduser().exists():
+        elif _TOKENS & os.environ.keys() or Path("~/.ray/auth_token").expanduser().exists():
             os.environ.setdefault("RAY_AUTH_MODE", "token")  # a Ray that asks for none takes it, too
 
     def is_there(self) -> bool:
