@@ -16,5 +16,5 @@ class Watch:
         return None
 
     def signal(self) -> int | None:
-        """The signal that asks the run to end after this step; looked at between any two steps, on a cluster twice a second."""
+        """The signal that asks the run to end after this step: looked at between two steps, on a cluster twice a second."""
         return None
