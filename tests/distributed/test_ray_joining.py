@@ -1,7 +1,9 @@
 """What Ray finds in its environment when it is imported. A package of that name stands in for it."""
 
 import json
+import socket
 import sys
+import threading
 
 import pytest
 
@@ -62,3 +64,43 @@ def test_one_that_may_want_a_token_that_nobody_gave(seen):
     assert found == {}
     assert "Failed to connect to Ray cluster; start Ray (" in message
     assert "set RAY_AUTH_TOKEN to its token" in message
+
+
+@pytest.fixture
+def joined(monkeypatch):
+    """A Ray that was joined, of which there is only where it listens."""
+    monkeypatch.setattr("tfexp.distributed.ray_joining._LOOK_EVERY", 0.01)
+    membership = Membership("auto", "sweep.launcher")
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        membership._ports = [listening.getsockname()]
+        yield membership, listening
+    membership.leave()
+
+
+def test_that_it_went_away_is_noticed_by_itself(joined):
+    membership, listening = joined
+    gone = threading.Event()
+    membership.watch(gone.set)
+    assert not gone.wait(0.1)
+    listening.close()
+    assert gone.wait(10)
+
+
+def test_whoever_left_is_told_nothing(joined):
+    membership, listening = joined
+    gone = threading.Event()
+    membership.watch(gone.set)
+    membership.leave()
+    listening.close()
+    assert not gone.wait(0.1)
+
+
+def test_nothing_is_waited_for_that_it_would_bring(joined):
+    """The end of an actor that was killed, say, which Ray itself would wait for until it ends the process."""
+    membership, listening = joined
+    never = threading.Event()
+    reader = threading.Thread(target=never.wait, daemon=True)
+    reader.start()
+    listening.close()
+    membership.wait_for([reader])
+    never.set()

@@ -111,7 +111,7 @@ class _Driver:
             except TaskFailed as error:
                 raise self._failed(error) from error
             except HostingError as error:
-                raise ExperimentError(str(error)) from error
+                raise ExperimentError(f"{error}{self._saved() if self.going else ''}") from error
             except Diverged as error:
                 raise diverged(error, self.folder, last_checkpoint(self.folder), self._rate()) from None
             except KeyboardInterrupt:
@@ -318,9 +318,12 @@ class _Driver:
         if printed:
             log = self.folder.logs / error.log.name
             lines += [f"the end of {log}:", *(f"  {line}" for line in printed)]
+        return ExperimentError("\n".join(lines) + self._saved())
+
+    def _saved(self) -> str:
+        """How to go on, below what ended the run."""
         saved = last_checkpoint(self.folder)
-        lines.append(f"saved in {saved}\n{go_on(self.folder.path)}" if saved else "nothing was saved yet")
-        return ExperimentError("\n".join(lines))
+        return f"\nsaved in {saved}\n{go_on(self.folder.path)}" if saved else "\nnothing was saved yet"
 
 
 def _hosting(cluster: Cluster, logs: Path) -> TaskHosting:

@@ -46,7 +46,8 @@ def recovering(attempt: Callable[[], T]) -> T:
         except tf.errors.OpError as error:
             if not lost(error):
                 raise
-            print(f"a task was lost, going on in a new session: {error.message.splitlines()[0]}", flush=True)
+            why = " ".join(error.message.splitlines()[:2])  # the first one may only say where it comes from
+            print(f"a task was lost, going on in a new session: {why}", flush=True)
         # Nobody tells a client that a server is back.
         threading.Event().wait(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
