@@ -32,8 +32,6 @@ _ENVIRONMENT = {
     "RAY_ENABLE_AUTO_CONNECT": "0",
 }
 
-_TOKENS = {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"}
-"""Where Ray looks for a user's token, before it looks into the home directory."""
 _LOOK_EVERY = 2.0
 """Seconds between two looks at whether Ray is there."""
 
@@ -58,8 +56,10 @@ class Membership:
         """Raises HostingError if that cannot be."""
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
-        if "ray" not in sys.modules:
-            self._choose_token()
+        # Ray looks at it when it is imported, and never again.
+        fresh = self._address == "local" and "ray" not in sys.modules
+        if fresh and os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         try:
             import ray
         except ImportError as error:
@@ -87,23 +87,12 @@ class Membership:
                 f"choose {self._other}"
                 if self._address == "local"
                 else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), set "
-                "RAY_AUTH_TOKEN to its token if it has another one than this user's (ray get-auth-token), or leave "
+                "RAY_AUTH_MODE=token if it asks for one (then RAY_AUTH_TOKEN, too, if it is another user's), or leave "
                 f"{self._section}.address=local for a Ray of its own"
             )
             raise HostingError(f"{self._section}.address={self._address}: {_first_line(error)}; {what}") from error
         self._ports = _ports_of_ray()
         say(f"Ray is up after {time.perf_counter() - began:.1f} s: {amounts(ray.cluster_resources())}")
-
-    def _choose_token(self) -> None:
-        """A new one for a Ray of our own; that of this user for others, since what `ray start` starts asks for it.
-
-        Ray looks at it when it is imported, and never again.
-        """
-        if self._address == "local":
-            if os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
-                os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        elif _TOKENS & os.environ.keys() or Path("~/.ray/auth_token").expanduser().exists():
-            os.environ.setdefault("RAY_AUTH_MODE", "token")  # a Ray that asks for none takes it, too
 
     def is_there(self) -> bool:
         """Whether the Ray that was joined still answers: its head, and what it has on this machine. Ray itself would wait
