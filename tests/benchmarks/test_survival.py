@@ -13,7 +13,7 @@ from tfexp.distributed import lane_server
 def test_a_cost_is_a_part_of_what_was_made_before() -> None:
     found = Round(first=100.0, second=90.0, without=76.0, seconds=2.0)
     assert (found.cost, found.nothing) == (pytest.approx(0.2), pytest.approx(0.1))
-    assert command.described([0.01, 0.02, 0.03]) == "+2.00 % (middle half +1.00 to +3.00 %)"
+    assert command.described([0.01, 0.02, 0.03]) == "+2.00 ± 1.07 % (middle half +1.00 to +3.00 %)"
 
 
 def test_checks_are_taken_out_and_put_back() -> None:

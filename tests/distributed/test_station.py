@@ -1,7 +1,9 @@
 """A worker of a pool on a machine that does not have the folder in which it is to work."""
 
+import os
 import queue
 
+from tfexp.distributed.child import Pipes
 from tfexp.distributed.hosting import Work
 from tfexp.distributed.pool import Job
 from tfexp.distributed.station import begin_job, serve
@@ -36,3 +38,14 @@ def test_a_log_that_cannot_be_written_fails_its_job_alone(tmp_path):
 
 def answer(station, arguments):
     return 42
+
+
+def test_whoever_is_listened_to_no_more_ends(monkeypatch):
+    """And does not fail with a broken pipe, which is not what happened to its work."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb", buffering=0) as sending:
+        pipes, abandoned = Pipes(sending), []
+        monkeypatch.setattr(pipes, "abandon", lambda: abandoned.append(True))
+        pipes.send({"kind": "alive"})
+    assert abandoned

@@ -185,4 +185,4 @@ def cause(error: Any) -> str:
     said = detail if found else text
     with contextlib.suppress(ValueError):
         said = said[: said.index("Some common causes include")]
-    return said.strip()[:300] or type(error).__name__
+    return said.strip()[:300].rstrip(".") or type(error).__name__
