@@ -1,9 +1,23 @@
 """What holds for all tests."""
 
-import sys
+from __future__ import annotations
 
+import os
+import sys
+import tempfile
+
+import pytest
 from absl import logging as absl_logging
 
 # absl's handler takes the `sys.stderr` of its import, which in a test is pytest's, and closes it when a program that is run
 # inside a test (Hydra's) sets up logging anew. The process's own it leaves open.
 absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where bytecode is not to be kept beside the code, the hundreds of processes that tests start share it elsewhere."""
+    if os.environ.get("PYTHONDONTWRITEBYTECODE") and "PYTHONPYCACHEPREFIX" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="tfexp-bytecode-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+        del os.environ["PYTHONDONTWRITEBYTECODE"]
