@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 from absl import logging as absl_logging
@@ -21,3 +22,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(folder.cleanup)
         os.environ["PYTHONPYCACHEPREFIX"] = folder.name
         del os.environ["PYTHONDONTWRITEBYTECODE"]
+
+
+_WHOLE_PROGRAMS = ("experiment", "contract", "chaos", "test_tooling.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that start processes come first: they take longest, and one of them at the end would leave other cores idle."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(here).parts[0] not in _WHOLE_PROGRAMS)
