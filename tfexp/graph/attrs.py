@@ -98,6 +98,8 @@ def _normalize_one(kind: str, value: Any) -> Any:
             raise TypeError(f"Expected int, got {value!r} of type {type(value).__name__}")
         return int(value)
     if kind == "float":
+        if isinstance(value, (str, bytes, list, tuple)):
+            raise TypeError(f"Expected float, got {value!r} of type {type(value).__name__}")
         return float(value)
     if kind == "tensor":
         if not isinstance(value, tensor_pb2.TensorProto):
