@@ -307,7 +307,8 @@ def _(ctx: Any, values: list[Array], *, axis: int) -> Array:
                 f"{dims_text(np.shape(value))}"
             )
     if not first:  # scalars, of which `stack` would first make arrays of one element
-        packed = np.empty(len(values), getattr(values[0], "dtype", object))
+        has_dtype = isinstance(values[0], (np.ndarray, np.generic))  # the value of a variant may be any object
+        packed = np.empty(len(values), values[0].dtype if has_dtype else object)
         for i, value in enumerate(values):
             packed[i] = value[()] if isinstance(value, np.ndarray) else value
         return packed

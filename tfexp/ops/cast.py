@@ -78,7 +78,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 def _limit(limit: Any, source: DType, target: DType) -> Any:
     """The number of type `source` next to a limit of `target`'s that `target` has: rounding may go beyond it."""
-    rounded = np.asarray(limit).astype(source.as_numpy_dtype)
+    rounded: Any = np.asarray(limit).astype(source.as_numpy_dtype)
     if source.is_floating and target.is_integer and not target.min <= int(rounded) <= target.max:
         rounded = np.nextafter(rounded, rounded.dtype.type(0))
     return rounded

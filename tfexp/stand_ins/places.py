@@ -197,8 +197,8 @@ PYTHON = {
     "ops.linalg_grad": "tf",
     "ops.linalg_ops": "tf tf.linalg ops",
     "ops.linalg_ops_impl": "tf.linalg tf",
-    "ops.list_ops": "ops",
-    "ops.logging_ops": "tf tf.summary ops",
+    "ops.list_ops": "tfexp.stand_ins.list_ops ops",
+    "ops.logging_ops": "tf tf:print_v2=print tf.summary ops",
     "ops.lookup_grad": "tf",
     "ops.lookup_ops": "tf.lookup tf.contrib.lookup tf tfexp.ops.lookup ops "
     + _renamed("tf.lookup", StaticHashTableV1="StaticHashTable", StaticVocabularyTableV1="StaticVocabularyTable"),
