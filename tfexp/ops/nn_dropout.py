@@ -21,7 +21,7 @@ from tfexp.ops.elementwise_division import real_div
 from tfexp.ops.random import random_uniform
 
 
-def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
+def noise_shape_of(x: Tensor, noise_shape: Any) -> Any:
     """The shape of the noise; a None in a given one is taken from x."""
     if noise_shape is None:
         return shape(x)
@@ -78,7 +78,7 @@ def dropout(
                 return x
             one = convert_to_tensor(1, dtype=x.dtype)
             scaled = real_div(x, sub(one, rate))
-        noise = random_uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype)
+        noise = random_uniform(noise_shape_of(x, noise_shape), seed=seed, dtype=x.dtype)
         kept = greater_equal(noise, rate)
         result = where_v2(kept, scaled, convert_to_tensor(0, dtype=x.dtype))
         result.set_shape(x.get_shape())
