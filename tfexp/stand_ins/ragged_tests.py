@@ -21,10 +21,10 @@ class RaggedTensorTestCase(TestCase):
             return value.to_list()
         return np.asarray(value).tolist() if not isinstance(value, list) else value
 
-    def assertRaggedEqual(self, a: Any, b: Any) -> None:  # noqa: N802 (TensorFlow's name)
+    def assertRaggedEqual(self, a: Any, b: Any) -> None:
         self.assertEqual(self._listed(a), self._listed(b))
 
-    def assertRaggedAlmostEqual(self, a: Any, b: Any, places: int = 7) -> None:  # noqa: N802
+    def assertRaggedAlmostEqual(self, a: Any, b: Any, places: int = 7) -> None:
         self._almost(self._listed(a), self._listed(b), places)
 
     def _listed(self, value: Any) -> Any:
@@ -39,5 +39,5 @@ class RaggedTensorTestCase(TestCase):
         for one, other in zip(a, b, strict=True):
             self._almost(one, other, places)
 
-    def assertRaggedRank(self, tensor: RaggedTensor, ragged_rank: int) -> None:  # noqa: N802
+    def assertRaggedRank(self, tensor: RaggedTensor, ragged_rank: int) -> None:
         self.assertEqual(tensor.ragged_rank, ragged_rank)

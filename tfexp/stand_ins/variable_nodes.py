@@ -7,9 +7,6 @@ from typing import Any
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.variable_lists import global_variables_initializer as initialize_all_variables
-from tfexp.ops.variable_lists import local_variables_initializer as initialize_local_variables
-from tfexp.ops.variable_lists import variables_initializer as initialize_variables
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variable_store import VariableStore as _VariableStore
 from tfexp.ops.variable_store import variable_store as _get_default_variable_store
@@ -18,9 +15,6 @@ __all__ = [
     "_VariableStore",
     "_get_default_variable_store",
     "_pure_variable_scope",
-    "initialize_all_variables",
-    "initialize_local_variables",
-    "initialize_variables",
     "variable_op",
     "variable_op_v2",
 ]
@@ -41,6 +35,6 @@ def variable_op(
     return variable_op_v2(TensorShape(None), dtype, name, container, shared_name)
 
 
-def _pure_variable_scope(name_or_scope: Any, *args: Any, **kwargs: Any) -> variable_scope:
+def _pure_variable_scope(name_or_scope: Any, **kwargs: Any) -> variable_scope:
     """A variable scope that opens no name scope."""
-    return variable_scope(name_or_scope, *args, auxiliary_name_scope=False, **kwargs)
+    return variable_scope(name_or_scope, auxiliary_name_scope=False, **kwargs)
