@@ -57,7 +57,10 @@ def dropout(
             raise ValueError(
                 f"`keep_prob` must be a scalar tensor or a float in the range (0, 1]. Received: keep_prob={keep_prob}"
             )
-        rate = 1 - keep_prob
+        try:
+            rate = 1 - keep_prob
+        except TypeError:
+            raise ValueError(f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})") from None
     if rate is None:
         raise ValueError(f"`rate` must be provided. Received: rate={rate}")
     with name_scope(name, "dropout", [x]):
@@ -74,6 +77,7 @@ def dropout(
             scaled = mul(x, convert_to_tensor(scale, dtype=x.dtype))
         else:
             rate = cast(convert_to_tensor(rate), x.dtype)
+            rate.get_shape().assert_has_rank(0)
             if static_value(rate) == 0:
                 return x
             one = convert_to_tensor(1, dtype=x.dtype)

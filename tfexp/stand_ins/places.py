@@ -146,7 +146,7 @@ PYTHON = {
     "ops.ctc_ops": "tf.nn ops",
     "ops.custom_gradient": "tf",
     "ops.data_flow_grad": "tf",
-    "ops.data_flow_ops": "tf tf.queue ops",
+    "ops.data_flow_ops": "tf tf.queue tfexp.ops.staging ops",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions",
     "ops.distributions.categorical": "tf.distributions",
@@ -236,7 +236,8 @@ PYTHON = {
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
     "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
-    "ops.nn_ops": "tf.nn tf ops tfexp.stand_ins.second_signatures tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of "
+    "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops tfexp.stand_ins.second_signatures "
+    "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of "
     + _renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf",
     "ops.op_selector": "tfexp.graph.gradients",
@@ -316,6 +317,7 @@ PYTHON = {
     "ops.variable_scope": "tf tfexp.ops.variable_scope tfexp.ops.variable_store tf:variable=Variable "
     "tfexp.stand_ins.variable_nodes",
     "ops.variables": "tf tfexp.ops.variables tfexp.ops.partitioned_variable tfexp.ops.uninitialized "
+    "tfexp.stand_ins.variable_nodes "
     + _renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
     + _renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
     "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",

@@ -7,14 +7,18 @@ from typing import Any
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.initial_values import without_uninitialized_reads
+from tfexp.ops.variable_base import VariableAggregation as VariableAggregationV2
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variable_store import VariableStore as _VariableStore
 from tfexp.ops.variable_store import variable_store as _get_default_variable_store
 
 __all__ = [
+    "VariableAggregationV2",
     "_VariableStore",
     "_get_default_variable_store",
     "_pure_variable_scope",
+    "_try_guard_against_uninitialized_dependencies",
     "variable_op",
     "variable_op_v2",
 ]
@@ -38,3 +42,10 @@ def variable_op(
 def _pure_variable_scope(name_or_scope: Any, **kwargs: Any) -> variable_scope:
     """A variable scope that opens no name scope."""
     return variable_scope(name_or_scope, auxiliary_name_scope=False, **kwargs)
+
+
+def _try_guard_against_uninitialized_dependencies(name: str, initial_value: Any) -> Any:
+    """An initial value that reads no variable before it is initialized. TypeError for one that is no tensor."""
+    if not isinstance(initial_value, Tensor):
+        raise TypeError(f"initial_value needs to be a Tensor: {initial_value}")
+    return without_uninitialized_reads(initial_value, name)
