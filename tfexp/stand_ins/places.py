@@ -68,6 +68,7 @@ PYTHON = {
     "feature_column.feature_column_v2": "tf.feature_column",
     "framework.common_shapes": "tfexp.ops.broadcast_shapes",
     "framework.constant_op": "tf",
+    "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
     "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf",
@@ -113,7 +114,15 @@ PYTHON = {
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.accumulate_n": "tf",
     "ops.array_grad": "tf",
-    "ops.array_ops": "tf tf.image tf.linalg ops " + _renamed("tf", listdiff="setdiff1d"),
+    "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
+    + _renamed(
+        "tf",
+        listdiff="setdiff1d",
+        squeeze_v2="squeeze",
+        transpose_v2="transpose",
+        zeros_like_v2="zeros_like",
+        ones_like_v2="ones_like",
+    ),
     "ops.batch_ops": "ops",
     "ops.bincount_ops": "tf tf.math",
     "ops.bitwise_ops": "tf.bitwise ops",
@@ -137,7 +146,7 @@ PYTHON = {
     "ops.ctc_ops": "tf.nn ops",
     "ops.custom_gradient": "tf",
     "ops.data_flow_grad": "tf",
-    "ops.data_flow_ops": "tf tf.queue ops",
+    "ops.data_flow_ops": "tf tf.queue tfexp.ops.staging ops",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions",
     "ops.distributions.categorical": "tf.distributions",
@@ -147,7 +156,8 @@ PYTHON = {
     "ops.distributions.distributions": "tf.distributions",
     "ops.distributions.exponential": "tf.distributions",
     "ops.distributions.gamma": "tf.distributions",
-    "ops.distributions.kullback_leibler": "tf.distributions tfexp.distributions.kullback_leibler",
+    "ops.distributions.kullback_leibler": "tf.distributions tfexp.distributions.kullback_leibler "
+    + _renamed("tfexp.distributions.kullback_leibler", _registered_kl="_rule", _DIVERGENCES="_RULES"),
     "ops.distributions.laplace": "tf.distributions",
     "ops.distributions.multinomial": "tf.distributions",
     "ops.distributions.normal": "tf.distributions",
@@ -158,13 +168,16 @@ PYTHON = {
     "ops.gradient_checker": "tf.test",
     "ops.gradient_checker_v2": "tfexp.stand_ins.gradient_checker",
     "ops.gradients": "tf",
-    "ops.gradients_impl": "tf",
+    "ops.gradients_impl": "tf tfexp.graph.gradients tfexp.ops.hessians:_hessian_vector_product=hessian_vector_product",
     "ops.gradients_util": "tf tfexp.graph.gradients",
     "ops.handle_data_util": "tf",
     "ops.histogram_ops": "tf",
     "ops.image_grad": "tf",
     "ops.image_ops": "tf.image ops",
-    "ops.image_ops_impl": "tf.image ops",
+    "ops.image_ops_impl": "tf.image ops "
+    + _renamed(
+        "tfexp.ops.image_metrics", _fspecial_gauss="gaussian_kernel", _verify_compatible_image_shapes="checks_of_pair"
+    ),
     "ops.init_ops": "tf tf.initializers tfexp.ops.initializers "
     + _renamed("tfexp.ops.initializers", _compute_fans="_fans", _assert_float_dtype="floating_dtype")
     + _renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
@@ -173,12 +186,18 @@ PYTHON = {
     + _renamed("tf", GlorotUniform="glorot_uniform_initializer", GlorotNormal="glorot_normal_initializer")
     + _renamed("tf", Orthogonal="orthogonal_initializer")
     + _renamed("tf.initializers", Identity="identity"),
-    "ops.init_ops_v2": "tf.initializers tf",
+    "ops.init_ops_v2": "tf.initializers tf "
+    + _renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
+    + _renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
+    + _renamed("tf", TruncatedNormal="truncated_normal_initializer", VarianceScaling="variance_scaling_initializer")
+    + _renamed("tf", Orthogonal="orthogonal_initializer", GlorotUniform="glorot_uniform_initializer")
+    + _renamed("tf", GlorotNormal="glorot_normal_initializer")
+    + _renamed("tf.initializers", Identity="identity"),
     "ops.initializers_ns": "tf.initializers",
     "ops.inplace_ops": "ops",
     "ops.io_ops": "tf tf.io ops",
     "ops.linalg.linalg": "tf.linalg",
-    "ops.linalg.linalg_impl": "tf.linalg",
+    "ops.linalg.linalg_impl": "tf.linalg " + _renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
     "ops.linalg.linear_operator": "tf.linalg tfexp.linear_operators.operator",
     "ops.linalg.linear_operator_adjoint": "tf.linalg",
     "ops.linalg.linear_operator_block_diag": "tf.linalg",
@@ -211,32 +230,45 @@ PYTHON = {
     "ops.manip_ops": "tf.manip tf",
     "ops.map_fn": "tf tfexp.stand_ins.second_signatures",
     "ops.math_grad": "tf",
-    "ops.math_ops": "tf tf.math ops",
+    "ops.math_ops": "tf tf.math tf.linalg ops "
+    + _renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
+    + _renamed("tfexp.ops.reduce_gradients", reduced_shape="kept_shape"),
     "ops.metrics": "tf.metrics",
     "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming",
-    "ops.nn": "tf.nn ops",
+    "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
-    "ops.nn_impl": "tf.nn tfexp.ops.nn_norm",
-    "ops.nn_ops": "tf.nn tf tfexp.stand_ins.second_signatures ops",
+    "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
+    "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops tfexp.stand_ins.second_signatures "
+    "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of "
+    + _renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf",
     "ops.op_selector": "tfexp.graph.gradients",
     "ops.parallel_for.control_flow_ops": "tf",
     "ops.parsing_grad": "tf",
-    "ops.parsing_ops": "tf tf.io tfexp.stand_ins.second_signatures ops " + _renamed("tf", decode_raw_v1="decode_raw"),
+    "ops.parsing_ops": "tf tf.io tfexp.stand_ins.second_signatures tf:decode_raw_v1=decode_raw ops",
     "ops.partitioned_variables": "tf",
-    "ops.ragged.ragged_array_ops": "tf.ragged tf",
-    "ops.ragged.ragged_concat_ops": "tf",
-    "ops.ragged.ragged_factory_ops": "tf.ragged tfexp.ragged_tensors.constants",
+    "ops.ragged.ragged_array_ops": "tf.ragged tfexp.ragged_tensors.arrays tf",
+    "ops.ragged.ragged_batch_gather_ops": "tf:batch_gather=batch_gather",
+    "ops.ragged.ragged_concat_ops": "tfexp.ragged_tensors.arrays",
+    "ops.ragged.ragged_conversion_ops": "tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_factory_ops": "tf.ragged",
     "ops.ragged.ragged_functional_ops": "tf.ragged",
-    "ops.ragged.ragged_gather_ops": "tf",
-    "ops.ragged.ragged_map_ops": "tf.ragged tf",
+    "ops.ragged.ragged_gather_ops": "tfexp.ragged_tensors.arrays tf:gather_nd=gather_nd",
+    "ops.ragged.ragged_getitem": "tfexp.ragged_tensors.indexing:ragged_tensor_getitem=item",
+    "ops.ragged.ragged_map_ops": "tf",
     "ops.ragged.ragged_math_ops": "tf.ragged tf",
+    "ops.ragged.ragged_operators": "tf.ragged",
     "ops.ragged.ragged_ops": "tf.ragged tf",
-    "ops.ragged.ragged_squeeze_op": "tf",
-    "ops.ragged.ragged_string_ops": "tf.strings tf",
-    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.value",
-    "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
+    "ops.ragged.ragged_squeeze_op": "tf:squeeze=squeeze",
+    "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
+    + _renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
+    + _renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
+    "ops.ragged.ragged_tensor": "tf tfexp.ragged_tensors.tensor tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_tensor_value": "tf.ragged",
+    "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",
+    "ops.ragged.ragged_util": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_where_op": "tf",
+    "ops.ragged.segment_id_ops": "tf.ragged",
     "ops.random_grad": "tf",
     "ops.random_ops": "tf tf.random ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
@@ -247,7 +279,7 @@ PYTHON = {
     "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell",
     "ops.rnn_grad": "tf",
     "ops.script_ops": "tf ops",
-    "ops.session_ops": "tf ops",
+    "ops.session_ops": "tf tfexp.runtime.session_handles ops",
     "ops.sets": "tf.sets",
     "ops.sets_impl": "tf.sets",
     "ops.signal.dct_ops": "tf.signal",
@@ -262,22 +294,32 @@ PYTHON = {
     "ops.signal.window_ops": "tf.signal",
     "ops.sort_ops": "tf",
     "ops.sparse_grad": "tf",
-    "ops.sparse_ops": "tf tf.sparse ops",
+    "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
+    + _renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
+    + _renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
+    + _renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max"),
     "ops.special_math_ops": "tf tf.math",
     "ops.spectral_ops": "tf.spectral tf",
     "ops.standard_ops": "tf",
     "ops.state_grad": "tf",
-    "ops.state_ops": "tf ops",
-    "ops.stateless_random_ops": "tf.random",
-    "ops.string_ops": "tf.strings tf ops",
+    "ops.state_ops": "tf tfexp.stand_ins.variable_nodes ops",
+    "ops.stateful_random_ops": "tf.random.experimental tf.random tfexp.ops.random_generator",
+    "ops.stateless_random_ops": "tf.random "
+    + _renamed("tf.random", stateless_random_uniform="stateless_uniform", stateless_random_normal="stateless_normal"),
+    "ops.string_ops": "tf.strings tf ops "
+    + _renamed("tf.strings", string_bytes_split="bytes_split", string_ngrams="ngrams", reduce_join_v2="reduce_join")
+    + _renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr"),
     "ops.summary_ops": "tf.summary ops",
+    "ops.summary_ops_v2": "tf.contrib.summary",
     "ops.template": "tf tfexp.ops.template",
     "ops.tensor_array_grad": "tf",
     "ops.tensor_array_ops": "tf",
     "ops.unconnected_gradients": "tf",
     "ops.user_ops": "ops",
-    "ops.variable_scope": "tf tfexp.ops.variable_scope tfexp.ops.variable_store tf:variable=Variable",
-    "ops.variables": "tf tfexp.ops.variables tfexp.ops.partitioned_variable "
+    "ops.variable_scope": "tf tfexp.ops.variable_scope tfexp.ops.variable_store tf:variable=Variable "
+    "tfexp.stand_ins.variable_nodes",
+    "ops.variables": "tf tfexp.ops.variables tfexp.ops.partitioned_variable tfexp.ops.uninitialized "
+    "tfexp.stand_ins.variable_nodes "
     + _renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
     + _renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
     "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",
@@ -400,6 +442,8 @@ OTHERS = {
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.
 MESSAGES = {
     "checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
+    "control_flow_pb2": "tfexp.formats.protos.control_flow",
+    "cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "device_attributes_pb2": "tfexp.formats.protos.devices",
     "example_pb2": "tfexp.formats.protos.example",
     "feature_pb2": "tfexp.formats.protos.example",
