@@ -171,7 +171,7 @@ class _ByValue(FunctionGraph):
                     "`make_initializable_iterator()` instead."
                 )
             inputs = [self._copy(t.op).outputs[t.value_index] for t in op.inputs]
-            self._copies[op] = self.create_op(op.type, inputs, op.attrs, name=op.name)
+            self._copies[op] = self.add_node(op.type, inputs, op.attrs, name=op.name)
         return self._copies[op]
 
 

@@ -38,7 +38,7 @@ def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | 
         with contextlib.ExitStack() as stack:
             for tensor in call.ref_inputs:
                 stack.enter_context(graph.colocate_with(tensor.op))
-            node = graph.create_op(op.name, call.tensors, call.attrs, name=scope)
+            node = graph.add_node(op.name, call.tensors, call.attrs, name=scope)
     return results(node)
 
 

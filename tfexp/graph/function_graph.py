@@ -45,7 +45,7 @@ class FunctionGraph(Graph):
         """A new argument."""
         with self.as_default(), self._at_the_root():
             attrs = {"dtype": dtype, "shape": TensorShape(shape)}
-            return self.create_op("Placeholder", [], attrs, name=name).outputs[0]
+            return self.add_node("Placeholder", [], attrs, name=name).outputs[0]
 
     @contextlib.contextmanager
     def _at_the_root(self) -> Iterator[None]:
@@ -84,8 +84,8 @@ class FunctionGraph(Graph):
                 return
         raise ValueError(f"{tensor} must be from the function {self.name!r} or from a graph around it")
 
-    def create_op(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
-        return super().create_op(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
+    def add_node(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
+        return super().add_node(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
 
     def outer_captures(self) -> list[Tensor]:
         """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""

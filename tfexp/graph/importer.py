@@ -213,7 +213,7 @@ class Importer:
             attrs["_class"] = [self._colocation(group) for group in attrs["_class"]]
         hints = attrs.pop("_output_shapes", None)
         with self.graph.control_dependencies(controls):
-            op = self.graph.create_op(node.op, inputs, attrs, name=self.names[node.name] + "/")
+            op = self.graph.add_node(node.op, inputs, attrs, name=self.names[node.name] + "/")
         for i, (owner, position, key) in enumerate(back_edges):
             if owner == node.name:
                 back_edges[i] = (op, position, key)
