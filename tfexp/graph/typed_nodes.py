@@ -33,7 +33,9 @@ def native_attrs(op: Op, inputs: Sequence[Tensor], protos: Mapping[str, AttrValu
     for name, declared in op.attrs.items():
         if name not in attrs:
             if not declared.has_default:
-                raise ValueError(f"Op {op.name!r} needs the attr {name!r}, which is not given and which its inputs do not tell")
+                raise ValueError(
+                    f"Op {op.name!r} needs the attr {name!r}, which is not given and which its inputs do not tell"
+                )
             attrs[name] = list(declared.default) if isinstance(declared.default, list) else declared.default
     return attrs
 

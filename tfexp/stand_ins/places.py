@@ -90,7 +90,7 @@ PYTHON = {
     "framework.tensor_shape": "tf tfexp.core.shape",
     "framework.tensor_spec": "tf",
     "framework.tensor_util": "tf tfexp.graph.unpublished tfexp.graph.constant_value",
-    "framework.test_ops": "ops",
+    "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
     "framework.type_spec": "tf",
     "framework.versions": "tf",
