@@ -34,7 +34,7 @@ def native_attrs(op: Op, inputs: Sequence[Tensor], protos: Mapping[str, AttrValu
         if name not in attrs:
             if not declared.has_default:
                 raise ValueError(
-                    f"Op {op.name!r} needs the attr {name!r}, which is not given and which its inputs do not tell"
+                    f"NodeDef missing attr {name!r} from Op<name={op.name}>: neither given nor told by its inputs"
                 )
             attrs[name] = list(declared.default) if isinstance(declared.default, list) else declared.default
     return attrs
