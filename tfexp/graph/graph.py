@@ -223,6 +223,10 @@ class Graph(Elements, Surroundings, Collections):
     def graph_def_versions(self) -> versions_pb2.VersionDef:
         return versions_pb2.VersionDef(producer=PRODUCER_VERSION)
 
+    def _is_function(self, name: str) -> bool:
+        """Whether the library has a function of that name."""
+        return name in self._functions
+
     def get_operations(self) -> list[Operation]:
         return list(self._operations)
 
@@ -282,5 +286,8 @@ class Graph(Elements, Surroundings, Collections):
                 if add_shapes and op.outputs:
                     shapes = node.attr["_output_shapes"].list.shape
                     shapes.extend(t.get_shape().as_proto() for t in op.outputs)
-            graph_def.library.function.extend(function.definition for function in self._functions.values())
+            for name, function in self._functions.items():
+                graph_def.library.function.append(function.definition)
+                if function.gradient_name is not None:
+                    graph_def.library.gradient.add(function_name=name, gradient_func=function.gradient_name)
         return graph_def

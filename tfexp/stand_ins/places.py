@@ -73,6 +73,8 @@ PYTHON = {
     "framework.errors": "tf.errors tfexp.core.errors",
     "framework.errors_impl": "tf.errors tfexp.core.errors",
     "framework.framework_lib": "tf",
+    "framework.function": "tfexp.ops.defun "
+    + _renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
     "framework.graph_io": "tf.train",
     "framework.graph_util": "tf.graph_util",
     "framework.graph_util_impl": "tf.graph_util",
