@@ -10,6 +10,7 @@ from typing import Any
 from tfexp.core.op import define_test_op
 from tfexp.core.shape import TensorShape
 from tfexp.stand_ins.generated_names import generated_name
+from tfexp.stand_ins.op_definitions import OpDefLibrary
 
 _SIGNATURES = """\
 A() -> (out: float)
@@ -115,6 +116,7 @@ TypeListTwice(a: T, b: T) -> () {T: list(type) >= 0}
 Unary(a: T) -> (b: T) {T: type}
 """
 
+_op_def_lib = OpDefLibrary()
 _BY_NAME = {generated_name(op.name): op for op in map(define_test_op, _SIGNATURES.splitlines())}
 
 for _name in ("kernel_label", "graph_def_version", "device_placement_op", "stub_resource_handle_op"):
