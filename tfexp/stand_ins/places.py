@@ -21,6 +21,7 @@ PYTHON = {
     "client.device_lib": "tfexp.runtime.device_list",
     "client.session": "tf tfexp.runtime.session",
     "client.timeline": "tfexp.runtime.timeline",
+    "autograph.core.ag_ctx": "tf.autograph",
     "compat.compat": "tf.compat",
     "data.experimental.ops.batching": "tf.data.experimental",
     "data.experimental.ops.cardinality": "tf.data.experimental",
@@ -44,13 +45,18 @@ PYTHON = {
     "data.experimental.ops.unique": "tf.data.experimental",
     "data.experimental.ops.writers": "tf.data.experimental",
     "data.kernel_tests.test_base": "tfexp.stand_ins.dataset_tests",
-    "data.ops.dataset_ops": "tf.data tfexp.data.dataset "
+    "data.ops.dataset_ops": "tf.data tfexp.data.dataset tf.data:DatasetV1=Dataset tf.data:DatasetV2=Dataset "
+    "tf.data:DatasetV1Adapter=Dataset tf.data.experimental "
     + _renamed("tf.data", get_legacy_output_types="get_output_types", get_legacy_output_shapes="get_output_shapes")
     + _renamed("tf.data", get_legacy_output_classes="get_output_classes"),
-    "data.ops.iterator_ops": "tf.data tfexp.data.iterator",
-    "data.ops.optional_ops": "tf.data.experimental",
-    "data.ops.readers": "tf.data tf.data.experimental",
-    "data.util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
+    "data.ops.iterator_ops": "tf.data tfexp.data.iterator tf.data.experimental",
+    "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs",
+    "data.ops.readers": "tf.data tf.data.experimental "
+    + _renamed("tf.data", TextLineDatasetV1="TextLineDataset", TextLineDatasetV2="TextLineDataset")
+    + _renamed("tf.data", TFRecordDatasetV1="TFRecordDataset", FixedLengthRecordDatasetV1="FixedLengthRecordDataset"),
+    "data.util.nest": _renamed("tfexp.data.structure", pack_sequence_as="pack_as", map_structure="map_leaves")
+    + _renamed("tfexp.data.structure", is_sequence="is_structure")
+    + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
     "data.util.options": "tf.data",
     "data.util.structure": "tf tf.data.experimental",
     "eager.backprop": "tf tf.contrib.eager "
@@ -66,33 +72,42 @@ PYTHON = {
     "feature_column.feature_column": "tf.feature_column",
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column",
-    "framework.common_shapes": "tfexp.ops.broadcast_shapes",
-    "framework.constant_op": "tf",
+    "framework.common_shapes": _renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
+    + "tfexp.ops.broadcast_shapes",
+    "framework.composite_tensor": _renamed("tfexp.core.nest", CompositeTensor="Composite"),
+    "framework.constant_op": "tf tf:constant_v1=constant",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
-    "framework.device": "tf tfexp.core.device",
+    "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
-    "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf",
-    "framework.errors": "tf.errors tfexp.core.errors",
-    "framework.errors_impl": "tf.errors tfexp.core.errors",
+    "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf tfexp.stand_ins.framework_dtypes",
+    "framework.errors": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
+    "framework.errors_impl": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
     "framework.framework_lib": "tf",
+    "framework.function": "tfexp.ops.defun "
+    + _renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
     "framework.graph_io": "tf.train",
     "framework.graph_util": "tf.graph_util",
     "framework.graph_util_impl": "tf.graph_util",
     "framework.importer": "tf",
     "framework.indexed_slices": "tf",
     "framework.load_library": "tf",
-    "framework.meta_graph": "tf.train tfexp.train.meta_graph",
-    "framework.op_def_library": "tfexp.graph.apply",
+    "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
+    + _renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
+    "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
+    "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
     "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
+    "tfexp.stand_ins.framework_ops "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
     "tfexp.graph.scopes:_get_graph_from_inputs=graph_of",
     "framework.random_seed": "tf tfexp.graph.random_seed",
+    "framework.registry": "tfexp.stand_ins.registry",
     "framework.smart_cond": "tf.contrib.framework",
     "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
-    "framework.tensor_shape": "tf tfexp.core.shape",
+    "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
     "framework.tensor_spec": "tf",
     "framework.tensor_util": "tf tfexp.graph.unpublished tfexp.graph.constant_value",
-    "framework.test_ops": "ops",
+    "framework.traceable_stack": "tfexp.stand_ins.registry",
+    "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
     "framework.type_spec": "tf",
     "framework.versions": "tf",
@@ -102,12 +117,12 @@ PYTHON = {
     + _renamed("tf.layers", Convolution1D="Conv1D", Convolution2D="Conv2D", Convolution3D="Conv3D")
     + _renamed("tf.layers", Convolution2DTranspose="Conv2DTranspose", Convolution3DTranspose="Conv3DTranspose")
     + _renamed("tf.layers", SeparableConvolution1D="SeparableConv1D", SeparableConvolution2D="SeparableConv2D"),
-    "layers.core": "tf.layers",
+    "layers.core": "tf.layers tf.layers:FullyConnected=Dense tf.layers:fully_connected=dense",
     "layers.layers": "tf.layers",
-    "layers.normalization": "tf.layers",
+    "layers.normalization": "tf.layers tf.layers:BatchNorm=BatchNormalization tf.layers:batch_norm=batch_normalization",
     "layers.pooling": "tf.layers",
     "layers.utils": "tfexp.stand_ins.layer_arguments tf.contrib.framework",
-    "lib.io.file_io": "tf.gfile tfexp.formats.file_io tf.io.gfile "
+    "lib.io.file_io": "tf.gfile tfexp.formats.file_io tf.io.gfile tfexp.stand_ins.whole_files "
     + _renamed("tf.gfile", FileIO="GFile", file_exists="Exists", delete_file="Remove", get_matching_files="Glob")
     + _renamed("tf.gfile", create_dir="MkDir", recursive_create_dir="MakeDirs"),
     "lib.io.python_io": "tf.python_io",
@@ -263,8 +278,8 @@ PYTHON = {
     "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
     + _renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
     + _renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
-    "ops.ragged.ragged_tensor": "tf tfexp.ragged_tensors.tensor tfexp.stand_ins.ragged_conversions",
-    "ops.ragged.ragged_tensor_value": "tf.ragged",
+    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
     "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",
     "ops.ragged.ragged_util": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_where_op": "tf",
@@ -342,7 +357,7 @@ PYTHON = {
     "pywrap_tensorflow": "tf.train tf.errors",
     "saved_model.builder": "tf.saved_model.builder",
     "saved_model.builder_impl": "tf.saved_model.builder",
-    "saved_model.constants": "tf.saved_model.constants",
+    "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
     "saved_model.load": "tf.saved_model",
     "saved_model.loader": "tf.saved_model.loader",
     "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
@@ -352,17 +367,18 @@ PYTHON = {
     "saved_model.saved_model": "tf.saved_model",
     "saved_model.signature_constants": "tf.saved_model.signature_constants",
     "saved_model.signature_def_utils": "tf.saved_model.signature_def_utils",
-    "saved_model.signature_def_utils_impl": "tf.saved_model.signature_def_utils",
+    "saved_model.signature_def_utils_impl": "tf.saved_model.signature_def_utils tfexp.train.signatures",
     "saved_model.simple_save": "tf.saved_model",
     "saved_model.tag_constants": "tf.saved_model.tag_constants",
-    "saved_model.utils": "tf.saved_model.utils",
-    "saved_model.utils_impl": "tf.saved_model.utils",
+    "saved_model.utils": "tf.saved_model.utils tfexp.train.signatures",
+    "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths",
     "summary.event_accumulator": "tensorboard.backend.event_processing.event_accumulator",
     "summary.plugin_asset": "tf.summary",
     "summary.summary": "tf.summary",
     "summary.summary_iterator": "tf.train",
     "summary.text_summary": "tf.summary:text_summary=text",
     "summary.writer.event_file_writer": "tfexp.train.summary_writer",
+    "summary.writer.fake_summary_writer": "tfexp.stand_ins.fake_summary_writer",
     "summary.writer.writer": "tf.summary tfexp.train.summary_writer",
     "summary.writer.writer_cache": "tf.summary tfexp.train.summary_writer",
     "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
@@ -382,6 +398,9 @@ PYTHON = {
     "training.checkpointable.tracking": "tf.train",
     "training.checkpointable.util": "tf.train",
     "training.coordinator": "tf.train",
+    "training.device_util": "tfexp.stand_ins.devices",
+    "training.experimental.loss_scale": "tf.train.experimental",
+    "training.experimental.loss_scale_optimizer": "tf.train.experimental",
     "training.device_setter": "tf.train tfexp.train.device_setter",
     "training.evaluation": "tf.contrib.training "
     + _renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
@@ -402,7 +421,8 @@ PYTHON = {
     "training.queue_runner_impl": "tf.train",
     "training.rmsprop": "tf.train",
     "training.saveable_object": "tfexp.ops.saveable_object",
-    "training.saver": "tf.train tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
+    "training.saver": "tf.train tfexp.stand_ins.saver_builder "
+    "tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
     "training.saving.saveable_object": "tfexp.ops.saveable_object",
     "training.server_lib": "tf.train",
     "training.session_manager": "tf.train",
@@ -423,6 +443,8 @@ PYTHON = {
     "util.compat": "tf.compat",
     "util.deprecation": "tfexp.core.deprecation",
     "util.function_utils": "tfexp.stand_ins.callables",
+    "util.object_identity": "tfexp.stand_ins.identity_keys",
+    "training.tracking.object_identity": "tfexp.stand_ins.identity_keys",
     "util.lazy_loader": "tfexp.stand_ins.callables",
     "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
     "util.protobuf.compare": "tfexp.stand_ins.proto_compare",
