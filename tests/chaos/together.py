@@ -82,7 +82,8 @@ class _Session:
             raise error
         return reply
 
-    def run(self, fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
+    def run(self, fetches: Any, feeds: dict[Any, Any] | None = None, options: Any = None) -> Any:
+        """Of the options there are deadlines, which do not come: there is no clock."""
         several = isinstance(fetches, list | tuple)
         elements = [self.graph.as_graph_element(fetch) for fetch in (fetches if several else [fetches])]
         tensors = [element for element in elements if isinstance(element, tf.Tensor)]
