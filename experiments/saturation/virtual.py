@@ -10,9 +10,12 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["Clock", "Cores", "Interpreter", "Link", "Machine"]
+__all__ = ["PACKET", "Clock", "Cores", "Interpreter", "Link", "Machine"]
 
 Act = Callable[[], None]
+
+PACKET = 1500
+"""The bytes of a message that one Ethernet frame has room for."""
 
 
 class Clock:
@@ -107,9 +110,13 @@ class Machine:
     def send(self, clock: Clock, to: Machine, size: float, bandwidth: float, latency: float, then: Act) -> None:
         """So many bytes, at `bandwidth` bytes a second: the last is there `latency` seconds after it was sent.
 
-        The receiver's link takes what the sender's gives, at the same time, if it is free.
+        The receiver's link takes what the sender's gives, at the same time, if it is free. A single packet gets in between
+        those of larger messages.
         """
         seconds = size / bandwidth
+        if size <= PACKET:
+            clock.after(seconds + latency, then)
+            return
         begins, ends = self.out.take(clock.now, seconds)
         _, arrives = to.into.take(begins, seconds)
         clock.after(max(ends, arrives) + latency - clock.now, then)
