@@ -6,14 +6,18 @@ import contextlib
 import dataclasses
 import itertools
 import json
+import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from experiments.benchmarks.cluster_speed.cluster_speed import free_ports
 from experiments.benchmarks.measuring import OURS, Worker
 from experiments.saturation.costs import Costs, Network
 from experiments.saturation.training import Model, Rule
+from experiments.saturation.virtual import PACKET
 
 __all__ = ["Measured", "Processes", "costs_of", "processes"]
 
@@ -25,12 +29,13 @@ _NEXT_TO_NOTHING = Model(4, 1, 1, 1)
 @dataclass(frozen=True)
 class Measured:
     """`gradients` a second that had a part in a step; for each of them the seconds of a core that the servers, and that the
-    workers had; and the seconds that it took a worker.
+    workers had; and the cores that were `left` to all of them by what else ran on the machine.
     """
 
     gradients: float
     servers: float
     workers: float
+    left: float
 
 
 class Processes:
@@ -57,7 +62,7 @@ class Processes:
         return [task.answer() for task in tasks]
 
     def measure(self, model: Model, rule: Rule, servers: int, workers: int, seconds: float, rounds: int) -> Measured:
-        """The round in which most was reached: what else runs on the machine only ever takes from it."""
+        """Of some rounds the most that was reached, and the least that it cost: what else runs here only ever adds to it."""
         crew = self._tasks["worker"][:workers]
         described = {"model": dataclasses.asdict(model), "rule": dataclasses.asdict(rule)}
         request = {"what": "build", **described, "servers": servers, "workers": workers, "name": f"run-{next(self._names)}"}
@@ -66,21 +71,25 @@ class Processes:
         self._train(crew, rule, seconds / 4)  # warm
         found = [self._train(crew, rule, seconds) for _ in range(rounds)]
         self.ask_all(crew, what="end")
-        return max(found, key=lambda one: one.gradients)
+        best = max(found, key=lambda one: one.gradients)
+        least = {part: min(getattr(one, part) for one in found) for part in ("servers", "workers")}
+        return dataclasses.replace(best, **least)
 
     def _train(self, crew: list[Worker], rule: Rule, seconds: float) -> Measured:
-        before = self._computed()
+        steps = self._steps_in(crew, seconds) if rule.update == "sync" else 0
+        before, busy, began = self._computed(), _busy(), time.perf_counter()
         if rule.update == "async":
             answers = self.ask_all(crew, what="train", seconds=seconds)
             gradients = sum(answer["steps"] for answer in answers)
             rate = sum(answer["steps"] / answer["seconds"] for answer in answers)
         else:
-            steps = self._steps_in(crew, seconds)
             answers = self.ask_all(crew, what="train_together", steps=steps)
             gradients = steps * rule.needed(len(crew))
             rate = gradients / max(answer["seconds"] for answer in answers)
-        by_workers = sum(answer["computed"] for answer in answers)
-        return Measured(rate, (self._computed() - before) / gradients, by_workers / gradients)
+        by_servers, by_workers = self._computed() - before, sum(answer["computed"] for answer in answers)
+        others = max(0.0, _busy() - busy - by_servers - by_workers) / (time.perf_counter() - began)
+        left = len(os.sched_getaffinity(0)) - others
+        return Measured(rate, by_servers / gradients, by_workers / gradients, left)
 
     def _steps_in(self, crew: list[Worker], seconds: float) -> int:
         """Synchronous steps that take about so long."""
@@ -101,6 +110,12 @@ class Processes:
             task.close()
 
 
+def _busy() -> float:
+    """Seconds that the cores of this machine were busy with anything (Linux)."""
+    user, nice, system, _, _, *interrupts = map(int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9])
+    return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
+
+
 @contextlib.contextmanager
 def processes(servers: int, workers: int, python: str) -> Iterator[Processes]:
     running = Processes(servers, workers, python)
@@ -110,24 +125,32 @@ def processes(servers: int, workers: int, python: str) -> Iterator[Processes]:
         running.close()
 
 
-def costs_of(running: Processes, model: Model, seconds: float, rounds: int) -> tuple[Costs, Network]:
-    """Of a model on the machine's own network: from runs of one worker, and of its work alone."""
-    small = running.measure(_NEXT_TO_NOTHING, Rule(), 1, 1, seconds, rounds)
-    apart = running.measure(_NEXT_TO_NOTHING, Rule(), 2, 1, seconds, rounds)
-    large = running.measure(model, Rule(), 1, 1, seconds, rounds)
+def costs_of(running: Processes, model: Model, rule: Rule, seconds: float, rounds: int) -> tuple[Costs, Network]:
+    """Of a model on the machine's own network, as one worker trains it: the rule counts, as what waits costs more."""
+    small = running.measure(_NEXT_TO_NOTHING, rule, 1, 1, seconds, rounds)
+    large = running.measure(model, rule, 1, 1, seconds, rounds)
+    lone, two = (running.measure(_NEXT_TO_NOTHING, Rule(), servers, 1, seconds, rounds) for servers in (1, 2))
     compute = running.alone(what="compute", model=dataclasses.asdict(model), seconds=seconds)["cost"]
-    work = running.alone(what="work_on_bytes", floats=max(1, model.travelling // 4 // model.pieces), seconds=seconds)
-    asking = max(0.0, (apart.workers - small.workers) / _REQUESTS)
-    moved = 2 * model.travelling  # there and back
-    by_worker = (large.workers - small.workers - compute) / moved
-    by_server = (large.servers - small.servers - work["applying"] * model.travelling) / moved
+    # In a synchronous step the chief, who is the only one here, makes another request: for the update.
+    updates = int(rule.update == "sync")
+    asking = max(0.0, (two.workers - lone.workers) / _REQUESTS)
+    requests = _REQUESTS + updates
+    carrying, work = 0.0, {}
+    if model.travelling > PACKET:  # else no byte can be told from the request
+        work = running.alone(what="work_on_bytes", floats=model.travelling // 4 // model.pieces, seconds=seconds)
+        carrying = max(0.0, (large.workers - small.workers - compute) / (2 * model.travelling))  # there and back
+        by_server = (large.servers - small.servers) / model.travelling - 2 * carrying
+        if updates:
+            work["averaging"] = max(0.0, by_server - work["applying"] - work["gathering"])
+        else:
+            work["applying"] = max(0.0, by_server)
     costs = Costs(
-        step=small.workers - _REQUESTS * asking,
+        step=max(0.0, small.workers - requests * asking) / (1 + updates),
         compute=compute,
         asking=asking,
-        answering=small.servers / _REQUESTS,
-        carrying=max(0.0, (by_worker + by_server) / 2),
+        answering=small.servers / requests,
+        carrying=carrying,
         **work,
     )
     waited = 1 / small.gradients - small.workers - small.servers
-    return costs, Network(near=max(0.0, waited / (2 * _REQUESTS)))
+    return costs, Network(near=max(0.0, waited / (2 * requests)))

@@ -22,6 +22,8 @@ Layout = Callable[[Clock, list[str], list[str]], dict[str, Machine]]
 """(clock, servers, workers) -> the machine of each."""
 
 _WARM_ROUNDS, _ROUNDS = 2, 5
+_LEAST = 60
+"""Gradients that are measured at least: few workers make as many rounds as that takes."""
 
 
 def apart(cores: int) -> Layout:
@@ -82,11 +84,14 @@ class Scaled:
         with tf.Graph().as_default() as graph:
             self._training = Training(model.miniature(), rule, servers, workers, 0)
         self._graph = graph.as_graph_def()
+        # What only the chief runs is a good part of the graph, and is not given to the others.
+        self._small = tf.graph_util.extract_sub_graph(self._graph, _names([self._training.train, *self._training.join]))
         self._begin()
 
     def _begin(self) -> None:
         training, tasks = self._training, self.cluster.tasks
-        sessions = [Session(self.cluster, tasks[name], _for(self._graph, i)) for i, name in enumerate(self._workers)]
+        graphs = [_for(self._small if i else self._graph, i) for i in range(self._count)]
+        sessions = [Session(self.cluster, tasks[name], graph) for name, graph in zip(self._workers, graphs, strict=True)]
         sessions[0].run(_names(training.initialize))
         for target in training.tokens:
             sessions[0].run(_names([target]))
@@ -122,7 +127,7 @@ class Scaled:
         # A step that was under way had other costs, and those who were in step need not be any more.
         self._until(self._gradients + _WARM_ROUNDS * self._count)
         first, began, before = self._gradients, self._clock.now, self._used()
-        self._until(first + _ROUNDS * self._count)
+        self._until(first + self._count * max(_ROUNDS, -(-_LEAST // self._count)))
         seconds = self._clock.now - began
         used = [[(now - then) / seconds for now, then in zip(*pair, strict=True)] for pair in zip(self._used(), before, strict=True)]
         servers, workers = used[: len(self._servers)], used[len(self._servers) :]
