@@ -53,7 +53,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.5, help="of each training that is measured")
     parser.add_argument("--rounds", type=int, default=3, help="of which the one counts that reached most")
     parser.add_argument("--measured", type=int, default=8, metavar="N", help="workers on this machine at most")
-    parser.add_argument("--most", type=int, default=256, metavar="N", help="simulated workers at most, a power of two from 8")
+    parser.add_argument("--most", type=int, default=256, metavar="N", help="simulated workers: a power of two from 8")
     parser.add_argument("--megabytes", type=float, default=100.0, help="of the simulated model's parameters")
     parser.add_argument("--compute", type=float, default=0.5, help="seconds of a worker for a batch's gradients")
     parser.add_argument("--gigabits", type=float, default=10.0, help="a second, of each machine's link in each direction")
@@ -102,7 +102,9 @@ def _check(given: argparse.Namespace) -> tuple[dict[str, Costs], list[Check]]:
 
 def _priced(costs: Costs) -> str:
     fields = {key: value for key, value in dataclasses.asdict(costs).items() if key != "spread"}
-    per = {key: f"{value * 1e6:,.0f} us" if key in _COST_UNITS else f"{value * 1e9:.2f} ns/B" for key, value in fields.items()}
+    per = {
+        key: f"{value * 1e6:,.0f} us" if key in _COST_UNITS else f"{value * 1e9:.2f} ns/B" for key, value in fields.items()
+    }
     return ", ".join(f"{key} {value}" for key, value in per.items())
 
 
@@ -115,10 +117,15 @@ def _checked_row(check: Check) -> str:
 # --- beyond it ---------------------------------------------------------------------------------------------------------
 
 
+_SIMULATED = """
+| simulated | workers | gradients/s | times one | busiest part of a ps | saturates at |
+|---|---|---|---|---|---|"""
+
+
 def _simulate(scene: Scene) -> list[Curve]:
     drawn: list[Curve] = []
     began = time.perf_counter()
-    print("\n| simulated | workers | gradients/s | times one | busiest part of a ps | saturates at |\n|---|---|---|---|---|---|")
+    print(_SIMULATED)
     for curve, following in curves(scene):
         if following:
             so_far = f"{time.perf_counter() - began:.0f} s"

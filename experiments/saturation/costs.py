@@ -57,7 +57,7 @@ def size_of(values: Iterable[Any], unit: int) -> float:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a graph on one task costs: `compute` for gradients; the rest `before` what it may have to wait for, and `after`."""
+    """What a graph on one task costs: `compute` for gradients; all else `before` what it may wait for, and `after`."""
 
     compute: float
     before: float
@@ -68,8 +68,8 @@ class Stage:
     def of(cls, ops: Iterable[Operation], costs: Costs, unit: int) -> Stage:
         """Taking a mean out of an accumulator waits for gradients, and what it is then used for comes after that."""
         ops = list(ops)
-        kinds = [_KINDS.get(op.type, "") for op in ops]
-        seconds = {kind: 0.0 for kind in _KINDS.values()}
+        kinds = [_KINDS.get(op.type.removeprefix("Resource"), "") for op in ops]
+        seconds = dict.fromkeys(_KINDS.values(), 0.0)
         for op, kind in zip(ops, kinds, strict=True):
             if kind:
                 seconds[kind] += _bytes(op, unit) * getattr(costs, kind)

@@ -20,8 +20,8 @@ _SPREAD = 0.3
 
 @dataclass(frozen=True)
 class Scene:
-    """A cluster that is not there: `megabytes` of parameters, `compute` seconds of one worker for the gradients of its batch,
-    on machines with so many cores. `costs` by rule are those that were measured; `most` workers at most.
+    """A cluster that is not there: `megabytes` of parameters, `compute` seconds of a worker for a batch's gradients, on
+    machines with so many cores. `costs` by rule are those that were measured; `most` workers at most.
     """
 
     megabytes: float

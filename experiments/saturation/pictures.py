@@ -65,7 +65,9 @@ def _busy(axes: Any, curve: Curve) -> None:
     for (name, part), colour, style in zip(parts.items(), _COLOURS, ("-", "--", "-"), strict=False):
         used = [100 * getattr(reached, part) for reached in curve.reached]
         axes.plot(curve.workers, used, color=colour, linewidth=1.8, linestyle=style, label=name)
-    axes.plot(curve.workers, [100 * one.cores for one in curve.reached], color=_COLOURS[3], linewidth=1.8, label="workers' cores")
+    axes.plot(
+        curve.workers, [100 * one.cores for one in curve.reached], color=_COLOURS[3], linewidth=1.8, label="workers' cores"
+    )
     axes.set_ylabel("busy, %")
     axes.legend(frameon=False, fontsize=8)
     _workers(axes, "what is busy, 1 ps")

@@ -129,12 +129,13 @@ class Scaled:
         first, began, before = self._gradients, self._clock.now, self._used()
         self._until(first + self._count * max(_ROUNDS, -(-_LEAST // self._count)))
         seconds = self._clock.now - began
-        used = [[(now - then) / seconds for now, then in zip(*pair, strict=True)] for pair in zip(self._used(), before, strict=True)]
+        used = [
+            [(now - then) / seconds for now, then in zip(*pair, strict=True)]
+            for pair in zip(self._used(), before, strict=True)
+        ]
         servers, workers = used[: len(self._servers)], used[len(self._servers) :]
         cores, out, into = (max(one[part] for one in servers) for part in range(3))
-        return Reached(
-            (self._gradients - first) / seconds, cores, out, into, sum(one[0] for one in workers) / len(workers)
-        )
+        return Reached((self._gradients - first) / seconds, cores, out, into, sum(one[0] for one in workers) / len(workers))
 
     def _until(self, gradients: int) -> None:
         while self._gradients < gradients:

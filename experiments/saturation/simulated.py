@@ -247,5 +247,3 @@ class Session:
         self.begin(targets, lambda: over.append(True))
         while not over:
             self._cluster.clock.advance()
-
-

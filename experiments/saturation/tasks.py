@@ -1,4 +1,4 @@
-"""A process of a measured cluster: serves a task (ENGINE CLUSTER JOB INDEX) and trains as it is told, or measures work alone.
+"""A process of a measured cluster: serves a task (ENGINE CLUSTER JOB INDEX), trains as it is told, or measures work alone.
 
 A request is one of the functions below by its name, with what that takes. The process ends with its input.
 """
@@ -27,28 +27,37 @@ class Trainer:
         self._target, self._index = "grpc://" + cluster.task_address("worker", index), index
         self._session: Any = None
         self._program: Any = None
+        self._updates: threading.Thread | None = None
+        self._over = threading.Event()
+        self._reached = 0
 
     def build(self, model: dict[str, Any], rule: dict[str, Any], servers: int, workers: int, name: str) -> dict[str, Any]:
         """The training under a name that no other has had; the chief's variables are initialized."""
         config = tf.ConfigProto(device_filters=["/job:ps", f"/job:worker/task:{self._index}"])
         with tf.Graph().as_default(), tf.container(name):
             program = Training(Model(**model), Rule(**rule), servers, workers, self._index)
+            self._updates, self._over = None, threading.Event()
             self._session, self._program = tf.Session(self._target, config=config), program
         for targets in [program.initialize, *program.tokens] if self._index == 0 else [program.join]:
             self._session.run(targets)
         if self._index == 0 and program.update is not None:
-            threading.Thread(target=self._update, args=(self._session, program.update), daemon=True).start()
+            self._updates = threading.Thread(target=self._update, args=(self._session, program.update), daemon=True)
+            self._updates.start()
         return {}
 
     def _update(self, session: Any, update: Any) -> None:
-        try:
-            while True:
+        while not self._over.is_set():
+            try:
                 session.run(update)
-        except (tf.errors.CancelledError, tf.errors.AbortedError):
-            return  # the session was closed
+            except (tf.errors.CancelledError, tf.errors.AbortedError, RuntimeError):  # RuntimeError: closed before it began
+                if not self._over.is_set():
+                    raise
 
     def end(self) -> dict[str, Any]:
+        self._over.set()
         self._session.close()
+        if self._updates is not None:
+            self._updates.join()
         return {}
 
     def train(self, seconds: float) -> dict[str, float]:
