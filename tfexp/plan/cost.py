@@ -31,7 +31,7 @@ _ELEMENTS = {
     for op in ops.split()
 }
 # How the types begin of ops that read, and that change, some of the elements of their first input.
-_READS_SOME = "Gather", "Slice", "StridedSlice"
+_READS_SOME = "Gather"
 _CHANGES_SOME = "Scatter", "SparseApply"
 _MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2"})
 # Work of the third order in the last dimension, in products of that order.
