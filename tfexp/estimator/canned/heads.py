@@ -19,12 +19,12 @@ def classifier_head(
         head = BinaryClassHead(weight_column, label_vocabulary=label_vocabulary, loss_reduction=loss_reduction)
     else:
         head = MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction)
-    head.shows_average_loss = True
+    head.is_older = True
     return head
 
 
 def regressor_head(label_dimension: int, weight_column: Any, loss_reduction: str) -> SingleHead:
     """One for numbers."""
     head = RegressionHead(label_dimension, weight_column, loss_reduction)
-    head.shows_average_loss = True
+    head.is_older = True
     return head

@@ -9,12 +9,11 @@ from tfexp.core import dtypes
 from tfexp.estimator.export_outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from tfexp.estimator.heads.head import Losses, Metrics, SingleHead
 from tfexp.estimator.heads.labels import Classes, dense_labels, in_range
-from tfexp.estimator.heads.thresholds import checked_thresholds, threshold_metrics
+from tfexp.estimator.heads.thresholds import areas, checked_thresholds, threshold_metrics
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.counts import precision, recall
 from tfexp.metrics.means import accuracy, mean
-from tfexp.metrics.thresholds import auc
 from tfexp.ops.argmax import argmax
 from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.array_fill import zeros_like
@@ -87,8 +86,7 @@ class BinaryClassHead(SingleHead):
                 maximum(label_mean[0], sub(1.0, label_mean[0])),
                 maximum(label_mean[1], sub(1.0, label_mean[1])),
             ),
-            "auc": auc(labels, logistic, weights),
-            "auc_precision_recall": auc(labels, logistic, weights, curve="PR"),
+            **areas(labels, logistic, weights, by_trapezoids=self.is_older),
             **threshold_metrics(labels, logistic, weights, self._thresholds),
         }
 

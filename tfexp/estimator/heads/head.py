@@ -23,7 +23,7 @@ from tfexp.ops.array_fill import ones_like
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import add_n, mul
 from tfexp.ops.elementwise_division import div_no_nan
-from tfexp.ops.losses import compute_weighted_loss
+from tfexp.ops.losses import Reduction, compute_weighted_loss
 from tfexp.ops.reduce import reduce_sum
 from tfexp.ops.summary import scalar
 from tfexp.train.global_step import get_global_step
@@ -100,8 +100,9 @@ class SingleHead(Head):
     Below are first the parts in which kinds differ.
     """
 
-    # Whether training writes the summary `average_loss` beside `loss`, as the canned estimators of TF 1.15 do.
-    shows_average_loss = False
+    # The canned estimators of TF 1.15 came with heads of an older kind: besides `loss`, the sum over a batch, they show
+    # `average_loss` in training, and they measure the area below the precision-recall curve by trapezoids.
+    is_older = False
 
     def __init__(self, weight_column: Any, loss_reduction: str, loss_fn: Callable[..., Any] | None, name: str | None):
         self._weight_column = checked_weight_column(weight_column)
@@ -224,7 +225,7 @@ class SingleHead(Head):
         """The summaries of a training."""
         with name_scope(""):
             scalar(self._key("loss"), total)
-            if self.shows_average_loss:
+            if self.is_older and self._reduction == Reduction.SUM:
                 count = reduce_sum(mul(ones_like(losses.rows), losses.weights))
                 average = div_no_nan(reduce_sum(mul(losses.rows, losses.weights)), count)
                 scalar(self._key("average_loss"), average)

@@ -9,10 +9,9 @@ from tfexp.core import dtypes
 from tfexp.estimator.export_outputs import ClassificationOutput, ExportOutput, PredictOutput
 from tfexp.estimator.heads.head import Losses, Metrics, SingleHead
 from tfexp.estimator.heads.labels import Classes, multi_hot
-from tfexp.estimator.heads.thresholds import checked_thresholds, threshold_metrics
+from tfexp.estimator.heads.thresholds import areas, checked_thresholds, threshold_metrics
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.means import mean
-from tfexp.metrics.thresholds import auc
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_unary import sigmoid
 from tfexp.ops.losses import Reduction
@@ -79,17 +78,13 @@ class MultiLabelHead(SingleHead):
         labels, probabilities = losses.labels, predictions["probabilities"]
         weights = None if isinstance(losses.weights, float) else losses.weights
         metrics: Metrics = {
-            "auc": auc(labels, probabilities, weights),
-            "auc_precision_recall": auc(labels, probabilities, weights, curve="PR"),
+            **areas(labels, probabilities, weights),
             **threshold_metrics(labels, probabilities, weights, self._thresholds),
         }
         for number, name in self._watched:
             own_labels, own = labels[:, number : number + 1], probabilities[:, number : number + 1]
-            metrics |= {
-                f"probability_mean/{name}": mean(own, weights),
-                f"auc/{name}": auc(own_labels, own, weights),
-                f"auc_precision_recall/{name}": auc(own_labels, own, weights, curve="PR"),
-            }
+            metrics[f"probability_mean/{name}"] = mean(own, weights)
+            metrics |= {f"{key}/{name}": pair for key, pair in areas(own_labels, own, weights).items()}
         return metrics
 
     def export_outputs(self, predictions: Mapping[str, Any]) -> dict[str, ExportOutput]:

@@ -1,4 +1,4 @@
-"""Metrics of probabilities that count as true from a threshold on. Source: `tf.estimator`, TF 1.15."""
+"""Metrics of probabilities, at thresholds from which on they count as true, and over all of these. TF 1.15."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.metrics.means import accuracy
-from tfexp.metrics.thresholds import precision_at_thresholds, recall_at_thresholds
+from tfexp.metrics.thresholds import auc, precision_at_thresholds, recall_at_thresholds
 from tfexp.ops.array import squeeze
 from tfexp.ops.cast import cast
 from tfexp.ops.comparison import greater_equal
@@ -33,3 +33,12 @@ def threshold_metrics(labels: Any, probabilities: Any, weights: Any, thresholds:
             value, update = metric(labels, probabilities, (threshold,), weights)
             metrics[f"{name}/{key}"] = (squeeze(value), squeeze(update))
     return metrics
+
+
+def areas(labels: Any, probabilities: Any, weights: Any, by_trapezoids: bool = False) -> dict[str, Any]:
+    """`auc` of the ROC curve, and `auc_precision_recall`, which interpolates between the points of its curve or does not."""
+    method = "trapezoidal" if by_trapezoids else "careful_interpolation"
+    return {
+        "auc": auc(labels, probabilities, weights),
+        "auc_precision_recall": auc(labels, probabilities, weights, curve="PR", summation_method=method),
+    }
