@@ -52,7 +52,7 @@ def _over() -> Any:
         return get_variable(
             "STOP",
             shape=[],
-            dtype=dtypes.bool_,
+            dtype=dtypes.bool,
             initializer=zeros_initializer(),
             trainable=False,
             collections=[GraphKeys.GLOBAL_VARIABLES],

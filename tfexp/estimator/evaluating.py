@@ -86,7 +86,7 @@ def run(
 
 def _write(results: Mapping[str, Any], output_dir: str, checkpoint_path: str | None) -> None:
     step = int(results[GraphKeys.GLOBAL_STEP])
-    said = ", ".join(f"{name} = {value}" for name, value in sorted(results.items()))
+    said = ", ".join(f"{name} = {value!s}" for name, value in sorted(results.items()))
     _log.info("Saving dict for global step %d: %s", step, said)
     summary = Summary()
     for name, value in sorted(results.items()):

@@ -73,8 +73,7 @@ class FeedingQueueRunner(QueueRunner):
         return lambda: run(*feed())
 
     def to_proto(self, export_scope: str | None = None) -> None:
-        """None: arrays of a program have no place in a graph's description."""
-        return None
+        """Nothing: arrays of a program have no place in a graph's description."""
 
 
 def batches(

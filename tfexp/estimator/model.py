@@ -1,4 +1,4 @@
-"""A model function with its settings: called on the input of a graph that is made for it. Source: `tf.estimator`, TF 1.15."""
+"""A model function with its settings, called on its input in a graph that is made for it. Source: TF 1.15."""
 
 from __future__ import annotations
 

@@ -146,6 +146,6 @@ def build_raw_supervised_input_receiver_fn(
 def _placeholders(features: Mapping[str, Any], batch_size: int | None) -> dict[str, Any]:
     made = {}
     for name, tensor in features.items():
-        shape = TensorShape([batch_size]).concatenate(tensor.shape[1:] if tensor.shape.ndims else TensorShape([]))
-        made[name] = placeholder(tensor.dtype.base_dtype, shape, name=tensor.op.name)
+        own = tensor.shape if tensor.shape.ndims is None else TensorShape([batch_size]).concatenate(tensor.shape[1:])
+        made[name] = placeholder(tensor.dtype.base_dtype, own, name=tensor.op.name)
     return made

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
-from tensorboard.compat.proto.rewriter_config_pb2 import RewriterConfig
 
 from tfexp.core.log import get_logger
 from tfexp.distributed.cluster import ClusterSpec
@@ -28,8 +27,8 @@ def _at_least(least: float, *, more: bool = False) -> tuple[Callable[[Any], bool
 
 # What a property has to be, unless it is None.
 _REQUIREMENTS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "model_dir": (bool, "should be non-empty."),
-    "tf_random_seed": (lambda value: isinstance(value, int), "must be integer."),
+    "model_dir": (bool, "should be non-empty"),
+    "tf_random_seed": (lambda value: isinstance(value, int), "must be integer"),
     "save_summary_steps": _at_least(0),
     "save_checkpoints_steps": _at_least(0),
     "save_checkpoints_secs": _at_least(0),
@@ -39,7 +38,7 @@ _REQUIREMENTS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "log_step_count_steps": _at_least(0, more=True),
     "device_fn": (
         lambda value: callable(value) and argument_names(value) == ("op",),
-        'must be callable with exactly one argument "op".',
+        'must be callable with exactly one argument "op"',
     ),
     "protocol": (lambda value: value in ("grpc", "grpc+verbs"), "should be grpc or grpc+verbs"),
     "session_creation_timeout_secs": _at_least(0, more=True),
@@ -63,9 +62,7 @@ _REPLACEABLE = (
 
 def default_session_config(filters: tuple[str, ...] = ()) -> ConfigProto:
     """What sessions of Estimators are made with where the program does not say."""
-    config = ConfigProto(allow_soft_placement=True, device_filters=filters)
-    config.graph_options.rewrite_options.meta_optimizer_iterations = RewriterConfig.ONE
-    return config
+    return ConfigProto(allow_soft_placement=True, device_filters=filters)
 
 
 class RunConfig:
@@ -134,8 +131,8 @@ class RunConfig:
         named = self._task.model_dir
         if None not in (model_dir, named) and model_dir != named:
             raise ValueError(
-                "`model_dir` provided in RunConfig construct, if set, must have the same value as the model_dir in TF_CONFIG. "
-                f'model_dir: {model_dir}\nTF_CONFIG["model_dir"]: {named}.'
+                "`model_dir` provided in RunConfig construct, if set, must have the same value as the model_dir in TF_CONFIG."
+                f' model_dir: {model_dir}\nTF_CONFIG["model_dir"]: {named}.'
             )
         if named is not None:
             _log.info("Using model_dir in TF_CONFIG: %s", named)
@@ -147,7 +144,7 @@ class RunConfig:
         for name, value in changes.items():
             meets, said = _REQUIREMENTS.get(name, (lambda value: True, ""))
             if value is not None and not meets(value):
-                raise ValueError(f"{name} {said}{'' if said.endswith('.') else ','} Given: {value!r}")
+                raise ValueError(f"{name} {said}. Given: {value!r}")
         self._properties.update(changes)
 
     def replace(self, **kwargs: Any) -> RunConfig:

@@ -86,8 +86,7 @@ def _checked_train_op(train_op: Any, mode: str) -> Any:
                 "Missing train_op: EstimatorSpec needs one for training, such as optimizer.minimize(...) gives."
             )
         return None
-    if not isinstance(train_op, Tensor | Operation | Variable):
-        raise TypeError(f"train_op must be Operation or Tensor, given: {train_op}")
+    _check_kind(train_op, Tensor | Operation | Variable, "train_op must be Operation or Tensor")
     _check_graph(train_op, "train_op")
     return train_op
 
@@ -97,12 +96,11 @@ def _checked_loss(loss: Any, mode: str) -> Any:
         if mode in (ModeKeys.TRAIN, ModeKeys.EVAL):
             raise ValueError(f"Missing loss: EstimatorSpec needs one in mode {mode!r}.")
         return None
-    if not isinstance(loss, Tensor | Variable):
-        raise TypeError(f"loss must be Tensor, given: {loss}")
+    _check_kind(loss, Tensor | Variable, "loss must be Tensor")
     _check_graph(loss, "loss")
-    if loss.get_shape().num_elements() not in (None, 1):
+    if loss.shape.num_elements() not in (None, 1):
         raise ValueError(f"Loss must be scalar, given: {loss}")
-    return loss if loss.get_shape().ndims == 0 else reshape(loss, [])
+    return loss if loss.shape.ndims == 0 else reshape(loss, [])
 
 
 def _checked_predictions(predictions: Any, mode: str) -> Any:
@@ -112,15 +110,14 @@ def _checked_predictions(predictions: Any, mode: str) -> Any:
         return {}
     named = predictions.items() if isinstance(predictions, Mapping) else [(None, predictions)]
     for name, value in named:
-        if not isinstance(value, Tensor | SparseTensor | Variable):
-            raise TypeError(f"predictions{'' if name is None else f'[{name}]'} must be Tensor, given: {value}")
+        said = f"predictions{'' if name is None else f'[{name}]'} must be Tensor"
+        _check_kind(value, Tensor | SparseTensor | Variable, said)
         _check_graph(value, "prediction values")
     return predictions
 
 
 def _checked_metrics(metrics: Any) -> dict[str, tuple[Any, Any]]:
-    if not isinstance(metrics, Mapping | None):
-        raise TypeError(f"eval_metric_ops must be a dict, given: {metrics}")
+    _check_kind(metrics, Mapping | None, "eval_metric_ops must be a dict")
     for key, pair in (metrics or {}).items():
         graph_elements = Tensor | Operation | Variable
         if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(part, graph_elements) for part in pair):
@@ -147,9 +144,13 @@ def _checked_export_outputs(outputs: Any, predictions: Any, mode: str) -> dict[s
 def _checked_hooks(hooks: Iterable[SessionRunHook] | None) -> tuple[SessionRunHook, ...]:
     hooks = tuple(hooks or ())
     for hook in hooks:
-        if not isinstance(hook, SessionRunHook):
-            raise TypeError(f"All hooks must be SessionRunHook instances, given: {hook}")
+        _check_kind(hook, SessionRunHook, "All hooks must be SessionRunHook instances")
     return hooks
+
+
+def _check_kind(given: Any, kind: Any, requirement: str) -> None:
+    if not isinstance(given, kind):
+        raise TypeError(f"{requirement}, given: {given}")
 
 
 def _check_graph(element: Any, what: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tfexp.distributed.cluster import ClusterSpec
@@ -28,7 +28,7 @@ class Task:
 
     type: str = WORKER
     index: int = 0
-    cluster: ClusterSpec = ClusterSpec({})
+    cluster: ClusterSpec = field(default_factory=lambda: ClusterSpec({}))
     number: int | None = 0
     is_chief: bool = True
     master: str = ""

@@ -1,4 +1,4 @@
-"""Models that ignore the features, to compare others with: `tf.estimator.BaselineClassifier` and its kin. Source: TF 1.15."""
+"""Models that ignore the features, to compare others with: `tf.estimator.BaselineClassifier` and its kin. TF 1.15."""
 
 from __future__ import annotations
 

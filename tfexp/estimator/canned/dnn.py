@@ -16,7 +16,8 @@ from tfexp.estimator.run_config import RunConfig
 from tfexp.estimator.spec import EstimatorSpec
 from tfexp.feature_column.model import input_layer
 from tfexp.graph.tensor import Tensor
-from tfexp.layers.core import dense, dropout
+from tfexp.layers.core import dense
+from tfexp.layers.core import dropout as without_some
 from tfexp.layers.normalization import batch_normalization
 from tfexp.ops.initializers import GlorotUniform
 from tfexp.ops.losses import Reduction
@@ -38,7 +39,7 @@ def dnn_logit_fn_builder(
     hidden_units: Sequence[int],
     feature_columns: Any,
     activation_fn: Callable[[Any], Any],
-    dropout_rate: float | None,
+    dropout: float | None,
     input_layer_partitioner: Any,
     batch_norm: bool,
 ) -> DeepLogitFunction:
@@ -54,8 +55,8 @@ def dnn_logit_fn_builder(
         for number, width in enumerate(hidden_units):
             with variable_scope(f"hiddenlayer_{number}", values=(net,)) as scope:
                 net = dense(net, width, activation=activation_fn, kernel_initializer=GlorotUniform(), name=scope)
-                if dropout_rate is not None and training:
-                    net = dropout(net, rate=dropout_rate, training=True)
+                if dropout is not None and training:
+                    net = without_some(net, rate=dropout, training=True)
                 if batch_norm:
                     net = batch_normalization(
                         net, momentum=_MOMENTUM, training=training, name=f"batchnorm_{number}", trainable=True

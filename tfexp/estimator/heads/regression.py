@@ -1,4 +1,4 @@
-"""Heads for numbers: `RegressionHead`, `PoissonRegressionHead`, `LogisticRegressionHead`. Source: `tf.estimator`, TF 1.15."""
+"""Heads for numbers: `RegressionHead`, `PoissonRegressionHead`, `LogisticRegressionHead`. TF 1.15."""
 
 from __future__ import annotations
 
