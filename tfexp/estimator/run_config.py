@@ -131,8 +131,8 @@ class RunConfig:
         named = self._task.model_dir
         if None not in (model_dir, named) and model_dir != named:
             raise ValueError(
-                "`model_dir` provided in RunConfig construct, if set, must have the same value as the model_dir in TF_CONFIG."
-                f' model_dir: {model_dir}\nTF_CONFIG["model_dir"]: {named}.'
+                "`model_dir` provided in RunConfig construct, if set, must have the same value as the model_dir in "
+                f'TF_CONFIG. model_dir: {model_dir}\nTF_CONFIG["model_dir"]: {named}.'
             )
         if named is not None:
             _log.info("Using model_dir in TF_CONFIG: %s", named)

@@ -22,7 +22,7 @@ class _Fields(NamedTuple):
 
 
 class WarmStartSettings(_Fields):
-    """The arguments of `tf.train.warm_start`, of which the checkpoint (a prefix, or a folder with checkpoints) is required."""
+    """The arguments of `tf.train.warm_start`; a checkpoint (a prefix, or a folder with checkpoints) is required."""
 
     __slots__ = ()
 
