@@ -16,7 +16,7 @@ import numpy as np
 from tfexp.core import workers
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Call, Kernel, Ref
-from tfexp.core.op import group_inputs
+from tfexp.core.op import Op, group_inputs
 from tfexp.plan.groups import Groups, inputs_of, node_of, replace
 from tfexp.plan.ir import Draft, Node, Value, is_pure, ref_flags
 from tfexp.plan.loop_source import LoopSource, write_loop
@@ -98,15 +98,22 @@ def _record(group: Sequence[Node], inputs: Sequence[Value]) -> Recording | None:
 
 
 def _run(node: Node, inputs: Sequence[Any]) -> Any:
-    """The node's kernel, on stand-ins; what has to be known is known."""
-    kernel = node.op.kernels["XLA"]
+    return run_kernel(node.op, node.attrs, inputs, [value.constant for value in node.inputs])
+
+
+def run_kernel(op: Op, attrs: dict[str, Any], inputs: Sequence[Any], known: Sequence[Any]) -> Any:
+    """What the op's kernel for compilers gives for stand-ins; `known`: the inputs' values, where there are any.
+
+    UnrecordableError unless it is a matter of elements.
+    """
+    kernel = op.kernels["XLA"]
     given = []
-    for value, stand_in, is_static in zip(node.inputs, inputs, static_flags(node.op, node.attrs, kernel), strict=True):
-        if is_static and value.constant is None:
-            raise UnrecordableError(f"{value.name} decides what the kernel does")
-        given.append(value.constant if is_static else stand_in)
+    for stand_in, value, is_static in zip(inputs, known, static_flags(op, attrs, kernel), strict=True):
+        if is_static and value is None:
+            raise UnrecordableError("an input whose value nobody knows decides what the kernel does")
+        given.append(value if is_static else stand_in)
     try:
-        return kernel.compute(_NoCompiler(), *group_inputs(node.op, given, node.attrs), **node.attrs)
+        return kernel.compute(_NoCompiler(), *group_inputs(op, given, attrs), **attrs)
     except ValueError as error:
         raise UnrecordableError("inputs that the node refuses when it runs") from error
 

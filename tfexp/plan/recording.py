@@ -111,6 +111,11 @@ class Recording:
         return sum(isinstance(e, Applied) and e.dims != () for e in self.expressions)
 
 
+def _fits(dims: Dims, whole: Dims) -> bool:
+    """Whether arrays of these dimensions are broadcast to the whole."""
+    return len(dims) <= len(whole) and all(d in (1, w) for d, w in zip(dims[::-1], whole[::-1], strict=False))
+
+
 def can_record(dtype: np.dtype[Any]) -> bool:
     return dtype.name in _TYPES and dtype.isnative
 
@@ -126,7 +131,7 @@ class Recorder:
 
     def argument(self, dims: Dims, dtype: np.dtype[Any], writeable: bool = False) -> StandIn:
         """A stand-in for the next argument. UnrecordableError for a type that loops do not have."""
-        if not can_record(dtype) or np.broadcast_shapes(dims, self.dims) != self.dims:
+        if not can_record(dtype) or not _fits(dims, self.dims):
             raise UnrecordableError(f"{dtype} of shape {dims} in a loop over {self.dims}")
         self._arguments.append(Argument(dims, dtype))
         return self._made(Load(len(self._arguments) - 1, dims, dtype), writeable)
@@ -216,7 +221,7 @@ class StandIn(np.lib.mixins.NDArrayOperatorsMixin):
         self._store(self._recorder.stand_in(value))
 
     def _store(self, value: StandIn) -> StandIn:
-        if not self._writeable or np.broadcast_shapes(value.shape, self.shape) != self.shape:
+        if not self._writeable or not _fits(value.shape, self.shape):
             raise UnrecordableError("an array that may not be written to, or not like that")
         self.number = self._recorder.number_of(self._recorder.stand_in(value, self.dtype))
         return self
@@ -226,10 +231,13 @@ class StandIn(np.lib.mixins.NDArrayOperatorsMixin):
             raise AttributeError(name)
         raise UnrecordableError(f"`{name}` of an array")
 
+    def __len__(self) -> int:
+        return self.shape[0]
+
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
         raise UnrecordableError("what an array holds, or parts of it")
 
-    __bool__ = __int__ = __float__ = __index__ = __array__ = __getitem__ = __len__ = __iter__ = _refuse
+    __bool__ = __int__ = __float__ = __index__ = __array__ = __getitem__ = __iter__ = _refuse
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
         template, kinds = OPERATIONS.get(ufunc.__name__, ("", ""))
