@@ -114,7 +114,7 @@ UNRECORDABLE = {
     "values": lambda x: bool(x[0] > 0),
     "a sum": np.add.reduce,
     "another shape": lambda x: x.reshape(1, 5),
-    "what loops compute otherwise": np.sin,
+    "what loops compute otherwise": np.exp,
     "a function of whole arrays": np.sort,
     "floats as integers": lambda x: x.astype(np.int32),
     "numbers of another type": lambda x: x.astype(np.complex64),
@@ -158,8 +158,6 @@ def _rows() -> dict[str, list[harness.OpCase]]:
 
 ROWS = _rows()
 # Ops of this kind are what loops are for: that they can be recorded is part of what they promise.
-# Where exponentials come in.
-TOLERANCE = {"Sigmoid": 5e-7, "Tanh": 3e-7, "Exp": 3e-7}
 RECORDED = {"AddN", "AddV2", "BiasAdd", "Cast", "LeakyRelu", "Mul", "RealDiv", "Relu", "ReluGrad", "SelectV2", "SigmoidGrad"}
 
 
@@ -187,34 +185,5 @@ def test_the_loop_of_a_kernel_computes_the_same_bits(op: str) -> None:
             result = np.empty_like(wanted)
             source = write_loop(recording)
             assert run_as_python(source.text, *flat, result, *source.extents)
-            np.testing.assert_allclose(result, wanted, TOLERANCE.get(op, 0), err_msg=f"{case.id} {dtype}")
+            np.testing.assert_array_equal(result, wanted, f"{case.id} {dtype}")
     assert recorded or op not in RECORDED
-
-
-# --- functions that are approximated -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("function", [np.exp, np.tanh], ids=["exp", "tanh"])
-def test_exponentials_are_within_two_units_in_the_last_place(function: Any) -> None:
-    random = np.random.default_rng(3)
-    x = np.concatenate([random.uniform(-90, 89, 800), random.standard_normal(800), 10.0 ** random.uniform(-20, 0, 400)])
-    x = np.concatenate([x.astype(np.float32), np.array([*SPECIAL, 88.7228, 88.73, -87.33, 0.625, -0.625], np.float32)])
-    recorder = Recorder(x.shape)
-    source = write_loop(recorder.finish([(-1, function(recorder.argument(x.shape, x.dtype)))]))
-    actual = np.empty_like(x)
-    assert run_as_python(source.text, x, actual)
-    with np.errstate(all="ignore"):
-        exact = function(x.astype(np.float64))
-        wanted = exact.astype(np.float32)
-    plain = np.isfinite(wanted) & (np.abs(wanted) > 1e-37)
-    assert np.max(np.abs(actual[plain] - exact[plain]) / np.spacing(np.abs(wanted[plain]))) < 2
-    np.testing.assert_allclose(actual[~plain], wanted[~plain], atol=1e-37)
-    np.testing.assert_array_equal(np.signbit(actual[x == 0]), np.signbit(wanted[x == 0]))
-
-
-def test_functions_count_as_one_and_have_single_precision_only() -> None:
-    recorder = Recorder((5,))
-    x = recorder.argument((5,), np.dtype(np.float32))
-    assert recorder.finish([(-1, np.tanh(x) * 2.0)]).work == 2
-    with pytest.raises(UnrecordableError, match="exp of"):
-        np.exp(x.astype(np.float64))

@@ -2,7 +2,7 @@
 
 What a node does to each element is recorded from its kernel (`plan.recording`), so that no op is named here; what cannot be
 recorded stays NumPy's. A loop computes what the kernels do in the same order and precision, so the numbers are the same, to
-the bit, but for exponentials (`plan.recorded_functions`).
+the bit, and it does not matter which steps ran before anything was compiled.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tfexp.plan.recording import CAST, OPERATIONS, POWER_OF_TWO, WHERE, Argument, Dims, Expression, Load, Number, Recording
+from tfexp.plan.recording import CAST, OPERATIONS, WHERE, Argument, Dims, Expression, Load, Number, Recording
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,6 @@ class _Writer:
             return "{1} if {0} else {2}".format(*operands)
         if expression.operation == CAST:
             return f"{operands[0]} != 0" if expression.dtype.kind == "b" else f"{kind}({operands[0]})"
-        if expression.operation == POWER_OF_TWO:
-            # The bits of a number of single precision, whose exponent begins with the 23rd and is 127 more than it says.
-            return f"np.int32((np.int32({operands[0]}) + np.int32(127)) << np.int32(23)).view(np.float32)"
         text = OPERATIONS[expression.operation][0].format(*operands, t=kind)
         # Compilers compute with wider integers than NumPy.
         return f"{kind}({text})" if expression.dtype.kind in "iu" else text

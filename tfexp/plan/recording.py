@@ -1,22 +1,18 @@
 """What a kernel does to each element, taken down by running it once on stand-ins for arrays.
 
 The kernels are those that XLA compiles: pure array code, by which they say themselves what a loop has to do. Recorded are
-NumPy's element-wise functions that a loop computes to the same bits (`OPERATIONS`), with NumPy's own types of results, and
-some that it approximates (`recorded_functions`); whatever else a kernel does with a stand-in is an `UnrecordableError`, and
-the node stays NumPy's. An optimizer's update is recorded like any other kernel: what it writes to its variables in place
-becomes the loop's stores.
+NumPy's element-wise functions that a loop computes to the same bits (`OPERATIONS`), with NumPy's own types of results;
+whatever else a kernel does with a stand-in is an `UnrecordableError`, and the node stays NumPy's. An optimizer's update is
+recorded like any other kernel: what it writes to its variables in place becomes the loop's stores.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from tfexp.plan.recorded_functions import FUNCTIONS
 
 # What a loop does for an element, by NumPy's name for it: Python's expression of the operands `{0}` …, the type `{t}` of the
 # result, and the kinds of the operands for which it is exactly what NumPy computes.
@@ -50,14 +46,14 @@ OPERATIONS: dict[str, tuple[str, str]] = {
     "logical_xor": ("{0} != {1}", "b"),
     "logical_not": ("not {0}", "b"),
 }
-WHERE, CAST, POWER_OF_TWO = "where", "cast", "power of two"
+WHERE, CAST = "where", "cast"
 _TYPES = frozenset({"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"})
 
 Dims = tuple[int, ...]
 
 
 class UnrecordableError(TypeError):
-    """The kernel does something that a loop over elements does not do, or not as NumPy does it."""
+    """The kernel does something that a loop over elements does not do, or not to the same bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +104,11 @@ class Recording:
     arguments: tuple[Argument, ...]
     expressions: tuple[Expression, ...]
     stores: tuple[tuple[int, int], ...]
-    work: int  # how often NumPy would go through arrays
+
+    @property
+    def work(self) -> int:
+        """The operations for each element."""
+        return sum(isinstance(e, Applied) and e.dims != () for e in self.expressions)
 
 
 def _fits(dims: Dims, whole: Dims) -> bool:
@@ -128,7 +128,6 @@ class Recorder:
         self._arguments: list[Argument] = []
         self._expressions: list[Expression] = []
         self._number: dict[Expression, int] = {}
-        self._work = 0
 
     def argument(self, dims: Dims, dtype: np.dtype[Any], writeable: bool = False) -> StandIn:
         """A stand-in for the next argument. UnrecordableError for a type that loops do not have."""
@@ -146,7 +145,7 @@ class Recorder:
         numbered = tuple((argument, self.number_of(value)) for argument, value in stores)
         written = {argument for argument, _ in stores}
         arguments = tuple(Argument(a.dims, a.dtype, n in written) for n, a in enumerate(self._arguments))
-        return Recording(self.dims, arguments, tuple(self._expressions), numbered, self._work)
+        return Recording(self.dims, arguments, tuple(self._expressions), numbered)
 
     def number_of(self, value: Any) -> int:
         number = self.stand_in(value).number
@@ -173,20 +172,6 @@ class Recorder:
             raise UnrecordableError(f"results of {dtype}")
         dims = np.broadcast_shapes(*(one.shape for one in given))
         return self._made(Applied(operation, tuple(map(self.number_of, given)), dims, dtype))
-
-    def call(self, name: str, operands: Sequence[StandIn], dtype: np.dtype[Any]) -> StandIn:
-        """What NumPy's function of that name gives for operands of the types that it takes."""
-        before = self._work
-        if name in FUNCTIONS:
-            power_of_two = functools.partial(self._power_of_two, dtype)
-            result: StandIn = FUNCTIONS[name](operands[0], power_of_two)
-        else:
-            result = self.apply(name, operands, dtype)
-        self._work = before + (result.shape != ())
-        return result
-
-    def _power_of_two(self, dtype: np.dtype[Any], exponent: StandIn) -> StandIn:
-        return self.apply(POWER_OF_TWO, [exponent], dtype)
 
     def _made(self, expression: Expression, writeable: bool = False) -> StandIn:
         # Numbers that are equal need not be the same: 0.0 and -0.0, 1 and True.
@@ -255,16 +240,17 @@ class StandIn(np.lib.mixins.NDArrayOperatorsMixin):
     __bool__ = __int__ = __float__ = __index__ = __array__ = __getitem__ = __iter__ = _refuse
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        name = ufunc.__name__
-        if method != "__call__" or name not in (OPERATIONS | FUNCTIONS) or not kwargs.keys() <= {"dtype"}:
-            raise UnrecordableError(f"{name}.{method}")
+        template, kinds = OPERATIONS.get(ufunc.__name__, ("", ""))
+        if method != "__call__" or not template or not kwargs.keys() <= {"dtype"}:
+            raise UnrecordableError(f"{ufunc.__name__}.{method}")
         recorder = self._recorder
         wanted = {} if kwargs.get("dtype") is None else {"signature": (*[None] * len(inputs), np.dtype(kwargs["dtype"]))}
         *taken, given = ufunc.resolve_dtypes((*map(_kind_of, inputs), None), casting="same_kind", **wanted)
-        if not all(_takes(name, kind) for kind in taken):
-            raise UnrecordableError(f"{name} of {taken}")
-        operands = [recorder.stand_in(one, kind) for one, kind in zip(inputs, taken, strict=True)]
-        result = recorder.call(name, operands, given)
+        if any(kind.kind not in kinds for kind in taken):
+            raise UnrecordableError(f"{ufunc.__name__} of {taken}")
+        result = recorder.apply(
+            ufunc.__name__, [recorder.stand_in(one, d) for one, d in zip(inputs, taken, strict=True)], given
+        )
         if out is None:
             return result
         return out[0]._store(result)
@@ -274,10 +260,6 @@ class StandIn(np.lib.mixins.NDArrayOperatorsMixin):
         if rule is None:
             raise UnrecordableError(f"numpy.{function.__name__}")
         return rule(self._recorder, *args, **kwargs)
-
-
-def _takes(name: str, dtype: np.dtype[Any]) -> bool:
-    return dtype == np.float32 if name in FUNCTIONS else dtype.kind in OPERATIONS[name][1]
 
 
 def _kind_of(operand: Any) -> Any:
@@ -291,7 +273,7 @@ def _kind_of(operand: Any) -> Any:
 def _where(recorder: Recorder, condition: Any, x: Any, y: Any) -> StandIn:
     kind = np.result_type(*(one.dtype if isinstance(one, StandIn) else one for one in (x, y)))
     chosen = [recorder.stand_in(one, kind) for one in (x, y)]
-    return recorder.call(WHERE, [recorder.stand_in(condition, np.dtype(np.bool_)), *chosen], kind)
+    return recorder.apply(WHERE, [recorder.stand_in(condition, np.dtype(np.bool_)), *chosen], kind)
 
 
 def _empty_like(recorder: Recorder, prototype: StandIn, dtype: Any = None) -> StandIn:
