@@ -133,7 +133,8 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "cpu": ["device.intra_op_threads=1"],
         "one_thread": [],
         "gpu": ["device.log_placement=false"],
-        "xla": ["device.jit=false"],
+        "xla": ["device.jit=none"],
+        "numba": ["device.jit=none"],
     },
     "cluster": {
         "local": [],
