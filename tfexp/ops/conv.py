@@ -236,7 +236,7 @@ def _attach_forward(op: Op, rank: int) -> None:
 
     @op.bind
     def _(node: BindRequest) -> Call | None:
-        if _format(node.attrs, rank).startswith("NC") or not _are_known(node):
+        if _format(node.attrs, rank).startswith("NC") or not shapes_known(node):
             return None
         x, filters = (tuple(s.as_list()) for s in node.input_shapes)
         try:
@@ -269,7 +269,7 @@ def _attach_input_gradient(op: Op, rank: int) -> None:
     @op.bind
     def _(node: BindRequest) -> Call | None:
         sizes = node.input_values[0]
-        if _format(node.attrs, rank).startswith("NC") or sizes is None or not _are_known(node):
+        if _format(node.attrs, rank).startswith("NC") or sizes is None or not shapes_known(node):
             return None
         filters, grads = (tuple(s.as_list()) for s in node.input_shapes[1:])
         try:
@@ -302,7 +302,8 @@ def _attach_filter_gradient(op: Op, rank: int) -> None:
         return windows_xla.filter_gradient(jax, x, grad, dims, lay)
 
 
-def _are_known(node: BindRequest) -> bool:
+def shapes_known(node: BindRequest) -> bool:
+    """Whether all shapes of the node are, inputs and outputs."""
     return all(s.is_fully_defined() for s in (*node.input_shapes, *node.output_shapes))
 
 
