@@ -21,6 +21,7 @@ from tfexp.experiment.update import Async, Sync
 from tfexp.plan import narrow
 from tfexp.runtime.device_list import local_devices
 from tfexp.runtime.jit import can_compile
+from tfexp.runtime.libraries import lacks_onednn, with_onednn
 from tfexp.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 from tfexp.train.once_per_step import OncePerStep
 from tfexp.train.staleness import StaleGradients
@@ -322,6 +323,8 @@ def session_config(settings: Settings) -> tf.ConfigProto:
     """What the settings say to a session."""
     if settings.device.jit and not can_compile():
         raise SettingError("device.jit", "compiling needs JAX: pip install 'tfexp[xla]'")
+    if settings.device.onednn and (lack := lacks_onednn()) is not None:
+        raise SettingError("device.onednn", lack)
     device, towers = settings.device, 0 if settings.cluster.tasks else settings.copies
     config = tf.ConfigProto(
         device_count={own_device(settings).device_type or "CPU": towers} if towers > 1 else None,
@@ -334,4 +337,6 @@ def session_config(settings: Settings) -> tf.ConfigProto:
     if settings.cluster.wire_dtype is not WireDtype.float32:
         rewriter = config.graph_options.rewrite_options.custom_optimizers.add(name=narrow.NAME)
         rewriter.parameter_map["dtype"].type = tf.as_dtype(settings.cluster.wire_dtype.value).as_datatype_enum
+    if device.onednn:
+        config = with_onednn(config)
     return placed_dynamically(config, device) if device.placement is Placer.dynamic else config

@@ -146,6 +146,7 @@ class Device(Section):
     soft_placement: bool = bounded(says="run an op on another device where the named one has no kernel for it")
     log_placement: bool = bounded(says="print where each node runs")
     jit: bool = bounded(says="compile the largest parts of each step by XLA: needs the xla extra (JAX)")
+    onednn: bool = bounded(says="compute convolutions and large products by oneDNN: needs the onednn extra")
     placement: Placer = bounded(says="simple (all on device.name) or dynamic (where steps were measured to be fastest)")
     costs: str = bounded(says="with placement=dynamic: an earlier run's folder, or its step_stats.pb, to start from")
 

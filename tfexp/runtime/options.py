@@ -8,6 +8,7 @@ from tensorboard.compat.proto import config_pb2
 
 from tfexp.core import log
 from tfexp.runtime.gpus import has_plugin
+from tfexp.runtime.libraries import ONEDNN
 from tfexp.runtime.placement import NAME
 
 _SHARED_THREADS = "the threads that run the heavy nodes of steps are the process's: none of them ever waits"
@@ -63,17 +64,17 @@ _told: set[str] = set()
 def tell_unsupported(config: config_pb2.ConfigProto | None) -> None:
     """Log, once in a process, each option of a ConfigProto that is set and has no effect."""
     if config is not None and config.HasField("graph_options"):
-        config = _without_placer(config)
+        config = _without_optimizers(config)
     has_effect = _OF_REAL_GPUS if has_plugin() else frozenset()
     _tell("ConfigProto", config, {path: reason for path, reason in _CONFIG.items() if path not in has_effect})
 
 
-def _without_placer(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
-    """The options, but for what tells the dynamic placer of costs: that has an effect."""
+def _without_optimizers(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
+    """The options, but for the custom optimizers that have an effect: oneDNN, and what tells the dynamic placer of costs."""
     rest = config_pb2.ConfigProto()
     rest.CopyFrom(config)
     rewriting = rest.graph_options.rewrite_options
-    others = [optimizer for optimizer in rewriting.custom_optimizers if optimizer.name != NAME]
+    others = [optimizer for optimizer in rewriting.custom_optimizers if optimizer.name not in (NAME, ONEDNN)]
     if len(others) == len(rewriting.custom_optimizers):
         return config
     del rewriting.custom_optimizers[:]
