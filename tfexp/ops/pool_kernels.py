@@ -2,8 +2,8 @@
 
 The maximum of a window is the maximum of its columns' maxima: each dimension is a stage of its own, and a window of a x b
 costs a + b passes. Sums are made likewise. Which element a maximum was, the first of equal ones in scan order, is looked for
-offset by offset; it is picked by a mask of bits, so that infinite gradients stay where they belong. Blocks of images are
-shared out to the intra-op threads.
+offset by offset, dimension by dimension where windows overlap; it is picked by a mask of bits, so that infinite gradients
+stay where they belong. Blocks of images are shared out to the intra-op threads.
 
 x: [batch, *space, depth]; y: [batch, *windows, depth]. Padding takes part in no maximum and no mean.
 """
@@ -99,14 +99,15 @@ def max_pool(x: Array, lay: Windows, out: Array | None = None) -> Array:
 
 
 def _first_largest(
-    x: Array, largest: Array, lay: Windows, integers: np.dtype[Any]
+    x: Array, largest: Array, lay: Windows, axes: Sequence[int], integers: np.dtype[Any]
 ) -> Iterator[tuple[Slices, Slices, Array]]:
     """For each offset in a window, in scan order: which windows have it, where it is, and whether it is the first largest.
 
-    The latter as `integers`: all bits where it is, else none. Valid until the next offset.
+    The latter as `integers`: all bits where it is, else none; valid until the next offset. `axes`: the dimensions of space
+    that windows extend in; in the others x and `largest` are alike.
     """
     free: Array | None = None  # windows whose largest element was not seen yet
-    for reaches in itertools.product(*(list(_reaches(lay, axis)) for axis in range(len(lay.inputs)))):
+    for reaches in itertools.product(*(list(_reaches(lay, axis)) for axis in axes)):
         outputs = _merged([outputs for outputs, _ in reaches])
         inside = _merged([inside for _, inside in reaches])
         below = largest[outputs]
@@ -125,8 +126,11 @@ def _first_largest(
 
 
 def _merged(slices: Sequence[Slices]) -> Slices:
-    """The slices of each spatial dimension (`_reaches`) as one index."""
-    return slice(None), *(one[-1] for one in slices)
+    """Slices of one dimension each, after whole ones (`_reaches`), as one index."""
+    index = list(slices[-1])
+    for one in slices[:-1]:
+        index[len(one) - 1] = one[-1]
+    return tuple(index)
 
 
 def _integers(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -139,31 +143,55 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
     if 0 in y.shape or 0 in x.shape:
         result[...] = 0
         return result
-    integers = _integers(grad.dtype)
+    lowest, rank = _lowest(x.dtype), len(lay.inputs)
 
     def work(images: slice) -> None:
-        target, above = result[images], grad[images].view(integers)
-        if not _covers(lay):
-            target[...] = 0
-        for outputs, inside, bits in _first_largest(x[images], y[images], lay, integers):
-            if _overlap(lay):
-                there = target[inside]
-                np.bitwise_and(above[outputs], bits, bits)
-                np.add(there, bits.view(grad.dtype), there)
-            else:
-                np.bitwise_and(above[outputs], bits, target.view(integers)[inside])
+        if not _overlap(lay, range(rank)):
+            _place(x[images], y[images], grad[images], result[images], lay, range(rank))
+            return
+        # Of equal elements, the first in scan order is the first of its row in the first such row.
+        stages, above = _row_maxima(x[images], y[images], lay, lowest), grad[images]
+        for axis in range(rank):
+            source, largest = stages[rank - 1 - axis], stages[rank - axis]
+            target = result[images] if axis == rank - 1 else scratch(f"back{axis}", source.shape, grad.dtype)
+            _place(source, largest, above, target, lay, (axis,))
+            above = target
 
     _by_images(x.shape[0], x[0].nbytes, x.size * 2 * sum(lay.sizes), work)
     return result
 
 
-def _overlap(lay: Windows) -> bool:
-    return any(size > stride for size, stride in zip(lay.sizes, lay.strides, strict=True))
+def _row_maxima(x: Array, y: Array, lay: Windows, lowest: Any) -> list[Array]:
+    """x, the maxima after each dimension but the first, the last dimension being the first to go, and y."""
+    made = [x]
+    for axis in reversed(range(1, len(lay.inputs))):
+        shape = _staged(made[-1].shape, lay, axis)
+        made.append(_reduce(made[-1], lay, axis, np.maximum, lowest, scratch(f"stage{axis}", shape, x.dtype)))
+    return [*made, y]
 
 
-def _covers(lay: Windows) -> bool:
+def _place(x: Array, largest: Array, grad: Array, target: Array, lay: Windows, axes: Sequence[int]) -> None:
+    """grad goes to the first largest element along these dimensions."""
+    integers = _integers(grad.dtype)
+    above, bits_of_target, overlap = grad.view(integers), target.view(integers), _overlap(lay, axes)
+    if not _covers(lay, axes):
+        target[...] = 0
+    for outputs, inside, bits in _first_largest(x, largest, lay, axes, integers):
+        if overlap:
+            there = target[inside]
+            np.bitwise_and(above[outputs], bits, bits)
+            np.add(there, bits.view(grad.dtype), there)
+        else:
+            np.bitwise_and(above[outputs], bits, bits_of_target[inside])
+
+
+def _overlap(lay: Windows, axes: Sequence[int]) -> bool:
+    return any(lay.sizes[axis] > lay.strides[axis] for axis in axes)
+
+
+def _covers(lay: Windows, axes: Sequence[int]) -> bool:
     """Whether each element is in just one window."""
-    return lay.sizes == lay.strides and all(n <= m * s for n, m, s in zip(lay.inputs, lay.outputs, lay.strides, strict=True))
+    return all(lay.sizes[a] == lay.strides[a] and lay.inputs[a] <= lay.outputs[a] * lay.strides[a] for a in axes)
 
 
 def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
@@ -173,7 +201,7 @@ def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
         return result
     integers = _integers(values.dtype)
     picked, below = result.view(integers), values.view(integers)
-    for outputs, inside, bits in _first_largest(x, y, lay, integers):
+    for outputs, inside, bits in _first_largest(x, y, lay, range(len(lay.inputs)), integers):
         there = picked[outputs]
         np.bitwise_or(there, below[inside] & bits, there)
     return result
@@ -233,7 +261,7 @@ def avg_pool_gradient(grad: Array, lay: Windows, out: Array | None = None) -> Ar
         return result
     dtype = wide(grad.dtype)
     counts = _counts(lay, dtype)
-    covers = _covers(lay)
+    covers = _covers(lay, range(len(lay.inputs)))
 
     def work(images: slice) -> None:
         above = _mean(grad[images], counts, scratch("shares", grad[images].shape, dtype))
