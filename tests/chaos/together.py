@@ -16,8 +16,8 @@ import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 import tfexp as tf
+from experiments.saturation.strands import asleep, handing_over
 from tests.chaos.simulation import Outcome, Violation
-from tests.chaos.strands import asleep, handing_over
 from tests.chaos.world import PS, WORKERS, Faults, Host, World
 from tfexp.core import errors
 from tfexp.core.errors import OpError
