@@ -78,3 +78,26 @@ def test_tuples_wait_for_all() -> None:
         with pytest.raises(ValueError, match="must have at least one Tensor"):
             tf.tuple([None])
         assert session.run(get_op("ControlTrigger")()) is None
+
+
+def test_frames_that_nothing_goes_round_in() -> None:
+    op = tf.raw_ops
+    with tf.Graph().as_default(), tf.Session() as session:
+        inner = op.Enter(data=op.Enter(data=tf.constant(5), frame_name="a"), frame_name="b")
+        doubled = inner + inner
+        once = op.Exit(data=op.Exit(data=doubled))
+        fed = tf.placeholder(tf.int32)
+        entered = op.Enter(data=fed, frame_name="c")
+        fed_once = op.Exit(data=entered * entered)
+        loop = tf.while_loop(lambda i: i < 10, lambda i: i + op.Exit(data=op.Enter(data=i, frame_name="d")), [1])
+        assert session.run([once, fed_once, loop], {fed: 3}) == [10, 9, 16]
+
+
+def test_a_reference_passed_on_is_the_variable() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable(7, use_resource=False)
+        same = tf.raw_ops.RefIdentity(input=variable._ref())
+        session.run(variable.initializer)
+        assert same.dtype._is_ref_dtype and session.run(same) == 7
+        session.run(tf.assign(same, 9))
+        assert session.run(variable) == 9
