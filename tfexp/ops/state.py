@@ -285,16 +285,3 @@ def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
     if not is_reference(ref):
         return ref.count_up_to(limit)
     return count_up_to_op(ref, limit=limit, name=name)
-
-
-def variable_op(
-    shape: Any, dtype: Any, name: str = "Variable", set_shape: bool = True, container: str = "", shared_name: str = ""
-) -> Any:
-    """A node that holds a variable, whose static shape is left open unless `set_shape`. `state_ops.variable_op`."""
-    known = TensorShape(shape) if set_shape else TensorShape([])
-    return variable_v1(shape=known, dtype=dtype, container=container, shared_name=shared_name, name=name)
-
-
-def variable_op_v2(shape: Any, dtype: Any, name: str = "Variable", container: str = "", shared_name: str = "") -> Any:
-    """A node that holds a variable. `state_ops.variable_op_v2`."""
-    return variable_v2(shape=TensorShape(shape), dtype=dtype, container=container, shared_name=shared_name, name=name)

@@ -21,6 +21,7 @@ PYTHON = {
     "client.device_lib": "tfexp.runtime.device_list",
     "client.session": "tf tfexp.runtime.session",
     "client.timeline": "tfexp.runtime.timeline",
+    "autograph.core.ag_ctx": "tf.autograph",
     "compat.compat": "tf.compat",
     "data.experimental.ops.batching": "tf.data.experimental",
     "data.experimental.ops.cardinality": "tf.data.experimental",
@@ -44,13 +45,18 @@ PYTHON = {
     "data.experimental.ops.unique": "tf.data.experimental",
     "data.experimental.ops.writers": "tf.data.experimental",
     "data.kernel_tests.test_base": "tfexp.stand_ins.dataset_tests",
-    "data.ops.dataset_ops": "tf.data tfexp.data.dataset "
+    "data.ops.dataset_ops": "tf.data tfexp.data.dataset tf.data:DatasetV1=Dataset tf.data:DatasetV2=Dataset "
+    "tf.data:DatasetV1Adapter=Dataset tf.data.experimental "
     + _renamed("tf.data", get_legacy_output_types="get_output_types", get_legacy_output_shapes="get_output_shapes")
     + _renamed("tf.data", get_legacy_output_classes="get_output_classes"),
-    "data.ops.iterator_ops": "tf.data tfexp.data.iterator",
-    "data.ops.optional_ops": "tf.data.experimental",
-    "data.ops.readers": "tf.data tf.data.experimental",
-    "data.util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
+    "data.ops.iterator_ops": "tf.data tfexp.data.iterator tf.data.experimental",
+    "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs",
+    "data.ops.readers": "tf.data tf.data.experimental "
+    + _renamed("tf.data", TextLineDatasetV1="TextLineDataset", TextLineDatasetV2="TextLineDataset")
+    + _renamed("tf.data", TFRecordDatasetV1="TFRecordDataset", FixedLengthRecordDatasetV1="FixedLengthRecordDataset"),
+    "data.util.nest": _renamed("tfexp.data.structure", pack_sequence_as="pack_as", map_structure="map_leaves")
+    + _renamed("tfexp.data.structure", is_sequence="is_structure")
+    + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
     "data.util.options": "tf.data",
     "data.util.structure": "tf tf.data.experimental",
     "eager.backprop": "tf tf.contrib.eager "
@@ -66,32 +72,42 @@ PYTHON = {
     "feature_column.feature_column": "tf.feature_column",
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column",
-    "framework.common_shapes": "tfexp.ops.broadcast_shapes",
-    "framework.constant_op": "tf",
-    "framework.device": "tf tfexp.core.device",
+    "framework.common_shapes": _renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
+    + "tfexp.ops.broadcast_shapes",
+    "framework.composite_tensor": _renamed("tfexp.core.nest", CompositeTensor="Composite"),
+    "framework.constant_op": "tf tf:constant_v1=constant",
+    "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
+    "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
-    "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf",
-    "framework.errors": "tf.errors tfexp.core.errors",
-    "framework.errors_impl": "tf.errors tfexp.core.errors",
+    "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf tfexp.stand_ins.framework_dtypes",
+    "framework.errors": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
+    "framework.errors_impl": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
     "framework.framework_lib": "tf",
+    "framework.function": "tfexp.ops.defun "
+    + _renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
     "framework.graph_io": "tf.train",
     "framework.graph_util": "tf.graph_util",
     "framework.graph_util_impl": "tf.graph_util",
     "framework.importer": "tf",
     "framework.indexed_slices": "tf",
     "framework.load_library": "tf",
-    "framework.meta_graph": "tf.train tfexp.train.meta_graph",
-    "framework.op_def_library": "tfexp.graph.apply",
+    "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
+    + _renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
+    "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
+    "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
     "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
+    "tfexp.stand_ins.framework_ops "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
     "tfexp.graph.scopes:_get_graph_from_inputs=graph_of",
     "framework.random_seed": "tf tfexp.graph.random_seed",
+    "framework.registry": "tfexp.stand_ins.registry",
     "framework.smart_cond": "tf.contrib.framework",
     "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
-    "framework.tensor_shape": "tf tfexp.core.shape",
+    "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
     "framework.tensor_spec": "tf",
     "framework.tensor_util": "tf tfexp.graph.unpublished tfexp.graph.constant_value",
-    "framework.test_ops": "ops",
+    "framework.traceable_stack": "tfexp.stand_ins.registry",
+    "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
     "framework.type_spec": "tf",
     "framework.versions": "tf",
@@ -101,19 +117,27 @@ PYTHON = {
     + _renamed("tf.layers", Convolution1D="Conv1D", Convolution2D="Conv2D", Convolution3D="Conv3D")
     + _renamed("tf.layers", Convolution2DTranspose="Conv2DTranspose", Convolution3DTranspose="Conv3DTranspose")
     + _renamed("tf.layers", SeparableConvolution1D="SeparableConv1D", SeparableConvolution2D="SeparableConv2D"),
-    "layers.core": "tf.layers",
+    "layers.core": "tf.layers tf.layers:FullyConnected=Dense tf.layers:fully_connected=dense",
     "layers.layers": "tf.layers",
-    "layers.normalization": "tf.layers",
+    "layers.normalization": "tf.layers tf.layers:BatchNorm=BatchNormalization tf.layers:batch_norm=batch_normalization",
     "layers.pooling": "tf.layers",
     "layers.utils": "tfexp.stand_ins.layer_arguments tf.contrib.framework",
-    "lib.io.file_io": "tf.gfile tfexp.formats.file_io tf.io.gfile "
+    "lib.io.file_io": "tf.gfile tfexp.formats.file_io tf.io.gfile tfexp.stand_ins.whole_files "
     + _renamed("tf.gfile", FileIO="GFile", file_exists="Exists", delete_file="Remove", get_matching_files="Glob")
     + _renamed("tf.gfile", create_dir="MkDir", recursive_create_dir="MakeDirs"),
     "lib.io.python_io": "tf.python_io",
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.accumulate_n": "tf",
     "ops.array_grad": "tf",
-    "ops.array_ops": "tf tf.image tf.linalg ops " + _renamed("tf", listdiff="setdiff1d"),
+    "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
+    + _renamed(
+        "tf",
+        listdiff="setdiff1d",
+        squeeze_v2="squeeze",
+        transpose_v2="transpose",
+        zeros_like_v2="zeros_like",
+        ones_like_v2="ones_like",
+    ),
     "ops.batch_ops": "ops",
     "ops.bincount_ops": "tf tf.math",
     "ops.bitwise_ops": "tf.bitwise ops",
@@ -137,7 +161,7 @@ PYTHON = {
     "ops.ctc_ops": "tf.nn ops",
     "ops.custom_gradient": "tf",
     "ops.data_flow_grad": "tf",
-    "ops.data_flow_ops": "tf tf.queue ops",
+    "ops.data_flow_ops": "tf tf.queue tfexp.ops.staging ops",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions",
     "ops.distributions.categorical": "tf.distributions",
@@ -147,7 +171,8 @@ PYTHON = {
     "ops.distributions.distributions": "tf.distributions",
     "ops.distributions.exponential": "tf.distributions",
     "ops.distributions.gamma": "tf.distributions",
-    "ops.distributions.kullback_leibler": "tf.distributions tfexp.distributions.kullback_leibler",
+    "ops.distributions.kullback_leibler": "tf.distributions tfexp.distributions.kullback_leibler "
+    + _renamed("tfexp.distributions.kullback_leibler", _registered_kl="_rule", _DIVERGENCES="_RULES"),
     "ops.distributions.laplace": "tf.distributions",
     "ops.distributions.multinomial": "tf.distributions",
     "ops.distributions.normal": "tf.distributions",
@@ -158,13 +183,16 @@ PYTHON = {
     "ops.gradient_checker": "tf.test",
     "ops.gradient_checker_v2": "tfexp.stand_ins.gradient_checker",
     "ops.gradients": "tf",
-    "ops.gradients_impl": "tf",
+    "ops.gradients_impl": "tf tfexp.graph.gradients tfexp.ops.hessians:_hessian_vector_product=hessian_vector_product",
     "ops.gradients_util": "tf tfexp.graph.gradients",
     "ops.handle_data_util": "tf",
     "ops.histogram_ops": "tf",
     "ops.image_grad": "tf",
     "ops.image_ops": "tf.image ops",
-    "ops.image_ops_impl": "tf.image ops",
+    "ops.image_ops_impl": "tf.image ops "
+    + _renamed(
+        "tfexp.ops.image_metrics", _fspecial_gauss="gaussian_kernel", _verify_compatible_image_shapes="checks_of_pair"
+    ),
     "ops.init_ops": "tf tf.initializers tfexp.ops.initializers "
     + _renamed("tfexp.ops.initializers", _compute_fans="_fans", _assert_float_dtype="floating_dtype")
     + _renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
@@ -173,12 +201,18 @@ PYTHON = {
     + _renamed("tf", GlorotUniform="glorot_uniform_initializer", GlorotNormal="glorot_normal_initializer")
     + _renamed("tf", Orthogonal="orthogonal_initializer")
     + _renamed("tf.initializers", Identity="identity"),
-    "ops.init_ops_v2": "tf.initializers tf",
+    "ops.init_ops_v2": "tf.initializers tf "
+    + _renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
+    + _renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
+    + _renamed("tf", TruncatedNormal="truncated_normal_initializer", VarianceScaling="variance_scaling_initializer")
+    + _renamed("tf", Orthogonal="orthogonal_initializer", GlorotUniform="glorot_uniform_initializer")
+    + _renamed("tf", GlorotNormal="glorot_normal_initializer")
+    + _renamed("tf.initializers", Identity="identity"),
     "ops.initializers_ns": "tf.initializers",
     "ops.inplace_ops": "tfexp.ops.inplace ops",
     "ops.io_ops": "tf tf.io ops",
     "ops.linalg.linalg": "tf.linalg",
-    "ops.linalg.linalg_impl": "tf.linalg",
+    "ops.linalg.linalg_impl": "tf.linalg " + _renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
     "ops.linalg.linear_operator": "tf.linalg tfexp.linear_operators.operator",
     "ops.linalg.linear_operator_adjoint": "tf.linalg",
     "ops.linalg.linear_operator_block_diag": "tf.linalg",
@@ -211,32 +245,45 @@ PYTHON = {
     "ops.manip_ops": "tf.manip tf",
     "ops.map_fn": "tf tfexp.stand_ins.second_signatures",
     "ops.math_grad": "tf",
-    "ops.math_ops": "tf tf.math ops",
+    "ops.math_ops": "tf tf.math tf.linalg ops "
+    + _renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
+    + _renamed("tfexp.ops.reduce_gradients", reduced_shape="kept_shape"),
     "ops.metrics": "tf.metrics",
     "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming",
-    "ops.nn": "tf.nn ops",
+    "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
-    "ops.nn_impl": "tf.nn tfexp.ops.nn_norm",
-    "ops.nn_ops": "tf.nn tf tfexp.stand_ins.second_signatures ops",
+    "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
+    "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops tfexp.stand_ins.second_signatures "
+    "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of "
+    + _renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf",
     "ops.op_selector": "tfexp.graph.gradients",
     "ops.parallel_for.control_flow_ops": "tf",
     "ops.parsing_grad": "tf",
-    "ops.parsing_ops": "tf tf.io tfexp.stand_ins.second_signatures ops " + _renamed("tf", decode_raw_v1="decode_raw"),
+    "ops.parsing_ops": "tf tf.io tfexp.stand_ins.second_signatures tf:decode_raw_v1=decode_raw ops",
     "ops.partitioned_variables": "tf",
-    "ops.ragged.ragged_array_ops": "tf.ragged tf",
-    "ops.ragged.ragged_concat_ops": "tf",
-    "ops.ragged.ragged_factory_ops": "tf.ragged tfexp.ragged_tensors.constants",
+    "ops.ragged.ragged_array_ops": "tf.ragged tfexp.ragged_tensors.arrays tf",
+    "ops.ragged.ragged_batch_gather_ops": "tf:batch_gather=batch_gather",
+    "ops.ragged.ragged_concat_ops": "tfexp.ragged_tensors.arrays",
+    "ops.ragged.ragged_conversion_ops": "tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_factory_ops": "tf.ragged",
     "ops.ragged.ragged_functional_ops": "tf.ragged",
-    "ops.ragged.ragged_gather_ops": "tf",
-    "ops.ragged.ragged_map_ops": "tf.ragged tf",
+    "ops.ragged.ragged_gather_ops": "tfexp.ragged_tensors.arrays tf:gather_nd=gather_nd",
+    "ops.ragged.ragged_getitem": "tfexp.ragged_tensors.indexing:ragged_tensor_getitem=item",
+    "ops.ragged.ragged_map_ops": "tf",
     "ops.ragged.ragged_math_ops": "tf.ragged tf",
+    "ops.ragged.ragged_operators": "tf.ragged",
     "ops.ragged.ragged_ops": "tf.ragged tf",
-    "ops.ragged.ragged_squeeze_op": "tf",
-    "ops.ragged.ragged_string_ops": "tf.strings tf",
-    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.value",
+    "ops.ragged.ragged_squeeze_op": "tf:squeeze=squeeze",
+    "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
+    + _renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
+    + _renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
+    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
+    "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",
+    "ops.ragged.ragged_util": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_where_op": "tf",
+    "ops.ragged.segment_id_ops": "tf.ragged",
     "ops.random_grad": "tf",
     "ops.random_ops": "tf tf.random ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
@@ -247,7 +294,7 @@ PYTHON = {
     "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell",
     "ops.rnn_grad": "tf",
     "ops.script_ops": "tf ops",
-    "ops.session_ops": "tf ops",
+    "ops.session_ops": "tf tfexp.runtime.session_handles ops",
     "ops.sets": "tf.sets",
     "ops.sets_impl": "tf.sets",
     "ops.signal.dct_ops": "tf.signal",
@@ -262,22 +309,32 @@ PYTHON = {
     "ops.signal.window_ops": "tf.signal",
     "ops.sort_ops": "tf",
     "ops.sparse_grad": "tf",
-    "ops.sparse_ops": "tf tf.sparse ops",
+    "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
+    + _renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
+    + _renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
+    + _renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max"),
     "ops.special_math_ops": "tf tf.math",
     "ops.spectral_ops": "tf.spectral tf",
     "ops.standard_ops": "tf",
     "ops.state_grad": "tf",
-    "ops.state_ops": "tf tfexp.ops.state ops",
-    "ops.stateless_random_ops": "tf.random",
-    "ops.string_ops": "tf.strings tf ops",
+    "ops.state_ops": "tf tfexp.stand_ins.variable_nodes ops",
+    "ops.stateful_random_ops": "tf.random.experimental tf.random tfexp.ops.random_generator",
+    "ops.stateless_random_ops": "tf.random "
+    + _renamed("tf.random", stateless_random_uniform="stateless_uniform", stateless_random_normal="stateless_normal"),
+    "ops.string_ops": "tf.strings tf ops "
+    + _renamed("tf.strings", string_bytes_split="bytes_split", string_ngrams="ngrams", reduce_join_v2="reduce_join")
+    + _renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr"),
     "ops.summary_ops": "tf.summary ops",
+    "ops.summary_ops_v2": "tf.contrib.summary",
     "ops.template": "tf tfexp.ops.template",
     "ops.tensor_array_grad": "tf",
     "ops.tensor_array_ops": "tf",
     "ops.unconnected_gradients": "tf",
     "ops.user_ops": "ops",
-    "ops.variable_scope": "tf tfexp.ops.variable_scope tfexp.ops.variable_store tf:variable=Variable",
-    "ops.variables": "tf tfexp.ops.variables tfexp.ops.partitioned_variable "
+    "ops.variable_scope": "tf tfexp.ops.variable_scope tfexp.ops.variable_store tf:variable=Variable "
+    "tfexp.stand_ins.variable_nodes",
+    "ops.variables": "tf tfexp.ops.variables tfexp.ops.partitioned_variable tfexp.ops.uninitialized "
+    "tfexp.stand_ins.variable_nodes "
     + _renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
     + _renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
     "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",
@@ -300,7 +357,7 @@ PYTHON = {
     "pywrap_tensorflow": "tf.train tf.errors",
     "saved_model.builder": "tf.saved_model.builder",
     "saved_model.builder_impl": "tf.saved_model.builder",
-    "saved_model.constants": "tf.saved_model.constants",
+    "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
     "saved_model.load": "tf.saved_model",
     "saved_model.loader": "tf.saved_model.loader",
     "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
@@ -310,17 +367,18 @@ PYTHON = {
     "saved_model.saved_model": "tf.saved_model",
     "saved_model.signature_constants": "tf.saved_model.signature_constants",
     "saved_model.signature_def_utils": "tf.saved_model.signature_def_utils",
-    "saved_model.signature_def_utils_impl": "tf.saved_model.signature_def_utils",
+    "saved_model.signature_def_utils_impl": "tf.saved_model.signature_def_utils tfexp.train.signatures",
     "saved_model.simple_save": "tf.saved_model",
     "saved_model.tag_constants": "tf.saved_model.tag_constants",
-    "saved_model.utils": "tf.saved_model.utils",
-    "saved_model.utils_impl": "tf.saved_model.utils",
+    "saved_model.utils": "tf.saved_model.utils tfexp.train.signatures",
+    "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths",
     "summary.event_accumulator": "tensorboard.backend.event_processing.event_accumulator",
     "summary.plugin_asset": "tf.summary",
     "summary.summary": "tf.summary",
     "summary.summary_iterator": "tf.train",
     "summary.text_summary": "tf.summary:text_summary=text",
     "summary.writer.event_file_writer": "tfexp.train.summary_writer",
+    "summary.writer.fake_summary_writer": "tfexp.stand_ins.fake_summary_writer",
     "summary.writer.writer": "tf.summary tfexp.train.summary_writer",
     "summary.writer.writer_cache": "tf.summary tfexp.train.summary_writer",
     "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
@@ -340,6 +398,9 @@ PYTHON = {
     "training.checkpointable.tracking": "tf.train",
     "training.checkpointable.util": "tf.train",
     "training.coordinator": "tf.train",
+    "training.device_util": "tfexp.stand_ins.devices",
+    "training.experimental.loss_scale": "tf.train.experimental",
+    "training.experimental.loss_scale_optimizer": "tf.train.experimental",
     "training.device_setter": "tf.train tfexp.train.device_setter",
     "training.evaluation": "tf.contrib.training "
     + _renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
@@ -360,7 +421,8 @@ PYTHON = {
     "training.queue_runner_impl": "tf.train",
     "training.rmsprop": "tf.train",
     "training.saveable_object": "tfexp.ops.saveable_object",
-    "training.saver": "tf.train tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
+    "training.saver": "tf.train tfexp.stand_ins.saver_builder "
+    "tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
     "training.saving.saveable_object": "tfexp.ops.saveable_object",
     "training.server_lib": "tf.train",
     "training.session_manager": "tf.train",
@@ -381,6 +443,8 @@ PYTHON = {
     "util.compat": "tf.compat",
     "util.deprecation": "tfexp.core.deprecation",
     "util.function_utils": "tfexp.stand_ins.callables",
+    "util.object_identity": "tfexp.stand_ins.identity_keys",
+    "training.tracking.object_identity": "tfexp.stand_ins.identity_keys",
     "util.lazy_loader": "tfexp.stand_ins.callables",
     "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
     "util.protobuf.compare": "tfexp.stand_ins.proto_compare",
@@ -400,6 +464,8 @@ OTHERS = {
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.
 MESSAGES = {
     "checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
+    "control_flow_pb2": "tfexp.formats.protos.control_flow",
+    "cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "device_attributes_pb2": "tfexp.formats.protos.devices",
     "example_pb2": "tfexp.formats.protos.example",
     "feature_pb2": "tfexp.formats.protos.example",

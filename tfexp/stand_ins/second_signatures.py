@@ -9,9 +9,14 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.decode_csv import decode_csv
 from tfexp.ops.functional import foldl, foldr, map_fn, scan
 from tfexp.ops.nn_conv_transpose import conv2d_transpose, conv3d_transpose
+from tfexp.ops.nn_dropout import dropout
 from tfexp.ops.pool_fractional import fractional_avg_pool, fractional_max_pool
 
 map_fn_v2, foldl_v2, foldr_v2, scan_v2 = map_fn, foldl, foldr, scan
+
+
+def dropout_v2(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
+    return dropout(x, rate=rate, noise_shape=noise_shape, seed=seed, name=name)
 
 
 def _four(pooling_ratio: float | Sequence[float]) -> Sequence[float]:
