@@ -161,7 +161,7 @@ PYTHON = {
     "ops.ctc_ops": "tf.nn ops",
     "ops.custom_gradient": "tf",
     "ops.data_flow_grad": "tf",
-    "ops.data_flow_ops": "tf tf.queue tfexp.ops.staging ops",
+    "ops.data_flow_ops": "tf tf.queue tfexp.ops.barrier:Barrier=Barrier tfexp.ops.staging ops",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions",
     "ops.distributions.categorical": "tf.distributions",
