@@ -94,6 +94,8 @@ def test_what_is_refused(session, component, keys, values, text):
     session.run(barrier.insert_many(0, ["a"], [1.0]))
     with pytest.raises(errors.InvalidArgumentError, match=text):
         session.run(barrier.insert_many(component, keys, values))
+    with pytest.raises(ValueError, match="has no timeout of its own"):
+        barrier.take_many(1, timeout=100)
     with pytest.raises(ValueError, match="must be equal, but are 2 and 1"):
         barrier.insert_many(0, ["a", "b"], [1.0])
     with pytest.raises(errors.InvalidArgumentError, match="at least 0, not -1"):

@@ -165,9 +165,11 @@ class Barrier:
     ) -> tuple[Tensor, Tensor, Sequence[Tensor]]:
         """(indices, keys, [values of each component]) of so many ready elements, those whose keys came first.
 
-        The step waits for them. Of a closed barrier, `allow_small_batch` takes what there is. `timeout` is accepted as
-        TensorFlow accepts it: it never ends the wait.
+        The step waits for them. Of a closed barrier, `allow_small_batch` takes what there is. ValueError for a `timeout`:
+        steps have one (`RunOptions.timeout_in_ms`), nodes do not.
         """
+        if timeout is not None:
+            raise ValueError(f"take_many has no timeout of its own, got {timeout}: give the step one, in its RunOptions")
         results: Any = take_many(
             self._barrier_ref,
             num_elements,
