@@ -160,3 +160,10 @@ def test_lists_of_shapes_that_are_not_known(session: tf.Session) -> None:
     kept = list_ops.tensor_list_reserve(None, 2, tf.float32)
     with pytest.raises(errors.InvalidArgumentError, match="only contains uninitialized tensors"):
         session.run(list_ops.tensor_list_stack(kept, tf.float32))
+
+
+def test_gradients_of_lists_of_scalars(session: tf.Session) -> None:
+    x = tf.constant([1.0, 2.0])
+    rows = list_ops.tensor_list_from_tensor(x, element_shape=[])
+    squares = list_ops.tensor_list_stack(rows, tf.float32, element_shape=[]) ** 2
+    assert session.run(tf.gradients(squares, x)[0]).tolist() == [2.0, 4.0]
