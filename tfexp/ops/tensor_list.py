@@ -235,7 +235,7 @@ def _(input_a: InputShape, input_b: InputShape) -> TensorShape:
 
 @tensor_list_concat_lists.kernel("CPU")
 def _(ctx: Any, input_a: Any, input_b: Any, *, element_dtype: DType) -> Any:
-    if not isinstance(input_a, np.ndarray):
+    if isinstance(input_a, TensorList):
         return _appended(input_a, input_b, element_dtype)
     if input_a.shape != np.shape(input_b):
         shapes = f"{dims_text(input_a.shape)} and {dims_text(np.shape(input_b))}"

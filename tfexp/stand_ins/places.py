@@ -143,7 +143,7 @@ PYTHON = {
     "ops.bincount_ops": "tf tf.math",
     "ops.bitwise_ops": "tf.bitwise ops",
     "ops.candidate_sampling_ops": "tf.nn ops",
-    "ops.check_ops": "tf tf.debugging",
+    "ops.check_ops": "tf tf.debugging tfexp.stand_ins.assertions",
     "ops.clip_ops": "tf",
     "ops.cond": "tf",
     "ops.cond_v2": "tf" + _renamed("tf", cond_v2="cond"),
