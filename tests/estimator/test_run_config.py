@@ -86,7 +86,7 @@ def test_the_environment_may_name_the_folder_and_the_servers(monkeypatch: pytest
     config = config_of(monkeypatch, content)
     assert (config.model_dir, config.service) == ("m", {"a": 1})
     assert (config.master, config.evaluation_master) == ("grpc://x", "grpc://y")
-    with pytest.raises(ValueError, match="must have the same value as the model_dir in TF_CONFIG. model_dir: other"):
+    with pytest.raises(ValueError, match=r"the model_dir in TF_CONFIG\. model_dir: other"):
         RunConfig("other")
     with pytest.raises(TypeError, match='"service" is set in TF_CONFIG, it must be a dict'):
         config_of(monkeypatch, {"service": 3})

@@ -201,7 +201,7 @@ def test_a_training_ends_by_the_metrics_of_evaluations(tmp_path: Path, make: Any
 
 def test_early_stopping_refuses(tmp_path: Path) -> None:
     model, make = line(tmp_path), E.experimental.make_early_stopping_hook
-    with pytest.raises(TypeError, match="`should_stop_fn` must be callable. Given: 3"):
+    with pytest.raises(TypeError, match=r"`should_stop_fn` must be callable\. Given: 3"):
         make(model, 3)
     with pytest.raises(ValueError, match="Only one of `run_every_secs` and `run_every_steps`"):
         make(model, lambda: True, run_every_steps=1)
