@@ -95,8 +95,9 @@ def test_the_environment_may_name_the_folder_and_the_servers(monkeypatch: pytest
 def test_variables_go_to_parameter_servers_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     config = config_of(monkeypatch, task("worker", 1))
     with tf.device(default_device_fn(config)):
-        devices = [tf.Variable(1.0).device, tf.Variable(1.0).device, tf.constant(1.0).device]
-    assert devices == ["/job:ps/task:0", "/job:ps/task:1", "/job:worker/task:1"]
+        words = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), 0)  # a table for each task
+        nodes = [tf.Variable(1.0), tf.Variable(1.0), tf.constant(1.0), words.resource_handle, words.initializer]
+    assert [node.device for node in nodes] == ["/job:ps/task:0", "/job:ps/task:1", *["/job:worker/task:1"] * 3]
     assert default_device_fn(config_of(monkeypatch, {})) is None
 
     def everything_here(op: Any) -> str:
