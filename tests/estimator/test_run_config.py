@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -110,7 +111,7 @@ def test_checkpoints_are_saved_by_seconds_or_by_steps() -> None:
     assert (RunConfig().save_checkpoints_secs, RunConfig().save_checkpoints_steps) == (600, None)
     steps = RunConfig(save_checkpoints_steps=4)
     assert (steps.save_checkpoints_secs, steps.save_checkpoints_steps) == (None, 4)
-    seconds = steps.replace(save_checkpoints_secs=3, model_dir="m")
+    seconds = steps.replace(save_checkpoints_secs=3, model_dir=Path("m"))
     assert (seconds.save_checkpoints_secs, seconds.save_checkpoints_steps, seconds.model_dir) == (3, None, "m")
     assert (steps.save_checkpoints_steps, steps.model_dir) == (4, None)
     with pytest.raises(ValueError, match="cannot be both set"):
