@@ -122,13 +122,13 @@ def test_chief_worker_and_server_train_what_an_evaluator_evaluates(monkeypatch: 
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=do, args=(part,)) for part in parts]
+    threads = [threading.Thread(target=do, args=(part,), daemon=True) for part in parts]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
     server.stop()
-    assert not failures
+    assert not failures and not any(thread.is_alive() for thread in threads)
     model = parts[0][0]
     assert model.get_variable_value("global_step") >= 6
     assert (tmp_path / "eval_evaluator").is_dir()
