@@ -85,7 +85,7 @@ PRODUCTS += [
         "Cross",
         [(2, 3), (2, 3)],
         lambda a, b: np.stack([a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], 1),
-        errors=[Error([(2, 5), (2, 5)], ValueError, "but are 5 and 3")],
+        errors=[Error([(2, 5), (2, 5)], ValueError, "Dimension must be 3 but is 5")],
     ),
 ]
 

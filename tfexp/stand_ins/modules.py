@@ -2,7 +2,7 @@
 
 TensorFlow's own tests, and many scripts, import from the modules in which its public functions are defined
 (`from tensorflow.python.ops import array_ops`). tfexp is cut up differently, so each of these names stands for an ordered
-list of places here: the first that has an attribute answers.
+list of places here: the first that has an attribute answers, attributes that the list names one by one before whole places.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class Stand(types.ModuleType):
     def __init__(self, name: str, places: str):
         super().__init__(name, f"Stands for TensorFlow's {name}; its names come from {places}.")
         self.__path__: list[str] = []
-        self._places = places.split()
+        # What the table names by itself goes before whole places.
+        self._places = sorted(places.split(), key=lambda place: ":" not in place)
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__"):
