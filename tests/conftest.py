@@ -1,9 +1,33 @@
 """What holds for all tests."""
 
-import sys
+from __future__ import annotations
 
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
 from absl import logging as absl_logging
 
 # absl's handler takes the `sys.stderr` of its import, which in a test is pytest's, and closes it when a program that is run
 # inside a test (Hydra's) sets up logging anew. The process's own it leaves open.
 absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where bytecode is not to be kept beside the code, the hundreds of processes that tests start share it elsewhere."""
+    if os.environ.get("PYTHONDONTWRITEBYTECODE") and "PYTHONPYCACHEPREFIX" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="tfexp-bytecode-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+        del os.environ["PYTHONDONTWRITEBYTECODE"]
+
+
+_WHOLE_PROGRAMS = ("experiment", "contract", "chaos", "test_tooling.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that start processes come first: they take longest, and one of them at the end would leave other cores idle."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(here).parts[0] not in _WHOLE_PROGRAMS)

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 from run_files import numbers, records
+from thread_hosting import ThreadHosting
 
 from tests.distributed.clusters import running
-from tfexp.experiment import schema
+from tfexp.experiment import driver, schema
 from tfexp.experiment.choices import conf_dir
 from tfexp.records import main as write_records
 
@@ -131,8 +132,10 @@ RECIPES: dict[str, dict[str, list[str]]] = {
     "device": {
         "cpu": ["device.intra_op_threads=1"],
         "one_thread": [],
+        "onednn": ["device.onednn=false"],
         "gpu": ["device.log_placement=false"],
-        "xla": ["device.jit=false"],
+        "xla": ["device.jit=none"],
+        "numba": ["device.jit=none"],
     },
     "cluster": {
         "local": [],
@@ -176,6 +179,8 @@ def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, m
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(__import__("sys").modules, "own_parts", raising=False)
     words = [f"{group}={choice}", *RECIPES[group][choice]]
+    if "cluster.hosting=process" in words:
+        monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
 
     with contextlib.ExitStack() as stack:
         if choice == "records":

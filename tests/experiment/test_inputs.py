@@ -16,9 +16,11 @@ import numpy as np
 import pytest
 from run_files import numbers
 from test_resuming import MLP, at_step
+from thread_hosting import ThreadHosting
 
 import tfexp as tf
 from tests.distributed import clusters
+from tfexp.experiment import driver
 from tfexp.experiment.datasets.dataset import Dataset, Examples, Spec
 from tfexp.experiment.inputs.feed import Feed
 from tfexp.experiment.inputs.from_memory import FromMemory
@@ -306,7 +308,10 @@ def test_every_model_and_data_set_takes_every_input(model: str, cli: Callable, t
 @pytest.mark.parametrize(
     "words", [["input=queue"], ["input=dataset"], ["input=tfrecord"], ["input=tfrecord", "input.shuffle=9"]]
 )
-def test_workers_of_a_cluster_take_every_input(words: list[str], cli: Callable, tmp_path: Path) -> None:
+def test_workers_of_a_cluster_take_every_input(
+    words: list[str], cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
     cluster = ["cluster=2workers", "cluster.hosting=process", "train.steps=60", "train.summary_every=20"]
     ended = cli("model=softmax", *words, *cluster, "hydra.run.dir=run")
     assert ended.code == 0, ended.err
@@ -317,20 +322,28 @@ def test_workers_of_a_cluster_take_every_input(words: list[str], cli: Callable, 
     assert losses, "the batch that was summarized is one that was trained on"
 
 
-@pytest.mark.parametrize("words", [["input=queue"], ["input=dataset"], ["input=tfrecord", "input.shuffle=9"]])
-def test_servers_that_run_already_take_every_input_again(words: list[str], cli: Callable, tmp_path: Path) -> None:
-    """What the first run left in the servers is not in the way of the second."""
+@pytest.fixture(scope="module")
+def static() -> Iterator[list[str]]:
+    """Servers that run already, as a cluster."""
     with clusters.running(ps=1, worker=2) as servers:
         ps, *workers = (servers[name].address for name in ("ps:0", "worker:0", "worker:1"))
-        static = ["cluster=static", f"cluster.ps_hosts=[{ps}]", f"cluster.worker_hosts=[{','.join(workers)}]"]
-        for run in ("one", "two"):
-            ended = cli("model=softmax", *words, *static, "train.steps=60", f"hydra.run.dir={run}")
-            assert ended.code == 0, ended.err
-            assert numbers(tmp_path / run)["step"] == 60
+        yield ["cluster=static", f"cluster.ps_hosts=[{ps}]", f"cluster.worker_hosts=[{','.join(workers)}]"]
 
 
-def test_a_node_of_the_input_is_where_its_worker_is(cli: Callable, tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [["input=queue"], ["input=dataset"], ["input=tfrecord", "input.shuffle=9"]])
+def test_servers_that_run_already_take_every_input_again(
+    words: list[str], static: list[str], cli: Callable, tmp_path: Path
+) -> None:
+    """What runs before left in the servers is not in the way of the next, of the same input or another."""
+    for run in ("one", "two"):
+        ended = cli("model=softmax", *words, *static, "train.steps=60", f"hydra.run.dir={run}")
+        assert ended.code == 0, ended.err
+        assert numbers(tmp_path / run)["step"] == 60
+
+
+def test_a_node_of_the_input_is_where_its_worker_is(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows belong to the worker, though they are variables; the servers have what is shared."""
+    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
     cluster = ["cluster=2workers", "cluster.hosting=process", "train.steps=10"]
     assert cli("model=softmax", "input=dataset", *cluster, "hydra.run.dir=run").code == 0
     graph = (tmp_path / "run" / "graph.pbtxt").read_text()

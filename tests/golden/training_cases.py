@@ -25,13 +25,14 @@ DTYPES = ("float32", "float64")
 
 def drawn(seed: int, *shape: int, dtype: str = "float32", low: float = -1.0, high: float = 1.0) -> Array:
     """The same values everywhere and for ever: an own generator, as NumPy's may change its streams."""
-    state = np.uint64(seed * 2654435761 + 12345)
-    values = []
-    with np.errstate(over="ignore"):
-        for _ in range(int(np.prod(shape, dtype=int))):
-            state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-            values.append(float(state >> np.uint64(40)) / 2.0**24)
-    array: Array = (low + (high - low) * np.array(values)).reshape(shape).astype(dtype)
+    # A linear congruential generator, all its states at once: state[n] = a^n state[0] + c (a^(n-1) + ... + 1), modulo 2^64.
+    count = int(np.prod(shape, dtype=int))
+    powers = np.full(count + 1, 6364136223846793005, np.uint64)
+    powers[0] = 1
+    powers = np.cumprod(powers)
+    states = powers[1:] * np.uint64(seed * 2654435761 + 12345) + np.cumsum(powers[:-1]) * np.uint64(1442695040888963407)
+    values = (states >> np.uint64(40)) / 2.0**24
+    array: Array = (low + (high - low) * values).reshape(shape).astype(dtype)
     return array
 
 

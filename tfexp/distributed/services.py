@@ -80,6 +80,7 @@ class GrpcServices:
         """Take no more requests; those under way have `grace` seconds. The event is set when all is over."""
         self._lanes.stop()
         stopped: threading.Event = self._server.stop(grace)
+        self._pool.shutdown()  # gRPC leaves it to its owner
         return stopped
 
     def _handler(self, method: Method) -> Any:
@@ -152,10 +153,15 @@ def _cannot_bind(address: str, error: Exception | None) -> str:
 
 
 class _DaemonThreads(futures.Executor):
-    """As many threads as there is work at once, kept for the next; none of them keeps the process alive."""
+    """As many threads as there is work at once, kept for the next; none of them keeps the process alive.
+
+    When it is shut down its threads end as they become idle. Nobody waits for them; what still comes gets a new one.
+    """
 
     def __init__(self) -> None:
-        self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._shut_down = False
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
         # gRPC asks a pool how many there may be.
         self._max_workers = MAX_REQUESTS + 16
@@ -169,15 +175,23 @@ class _DaemonThreads(futures.Executor):
             except BaseException as error:
                 future.set_exception(error)
 
-        self._work.put(run)
-        if not self._idle.acquire(blocking=False):
-            threading.Thread(target=self._serve, name="tfexp-server", daemon=True).start()
+        with self._lock:
+            if self._shut_down:
+                target: Callable[[], None] | None = run
+            else:
+                self._work.put(run)
+                target = None if self._idle.acquire(blocking=False) else self._serve
+        if target is not None:
+            threading.Thread(target=target, name="tfexp-server", daemon=True).start()
         return future
 
     def _serve(self) -> None:
-        while True:
-            self._work.get()()
+        while (work := self._work.get()) is not None:
+            work()
             self._idle.release()
+        self._work.put(None)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Idle threads stay: they wait for work that does not come, and end with the process."""
+        with self._lock:
+            self._shut_down = True
+        self._work.put(None)

@@ -15,7 +15,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, either_argument, rank
+from tfexp.ops.array import Array, dims_text, either_argument, rank
 from tfexp.ops.array_fill import range_op
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 
@@ -377,6 +377,9 @@ def _(x: InputShape, y: InputShape) -> list[TensorShape]:
 
 @list_diff_op.kernel("CPU")
 def _(ctx: Any, x: Array, y: Array, *, out_idx: DType) -> list[Array]:
+    for name, values in (("x", x), ("y", y)):
+        if values.ndim != 1:
+            raise ValueError(f"{name} should be a 1D vector, got shape {dims_text(values.shape)}")
     unwanted = set(y.tolist())
     kept: Array = np.array([i for i, value in enumerate(x.tolist()) if value not in unwanted], out_idx.as_numpy_dtype)
     return [x[kept], kept]
