@@ -112,6 +112,7 @@ PYTHON = {
     "framework.type_spec": "tf",
     "framework.versions": "tf",
     "keras.engine.input_spec": "tfexp.layers.input_spec",
+    "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
     "layers.base": "tfexp.layers.base tf.layers",
     "layers.convolutional": "tf.layers "
     + _renamed("tf.layers", Convolution1D="Conv1D", Convolution2D="Conv2D", Convolution3D="Conv3D")
