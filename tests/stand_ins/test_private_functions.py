@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.stand_ins.context import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
 image_ops = stand_for("tensorflow.python.ops.image_ops")
@@ -79,3 +80,24 @@ def test_what_a_table_names_goes_before_ops():
     string_ops = stand_for("tensorflow.python.ops.string_ops")
     assert string_ops.string_format is tf.strings.format and string_ops.string_split_v2 is tf.strings.split
     assert stand_for("tensorflow.python.ops.math_ops").reduced_shape([5, 7, 3], [1]).tolist() == [5, 1, 3]
+
+
+def test_what_functions_and_cells_are_asked():
+    script_ops = stand_for("tensorflow.python.ops.script_ops")
+    before = script_ops._py_funcs.size()
+    with tf.Graph().as_default():
+        node = tf.py_func(lambda: 1.0, [], tf.float64)
+        assert script_ops._py_funcs.size() == before + 1 and node.op.type == "PyFunc"
+    cells = stand_for("tensorflow.python.ops.rnn_cell_impl")
+    cells.assert_like_rnncell("cell", tf.nn.rnn_cell.GRUCell(3))
+    with pytest.raises(TypeError, match=r"'cell' .* is not an RNNCell"):
+        cells.assert_like_rnncell("cell", 3)
+    with pytest.raises(ValueError, match="RNN cell only supports floating point inputs, but saw dtype: int32"):
+        tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(3, dtype=tf.int32), np.zeros((3, 4, 5), np.int32), dtype=tf.int32)
+
+
+def test_a_network_that_runs_at_once_takes_arrays():
+    with eager_mode():
+        cell = tf.nn.rnn_cell.BasicRNNCell(5)
+        outputs, state = tf.nn.dynamic_rnn(cell, np.zeros((3, 4, 2), np.float32), initial_state=np.zeros((3, 5), np.float32))
+        assert outputs.shape == [3, 4, 5] and state.shape == [3, 5]
