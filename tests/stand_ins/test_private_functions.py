@@ -1,5 +1,7 @@
 """Functions that TensorFlow's tests take from its modules: resizing of version 2, ragged conversions, variables' nodes."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,20 @@ def test_a_network_that_runs_at_once_takes_arrays():
         cell = tf.nn.rnn_cell.BasicRNNCell(5)
         outputs, state = tf.nn.dynamic_rnn(cell, np.zeros((3, 4, 2), np.float32), initial_state=np.zeros((3, 5), np.float32))
         assert outputs.shape == [3, 4, 5] and state.shape == [3, 5]
+
+
+def test_resource_variables_of_another_graph_and_copies():
+    resource_variable_ops = stand_for("tensorflow.python.ops.resource_variable_ops")
+    assert callable(resource_variable_ops.resource_gather)  # the op, not a module of ours of that name
+    with tf.Graph().as_default() as graph:
+        variable = resource_variable_ops.ResourceVariable(1.0)
+    with tf.Graph().as_default():
+        assert variable.assign(2.0).op.graph is graph
+    with pytest.raises(NotImplementedError, match="eager execution"):
+        copy.deepcopy(variable)
+    with eager_mode():
+        first = resource_variable_ops.ResourceVariable([1.0, 2.0])
+        second = copy.deepcopy(first)
+        second.assign([3.0, 3.0])
+        assert resource_variable_ops.is_resource_variable(second)
+        assert [first.numpy().tolist(), second.numpy().tolist()] == [[1.0, 2.0], [3.0, 3.0]]

@@ -70,7 +70,9 @@ def _find(place: str, name: str) -> Any:
     if attribute:
         theirs, _, ours = attribute.partition("=")
         return getattr(_place(module), ours) if theirs == name else _NOTHING
-    return getattr(_place(module), name, _NOTHING)
+    found = getattr(_place(module), name, _NOTHING)
+    # A module that one of ours imports is not a name of TensorFlow's.
+    return _NOTHING if module.startswith("tfexp.") and isinstance(found, types.ModuleType) else found
 
 
 @functools.cache
