@@ -120,3 +120,50 @@ def test_resource_variables_of_another_graph_and_copies():
         second.assign([3.0, 3.0])
         assert resource_variable_ops.is_resource_variable(second)
         assert [first.numpy().tolist(), second.numpy().tolist()] == [[1.0, 2.0], [3.0, 3.0]]
+
+
+def test_products_with_hessians():
+    product = stand_for("tensorflow.python.ops.gradients_impl")._hessian_vector_product
+    matrix = np.random.default_rng(1).normal(size=(3, 3))
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, v = tf.constant([1.0, -2.0, 0.5], tf.float64), tf.constant([0.3, 1.0, -1.0], tf.float64)
+        loss = tf.reduce_sum(tf.tensordot(x, tf.tensordot(matrix, x, 1), 1))
+        (found,) = product(loss, [x], [v])
+        np.testing.assert_allclose(session.run(found), (matrix + matrix.T) @ [0.3, 1.0, -1.0])
+        with pytest.raises(ValueError, match="same length, got 1 and 2"):
+            product(loss, [x], [v, v])
+
+
+def test_stores_of_variables():
+    scopes = stand_for("tensorflow.python.ops.variable_scope")
+    with tf.Graph().as_default():
+        store = scopes._get_default_variable_store()
+        first = store.get_variable("v", [1])
+        assert store.get_variable("v", [1]) is first and isinstance(store, scopes._VariableStore)
+        with pytest.raises(ValueError, match="Variable v already exists"):
+            store.get_variable("v", [1], reuse=False)
+    with eager_mode():
+        kept = scopes.EagerVariableStore()
+        with kept.as_default():
+            old = tf.get_variable("v", initializer=1.0)
+        with kept.copy().as_default():
+            new = tf.get_variable("v", shape=[])
+        new.assign_add(1.0)
+        assert [old.numpy(), new.numpy()] == [1.0, 2.0]
+
+
+def test_messages_of_shapes_and_of_control_flow():
+    shapes = stand_for("tensorflow.python.framework.cpp_shape_inference_pb2")
+    known = shapes.CppShapeInferenceResult.HandleData(is_set=True)
+    known.shape_and_type.add(dtype=1).shape.dim.add(size=3)
+    control_flow = stand_for("tensorflow.core.protobuf.control_flow_pb2")
+    context = control_flow.CondContextDef(context_name="a", branch=1)
+    for message in (known, context):
+        assert type(message).FromString(message.SerializeToString()) == message
+
+
+def test_a_gradient_that_is_no_number_is_an_error_that_is_none():
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.constant([1.0, 2.0])
+        y = tf.where(x > 0, x, x) * tf.constant([np.nan, 1.0])
+        assert np.isnan(tf.test.compute_gradient_error(x, [2], y, [2]))
