@@ -58,3 +58,10 @@ def test_values(make, expected):
 def test_what_cannot_be(make, error, text):
     with tf.Graph().as_default(), tf.Session() as session, pytest.raises(error, match=text):
         session.run(make())
+
+
+def test_a_range_that_does_not_move():
+    with tf.Graph().as_default(), tf.Session() as session:
+        delta = tf.placeholder_with_default([0, 1], [2])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Requires delta != 0"):
+            session.run(tf.ragged.range([0, 5], [3, 7], delta))
