@@ -135,6 +135,24 @@ def _(ctx: Any, basename: Any, shard: Any, num_shards: Any) -> Any:
 sharded_filename.not_differentiable()
 
 
+sharded_filespec = define_op("ShardedFilespec(basename: string, num_shards: int32) -> (filename: string)")
+
+
+@sharded_filespec.shape
+def _(basename: TensorShape, num_shards: TensorShape) -> TensorShape:
+    with_rank(basename, 0)
+    return with_rank(num_shards, 0)
+
+
+@sharded_filespec.kernel("CPU")
+def _(ctx: Any, basename: Any, num_shards: Any) -> Any:
+    """The pattern of the files of all shards."""
+    return np.array(f"{_text(basename)}-?????-of-{int(num_shards):05d}".encode(), dtype=object)
+
+
+sharded_filespec.not_differentiable()
+
+
 def _c_name(dtype: Any) -> str:
     """The dtype as TensorFlow's kernels write it."""
     return {"float32": "float", "float64": "double", "float16": "half"}.get(dtype.name, dtype.name)
