@@ -1,4 +1,6 @@
-"""Structures taken apart down to a shallower one's leaves."""
+"""Structures taken apart down to a shallower one's leaves, and their paths."""
+
+from collections import namedtuple
 
 import pytest
 
@@ -20,7 +22,7 @@ def test_taken_apart():
         ([0], 1, TypeError, "input must also be a sequence"),
         ([0], (1,), TypeError, "same sequence type"),
         ([0], [1, 2], ValueError, "same sequence length"),
-        ({"a": 0}, {"b": 1}, ValueError, "same keys"),
+        ({"a": 0}, {"b": 1}, ValueError, "not a subset of the input_tree's keys.*\\['a'\\]"),
     ],
 )
 def test_refusals(shallow, deep, error, message):
@@ -28,3 +30,32 @@ def test_refusals(shallow, deep, error, message):
         shallow_nest.assert_shallow_structure(shallow, deep)
     with pytest.raises(ValueError, match="Cannot map over no sequences"):
         shallow_nest.map_structure_up_to(shallow, len)
+
+
+def test_paths():
+    Pair = namedtuple("Pair", "x y")
+    assert shallow_nest.flatten_with_tuple_paths(Pair([1], 2)) == [(("x", 0), 1), (("y",), 2)]
+    assert shallow_nest.flatten_with_tuple_paths_up_to({"a": 0}, {"a": [1, 2]}) == [(("a",), [1, 2])]
+    mapped = shallow_nest.map_structure_with_paths(lambda path, *leaves: (path, *leaves), {"a": [1, 2]}, {"a": [3, 4]})
+    assert mapped == {"a": [("a/0", 1, 3), ("a/1", 2, 4)]}
+    assert shallow_nest.map_structure_with_tuple_paths(lambda path, leaf: path, Pair(1, 2)) == Pair(("x",), ("y",))
+
+
+def test_how_deep_to_go():
+    structure = [[(1, 2)], 3]
+    assert shallow_nest.get_traverse_shallow_structure(lambda s: not isinstance(s, tuple), structure) == [[False], True]
+    with pytest.raises(TypeError, match="non-bool scalar: a"):
+        shallow_nest.get_traverse_shallow_structure(lambda s: "a", structure)
+    with pytest.raises(TypeError, match="depth=1 structure of bools"):
+        shallow_nest.get_traverse_shallow_structure(lambda s: [0, 1], structure)
+
+
+def test_dictionaries_of_structures():
+    assert shallow_nest.flatten_dict_items({(4, 5, (6, 8)): ("a", "b", ("c", "d"))}) == {4: "a", 5: "b", 6: "c", 8: "d"}
+    for bad, error, message in (
+        ([], TypeError, "input must be a dictionary"),
+        ({(1, 2): 3}, ValueError, "Key had 2 elements, but value had 1 elements"),
+        ({1: 1, (1,): (2,)}, ValueError, "not unique"),
+    ):
+        with pytest.raises(error, match=message):
+            shallow_nest.flatten_dict_items(bad)

@@ -213,3 +213,22 @@ def test_lists_of_dimensions_are_shapes():
     assert tf.pad(x, [[0, 0], [tf.Dimension(1), 0], [0, 0]]).shape.as_list() == [None, 4, 5]
     with pytest.raises(TypeError, match="Failed to convert object of type"):
         tf.convert_to_tensor([tf.Dimension(2), 3])
+
+
+def test_nodes_by_type_and_protos(graph):
+    """`Graph.create_op` with TensorFlow's arguments: types are told by the inputs, attributes are protos."""
+    x = tf.constant([[2.0]], name="x")
+    node = graph.create_op("MatMul", [x, x], [tf.float32], None, name="product")
+    assert node.outputs[0].dtype == tf.float32 and node.get_attr("transpose_a") is False
+    packed = graph.create_op("Pack", [x, x], name="packed", attrs={"axis": tf.AttrValue(i=1)})
+    assert packed.get_attr("N") == 2 and packed.outputs[0].shape == [1, 2, 1]
+    with tf.Session() as session:
+        assert session.run(node.outputs[0]) == [[4.0]]
+    with pytest.raises(ValueError, match="not registered 'NoSuchOp'"):
+        graph.create_op("NoSuchOp", [])
+    with pytest.raises(ValueError, match="NodeDef missing attr 'dtype' from Op<name=Placeholder"):
+        graph.create_op("Placeholder", [])
+    with pytest.raises(ValueError, match="takes 2 inputs, not 1"):
+        graph.create_op("MatMul", [x])
+    with pytest.raises(TypeError, match="Input #1 is not a tensor"):
+        graph.create_op("MatMul", [x, 3])

@@ -181,7 +181,7 @@ test_rows = op_tests(CASES)
 def test_prevent_gradient_names_the_reason() -> None:
     with tf.Graph().as_default():
         x = tf.constant([1.0, 2.0])
-        y = tf.get_default_graph().create_op("PreventGradient", [x], {"T": tf.float32, "message": "because"}).outputs[0]
+        y = tf.get_default_graph().add_node("PreventGradient", [x], {"T": tf.float32, "message": "because"}).outputs[0]
         with pytest.raises(LookupError, match=r"Gradient explicitly disabled\. Reason: because"):
             tf.gradients(y, x)
         with tf.Session() as session:

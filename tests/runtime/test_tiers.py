@@ -117,7 +117,7 @@ def test_a_kernel_that_breaks_its_contract_is_caught(session, define):
         ("view", "gave a view of an input for output 0"),
         ("type", "gave a float, not an array"),
     ]:
-        node = graph.create_op("TestBrokenKernel", [x], {"T": tf.float32, "how": how})
+        node = graph.add_node("TestBrokenKernel", [x], {"T": tf.float32, "how": how})
         with pytest.raises(errors.InternalError, match=message):
             session.run(node.outputs[0], {x: [2.0, 3.0, 5.0]})
 
@@ -166,7 +166,7 @@ def test_constants_in_branches_and_nested_conds(session):
 
 def test_fetching_what_was_not_computed(session):
     p = tf.placeholder(tf.bool, [])
-    dead, alive = tf.get_default_graph().create_op("Switch", [tf.constant(2.0), p], {"T": tf.float32}).outputs
+    dead, alive = tf.get_default_graph().add_node("Switch", [tf.constant(2.0), p], {"T": tf.float32}).outputs
     for _ in range(4):
         assert session.run(alive, {p: True}) == 2.0
         with pytest.raises(errors.InvalidArgumentError, match=r"Retval\[0\] does not have value"):
@@ -257,7 +257,7 @@ def waiting_node(define, started):
     handle_op = define("TestHandle() -> (y: resource) #stateful")
     handle_op.shape(lambda: TensorShape([]))
     handle_op.kernel("CPU", handle=True)(lambda ctx: "handle")
-    return graph.create_op("TestWait", [graph.create_op("TestHandle", [], {}).outputs[0]], {}).outputs[0]
+    return graph.add_node("TestWait", [graph.add_node("TestHandle", [], {}).outputs[0]], {}).outputs[0]
 
 
 def test_a_deadline_ends_the_step_and_not_the_session(session, define):

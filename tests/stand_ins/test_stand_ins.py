@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.core.op import all_ops
 from tfexp.stand_ins import callables, context, decorators, exporting, inspecting, layer_arguments, mnist
 from tfexp.stand_ins.dataset_tests import DatasetTestBase
 from tfexp.stand_ins.modules import stand_for
@@ -132,3 +133,15 @@ def test_digits_from_files(tmp_path):
         mnist.read_data_sets(str(tmp_path))
     with pytest.raises(OSError, match=r"train-images-idx3-ubyte\.gz is not there"):
         mnist.read_data_sets(str(tmp_path / "empty"), source_url="http://127.0.0.1:9/")
+
+
+def test_ops_of_tensorflows_own_tests():
+    test_ops = stand_for("tensorflow.python.framework.test_ops")
+    with tf.Graph().as_default() as graph:
+        number, real = test_ops.int_output_float_output(name="both")
+        assert (number.dtype, real.dtype, real.get_shape().ndims) == (tf.int32, tf.float32, None)
+        tf.import_graph_def(tf.GraphDef.FromString(graph.as_graph_def().SerializeToString()), name="again")
+        assert graph.get_operation_by_name("again/both").type == "IntOutputFloatOutput"
+        with tf.Session() as session:
+            session.run(test_ops.int_input(3))
+    assert "IntInput" not in all_ops()

@@ -5,6 +5,7 @@ With `expand_composites`, a value made of several tensors (a SparseTensor, a Rag
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,13 +37,43 @@ class Composite:
 
 def is_nested(value: Any, expand_composites: bool = False) -> bool:
     """Whether `value` is a structure rather than a leaf."""
-    return isinstance(value, (list, tuple, Mapping)) or (expand_composites and isinstance(value, Composite))
+    return (
+        isinstance(value, (list, tuple, Mapping))
+        or _attrs_fields(value) is not None
+        or (expand_composites and isinstance(value, Composite))
+    )
+
+
+def _attrs_fields(value: Any) -> list[str] | None:
+    """The fields of an instance of a class that the package `attrs` made."""
+    if isinstance(value, type):
+        return None
+    fields = getattr(value, "__attrs_attrs__", None)
+    return None if fields is None else [field.name for field in fields]
+
+
+def keys_in_order(mapping: Mapping[Any, Any]) -> list[Any]:
+    """The keys in the order of their leaves; TypeError where they have none."""
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError(f"nest only supports dicts with sortable keys, not {list(mapping)}") from None
+
+
+def children(value: Any) -> list[tuple[Any, Any]]:
+    """(key, field or index; element) of a structure, in the order of leaves."""
+    if isinstance(value, Mapping):
+        return [(key, value[key]) for key in keys_in_order(value)]
+    if isinstance(value, Composite):
+        return list(enumerate(value.parts))
+    fields = getattr(value, "_fields", None) or _attrs_fields(value)
+    if fields is not None:
+        return [(name, getattr(value, name)) for name in fields]
+    return list(enumerate(value))
 
 
 def _children(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):
-        return [value[key] for key in sorted(value)]
-    return list(value.parts) if isinstance(value, Composite) else list(value)
+    return [child for _, child in children(value)]
 
 
 def _leaves(value: Any, expand_composites: bool) -> Iterator[Any]:
@@ -59,11 +90,25 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
-    """`flat_sequence` in the shape of `structure`; ValueError when the number of leaves differs."""
+    """`flat_sequence` in the shape of `structure`; ValueError for another number of leaves, TypeError for no sequence."""
+    if not is_nested(flat_sequence):
+        raise TypeError(
+            f"flat_sequence must be a sequence. Attempted to pack value:\n  {flat_sequence}\ninto a sequence, but found "
+            f"incompatible type `{type(flat_sequence)}` instead."
+        )
     flat = list(flat_sequence)
+    if not is_nested(structure, expand_composites) and len(flat) != 1:
+        raise ValueError(
+            f"Structure is a scalar but len(flat_sequence) == {len(flat)}: the target structure is of type "
+            f"`{type(structure)}`\n  {structure}\nHowever the input is a sequence ({type(flat_sequence)}) of length "
+            f"{len(flat)}.\n  {flat}\nnest cannot guarantee that it is safe to map one to the other."
+        )
     count = len(flatten(structure, expand_composites))
     if count != len(flat):
-        raise ValueError(f"The structure has {count} elements, but the flat sequence has {len(flat)}: {structure}")
+        raise ValueError(
+            f"Could not pack sequence. Structure had {count} elements, but flat_sequence had {len(flat)} elements.  "
+            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
     return _pack(structure, iter(flat), expand_composites)
 
 
@@ -71,39 +116,120 @@ def _pack(structure: Any, leaves: Iterator[Any], expand_composites: bool) -> Any
     if not is_nested(structure, expand_composites):
         return next(leaves)
     packed = [_pack(child, leaves, expand_composites) for child in _children(structure)]
-    if isinstance(structure, Mapping):
-        by_key = dict(zip(sorted(structure), packed, strict=True))
-        return type(structure)((key, by_key[key]) for key in structure)  # type: ignore[call-arg]
-    if isinstance(structure, Composite):
+    if isinstance(structure, Composite) and expand_composites:
         return structure.with_parts(packed)
-    if hasattr(structure, "_fields"):
-        return type(structure)(*packed)
-    return type(structure)(packed)
+    return like(structure, packed)
 
 
-def map_structure(function: Callable[..., Any], *structures: Any, expand_composites: bool = False) -> Any:
-    """`function` applied leaf by leaf to structures of one shape."""
+def like(structure: Any, elements: Sequence[Any]) -> Any:
+    """A structure of the same kind, keys or fields with these elements, in the order of leaves."""
+    if isinstance(structure, Mapping):
+        by_key = dict(zip(keys_in_order(structure), elements, strict=True))
+        ordered = [(key, by_key[key]) for key in structure]
+        if isinstance(structure, defaultdict):
+            return defaultdict(structure.default_factory, ordered)
+        return type(structure)(ordered)  # type: ignore[call-arg]
+    if hasattr(structure, "_fields") or _attrs_fields(structure) is not None:
+        return type(structure)(*elements)
+    return type(structure)(elements)
+
+
+def map_structure(function: Callable[..., Any], *structures: Any, **options: Any) -> Any:
+    """`function` applied leaf by leaf to structures of one shape. Options: `expand_composites`, `check_types`."""
+    if not callable(function):
+        raise TypeError(f"func must be callable, got: {function}")
+    if not structures:
+        raise ValueError("Must provide at least one structure")
+    expand_composites, check_types = options.pop("expand_composites", False), options.pop("check_types", True)
+    if options:
+        raise ValueError(
+            f"Only valid keyword arguments are `check_types` and `expand_composites`, not: `{', '.join(options)}`"
+        )
     for other in structures[1:]:
-        assert_same_structure(structures[0], other, expand_composites=expand_composites)
+        assert_same_structure(structures[0], other, check_types, expand_composites)
     leaves = zip(*(flatten(structure, expand_composites) for structure in structures), strict=True)
     return pack_sequence_as(structures[0], [function(*each) for each in leaves], expand_composites)
 
 
-def assert_same_structure(first: Any, second: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+# --- structures of one shape ------------------------------------------------------------------------------------------
+
+
+def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
     """ValueError when the nesting differs, TypeError when the container types do."""
-    if is_nested(first, expand_composites) != is_nested(second, expand_composites):
-        raise ValueError(f"The two structures don't have the same nested structure.\n\nFirst: {first}\n\nSecond: {second}")
-    if not is_nested(first, expand_composites):
+    try:
+        _compare(nest1, nest2, check_types, expand_composites)
+    except (TypeError, ValueError) as error:
+        first, second = (_dots(nest, expand_composites) for nest in (nest1, nest2))
+        raise type(error)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: {_described(nest1)}\n\nSecond structure: {_described(nest2)}\n\n"
+            f"More specifically: {error}\nEntire first structure:\n{first}\nEntire second structure:\n{second}"
+        ) from None
+
+
+def _compare(first: Any, second: Any, check_types: bool, expand_composites: bool) -> None:
+    nested = is_nested(first, expand_composites), is_nested(second, expand_composites)
+    if nested[0] != nested[1]:
+        sequence, leaf = (first, second) if nested[0] else (second, first)
+        raise ValueError(
+            f'Substructure "{_described(sequence)}" is a sequence, while substructure "{_described(leaf)}" is not'
+        )
+    if not nested[0]:
         return
-    if check_types and type(first) is not type(second):
-        raise TypeError(f"The two structures don't have the same sequence type: {type(first)} and {type(second)}")
-    if isinstance(first, Mapping) and sorted(first) != sorted(second):
-        raise ValueError(f"The two dictionaries don't have the same set of keys: {sorted(first)} and {sorted(second)}")
+    if check_types and not same_kind(first, second):
+        raise TypeError(
+            "The two structures don't have the same sequence type. First structure "
+            f"{_described(first)} has type {type(first).__name__}, while second structure {_described(second)} has type "
+            f"{type(second).__name__}"
+        )
+    if isinstance(first, Mapping) and isinstance(second, Mapping) and set(first) != set(second):
+        raise ValueError(
+            "The two dictionaries don't have the same set of keys. First structure has keys "
+            f"{_described(list(first))}, while second structure has keys {_described(list(second))}"
+        )
     mine, theirs = _children(first), _children(second)
+    for a, b in zip(mine, theirs, strict=False):
+        _compare(a, b, check_types, expand_composites)
     if len(mine) != len(theirs):
         raise ValueError(
-            f"The two structures don't have the same number of elements: {len(mine)} and {len(theirs)}.\n\n"
-            f"First: {first}\n\nSecond: {second}"
+            f"The two structures don't have the same number of elements. First structure: {_described(first)}. Second "
+            f"structure: {_described(second)}"
         )
-    for a, b in zip(mine, theirs, strict=True):
-        assert_same_structure(a, b, check_types, expand_composites)
+
+
+def same_kind(first: Any, second: Any) -> bool:
+    """Of one type; mappings are all alike, and so are named tuples of one name and fields."""
+    if type(first) is type(second) or (isinstance(first, Mapping) and isinstance(second, Mapping)):
+        return True
+    fields = getattr(first, "_fields", None)
+    return fields is not None and _name_and_fields(first) == _name_and_fields(second)
+
+
+def _name_and_fields(value: Any) -> tuple[str, Any]:
+    return type(value).__name__, getattr(value, "_fields", None)
+
+
+def _described(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
+
+
+def _dots(structure: Any, expand_composites: bool) -> str:
+    """The nesting alone: a dot for each leaf."""
+
+    def shown(value: Any) -> Any:
+        if not is_nested(value, expand_composites):
+            return _DOT
+        parts = [(key, shown(part)) for key, part in children(value)]
+        if isinstance(value, Mapping):
+            return dict(parts)
+        return tuple(part for _, part in parts) if isinstance(value, tuple) else [part for _, part in parts]
+
+    return str(shown(structure))
+
+
+class _Dot:
+    def __repr__(self) -> str:
+        return "."
+
+
+_DOT = _Dot()

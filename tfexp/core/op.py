@@ -88,6 +88,7 @@ class Op:
     shape_rule: Rule | None = None
     kernels: dict[str, Kernel] = field(default_factory=dict)
     bind_rule: Callable[[Any], Call | None] | None = None
+    library_rules: dict[str, Callable[[Any, Any], Call | None]] = field(default_factory=dict)
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         if _builder is None:
@@ -155,6 +156,15 @@ class Op:
         self.bind_rule = rule
         return rule
 
+    def bind_with(self, library: str) -> Callable[[Rule], Rule]:
+        """Attach `rule(library, node) -> Call | None` for sessions that asked for that library; None: it lacks the node."""
+
+        def attach(rule: Rule) -> Rule:
+            self.library_rules[library] = rule
+            return rule
+
+        return attach
+
     def gradient(self, rule: Rule) -> Rule:
         """Attach `rule(op, *output_gradients)`; returns one gradient (Tensor, IndexedSlices or None) per input."""
         register_gradient(self.name, rule)
@@ -167,6 +177,7 @@ class Op:
 
 
 _OPS: dict[str, Op] = {}
+_TEST_OPS: dict[str, Op] = {}
 _ON_FIRST_USE: dict[str, tuple[str, ...]] = {}  # op name -> the modules that define it and its gradient
 _DEFINED_IN: dict[str, str] = {}
 _GRADIENTS: dict[str, Rule | None] = {}
@@ -180,6 +191,13 @@ def define_op(signature: str, *, writes_refs: bool = True, on_variables: bool = 
         raise ValueError(f"Op {op.name} is already defined")
     _OPS[op.name] = op
     _DEFINED_IN[op.name] = _importing()
+    return op
+
+
+def define_test_op(signature: str) -> Op:
+    """Register an op that only tests are about: nodes of it can be made, but it is none of the library's (`all_ops`)."""
+    op = parse_signature(signature)
+    _TEST_OPS[op.name] = op
     return op
 
 
@@ -212,17 +230,19 @@ def modules_of(name: str) -> list[str]:
 
 def get_op(name: str) -> Op:
     """The op of that name; KeyError when tfexp does not have it."""
-    _load(name)
-    return _OPS[name]
+    op = find_op(name)
+    if op is None:
+        raise KeyError(name)
+    return op
 
 
 def find_op(name: str) -> Op | None:
     _load(name)
-    return _OPS.get(name)
+    return _OPS.get(name) or _TEST_OPS.get(name)
 
 
 def all_ops() -> dict[str, Op]:
-    """Every registered op by name (a copy)."""
+    """Every op of the library by name (a copy)."""
     for name in list(_ON_FIRST_USE):
         _load(name)
     return dict(_OPS)

@@ -1,84 +1,201 @@
-"""Structures taken apart down to the leaves of a shallower one. Source: `tensorflow.python.util.nest`, TF 1.15."""
+"""Structures by their paths, and taken apart down to the leaves of a shallower one.
+
+Source: `tensorflow.python.util.nest`, TF 1.15.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tfexp.core.nest import is_nested, pack_sequence_as
+from tfexp.core.nest import assert_same_structure, children, flatten, is_nested, like, pack_sequence_as, same_kind
 
 is_sequence = is_nested
 
+STRUCTURES_HAVE_MISMATCHING_LENGTHS = (
+    "The two structures don't have the same sequence length. Input structure has length {input_length}, while shallow "
+    "structure has length {shallow_length}."
+)
+STRUCTURES_HAVE_MISMATCHING_TYPES = (
+    "The two structures don't have the same sequence type. Input structure has type {input_type}, while shallow structure "
+    "has type {shallow_type}."
+)
+SHALLOW_TREE_HAS_INVALID_KEYS = (
+    "The shallow_tree's keys are not a subset of the input_tree's keys. The shallow_tree has the following keys that are "
+    "not in the input_tree: {}."
+)
+INPUT_TREE_SMALLER_THAN_SHALLOW_TREE = (
+    "The input_tree has fewer elements than the shallow_tree. Input structure has length {input_size}, while shallow "
+    "structure has length {shallow_size}."
+)
+IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ = (
+    "If shallow structure is a sequence, input must also be a sequence. Input has type: {}."
+)
 
-def _pairs(structure: Any) -> list[tuple[Any, Any]]:
-    """(key or index, element) in the order of leaves."""
-    if isinstance(structure, Mapping):
-        return [(key, structure[key]) for key in sorted(structure)]
-    return list(enumerate(structure))
+
+def is_sequence_or_composite(value: Any) -> bool:
+    """Whether it is a structure, or a value made of several tensors."""
+    return is_nested(value, expand_composites=True)
 
 
-def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> None:
+def _yield_value(iterable: Any) -> Iterator[Any]:
+    """The elements of a structure, in the order of leaves."""
+    return (child for _, child in children(iterable))
+
+
+# --- shallower structures ---------------------------------------------------------------------------------------------
+
+
+def assert_shallow_structure(
+    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
     """TypeError or ValueError unless `input_tree` has the nesting of `shallow_tree`, and perhaps more below."""
-    if not is_nested(shallow_tree):
+    if not is_nested(shallow_tree, expand_composites):
         return
-    if not is_nested(input_tree):
+    if not is_nested(input_tree, expand_composites):
+        raise TypeError(IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ.format(type(input_tree)))
+    if check_types and not same_kind(shallow_tree, input_tree):
         raise TypeError(
-            f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(input_tree)}."
+            STRUCTURES_HAVE_MISMATCHING_TYPES.format(input_type=type(input_tree), shallow_type=type(shallow_tree))
         )
-    if check_types and type(shallow_tree) is not type(input_tree):
-        raise TypeError(
-            "The two structures don't have the same sequence type. Input structure has type "
-            f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}."
-        )
-    if len(shallow_tree) != len(input_tree):
-        raise ValueError(
-            f"The two structures don't have the same sequence length. Input structure has length {len(input_tree)}, while "
-            f"shallow structure has length {len(shallow_tree)}."
-        )
-    for (key, shallow), (other, deep) in zip(_pairs(shallow_tree), _pairs(input_tree), strict=True):
-        if key != other:
-            raise ValueError(f"The two structures don't have the same keys. Missing: {key!r}, found {other!r}.")
-        assert_shallow_structure(shallow, deep, check_types)
+    shallow, deep = dict(children(shallow_tree)), dict(children(input_tree))
+    if len(shallow) != len(deep):
+        raise ValueError(STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(input_length=len(deep), shallow_length=len(shallow)))
+    if isinstance(shallow_tree, Mapping) and (unknown := set(shallow) - set(deep)):
+        raise ValueError(SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(unknown)))
+    for one, other in zip(shallow.values(), deep.values(), strict=True):
+        assert_shallow_structure(one, other, check_types, expand_composites)
 
 
-def _leaves_up_to(shallow: Any, deep: Any) -> Iterator[Any]:
-    if not is_nested(shallow):
-        yield deep
+def _pairs_up_to(
+    shallow: Any, deep: Any, expand_composites: bool = False, path: tuple[Any, ...] = ()
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """(path, what `deep` has there) for each leaf of `shallow`."""
+    if not is_nested(shallow, expand_composites):
+        yield path, deep
         return
-    for (_, one), (_, other) in zip(_pairs(shallow), _pairs(deep), strict=True):
-        yield from _leaves_up_to(one, other)
+    for (key, one), (_, other) in zip(children(shallow), children(deep), strict=True):
+        yield from _pairs_up_to(one, other, expand_composites, (*path, key))
 
 
-def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True) -> list[Any]:
+def flatten_with_tuple_paths_up_to(
+    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+) -> list[tuple[tuple[Any, ...], Any]]:
+    """(path, what `input_tree` has there) for each leaf of `shallow_tree`."""
+    assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites)
+    return list(_pairs_up_to(shallow_tree, input_tree, expand_composites))
+
+
+def flatten_up_to(
+    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+) -> list[Any]:
     """What `input_tree` has where `shallow_tree` has leaves."""
-    assert_shallow_structure(shallow_tree, input_tree, check_types)
-    return list(_leaves_up_to(shallow_tree, input_tree))
+    return [leaf for _, leaf in flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types, expand_composites)]
 
 
-def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, check_types: bool = True) -> Any:
+def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
     """`func` of what the inputs have where `shallow_tree` has leaves, in its structure. ValueError without inputs."""
+    return map_structure_with_tuple_paths_up_to(shallow_tree, lambda _, *leaves: func(*leaves), *inputs, **options)
+
+
+def map_structure_with_tuple_paths_up_to(
+    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, check_types: bool = True, expand_composites: bool = False
+) -> Any:
+    """As `map_structure_up_to`; `func` gets the leaf's path, a tuple, before what the inputs have there."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
-    flat = [flatten_up_to(shallow_tree, tree, check_types) for tree in inputs]
-    return pack_sequence_as(shallow_tree, [func(*values) for values in zip(*flat, strict=True)])
+    flat = [flatten_up_to(shallow_tree, tree, check_types, expand_composites) for tree in inputs]
+    results = [func(path, *leaves) for path, *leaves in zip(yield_flat_paths(shallow_tree), *flat, strict=True)]
+    return pack_sequence_as(shallow_tree, results, expand_composites)
 
 
-def yield_flat_paths(structure: Any) -> Iterator[tuple[Any, ...]]:
+def get_traverse_shallow_structure(
+    traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
+) -> Any:
+    """The shallow structure, of booleans, that `structure` is to be flattened up to.
+
+    `traverse_fn` says of a substructure whether to go into it: a bool, or one for each of its elements. TypeError for
+    anything else.
+    """
+    wanted = traverse_fn(structure)
+    if not is_nested(structure, expand_composites):
+        if not isinstance(wanted, bool):
+            raise TypeError(f"traverse_fn returned structure: {wanted} for non-structure: {structure}")
+        return wanted
+    elements = list(_yield_value(structure))
+    if isinstance(wanted, bool):
+        if not wanted:
+            return False
+        return like(structure, [get_traverse_shallow_structure(traverse_fn, one, expand_composites) for one in elements])
+    if not is_nested(wanted):
+        raise TypeError(f"traverse_fn returned a non-bool scalar: {wanted} for input: {structure}")
+    assert_shallow_structure(wanted, structure)
+    chosen = []
+    for choice, one in zip(_yield_value(wanted), elements, strict=True):
+        if not isinstance(choice, bool):
+            raise TypeError(f"traverse_fn didn't return a depth=1 structure of bools: {wanted} for input: {structure}")
+        chosen.append(choice and get_traverse_shallow_structure(traverse_fn, one, expand_composites))
+    return like(structure, chosen)
+
+
+# --- paths ------------------------------------------------------------------------------------------------------------
+
+
+def yield_flat_paths(structure: Any, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
     """For each leaf, the keys and indices on the way to it."""
-    if not is_nested(structure):
-        yield ()
-        return
-    for key, element in _pairs(structure):
-        for path in yield_flat_paths(element):
-            yield (key, *path)
+    return (path for path, _ in _pairs_up_to(structure, structure, expand_composites))
 
 
-def flatten_with_joined_string_paths(structure: Any, separator: str = "/") -> list[tuple[str, Any]]:
+def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[tuple[Any, ...], Any]]:
     """(path, leaf) for each leaf."""
-    return [(separator.join(map(str, path)), _at(structure, path)) for path in yield_flat_paths(structure)]
+    return list(_pairs_up_to(structure, structure, expand_composites))
 
 
-def _at(structure: Any, path: tuple[Any, ...]) -> Any:
-    for key in path:
-        structure = structure[key]
-    return structure
+def flatten_with_joined_string_paths(
+    structure: Any, separator: str = "/", expand_composites: bool = False
+) -> list[tuple[str, Any]]:
+    """(path as a text, leaf) for each leaf."""
+    return [(separator.join(map(str, path)), leaf) for path, leaf in flatten_with_tuple_paths(structure, expand_composites)]
+
+
+def map_structure_with_tuple_paths(func: Callable[..., Any], *structures: Any, **options: Any) -> Any:
+    """`func(path, *leaves)` for each leaf of structures of one shape, in that shape. Options: `check_types`, …"""
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structures:
+        raise ValueError("Must provide at least one structure")
+    for other in structures[1:]:
+        assert_same_structure(structures[0], other, **options)
+    return map_structure_with_tuple_paths_up_to(structures[0], func, *structures, **options)
+
+
+def map_structure_with_paths(func: Callable[..., Any], *structures: Any, **options: Any) -> Any:
+    """As `map_structure_with_tuple_paths`, with the path as a text: `a/0`."""
+    return map_structure_with_tuple_paths(
+        lambda path, *leaves: func("/".join(map(str, path)), *leaves), *structures, **options
+    )
+
+
+# --- dictionaries -----------------------------------------------------------------------------------------------------
+
+
+def flatten_dict_items(dictionary: Any) -> dict[Any, Any]:
+    """{leaf of a key: leaf of its value}; keys and values have one structure. TypeError and ValueError otherwise."""
+    if not isinstance(dictionary, Mapping):
+        raise TypeError("input must be a dictionary")
+    flat: dict[Any, Any] = {}
+    for key, value in dictionary.items():
+        pairs = [(key, value)]
+        if is_nested(key):
+            keys, values = flatten(key), flatten(value)
+            if len(keys) != len(values):
+                raise ValueError(
+                    f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
+                    f"Key: {keys}, value: {values}."
+                )
+            pairs = list(zip(keys, values, strict=True))
+        for one, leaf in pairs:
+            if one in flat:
+                raise ValueError(f"Could not flatten dictionary: this key is not unique: {one}")
+            flat[one] = leaf
+    return flat

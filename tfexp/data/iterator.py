@@ -13,8 +13,7 @@ from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.structure import Structured, as_values, components_of, flatten, spec_of
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.function_graph import FunctionGraph
-from tfexp.graph.graph import Graph
+from tfexp.graph.function_graph import ByValueGraph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import add_to_collection, colocate_with, executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -129,6 +128,13 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
         return Iterator(resource, initializer, dataset._element)
 
 
+_WHAT_TO_DO = (
+    ": A likely cause of this error is that the dataset for which you are calling `make_one_shot_iterator()` captures a "
+    "stateful object, such as a `tf.Variable` or `tf.lookup.StaticHashTable`, which is not supported. Use "
+    "`make_initializable_iterator()` instead."
+)
+
+
 def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
     """An iterator that goes through `dataset` once, with nothing to initialize.
 
@@ -137,42 +143,13 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
     if executing_eagerly():
         return EagerIterator(dataset)
     outer = get_default_graph()
-    graph = _ByValue(f"_make_dataset_{secrets.token_urlsafe(8)}", outer)
+    graph = ByValueGraph(f"_make_dataset_{secrets.token_urlsafe(8)}", outer, _WHAT_TO_DO)
     with graph.as_default():
         copy = graph.capture(dataset._variant_tensor)
     function, _ = finish_function(graph, [], [copy])
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.one_shot_iterator(dataset_factory=NameAttrList(name=function.name), **dataset._spec())
         return Iterator(resource, None, dataset._element)
-
-
-class _ByValue(FunctionGraph):
-    """A function that copies what it uses of the graph around it, so that it needs no arguments."""
-
-    def __init__(self, name: str, outer: Graph):
-        super().__init__(name, outer)
-        self._copies: dict[Operation, Operation] = {}
-
-    def capture(self, tensor: Tensor) -> Tensor:
-        if tensor.graph is self:
-            return tensor
-        return self._copy(tensor.op).outputs[tensor.value_index]
-
-    def _copy(self, op: Operation) -> Operation:
-        if op not in self._copies:
-            if op.type in ("Placeholder", "PlaceholderV2"):
-                raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
-            makes_dataset = any(t.dtype is dtypes.variant for t in op.outputs)
-            if op.op_def.is_stateful and not makes_dataset:
-                raise ValueError(
-                    f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.: A likely cause of this "
-                    "error is that the dataset for which you are calling `make_one_shot_iterator()` captures a stateful "
-                    "object, such as a `tf.Variable` or `tf.lookup.StaticHashTable`, which is not supported. Use "
-                    "`make_initializable_iterator()` instead."
-                )
-            inputs = [self._copy(t.op).outputs[t.value_index] for t in op.inputs]
-            self._copies[op] = self.create_op(op.type, inputs, op.attrs, name=op.name)
-        return self._copies[op]
 
 
 def get_output_types(dataset_or_iterator: Any) -> Any:

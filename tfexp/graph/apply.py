@@ -15,6 +15,7 @@ from tfexp.core import dtypes
 from tfexp.core.dispatch import composite_among
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Arg, Op, set_builder
+from tfexp.formats.tensor import to_array
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
 from tfexp.graph.operation import Operation
@@ -38,7 +39,7 @@ def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | 
         with contextlib.ExitStack() as stack:
             for tensor in call.ref_inputs:
                 stack.enter_context(graph.colocate_with(tensor.op))
-            node = graph.create_op(op.name, call.tensors, call.attrs, name=scope)
+            node = graph.add_node(op.name, call.tensors, call.attrs, name=scope)
     return results(node)
 
 
@@ -87,10 +88,10 @@ def _bind_arguments(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> di
                 raise TypeError(f"{op.name} got multiple values for input {key!r}")
             values[key] = value
         elif key not in op.attrs:
-            raise TypeError(f"{op.name} got an unexpected keyword argument {key!r}; it has {', '.join([*names, *op.attrs])}")
+            raise TypeError(f"{op.name} got unexpected keyword arguments: {key}; it has {', '.join([*names, *op.attrs])}")
     missing = [n for n in names if n not in values]
     if missing:
-        raise TypeError(f"{op.name} missing required inputs: {', '.join(missing)}")
+        raise TypeError(f"No argument for input {missing[0]}: {op.name} missing required inputs: {', '.join(missing)}")
     return values
 
 
@@ -204,17 +205,15 @@ class _CallBuilder:
             else:
                 tensors = convert_n_to_tensor(value, dtype=expected, name=arg.name, as_ref=arg.is_ref)
         except (TypeError, ValueError) as error:
-            types = [
-                dtypes.as_dtype(v.dtype).base_dtype.name if hasattr(v, "dtype") else "<NOT CONVERTIBLE TO TENSOR>"
-                for v in value
-            ]
-            prefix = f"Tensors in list passed to {arg.name!r} of {self.op.name!r} Op have types [{', '.join(types)}] that"
+            types = ", ".join(_own_type(v) for v in value)
+            prefix = f"Tensors in list passed to {arg.name!r} of {self.op.name!r} Op have types [{types}] that"
             if arg.dtype is not None:
                 raise TypeError(f"{prefix} do not match expected type {arg.dtype.name}. ({error})") from None
             if arg.type_attr in self.attrs:
                 source = self._inferred_from.get(arg.type_attr or "", arg.type_attr)
                 raise TypeError(
-                    f"{prefix} do not match type {self.attrs[arg.type_attr].name} inferred from earlier argument {source!r}."
+                    f"{prefix} do not match type {self.attrs[arg.type_attr].name} inferred from earlier arguments "
+                    f"({source!r})."
                 ) from None
             raise TypeError(f"{prefix} don't all match. ({error})") from None
         for tensor in tensors:
@@ -228,16 +227,34 @@ class _CallBuilder:
         key = arg.type_list_attr
         assert key is not None
         known = self.attrs.get(key)
-        if known is not None and len(known) != len(value):
-            raise ValueError(
-                f"List argument {arg.name!r} to {self.op.name!r} Op has {len(value)} elements, not {len(known)}"
+        tensors = self._of_types(arg, value, known)
+        found = [t.dtype.base_dtype for t in tensors]
+        if known is not None and found != known:
+            raise TypeError(
+                f"Input {arg.name!r} of {self.op.name!r} Op has type list of {_listed(found)} that does not match type list "
+                f"{_listed(known)} of argument {self._inferred_from[key]!r}."
             )
-        tensors = [
-            convert_to_tensor(v, dtype=known[i] if known else None, name=f"{arg.name}_{i}", as_ref=arg.is_ref)
-            for i, v in enumerate(value)
-        ]
-        self.attrs[key] = [t.dtype.base_dtype for t in tensors]
+        for dtype in found:
+            attr_codec.check_allowed(self.op.attrs[key], dtype, self.op.name, arg.name)
+        self.attrs[key] = found
+        self._inferred_from.setdefault(key, arg.name)
         self._append(arg, tensors)
+
+    def _of_types(self, arg: Arg, values: Any, wanted: Sequence[DType] | None) -> list[Tensor]:
+        """The values as tensors, of the wanted types as far as they can be."""
+        tensors = []
+        for i, value in enumerate(values):
+            dtype = wanted[i] if wanted and i < len(wanted) else None
+            try:
+                tensor = convert_to_tensor(value, name=f"{arg.name}_{i}", preferred_dtype=dtype, as_ref=arg.is_ref)
+            except (TypeError, ValueError) as error:
+                types = ", ".join(_own_type(v) for v in values)
+                raise TypeError(
+                    f"Tensors in list passed to {arg.name!r} of {self.op.name!r} Op have types [{types}] that are invalid. "
+                    f"({error})"
+                ) from None
+            tensors.append(tensor)
+        return tensors
 
     def _append(self, arg: Arg, tensors: list[Tensor]) -> None:
         if arg.is_ref:
@@ -262,10 +279,24 @@ class _CallBuilder:
                 continue
             if value is None:
                 if not attr.has_default:
-                    raise TypeError(f"No argument for attr {attr.name!r} of {self.op.name!r} Op")
+                    raise TypeError(f"No argument for attr {attr.name} of {self.op.name!r} Op")
                 self.attrs[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
             else:
                 self.attrs[attr.name] = attr_codec.normalize(attr, value, self.op.name)
+
+
+def _own_type(value: Any) -> str:
+    """What a value is by itself."""
+    if hasattr(value, "dtype"):
+        return str(dtypes.as_dtype(value.dtype).base_dtype.name)
+    try:
+        return to_array(value)[1].name
+    except (TypeError, ValueError):
+        return "<NOT CONVERTIBLE TO TENSOR>"
+
+
+def _listed(types: Sequence[DType]) -> str:
+    return ", ".join(dtype.name for dtype in types)
 
 
 def convert_n_to_tensor_from(values: Any, dtype: DType, name: str) -> list[Tensor]:

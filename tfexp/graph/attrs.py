@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from tensorboard.compat.proto import attr_value_pb2, tensor_pb2
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
@@ -42,14 +43,14 @@ def normalize(attr: Attr, value: Any, op_name: str) -> Any:
             if not isinstance(value, (list, tuple)):
                 raise TypeError(f"Expected list for attr {attr.name}, obtained {type(value).__name__} instead.")
             kind = attr.kind[5:-1]
-            values = [_normalize_one(kind, v) for v in value]
+            values = [_normalize_one(kind, v, attr.name) for v in value]
             if attr.minimum is not None and len(values) < attr.minimum:
                 raise ValueError(
                     f"Attr {attr.name!r} of {op_name!r} Op passed list of length {len(values)} less than "
                     f"minimum {attr.minimum}."
                 )
         else:
-            kind, value = attr.kind, _normalize_one(attr.kind, value)
+            kind, value = attr.kind, _normalize_one(attr.kind, value, attr.name)
             if attr.minimum is not None and value < attr.minimum:
                 raise ValueError(f"Attr {attr.name!r} of {op_name!r} Op passed {value} less than minimum {attr.minimum}.")
             values = [value]
@@ -80,25 +81,33 @@ def check_allowed(attr: Attr, value: Any, op_name: str, parameter: str | None = 
     raise ValueError(f'Attr {attr.name!r} of {op_name!r} Op passed string {value!r} not in: "{choices}".')
 
 
-def _normalize_one(kind: str, value: Any) -> Any:
+def _normalize_one(kind: str, value: Any, name: str) -> Any:
     if kind == "type":
         return dtypes.as_dtype(value)
     if kind == "shape":
-        return as_shape(value)
+        try:
+            return as_shape(value)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"Error converting {value!r} (arg name = {name}) to a TensorShape: {error}") from None
+    wrong = TypeError(f"Expected {kind} for argument {name!r} not {value!r}.")
     if kind == "string":
         if not isinstance(value, (str, bytes)):
-            raise TypeError(f"Expected string, got {value!r} of type {type(value).__name__}")
+            raise wrong
         return as_text(value)
     if kind == "bool":
-        if not isinstance(value, (bool, int)) or isinstance(value, str):
-            raise TypeError(f"Expected bool, got {value!r} of type {type(value).__name__}")
+        if not isinstance(value, (bool, np.bool_)):
+            raise wrong
         return bool(value)
-    if kind == "int":
-        if isinstance(value, (str, bytes, float)) and not float(value).is_integer():
-            raise TypeError(f"Expected int, got {value!r} of type {type(value).__name__}")
-        return int(value)
-    if kind == "float":
-        return float(value)
+    if kind in ("int", "float"):
+        try:
+            number = float(value)
+            if kind == "float":
+                return number
+            if number.is_integer():
+                return int(value)
+        except (TypeError, ValueError):
+            pass
+        raise wrong
     if kind == "tensor":
         if not isinstance(value, tensor_pb2.TensorProto):
             raise TypeError(f"Expected TensorProto, got {type(value).__name__}")

@@ -40,7 +40,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if graph.is_eager and shape is None:
         return graph.value(*to_array(value, None if dtype is None else as_dtype(dtype)))
     proto = make_tensor_proto(value, dtype=dtype, shape=shape, verify_shape=verify_shape)
-    op = graph.create_op("Const", [], {"value": proto, "dtype": as_dtype(proto.dtype)}, name=name)
+    op = graph.add_node("Const", [], {"value": proto, "dtype": as_dtype(proto.dtype)}, name=name)
     return op.outputs[0]
 
 
@@ -166,7 +166,7 @@ def _pack(value: Any, dtype: DType | None, name: str) -> Tensor:
                     f"Cannot convert a list containing a tensor of dtype {tensor.dtype} to {dtype} (Tensor is: {tensor!r})"
                 )
         attrs = {"N": len(elements), "T": elements[0].dtype.base_dtype, "axis": 0}
-        return graph.create_op("Pack", elements, attrs, name=scope).outputs[0]
+        return graph.add_node("Pack", elements, attrs, name=scope).outputs[0]
 
 
 def _from_dimension(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:

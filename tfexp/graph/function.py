@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
@@ -37,8 +38,12 @@ def _keeps_state(op: Operation) -> bool:
 class Function:
     """A function of a graph's library: `inputs` and `outputs` are tensors of `body`.
 
-    `effects` are operations that a call runs even if no output needs them.
+    `effects` are operations that a call runs even if no output needs them. How a call is differentiated, where its body does
+    not say: `gradient_name` is the function of the library that computes it, `gradient_rule` a rule as ops have them.
     """
+
+    gradient_name: str | None = None
+    gradient_rule: Callable[..., Any] | None = None
 
     def __init__(
         self,
@@ -47,9 +52,11 @@ class Function:
         inputs: Sequence[Tensor],
         outputs: Sequence[Tensor],
         attrs: Mapping[str, AttrValue] | None = None,
+        output_names: Sequence[str] = (),
     ):
         self.name = name
         self.attrs = dict(attrs or {})
+        self._output_names = list(output_names)
         self._body: tuple[Graph, list[Tensor], list[Tensor]] | None = body, list(inputs), list(outputs)
         self._definition: function_pb2.FunctionDef | None = None
         self._library: dict[str, Function] = body._functions
@@ -62,6 +69,7 @@ class Function:
         function.name = definition.signature.name
         function.attrs = dict(definition.attr)
         function._body, function._definition, function._library = None, definition, library
+        function._output_names = [arg.name for arg in definition.signature.output_arg]
         function._instances = {}
         return function
 
@@ -132,22 +140,14 @@ class Function:
     @property
     def signature(self) -> Op:
         """What a node whose type is this function's name looks like."""
-        if self._body is not None:
-            types = [t.dtype for t in self.inputs], [t.dtype for t in self.outputs]
-            names = [t.op.name for t in self.inputs], [f"output_{i}" for i in range(len(self.outputs))]
-            inputs, outputs = (
-                tuple(Arg(name, dtype=dtype) for name, dtype in zip(*pair, strict=True))
-                for pair in zip(names, types, strict=True)
-            )
-        else:
-            declared = self.definition.signature
-            inputs, outputs = (tuple(map(_arg, args)) for args in (declared.input_arg, declared.output_arg))
+        declared = self.definition.signature
+        inputs, outputs = (tuple(map(_arg, args)) for args in (declared.input_arg, declared.output_arg))
         return Op(
             name=self.name,
             inputs=inputs,
             outputs=outputs,
             attrs={},
-            is_stateful=self.definition.signature.is_stateful,
+            is_stateful=declared.is_stateful,
             is_commutative=False,
             is_aggregate=False,
             allows_uninitialized_input=False,
@@ -278,9 +278,10 @@ def _define(function: Function) -> function_pb2.FunctionDef:
         del node.input[:]
         node.input.extend(value_name(t) for t in op.inputs)
         node.input.extend(f"^{c.name}" for c in op.control_inputs if c not in arguments)
-    taken: set[str] = set()
-    for tensor in function.outputs:
-        name = _fresh(tensor.op.name.rpartition("/")[2].lower(), taken)
+    taken = {arg.name for arg in signature.input_arg}
+    names = function._output_names or [tensor.op.name.rpartition("/")[2].lower() for tensor in function.outputs]
+    for tensor, wanted in zip(function.outputs, names, strict=True):
+        name = _fresh(wanted, taken)
         signature.output_arg.add(name=name, type=tensor.dtype.as_datatype_enum)
         definition.ret[name] = value_name(tensor)
     for op in function.effects:

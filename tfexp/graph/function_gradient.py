@@ -10,6 +10,8 @@ from tfexp.graph.gradients import gradients
 
 def gradient_of(function: Function) -> Function:
     """The function of `function`'s inputs and its outputs' gradients that gives its inputs' gradients (zeros for None)."""
+    if function.gradient_name is not None:
+        return function._library[function.gradient_name]
     # A body of its own: the nodes of the gradient are not for those that only call the function.
     forward = Function.from_definition(function.definition, function._library)
     with forward.body.as_default():

@@ -1,4 +1,4 @@
-"""`FunctionGraph`: the graph of a function while it is built, which captures what it uses of the graphs around it."""
+"""The graph of a function while it is built, and what it does about tensors of the graphs around it: hand over, or copy."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FunctionGraph(Graph):
         """A new argument."""
         with self.as_default(), self._at_the_root():
             attrs = {"dtype": dtype, "shape": TensorShape(shape)}
-            return self.create_op("Placeholder", [], attrs, name=name).outputs[0]
+            return self.add_node("Placeholder", [], attrs, name=name).outputs[0]
 
     @contextlib.contextmanager
     def _at_the_root(self) -> Iterator[None]:
@@ -84,10 +84,40 @@ class FunctionGraph(Graph):
                 return
         raise ValueError(f"{tensor} must be from the function {self.name!r} or from a graph around it")
 
-    def create_op(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
-        return super().create_op(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
+    def add_node(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
+        return super().add_node(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
 
     def outer_captures(self) -> list[Tensor]:
         """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""
         inner = isinstance(self.outer, FunctionGraph)
         return [self.outer.capture(t) if inner else t for t in self.captured]  # type: ignore[attr-defined]
+
+
+class ByValueGraph(FunctionGraph):
+    """A function that copies what it uses of the graph around it, so that it needs no arguments.
+
+    `what_to_do` follows the message about what has a state and cannot be copied.
+    """
+
+    def __init__(self, name: str, outer: Graph, what_to_do: str = ""):
+        super().__init__(name, outer)
+        self._what_to_do = what_to_do
+        self._copies: dict[Operation, Operation] = {}
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        if tensor.graph is self:
+            return tensor
+        return self._copy(tensor.op).outputs[tensor.value_index]
+
+    def _copy(self, op: Operation) -> Operation:
+        if op not in self._copies:
+            if op.type in ("Placeholder", "PlaceholderV2"):
+                raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+            makes_dataset = any(t.dtype is dtypes.variant for t in op.outputs)
+            if op.op_def.is_stateful and not makes_dataset:
+                raise ValueError(
+                    f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.{self._what_to_do}"
+                )
+            inputs = [self._copy(t.op).outputs[t.value_index] for t in op.inputs]
+            self._copies[op] = self.add_node(op.type, inputs, op.attrs, name=op.name)
+        return self._copies[op]

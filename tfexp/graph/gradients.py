@@ -11,6 +11,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import get_gradient, get_op
@@ -355,6 +357,9 @@ def gradient_function(op: Operation) -> Any:
     """The rule for `op`, None where gradients stop; LookupError, naming the op, when there is none."""
     if not op._inputs:
         return None
+    function = op.graph._functions.get(op.type)
+    if function is not None and "_gradient_op_type" not in op.attrs:
+        return function.gradient_rule or _symbolic_gradient
     try:
         return get_gradient(op.attrs.get("_gradient_op_type", op.type))
     except LookupError:
@@ -362,6 +367,12 @@ def gradient_function(op: Operation) -> Any:
             f"No gradient defined for operation {op.name!r} (op type: {op.type}), defined at {op.origin}. "
             "Use tf.stop_gradient or register one with tf.RegisterGradient."
         ) from None
+
+
+def _symbolic_gradient(op: Operation, *grads: Any) -> Any:
+    """The gradient of a call of a function by its name: a node that the planner finds the function's gradient for."""
+    function = NameAttrList(name=op.type, attr=op.node_def.attr)
+    return get_op("SymbolicGradient")([*op._inputs, *grads], Tout=[t.dtype for t in op._inputs], f=function)
 
 
 def _ones_like(y: Any, name: str) -> Tensor:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import graph_pb2, versions_pb2
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, find_op, output_types
@@ -22,6 +23,7 @@ from tfexp.graph.loop_nodes import check_input
 from tfexp.graph.operation import Operation
 from tfexp.graph.surroundings import Surroundings
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.typed_nodes import checked_inputs, native_attrs
 
 if TYPE_CHECKING:
     from tfexp.graph.function import Function
@@ -50,7 +52,7 @@ class Graph(Elements, Surroundings, Collections):
 
     # --- nodes -------------------------------------------------------------------------------------------------
 
-    def create_op(
+    def add_node(
         self,
         op_type: str,
         inputs: Sequence[Tensor],
@@ -103,6 +105,30 @@ class Graph(Elements, Surroundings, Collections):
             for dependencies in self._control_stack:
                 dependencies.seen.add(op)
         return op
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Any],
+        dtypes: Sequence[Any] | None = None,
+        input_types: Sequence[Any] | None = None,
+        name: str | None = None,
+        attrs: Mapping[str, AttrValue] | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Add a node of the op of that name; `attrs` are protos, as in a NodeDef.
+
+        Types of inputs and outputs follow from the op's signature: `dtypes`, `input_types` and `op_def` are accepted. Raises
+        ValueError for ops that are not registered and for attributes and inputs that do not fit, TypeError for an input
+        that is no tensor.
+        """
+        tensors = checked_inputs(inputs)
+        op = self._find_op(op_type)
+        if op is None:
+            raise ValueError(f"Op type not registered {op_type!r}: tfexp has no such op")
+        return self.add_node(op_type, tensors, native_attrs(op, tensors, attrs), name, compute_shapes=compute_shapes)
 
     def _find_op(self, op_type: str) -> Op | None:
         """The registered op of that name, or the signature of the library's function of that name."""
@@ -173,7 +199,7 @@ class Graph(Elements, Surroundings, Collections):
     def _last_id(self) -> int:
         return self._next_id - 1
 
-    # Whether `create_op` computes at once instead of adding a node (`runtime.eager`).
+    # Whether `add_node` computes at once instead of adding a node (`runtime.eager`).
     is_eager = False
 
     @property
@@ -196,6 +222,10 @@ class Graph(Elements, Surroundings, Collections):
     @property
     def graph_def_versions(self) -> versions_pb2.VersionDef:
         return versions_pb2.VersionDef(producer=PRODUCER_VERSION)
+
+    def _is_function(self, name: str) -> bool:
+        """Whether the library has a function of that name."""
+        return name in self._functions
 
     def get_operations(self) -> list[Operation]:
         return list(self._operations)
@@ -256,5 +286,8 @@ class Graph(Elements, Surroundings, Collections):
                 if add_shapes and op.outputs:
                     shapes = node.attr["_output_shapes"].list.shape
                     shapes.extend(t.get_shape().as_proto() for t in op.outputs)
-            graph_def.library.function.extend(function.definition for function in self._functions.values())
+            for name, function in self._functions.items():
+                graph_def.library.function.append(function.definition)
+                if function.gradient_name is not None:
+                    graph_def.library.gradient.add(function_name=name, gradient_func=function.gradient_name)
         return graph_def

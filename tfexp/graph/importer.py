@@ -213,7 +213,7 @@ class Importer:
             attrs["_class"] = [self._colocation(group) for group in attrs["_class"]]
         hints = attrs.pop("_output_shapes", None)
         with self.graph.control_dependencies(controls):
-            op = self.graph.create_op(node.op, inputs, attrs, name=self.names[node.name] + "/")
+            op = self.graph.add_node(node.op, inputs, attrs, name=self.names[node.name] + "/")
         for i, (owner, position, key) in enumerate(back_edges):
             if owner == node.name:
                 back_edges[i] = (op, position, key)
@@ -274,7 +274,9 @@ def _native_attrs(op: Op, node: node_def_pb2.NodeDef) -> dict[str, Any]:
     for key, declared in op.attrs.items():
         if key not in attrs:
             if not declared.has_default:
-                raise ValueError(f"graph_def is invalid at node {node.name!r}: missing attr {key!r} of Op {node.op}")
+                raise ValueError(
+                    f"graph_def is invalid at node {node.name!r}: NodeDef missing attr {key!r} from Op<name={node.op}>"
+                )
             attrs[key] = list(declared.default) if isinstance(declared.default, list) else declared.default
     try:
         _check_sizes(op, node, attrs)

@@ -23,7 +23,7 @@ _COLOCATION = "loc:@"
 
 
 class Operation:
-    """A node: op type, name, device, inputs, control inputs and attributes. Made by `Graph.create_op` only."""
+    """A node: op type, name, device, inputs, control inputs and attributes. Made by `Graph.add_node` only."""
 
     __slots__ = (
         "__dict__",

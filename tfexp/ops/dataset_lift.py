@@ -142,7 +142,7 @@ class _Lifting:
                 raise _NotLiftableError
             outputs = rule(self, op, inputs)
         else:
-            outputs = self.graph.create_op(op.type, [value.tensor for value in inputs], op.attrs, name=op.name).outputs
+            outputs = self.graph.add_node(op.type, [value.tensor for value in inputs], op.attrs, name=op.name).outputs
         self.values.update((old, _Lifted(new, many)) for old, new in zip(op.outputs, outputs, strict=True))
 
     def _guards(self, op: Operation) -> Guards:
@@ -185,11 +185,11 @@ class _Lifting:
     def node(self, op_type: str, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None = None) -> Tensor:
         declared = get_op(op_type).attrs
         given = {key: attr.default for key, attr in declared.items() if attr.has_default} | attrs
-        return self.graph.create_op(op_type, inputs, given, name=name).outputs[0]
+        return self.graph.add_node(op_type, inputs, given, name=name).outputs[0]
 
     def same(self, op: Operation, inputs: Sequence[Tensor], **attrs: Any) -> list[Tensor]:
         """The same node on these inputs, with these attributes changed."""
-        return self.graph.create_op(op.type, inputs, {**op.attrs, **attrs}, name=op.name).outputs
+        return self.graph.add_node(op.type, inputs, {**op.attrs, **attrs}, name=op.name).outputs
 
     def constant(self, value: Any, dtype: Any) -> Tensor:
         array = np.array(value, dtype.as_numpy_dtype)

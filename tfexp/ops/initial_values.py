@@ -91,7 +91,7 @@ class _Copies:
         # What has been read through a reference is a plain value now.
         op_type = "Switch" if op.type == "RefSwitch" else op.type
         dtypes = [t.dtype.base_dtype for t in op.outputs] if op_type != op.type else [t.dtype for t in op.outputs]
-        copied: Operation = op.graph.create_op(
+        copied: Operation = op.graph.add_node(
             op_type, inputs, dict(op.attrs), name=f"{op.name}_{self._name}/".replace(":", "_"), output_dtypes=dtypes
         )
         return copied

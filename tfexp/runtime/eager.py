@@ -53,7 +53,7 @@ class EagerContext(NodeContext):
 
 
 class EagerGraph(Graph):
-    """The default graph of eager execution: `create_op` computes."""
+    """The default graph of eager execution: `add_node` computes."""
 
     is_eager = True
 
@@ -65,7 +65,7 @@ class EagerGraph(Graph):
         self._scalars: dict[Any, Tensor] = {}
         self._op_seeds = random.Random()
 
-    def create_op(
+    def add_node(
         self,
         op_type: str,
         inputs: Sequence[Tensor],

@@ -1,6 +1,6 @@
 """The short way of an op call in eager execution: what does not depend on the values is remembered.
 
-For stateless ops of single tensors, all that `graph.apply` and `EagerGraph.create_op` find out (types, attributes, whether
+For stateless ops of single tensors, all that `graph.apply` and `EagerGraph.add_node` find out (types, attributes, whether
 the shapes fit, the callable to use) follows from the op, the attributes given, the inputs' dtypes and shapes, and the values
 of those inputs that the shape rule asks for (`Reshape`'s shape, `Sum`'s axes).
 """

@@ -14,6 +14,7 @@ import types
 from typing import Any
 
 from tfexp.core.op import all_ops, find_op
+from tfexp.stand_ins.generated_names import generated_name
 from tfexp.stand_ins.places import MESSAGES, OTHERS, PYTHON
 
 
@@ -24,6 +25,9 @@ class Stand(types.ModuleType):
         super().__init__(name, f"Stands for TensorFlow's {name}; its names come from {places}.")
         self.__path__: list[str] = []
         self._places = places.split()
+        for place in self._places:
+            if place.startswith("tfexp.stand_ins."):
+                _place(place.partition(":")[0])  # what was written for this module comes with it: it may register ops
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("__"):
@@ -85,11 +89,6 @@ def _place(name: str) -> Any:
 
 
 # --- the generated functions -------------------------------------------------------------------------------------------
-
-
-def generated_name(op: str) -> str:
-    """What TensorFlow calls the generated function of an op: `MatMul` is `mat_mul`, `FIFOQueueV2` `fifo_queue_v2`."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", op).lower()
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from typing import Any
 
 from experiments.benchmarks.measuring import OURS, load, microseconds, serve
 
-Programs = dict[str, Callable[[], Callable[[], object]]]
+Programs = dict[str, Callable[[], Callable[[], object] | None]]
 
 
 class _Configured:
@@ -32,7 +32,7 @@ def configured(names: Iterable[str], configure: Callable[[Any], Any]) -> Program
     tf = load(OURS)
     sessions = _Configured(tf, configure(tf))
 
-    def build(name: str) -> Callable[[], object]:
+    def build(name: str) -> Callable[[], object] | None:
         with tf.Graph().as_default():
             return PROGRAMS[name][0](sessions)
 
@@ -40,17 +40,16 @@ def configured(names: Iterable[str], configure: Callable[[Any], Any]) -> Program
 
 
 def answer_with(known: Programs, warm: int) -> None:
-    """Serve the microseconds of a step of what is asked for, after `warm` steps that do not count."""
-    steps: dict[str, Callable[[], object]] = {}
+    """Serve the microseconds of a step of what is asked for, after `warm` that do not count; None where there is none."""
+    steps: dict[str, Callable[[], object] | None] = {}
 
     def answer(request: dict[str, Any]) -> float | None:
         name = request["program"]
-        if name not in known:
-            return None
         if name not in steps:
-            steps[name] = known[name]()
-            for _ in range(warm):
-                steps[name]()
-        return microseconds(steps[name], request["seconds"])
+            step = steps[name] = known[name]() if name in known else None
+            for _ in range(warm if step else 0):
+                step()
+        step = steps[name]
+        return microseconds(step, request["seconds"]) if step else None
 
     serve(answer)

@@ -30,7 +30,7 @@ def work(engine: str) -> None:
 
 
 def programs_of(engine: str) -> Programs:
-    """name -> what builds it and gives what runs a step."""
+    """name -> what builds it and gives what runs a step; None where the engine lacks what it takes."""
     if engine == NUMPY:
         from experiments.benchmarks.step_speed import by_hand
 
@@ -43,7 +43,7 @@ def programs_of(engine: str) -> Programs:
 
     tf = load(engine)
 
-    def build(program: Callable[[Any], Callable[[], object]]) -> Callable[[], object]:
+    def build(program: Callable[[Any], Callable[[], object] | None]) -> Callable[[], object] | None:
         with tf.Graph().as_default():
             return program(tf)
 

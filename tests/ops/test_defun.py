@@ -1,0 +1,140 @@
+"""`Defun`: Python functions in the graph's library, called by nodes whose type is their name."""
+
+import pytest
+
+import tfexp as tf
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.ops.defun import Defun, get_extra_args, get_extra_inputs
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as session:
+        yield session
+
+
+def test_a_call_is_a_node_of_the_functions_name(session):
+    @Defun(tf.float32, tf.float32, func_name="PlusMinus", out_names=["plus", "minus"], noinline=True)
+    def plus_minus(a, b):
+        """Sum and difference."""
+        return a + b, b - a
+
+    plus, minus = plus_minus(2.0, 5.0, name="called")
+    assert (plus.op.name, plus.op.type) == ("called", "PlusMinus")
+    assert session.run([plus, minus]) == [7.0, 3.0]
+    (function,) = session.graph.as_graph_def().library.function
+    assert [arg.name for arg in function.signature.input_arg] == ["a", "b"]
+    assert [arg.name for arg in function.signature.output_arg] == ["plus", "minus"]
+    assert function.signature.description == "Sum and difference." and function.attr["_noinline"].b
+    assert session.graph._is_function("PlusMinus") and plus_minus.declared_input_types == (tf.float32, tf.float32)
+    with tf.Graph().as_default() as copy:
+        tf.import_graph_def(session.graph.as_graph_def(), name="")
+        with tf.Session() as other:
+            assert other.run(copy.get_tensor_by_name("called:1")) == 3.0
+
+
+def test_what_it_uses_of_the_graph_around_it_is_handed_over(session):
+    outside, weight = tf.constant(3.0, name="outside"), tf.Variable(5.0, name="weight")
+    extra = []
+
+    @Defun(tf.float32)
+    def scaled(x):
+        with tf.variable_scope("inner"):
+            offset = tf.get_variable("offset", [], initializer=tf.ones_initializer())
+        result = x * outside * weight + offset
+        extra.extend(zip(get_extra_inputs(), get_extra_args(), strict=True))
+        return result
+
+    y = scaled(2.0)
+    session.run(tf.global_variables_initializer())
+    assert session.run(y) == 31.0 and [v.op.name for v in tf.global_variables()] == ["weight", "inner/offset"]
+    assert [t.name for t in scaled.captured_inputs] == ["outside:0", "weight/read:0", "inner/offset/read:0"]
+    assert extra[0][0] is outside and extra[0][1].graph is not outside.graph and get_extra_inputs() == []
+    assert session.run(tf.gradients(y, [outside, weight])) == [10.0, 6.0]
+
+    @Defun(capture_by_value=True)
+    def copied():
+        return outside + 1.0
+
+    assert session.run(copied()) == 4.0 and copied.captured_inputs == []
+    with pytest.raises(ValueError, match=r"Cannot capture a stateful node \(name:weight, type:VariableV2\) by value"):
+        Defun(capture_by_value=True)(lambda: weight + 1.0)()
+
+
+def test_gradients_are_what_one_says(session):
+    @Defun(tf.float32, tf.float32)
+    def twice(x, dy):
+        return 2.0 * dy
+
+    @Defun(tf.float32, grad_func=twice)
+    def by_function(x):
+        return x * x
+
+    @Defun(tf.float32, python_grad_func=lambda op, dy: 7.0 * dy)
+    def by_rule(x):
+        return by_function(x) * x
+
+    x = tf.constant(3.0)
+    y, z = by_function(x), by_rule(x)
+    (dy,), (dz,) = tf.gradients(y, x), tf.gradients(z, x)
+    assert dy.op.type == "SymbolicGradient" and session.run([y, z, dy, dz]) == [9.0, 27.0, 2.0, 7.0]
+    (gradient,) = session.graph.as_graph_def().library.gradient
+    assert (gradient.function_name, gradient.gradient_func) == (by_function.name, twice.name)
+    with tf.Graph().as_default() as copy:
+        tf.import_graph_def(session.graph.as_graph_def(), name="")
+        with tf.Session() as other:
+            assert other.run(copy.get_tensor_by_name(dy.name)) == 2.0
+    with tf.Graph().as_default() as fresh, tf.Session() as other:  # what it calls comes along
+        assert other.run(by_rule(2.0)) == 8.0 and {by_function.name, twice.name} <= set(fresh._functions)
+
+
+def test_without_types_there_is_one_for_each(session):
+    @Defun()
+    def doubled(x):
+        return x + x
+
+    assert session.run([doubled(1.5), doubled(3), doubled(2.0)]) == [3.0, 6, 4.0]
+    assert len(session.graph._functions) == 2
+
+
+def test_effects_and_shapes(session):
+    @Defun(tf.float32, shape_func=lambda op: [[3, 4]])
+    def same(x):
+        return x
+
+    @Defun()
+    def effect():
+        tf.py_func(lambda: called.append(True), [], [])
+
+    called = []
+    assert same(tf.placeholder(tf.float32)).shape == [3, 4]
+    session.run(effect())
+    assert called == [True] and effect.stateful_ops == [("PyFunc", "PyFunc")]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Defun()(lambda: (None, None)).definition, ValueError, "can not return None"),
+        (lambda: Defun()(lambda a=1: a), ValueError, "are not supported"),
+        (lambda: Defun()(lambda **rest: rest), ValueError, "are not supported"),
+        (lambda: Defun(tf.float32)(lambda a, b: a), ValueError, "specified input types"),
+        (lambda: Defun(tf.float32, typo=1)(lambda a: a), ValueError, "Unknown keyword arguments: typo"),
+        (lambda: Defun(tf.float32)(lambda a: a)(), ValueError, "number of arguments: 1, received: 0"),
+        (lambda: Defun(tf.float32)(lambda a: a)(1), ValueError, "'a' passed int32 expected float32"),
+        (lambda: Defun(tf.float32)(lambda a: a)(1.0, typo=1), ValueError, "Unknown keyword arguments: typo"),
+        (
+            lambda: Defun(tf.float32, out_names="ab")(lambda a: a).name,
+            InvalidArgumentError,
+            "output names must be either empty",
+        ),
+        (lambda: _two(), InvalidArgumentError, "different function"),
+    ],
+)
+def test_refusals(session, make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def _two():
+    return [Defun(func_name="one")(body)() for body in (lambda: tf.constant(1), lambda: tf.constant(2))]

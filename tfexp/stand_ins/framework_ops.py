@@ -1,0 +1,158 @@
+"""What only tests and old libraries take from `tensorflow.python.framework.ops`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tensorboard.compat.proto import node_def_pb2
+
+from tfexp.core.errors import OpError
+from tfexp.graph import defaults
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor, convert_to_tensor_or_indexed_slices
+from tfexp.graph.eager_tensor import EagerTensor
+from tfexp.graph.function_graph import FunctionGraph
+from tfexp.graph.scopes import colocate_with, device, get_default_graph, name_scope
+from tfexp.graph.sparse_tensor import SparseTensor
+from tfexp.graph.tensor import Tensor
+
+__all__ = ["EagerTensor", "IndexedSlices"]
+
+name_scope_v1, device_v2 = name_scope, device
+
+
+def _colocate_with(op: Any, ignore_existing: bool = False) -> Any:
+    return colocate_with(op, ignore_existing)
+
+
+@contextlib.contextmanager
+def default_session(session: Any) -> Iterator[Any]:
+    """A block in which `session` is the default one."""
+    with defaults.session_stack.pushed(session):
+        yield session
+
+
+def name_from_scope_name(name: str) -> str:
+    """The name of an op that is called as its scope is: without the last slash."""
+    return name[:-1] if name.endswith("/") else name
+
+
+def inside_function() -> bool:
+    """Whether the default graph is that of a function."""
+    return isinstance(get_default_graph(), FunctionGraph)
+
+
+def dismantle_graph(graph: Any) -> None:
+    """Python's collector takes graphs as they are."""
+
+
+def tensor_id(tensor: Any) -> int:
+    """A number that tells the tensor from all others."""
+    return id(tensor)
+
+
+def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A value made of several tensors as it is, anything else as a tensor."""
+    if isinstance(value, (IndexedSlices, SparseTensor)):
+        return convert_to_tensor_or_indexed_slices(value, dtype, name) if isinstance(value, IndexedSlices) else value
+    return convert_to_tensor(value, dtype, name)
+
+
+def internal_convert_to_tensor_or_indexed_slices(
+    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Any:
+    if isinstance(value, IndexedSlices):
+        return convert_to_tensor_or_indexed_slices(value, dtype, name)
+    return convert_to_tensor(value, dtype, name, as_ref=as_ref)
+
+
+def raise_from_not_ok_status(error: OpError, name: str | None) -> None:
+    raise error
+
+
+# --- what counts as a tensor -------------------------------------------------------------------------------------------
+
+_LIKE_TENSORS: list[type] = [Tensor]
+
+
+def register_dense_tensor_like_type(tensor_type: Any) -> None:
+    """Say that a class, with `name` and `dtype` as properties, is as good as Tensor. TypeError without these."""
+    for field in ("name", "dtype"):
+        if not isinstance(getattr(tensor_type, field, None), property):
+            raise TypeError(f"Type {getattr(tensor_type, '__name__', tensor_type)} does not define a `{field}` property")
+    _LIKE_TENSORS.append(tensor_type)
+
+
+def is_dense_tensor_like(value: Any) -> bool:
+    return isinstance(value, tuple(_LIKE_TENSORS)) or hasattr(value, "_as_graph_element")
+
+
+# --- statistics of ops -------------------------------------------------------------------------------------------------
+
+
+class OpStats:
+    """So much of something, or None; the sum of two is so much of the same."""
+
+    def __init__(self, statistic_type: str, value: Any = None):
+        self.statistic_type = statistic_type
+        self.value = value
+
+    def __iadd__(self, other: OpStats) -> OpStats:
+        if other.statistic_type != self.statistic_type:
+            raise ValueError(f"Can't add an OpStat of type {self.statistic_type} to one of {other.statistic_type}.")
+        if self.value is None:
+            self.value = other.value
+        elif other.value is not None:
+            self.value += other.value
+        return self
+
+
+_STATISTICS: defaultdict[str, dict[str, Callable[..., OpStats]]] = defaultdict(dict)
+
+
+class RegisterStatistics:
+    """`@RegisterStatistics("MatMul", "flops")`: the function `(graph, node_def) -> OpStats` of an op. KeyError if taken."""
+
+    def __init__(self, op_type: str, statistic_type: str):
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string.")
+        if "," in op_type:
+            raise TypeError("op_type must not contain a comma.")
+        if not isinstance(statistic_type, str):
+            raise TypeError("statistic_type must be a string.")
+        if "," in statistic_type:
+            raise TypeError("statistic_type must not contain a comma.")
+        self._op_type, self._statistic_type = op_type, statistic_type
+
+    def __call__(self, function: Callable[..., OpStats]) -> Callable[..., OpStats]:
+        known = _STATISTICS[self._statistic_type]
+        if self._op_type in known:
+            raise KeyError(f"Registering two statistics with name '{self._op_type},{self._statistic_type}'!")
+        known[self._op_type] = function
+        return function
+
+
+def get_stats_for_node_def(graph: Any, node: Any, statistic_type: str) -> OpStats:
+    """What the function that is registered for the node's op says of it; an empty OpStats without one."""
+    function = _STATISTICS[statistic_type].get(node.op)
+    return OpStats(statistic_type) if function is None else function(graph, node)
+
+
+def _NodeDef(op_type: str, name: str, device: Any = None, attrs: Any = None) -> Any:
+    """A NodeDef without inputs."""
+    node = node_def_pb2.NodeDef(op=op_type, name=name, device=device if isinstance(device, str) else "")
+    for key, value in (attrs or {}).items():
+        node.attr[key].CopyFrom(value)
+    return node
+
+
+class RegisterShape:
+    """Accepted and without effect, as in TensorFlow 1.15: shapes are what the op's own rule says."""
+
+    def __init__(self, op_type: str):
+        self._op_type = op_type
+
+    def __call__(self, function: Any) -> Any:
+        return function

@@ -1,0 +1,120 @@
+"""`tensorflow.python.framework.meta_graph`: parts of graphs as MetaGraphs. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard.compat.proto import op_def_pb2
+
+from tfexp.core.op import find_op
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.scopes import get_default_graph
+from tfexp.train import meta_graph
+from tfexp.train.meta_graph import op_def, read_meta_graph
+
+
+def _variables_below(graph: Any, scope: str | None) -> dict[str, Any]:
+    """{name below the scope: variable} of the graph's global variables."""
+    prefix = f"{scope.rstrip('/')}/" if scope else ""
+    variables = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+    return {v.op.name.removeprefix(prefix): v for v in variables if v.op.name.startswith(prefix)}
+
+
+def export_scoped_meta_graph(
+    filename: str | None = None, graph: Any = None, export_scope: str | None = None, **options: Any
+) -> tuple[Any, dict[str, Any]]:
+    """(the MetaGraphDef of what is below a scope, {name: variable} of the variables there)."""
+    graph = graph or get_default_graph()
+    definition = meta_graph.export_meta_graph(filename, graph=graph, export_scope=export_scope, **options)
+    return definition, _variables_below(graph, export_scope)
+
+
+def import_scoped_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, **options: Any) -> dict[str, Any]:
+    """Add it to the graph; {name below `import_scope`: variable}."""
+    return import_scoped_meta_graph_with_return_elements(meta_graph_or_file, clear_devices, **options)[0]
+
+
+def import_scoped_meta_graph_with_return_elements(
+    meta_graph_or_file: Any,
+    clear_devices: bool = False,
+    graph: Any = None,
+    import_scope: str | None = None,
+    input_map: Any = None,
+    return_elements: Any = None,
+    **_: Any,
+) -> tuple[dict[str, Any], list[Any] | None]:
+    """The same, and the elements of that name."""
+    graph = graph or get_default_graph()
+    with graph.as_default():
+        definition = read_meta_graph(meta_graph_or_file)
+        scope = meta_graph.import_scoped_meta_graph(definition, clear_devices, import_scope, input_map=input_map or {})
+        prefix = f"{scope}/" if scope else ""
+        elements = None if return_elements is None else [graph.as_graph_element(prefix + name) for name in return_elements]
+        return _variables_below(graph, scope), elements
+
+
+def copy_scoped_meta_graph(from_scope: str, to_scope: str, from_graph: Any = None, to_graph: Any = None) -> dict[str, Any]:
+    """Copy what is below one scope to another; {name: variable} of the copies. ValueError for a scope onto itself."""
+    from_graph, to_graph = from_graph or get_default_graph(), to_graph or get_default_graph()
+    if from_graph is to_graph and from_scope == to_scope:
+        raise ValueError(
+            f"'from_scope' and 'to_scope' need to be different when performing copy in the same graph: {to_scope}"
+        )
+    definition, _ = export_scoped_meta_graph(graph=from_graph, export_scope=from_scope)
+    return import_scoped_meta_graph(definition, graph=to_graph, import_scope=to_scope)
+
+
+def create_meta_graph_def(
+    meta_info_def: Any = None,
+    graph_def: Any = None,
+    saver_def: Any = None,
+    collection_list: Any = None,
+    graph: Any = None,
+    export_scope: str | None = None,
+    **options: Any,
+) -> Any:
+    return meta_graph.export_meta_graph(
+        meta_info_def=meta_info_def,
+        graph_def=graph_def,
+        saver_def=saver_def,
+        collection_list=collection_list,
+        graph=graph,
+        export_scope=export_scope,
+        **options,
+    )
+
+
+def add_collection_def(definition: Any, key: str, graph: Any = None, export_scope: str | None = None) -> None:
+    """Add the graph's collection of that name."""
+    meta_graph._add_collection(definition, graph or get_default_graph(), key, export_scope)
+
+
+def ops_used_by_graph_def(graph_def: Any) -> list[str]:
+    """The names of the ops of its nodes and of those of the functions that they call."""
+    functions = {function.signature.name: function for function in graph_def.library.function}
+    used: set[str] = set()
+    pending = {node.op for node in graph_def.node}
+    while pending:
+        name = pending.pop()
+        used.add(name)
+        if name in functions:
+            pending |= {node.op for node in functions[name].node_def} - used
+    return sorted(used - functions.keys())
+
+
+def stripped_op_list_for_graph(graph_def: Any) -> Any:
+    """The OpDefs of the ops that it uses. ValueError for one that there is not."""
+    found = op_def_pb2.OpList()
+    for name in ops_used_by_graph_def(graph_def):
+        op = find_op(name)
+        if op is None:
+            raise ValueError(f"Op {name} is used by the graph, but is not registered")
+        found.op.append(op_def(op))
+    return found
+
+
+def strip_graph_default_valued_attrs(definition: Any) -> None:
+    """Take out the attributes that have their default values."""
+    for node in definition.graph_def.node:
+        meta_graph._strip_defaults(node)
+    definition.meta_info_def.stripped_default_attrs = True
