@@ -49,9 +49,9 @@ _CONFIG = {
     "cluster_def": "a session takes its cluster from the server that it connects to",
     "share_cluster_devices_in_session": "a session takes its cluster from the server that it connects to",
     "experimental": "nothing experimental of TensorFlow's is here",
+}
 _READ_REWRITERS = frozenset({placement.NAME, narrow.NAME, NUMBA})
 """The custom optimizers that are no such thing: they tell the placer of costs, what travels in fewer bits, what compiles."""
-"""The custom optimizers that are no such thing: they tell the placer of costs, and what travels in fewer bits."""
 _OF_REAL_GPUS = frozenset({"gpu_options.allow_growth"})
 _RUN = {
     "inter_op_thread_pool": _SHARED_THREADS,
