@@ -21,6 +21,7 @@ from tfexp.experiment.update import Async, Sync
 from tfexp.plan import narrow
 from tfexp.runtime.device_list import local_devices
 from tfexp.runtime.jit import can_compile, has_numba, with_numba
+from tfexp.runtime.libraries import lacks_onednn, with_onednn
 from tfexp.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 from tfexp.train.once_per_step import OncePerStep
 from tfexp.train.staleness import StaleGradients
@@ -324,6 +325,8 @@ def session_config(settings: Settings) -> tf.ConfigProto:
         raise SettingError("device.jit", "compiling by XLA needs JAX: pip install 'tfexp[xla]'")
     if settings.device.jit is Jit.numba and not has_numba():
         raise SettingError("device.jit", "compiling by Numba needs Numba: pip install 'tfexp[jit]'")
+    if settings.device.onednn and (lack := lacks_onednn()) is not None:
+        raise SettingError("device.onednn", lack)
     device, towers = settings.device, 0 if settings.cluster.tasks else settings.copies
     config = tf.ConfigProto(
         device_count={own_device(settings).device_type or "CPU": towers} if towers > 1 else None,
@@ -338,4 +341,6 @@ def session_config(settings: Settings) -> tf.ConfigProto:
         rewriter.parameter_map["dtype"].type = tf.as_dtype(settings.cluster.wire_dtype.value).as_datatype_enum
     if device.jit is Jit.numba:
         config = with_numba(config)
+    if device.onednn:
+        config = with_onednn(config)
     return placed_dynamically(config, device) if device.placement is Placer.dynamic else config

@@ -154,6 +154,7 @@ class Device(Section):
     soft_placement: bool = bounded(says="run an op on another device where the named one has no kernel for it")
     log_placement: bool = bounded(says="print where each node runs")
     jit: Jit = bounded(says="what compiles parts of each step: none, xla (the xla extra) or numba (the jit extra)")
+    onednn: bool = bounded(says="compute convolutions and large products by oneDNN: needs the onednn extra")
     placement: Placer = bounded(says="simple (all on device.name) or dynamic (where steps were measured to be fastest)")
     costs: str = bounded(says="with placement=dynamic: an earlier run's folder, or its step_stats.pb, to start from")
 

@@ -11,6 +11,7 @@ from tfexp.plan import narrow
 from tfexp.runtime import placement
 from tfexp.runtime.gpus import has_plugin
 from tfexp.runtime.jit import NUMBA
+from tfexp.runtime.libraries import ONEDNN
 
 _SHARED_THREADS = "the threads that run the heavy nodes of steps are the process's: none of them ever waits"
 _NO_GPU_MEMORY = "the GPUs of this process are virtual, and have the computer's memory"
@@ -50,8 +51,8 @@ _CONFIG = {
     "share_cluster_devices_in_session": "a session takes its cluster from the server that it connects to",
     "experimental": "nothing experimental of TensorFlow's is here",
 }
-_READ_REWRITERS = frozenset({placement.NAME, narrow.NAME, NUMBA})
-"""The custom optimizers that are no such thing: they tell the placer of costs, what travels in fewer bits, what compiles."""
+_READ_REWRITERS = frozenset({placement.NAME, narrow.NAME, NUMBA, ONEDNN})
+"""The custom optimizers that are no such thing: they tell of costs, of what travels in fewer bits, of what computes."""
 _OF_REAL_GPUS = frozenset({"gpu_options.allow_growth"})
 _RUN = {
     "inter_op_thread_pool": _SHARED_THREADS,
