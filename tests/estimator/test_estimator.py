@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lines import X, Y, line, model_fn, receiver, rows
 
 import tfexp as tf
-from lines import X, Y, line, model_fn, receiver, rows
 from tfexp.train.summary_writer import FileWriterCache
 
 
@@ -86,7 +86,7 @@ def test_hooks_and_listeners_are_told(tmp_path: Path) -> None:
             told.append("end")
 
     line(tmp_path, save_checkpoints_steps=2).train(rows(), hooks=[Hook()], steps=3, saving_listeners=[Listener()])
-    assert told == [0, 2, 3, "end"] or told == [0, 2, "end", 3]
+    assert told == [0, 2, 3, "end"]
     never = line(tmp_path, save_checkpoints_steps=None)
     with pytest.raises(ValueError, match="There should be a CheckpointSaverHook to use saving_listeners"):
         never.train(rows(), steps=1, saving_listeners=[Listener()])
@@ -142,7 +142,9 @@ def test_training_and_evaluation_can_be_exported_too(tmp_path: Path) -> None:
     model.train(rows(), steps=1)
 
     def supervised() -> Any:
-        made = tf.estimator.experimental.build_raw_supervised_input_receiver_fn({"x": tf.constant([1.0])}, tf.constant([1.0]))
+        made = tf.estimator.experimental.build_raw_supervised_input_receiver_fn(
+            {"x": tf.constant([1.0])}, tf.constant([1.0])
+        )
         return made()
 
     receivers = {"infer": receiver, "train": supervised, "eval": supervised}
