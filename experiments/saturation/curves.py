@@ -66,15 +66,15 @@ class Curve:
 
 
 def saturates_at(curve: Curve) -> float | None:
-    """The workers that a server's busiest part would be busy with all the time; None where it never comes so far.
+    """The workers that a server's busiest part would be busy with all the time.
+
+    None where it never comes so far, or had come before the first point.
 
     Below that, what a server has to do rises with the workers: it is read off the busiest point that is not FULL yet.
     """
-    if max(one.saturated for one in curve.reached) < FULL:
-        return None
     below = [(one.saturated, count) for count, one in zip(curve.workers, curve.reached, strict=True) if one.saturated < FULL]
-    if not below:
-        return 1.0
+    if len(below) in (0, len(curve.workers)):
+        return None
     busy, count = max(below)
     return count / busy
 

@@ -83,7 +83,7 @@ class Processes:
             gradients = sum(answer["steps"] for answer in answers)
             rate = sum(answer["steps"] / answer["seconds"] for answer in answers)
         else:
-            answers = self.ask_all(crew, what="train_together", steps=steps)
+            answers = self._train_together(crew, steps)
             gradients = steps * rule.needed(len(crew))
             rate = gradients / max(answer["seconds"] for answer in answers)
         by_servers, by_workers = self._computed() - before, sum(answer["computed"] for answer in answers)
@@ -91,10 +91,14 @@ class Processes:
         left = len(os.sched_getaffinity(0)) - others
         return Measured(rate, by_servers / gradients, by_workers / gradients, left)
 
+    def _train_together(self, crew: list[Worker], steps: int) -> list[Any]:
+        until = crew[0].ask(what="step")["step"] + steps  # one for all: some begin when others have made steps already
+        return self.ask_all(crew, what="train_together", until=until)
+
     def _steps_in(self, crew: list[Worker], seconds: float) -> int:
         """Synchronous steps that take about so long."""
         few = 3
-        answers = self.ask_all(crew, what="train_together", steps=few)
+        answers = self._train_together(crew, few)
         return max(few, int(seconds / max(answer["seconds"] for answer in answers) * few))
 
     def _computed(self) -> float:

@@ -64,11 +64,14 @@ class Trainer:
         """Steps by oneself, for so long."""
         return self._counted(lambda began, steps: time.perf_counter() - began < seconds)
 
-    def train_together(self, steps: int) -> dict[str, float]:
-        """So many steps with others: until the token that says so comes, whoever made the gradients."""
-        last = int(self._session.run(self._program.variables[-1])) + steps
+    def step(self) -> dict[str, int]:
+        """The step that the variables are of."""
+        return {"step": int(self._session.run(self._program.variables[-1]))}
+
+    def train_together(self, until: int) -> dict[str, float]:
+        """Steps with others, all to the same one: until the token that says so comes, whoever made the gradients."""
         self._reached = 0
-        return self._counted(lambda began, made: self._reached < last)
+        return self._counted(lambda began, made: self._reached < until)
 
     def _counted(self, goes_on: Callable[[float, int], bool]) -> dict[str, float]:
         session, train = self._session, self._program.train
@@ -145,7 +148,7 @@ def main(spec: str, job: str, index: int) -> None:
         "work_on_bytes": work_on_bytes,
     }
     if trainer is not None:
-        known |= {f.__name__: f for f in (trainer.build, trainer.end, trainer.train, trainer.train_together)}
+        known |= {f.__name__: f for f in (trainer.build, trainer.end, trainer.step, trainer.train, trainer.train_together)}
     serve(lambda request: known[request.pop("what")](**request))
     os._exit(0)  # what a worker waits for may never come
 

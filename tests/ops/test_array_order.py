@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import get_op
 
 ANY = ["float32", "int32", "string"]
 
@@ -149,3 +151,43 @@ def test_conjugate_is_only_for_complex_numbers() -> None:
     with tf.Graph().as_default():
         assert tf.transpose(tf.zeros([2, 3]), conjugate=True).op.type == "Transpose"
         assert tf.transpose(tf.zeros([2, 3], tf.complex64), conjugate=True).op.type == "ConjugateTranspose"
+
+
+RANDOM = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        RANDOM.integers(-128, 128, 211).astype(np.int8),
+        RANDOM.integers(0, 7, 211).astype(np.uint64) + np.uint64(2**64 - 9),
+        RANDOM.integers(-3, 3, 211) * 2**61,
+        RANDOM.integers(0, 5, 211) + np.int64(-(2**63)),
+        RANDOM.integers(0, 2, 211).astype(bool),
+        RANDOM.integers(0, 13, 211).astype(np.float16),
+        RANDOM.integers(0, 13, 211) * (1 + 2j),
+        RANDOM.integers(0, 13, 211).astype("S").astype(object),
+        np.zeros(0, np.int32),
+    ],
+    ids=["int8", "uint64", "far apart", "least int64", "bool", "half", "complex", "string", "none"],
+)
+def test_distinct_values_come_in_the_order_of_their_first_occurrence(x: np.ndarray) -> None:
+    values = list(dict.fromkeys(x.tolist()))
+    places = [values.index(one) for one in x.tolist()]
+    with tf.Graph().as_default(), tf.Session() as session:
+        y, idx, count = session.run(tf.unique_with_counts(tf.placeholder_with_default(x, x.shape)))
+    assert (y.tolist(), idx.tolist()) == (values, places)
+    assert count.tolist() == [places.count(i) for i in range(len(values))]
+    assert y.dtype == x.dtype
+
+
+@pytest.mark.parametrize("axis", [None, [0]], ids=["vector", "axis"])
+def test_nothing_equals_nan_and_the_first_zero_counts(axis: list[int] | None) -> None:
+    """As TensorFlow 2.21 has it."""
+    x = np.float32([np.nan, 1, np.nan, -0.0, 0.0, 1])
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = tf.unique_with_counts(x) if axis is None else get_op("UniqueWithCountsV2")(x, axis)
+        y, idx, count = session.run(made)
+    np.testing.assert_array_equal(y, [np.nan, 1, np.nan, 0])
+    assert np.signbit(y[3])
+    assert (idx.tolist(), count.tolist()) == ([0, 1, 2, 3, 3, 1], [1, 2, 1, 2])

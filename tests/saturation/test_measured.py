@@ -60,7 +60,7 @@ def test_a_worker_trains(rule: Rule) -> None:
     trainer = Trainer(cluster, 0)
     for name in ("first", "second"):  # which do not get in each other's way
         trainer.build(dataclasses.asdict(Model(2, 3, 5, 7)), dataclasses.asdict(rule), 1, 1, name)
-        answer = trainer.train(0.0) if rule.update == "async" else trainer.train_together(4)
+        answer = trainer.train(0.0) if rule.update == "async" else trainer.train_together(trainer.step()["step"] + 4)
         assert answer["steps"] == (0 if rule.update == "async" else 4)
         trainer.end()
     for one in (worker, server):

@@ -55,22 +55,24 @@ def test_synchronous_workers_wait_for_the_last_of_them() -> None:
 
 
 def test_what_takes_a_share_of_the_bytes_off_a_link_lets_as_many_more_workers_in() -> None:
-    busy = reached(ASYNC, 8, Costs(compute=COMPUTE))
+    costs = Costs(compute=CARRIED)  # so 3 workers saturate the server, and 4 with half of the bytes
+    busy = reached(ASYNC, 4, costs)
     assert busy.out == pytest.approx(1, rel=1e-3)
     for lighter in (
-        reached(ASYNC, 12, Costs(compute=COMPUTE), servers=2),
-        reached(ASYNC, 12, Costs(compute=COMPUTE), bits=16),
-        reached(ASYNC, 12, Costs(compute=COMPUTE), replace(NETWORK, bandwidth=2e9)),
+        reached(ASYNC, 6, costs, servers=2),
+        reached(ASYNC, 6, costs, bits=16),
+        reached(ASYNC, 6, costs, replace(NETWORK, bandwidth=2e9)),
     ):
         assert lighter.gradients == pytest.approx(2 * busy.gradients, rel=0.01)
-    sparse = reached(ASYNC, 8, Costs(compute=COMPUTE), model=replace(MODEL, sparse=True))
-    assert sparse.gradients == pytest.approx(8 / (COMPUTE + 2 * CARRIED / 100), rel=0.01)
+    sparse = reached(ASYNC, 4, costs, model=replace(MODEL, sparse=True))
+    assert sparse.gradients == pytest.approx(4 / (CARRIED + 2 * CARRIED / 100), rel=0.01)
 
 
 def test_tasks_of_one_machine_share_its_link_and_do_not_need_it_among_themselves() -> None:
     costs = Costs(compute=COMPUTE)
     together = reached(ASYNC, 2, costs, servers=2, layout=grouped(1, 4))
-    assert (together.gradients, together.out) == (pytest.approx(2 / COMPUTE, rel=1e-3), 0)
+    assert together.gradients == pytest.approx(2 / COMPUTE, rel=1e-3)
+    assert together.out == 0
     halves = reached(ASYNC, 2, costs, servers=2, layout=grouped(2, 4))
     # Half of the bytes stay; the other half is on the link of the own machine together with what the other one asks for.
     assert 2 / (COMPUTE + 2 * CARRIED) < halves.gradients < 2 / COMPUTE
@@ -87,7 +89,7 @@ def test_what_python_does_for_a_request_is_done_by_one_thread() -> None:
 def test_bytes_are_carried_by_all_cores() -> None:
     costs = Costs(carrying=1e-9)  # 1 ms for each message, at both of its ends
     one, two = (reached(ASYNC, 6, costs, Network(), layout=apart(cores)).gradients for cores in (1, 2))
-    assert (one, two) == (pytest.approx(1 / 2e-3, rel=0.01), pytest.approx(2 / 2e-3, rel=0.01))
+    assert [one, two] == pytest.approx([1 / 2e-3, 2 / 2e-3], rel=0.01)
 
 
 def test_tasks_of_one_machine_share_its_cores() -> None:

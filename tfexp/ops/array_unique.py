@@ -13,16 +13,64 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array, dims_text
 from tfexp.ops.shape_rules import with_rank
 
+_DENSE = 8
+"""Integers that span at most so many times their number have a table of all that they could be."""
 
-def _distinct(x: Array) -> tuple[Array, Array, Array]:
-    """Values in order of first occurrence, for each element the position of its value, and how often each occurs."""
+
+def _distinct(x: Array) -> tuple[Array, Array, int]:
+    """Values in order of first occurrence, for each element the position of its value, and how many values there are.
+
+    Each NaN is a value of its own, as nothing is equal to it.
+    """
     if np.ndim(x) != 1:
         raise ValueError("unique expects a 1D vector.")
-    sorted_values, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return sorted_values[order], place[inverse.reshape(-1)], counts[order]
+    x = np.asarray(x)
+    if not len(x):
+        return x, np.zeros(0, np.intp), 0
+    if x.dtype.kind == "O":
+        return _hashed(x)
+    group, first = _tabled(x) if _is_dense(x) else _sorted(x)
+    is_first = np.zeros(len(x), np.bool_)
+    is_first[first] = True
+    rank = np.cumsum(is_first)[first] - 1
+    return x[is_first], rank[group], len(first)
+
+
+def _hashed(x: Array) -> tuple[Array, Array, int]:
+    texts = x.tolist()
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    values = np.fromiter(places, object, len(places))
+    return values, np.fromiter(map(places.__getitem__, texts), np.intp, len(texts)), len(places)
+
+
+def _is_dense(x: Array) -> bool:
+    return x.dtype.kind in "iub" and int(x.max()) - int(x.min()) <= _DENSE * len(x)
+
+
+def _tabled(x: Array) -> tuple[Array, Array]:
+    """For each element the number of its group of equal ones, and where each group occurs first."""
+    # What is unsigned may not fit into a signed number before the least of them is taken off; what is signed, not after.
+    cell = (x - x.min()).astype(np.intp) if x.dtype.kind == "u" else x.astype(np.intp) - int(x.min())
+    first = np.full(int(cell.max()) + 1, -1, np.intp)
+    first[cell[::-1]] = np.arange(len(x))[::-1]  # the last that is written is the first of its kind
+    used = first >= 0
+    return (np.cumsum(used) - 1)[cell], first[used]
+
+
+def _sorted(x: Array) -> tuple[Array, Array]:
+    """The same, by sorting: not in a stable way, which takes several times as long."""
+    order = np.argsort(x)
+    ordered = x[order]
+    begins = np.ones(len(x), np.bool_)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    group = np.empty(len(x), np.intp)
+    group[order] = np.cumsum(begins) - 1
+    return group, np.minimum.reduceat(order, np.flatnonzero(begins))
+
+
+def _counts(positions: Array, number: int, out_idx: DType) -> Array:
+    """How often each of `number` values occurs."""
+    return np.bincount(positions, minlength=number).astype(out_idx.as_numpy_dtype)
 
 
 unique_op = define_op(
@@ -58,8 +106,8 @@ def _(x: InputShape) -> list[TensorShape]:
 
 @unique_with_counts_op.kernel("CPU")
 def _(ctx: Any, x: Array, *, out_idx: DType) -> list[Array]:
-    values, positions, counts = _distinct(x)
-    return [values, positions.astype(out_idx.as_numpy_dtype), counts.astype(out_idx.as_numpy_dtype)]
+    values, positions, number = _distinct(x)
+    return [values, positions.astype(out_idx.as_numpy_dtype), _counts(positions, number, out_idx)]
 
 
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
@@ -74,7 +122,7 @@ unique_with_counts_v2_op = define_op(
 ).not_differentiable()
 
 
-def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, Array]:
+def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, int]:
     """As `_distinct`, of the slices along an axis: `axis` holds its number, or nothing, for a vector."""
     if np.ndim(axis) != 1 or np.size(axis) > 1:
         raise ValueError(f"axis expects a 1D vector of at most one number, not one of shape {dims_text(np.shape(axis))}.")
@@ -88,12 +136,11 @@ def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, Array]:
     # Each slice is one value: its number among the slices' sorted forms, column by column.
     keys = np.zeros(len(rows), np.intp)
     for column in flat.T:
-        places = np.unique(column, return_inverse=True)[1].reshape(-1)
-        keys = np.unique(keys * len(rows) + places, return_inverse=True)[1].reshape(-1)
-    _, positions, counts = _distinct(keys)
-    first = np.zeros(len(counts), np.intp)
+        keys = _distinct(keys * len(rows) + _distinct(column)[1])[1]
+    _, positions, number = _distinct(keys)
+    first = np.zeros(number, np.intp)
     first[positions[::-1]] = np.arange(len(rows))[::-1]
-    return np.moveaxis(rows[first], 0, along), positions, counts
+    return np.moveaxis(rows[first], 0, along), positions, number
 
 
 def _shape_along(x: InputShape, axis: InputShape) -> TensorShape:
@@ -124,5 +171,5 @@ def _(ctx: Any, x: Array, axis: Array, *, out_idx: DType) -> list[Array]:
 
 @unique_with_counts_v2_op.kernel("CPU")
 def _(ctx: Any, x: Array, axis: Array, *, out_idx: DType) -> list[Array]:
-    values, positions, counts = _distinct_slices(x, axis)
-    return [values, positions.astype(out_idx.as_numpy_dtype), counts.astype(out_idx.as_numpy_dtype)]
+    values, positions, number = _distinct_slices(x, axis)
+    return [values, positions.astype(out_idx.as_numpy_dtype), _counts(positions, number, out_idx)]
