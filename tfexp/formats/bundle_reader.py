@@ -159,7 +159,11 @@ class BundleReader:
         )
         return text.encode()
 
-    def get_tensor(self, name: str, out: Array | None = None) -> Array:
+    def get_tensor(self, name: str) -> Any:
+        """The value of a tensor: an array, or the number or bytes themselves of one without dimensions. Raises as `read`."""
+        return self.read(name)[()]
+
+    def read(self, name: str, out: Array | None = None) -> Array:
         """The tensor, put together where it is partitioned; into `out` where given (of its dtype and shape).
 
         Raises NotFoundError where there is none of that name, InvalidArgumentError where `out` does not fit.

@@ -84,7 +84,7 @@ def _restore(reader: BundleReader, name: str, spec: str, dtype: Any) -> Any:
             f"tensor_name = {name}; expected dtype {_c_name(dtype)} does not equal original dtype {_c_name(stored)}",
         )
     if not spec:
-        return reader.get_tensor(name)
+        return reader.read(name)
     shape, part = parse_shape_and_slice(spec)
     if tuple(shape) != tuple(reader.shape(name)):
         raise InvalidArgumentError(

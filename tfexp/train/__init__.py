@@ -40,6 +40,8 @@ from tfexp.train.batching import maybe_shuffle_batch as maybe_shuffle_batch
 from tfexp.train.batching import maybe_shuffle_batch_join as maybe_shuffle_batch_join
 from tfexp.train.batching import shuffle_batch as shuffle_batch
 from tfexp.train.batching import shuffle_batch_join as shuffle_batch_join
+from tfexp.train.checkpoint import Checkpoint as Checkpoint
+from tfexp.train.checkpoint_manager import CheckpointManager as CheckpointManager
 from tfexp.train.checkpoint_utils import list_variables as list_variables
 from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
 from tfexp.train.checkpoint_utils import load_variable as load_variable
