@@ -10,7 +10,7 @@ from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectG
 from tfexp.core import dtypes
 from tfexp.core.errors import NotFoundError
 from tfexp.formats import checkpoint_state
-from tfexp.formats.bundle import BundleReader
+from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.graph.convert import constant
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.dependencies import group
@@ -129,7 +129,7 @@ class Checkpoint(Trackable):
         self._with_counter()
         if save_path is None:
             return InitializationOnlyStatus(self)
-        with BundleReader(os.fspath(save_path)) as reader:
+        with open_checkpoint(os.fspath(save_path)) as reader:
             keys = set(reader.get_variable_to_shape_map())
             text = reader.get_tensor(OBJECT_GRAPH_KEY) if OBJECT_GRAPH_KEY in keys else None
         status: LoadStatus
@@ -242,5 +242,5 @@ def is_object_based(path: str) -> bool:
     """Whether the checkpoint was written by structure. NotFoundError where there is none."""
     if not checkpoint_state.checkpoint_exists(path):
         raise NotFoundError(None, None, f"There is no checkpoint {path}")
-    with BundleReader(path) as reader:
+    with open_checkpoint(path) as reader:
         return OBJECT_GRAPH_KEY in reader.get_variable_to_shape_map()
