@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tfexp import data as data
     from tfexp import distributions as distributions
+    from tfexp import estimator as estimator
     from tfexp import feature_column as feature_column
     from tfexp import layers as layers
     from tfexp import metrics as metrics
@@ -206,8 +207,6 @@ if TYPE_CHECKING:
     from tfexp.ops.array_order import roll as roll
     from tfexp.ops.array_order import setdiff1d as setdiff1d
     from tfexp.ops.array_order import transpose as transpose
-    from tfexp.ops.array_order import unique as unique
-    from tfexp.ops.array_order import unique_with_counts as unique_with_counts
     from tfexp.ops.array_pad import pad as pad
     from tfexp.ops.array_partition import dynamic_partition as dynamic_partition
     from tfexp.ops.array_partition import dynamic_stitch as dynamic_stitch
@@ -220,6 +219,8 @@ if TYPE_CHECKING:
     from tfexp.ops.array_slice import strided_slice as strided_slice
     from tfexp.ops.array_split import split as split
     from tfexp.ops.array_tile import tile as tile
+    from tfexp.ops.array_unique import unique as unique
+    from tfexp.ops.array_unique import unique_with_counts as unique_with_counts
     from tfexp.ops.broadcast_shapes import broadcast_dynamic_shape as broadcast_dynamic_shape
     from tfexp.ops.broadcast_shapes import broadcast_static_shape as broadcast_static_shape
     from tfexp.ops.broadcast_shapes import meshgrid as meshgrid

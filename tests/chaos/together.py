@@ -16,8 +16,8 @@ import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 import tfexp as tf
+from experiments.saturation.strands import asleep, handing_over
 from tests.chaos.simulation import Outcome, Violation
-from tests.chaos.strands import asleep, handing_over
 from tests.chaos.world import PS, WORKERS, Faults, Host, World
 from tfexp.core import errors
 from tfexp.core.errors import OpError
@@ -82,7 +82,8 @@ class _Session:
             raise error
         return reply
 
-    def run(self, fetches: Any, feeds: dict[Any, Any] | None = None) -> Any:
+    def run(self, fetches: Any, feeds: dict[Any, Any] | None = None, options: Any = None) -> Any:
+        """Of the options there are deadlines, which do not come: there is no clock."""
         several = isinstance(fetches, list | tuple)
         elements = [self.graph.as_graph_element(fetch) for fetch in (fetches if several else [fetches])]
         tensors = [element for element in elements if isinstance(element, tf.Tensor)]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.chaos.strands import Strand
+from experiments.saturation.strands import Strand
 from tfexp.core.errors import OpError, UnavailableError
 from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m

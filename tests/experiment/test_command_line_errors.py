@@ -32,7 +32,7 @@ MESSAGES = {
     "cluster=9workers": "cluster (conf/cluster): there is no choice '9workers'; did you mean '2workers'? "
     "The choices are: 2ps3workers, 2workers, local, static",
     "device=cpus": "device (conf/device): there is no choice 'cpus'; did you mean 'cpu'? "
-    "The choices are: cpu, gpu, one_thread, xla",
+    "The choices are: cpu, gpu, numba, one_thread, onednn, xla",
     # stray signs
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",

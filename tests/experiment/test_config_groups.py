@@ -132,8 +132,10 @@ RECIPES: dict[str, dict[str, list[str]]] = {
     "device": {
         "cpu": ["device.intra_op_threads=1"],
         "one_thread": [],
+        "onednn": ["device.onednn=false"],
         "gpu": ["device.log_placement=false"],
-        "xla": ["device.jit=false"],
+        "xla": ["device.jit=none"],
+        "numba": ["device.jit=none"],
     },
     "cluster": {
         "local": [],

@@ -220,13 +220,31 @@ def test_what_cannot_be_is_refused() -> None:
         (lambda: rectangular.solve(drawn(3, 1)), NotImplementedError, "not be square"),
         (lambda: rectangular.determinant(), NotImplementedError, "not be square"),
         (lambda: rectangular.inverse(), ValueError, "non square"),
-        (lambda: rectangular.matmul(drawn(3, 7)), ValueError, "Dimensions are not compatible"),
-        (lambda: rectangular.matmul(rectangular), ValueError, "cannot be multiplied"),
-        (lambda: full(A).matmul(tf.ones([3, 1])), TypeError, "different dtype"),
+        (lambda: rectangular.matmul(drawn(3, 7)), ValueError, "Dimensions 5 and 3 are not compatible"),
+        (
+            lambda: rectangular.matmul(rectangular),
+            ValueError,
+            "Operators are incompatible. Expected `x` to have dimension 5 but got 3",
+        ),
+        (lambda: full(A).matmul(tf.ones([3, 1])), TypeError, "Expected argument to have dtype"),
         (lambda: L.LinearOperatorDiag([1.0], is_self_adjoint=False), ValueError, "always self adjoint"),
         (lambda: L.LinearOperatorZeros(3).solve(drawn(3, 1)), NotImplementedError, "singular"),
         (lambda: full(np.int32([[1]])), TypeError, "floating or complex"),
         (lambda: full(np.float32([1])), ValueError, "at least 2 dimensions"),
+        (lambda: L.LinearOperatorIdentity(2.0), TypeError, "num_rows must be integer"),
+        (lambda: L.LinearOperatorIdentity(2, batch_shape=3), ValueError, "batch_shape must be a 1-D Tensor"),
+        (lambda: L.LinearOperatorIdentity(2, is_square=False), ValueError, "always square"),
+        (lambda: L.LinearOperatorZeros(2, is_positive_definite=True), ValueError, "non-positive definite"),
+        (lambda: L.LinearOperatorZeros(2, 3), ValueError, r"num_rows\(2\) != num_columns\(3\)"),
+        (lambda: L.LinearOperatorZeros(2).assert_non_singular(), tf.errors.InvalidArgumentError, "always non-invertible"),
+        (lambda: L.LinearOperatorToeplitz([1.0], [1.0, 2.0]), ValueError, "mismatched dimensions"),
+        (lambda: L.LinearOperatorHouseholder([1.0], is_self_adjoint=False), ValueError, "always self adjoint"),
+        (lambda: L.LinearOperatorLowRankUpdate(full(A), drawn(2, 1)), ValueError, "Dimensions 3 and 2 are not compatible"),
+        (
+            lambda: L.LinearOperatorKronecker([L.LinearOperatorIdentity(2)] * 2, is_non_singular=False),
+            ValueError,
+            "The Kronecker product of non-singular operators is always non-singular",
+        ),
     ):
         with pytest.raises(error, match=text):
             call()
@@ -237,3 +255,45 @@ def test_gradients_pass_through_solve() -> None:
         diag = tf.constant(np.float64([2, 4]))
         slope = tf.gradients(L.LinearOperatorDiag(diag).solvevec(np.float64([1, 1])), diag)[0]
         np.testing.assert_allclose(session.run(slope), [-0.25, -0.0625])
+
+
+def test_products_of_simple_operators_are_simple() -> None:
+    diagonal, identity = L.LinearOperatorDiag([2.0, 3.0]), L.LinearOperatorIdentity(2)
+    scaled, zeros = L.LinearOperatorScaledIdentity(2, 5.0), L.LinearOperatorZeros(2)
+    lower = L.LinearOperatorLowerTriangular([[1.0, 0.0], [3.0, 4.0]])
+    blocks = L.LinearOperatorBlockDiag([diagonal, lower])
+    with tf.Session() as session:
+        for a, b, kind in (
+            (diagonal, diagonal, L.LinearOperatorDiag),
+            (diagonal, scaled, L.LinearOperatorDiag),
+            (scaled, scaled, L.LinearOperatorScaledIdentity),
+            (identity, lower, L.LinearOperatorLowerTriangular),
+            (lower, identity, L.LinearOperatorLowerTriangular),
+            (lower, diagonal, L.LinearOperatorLowerTriangular),
+            (diagonal, lower, L.LinearOperatorLowerTriangular),
+            (zeros, diagonal, L.LinearOperatorZeros),
+            (blocks, blocks, L.LinearOperatorBlockDiag),
+            (lower, lower, L.LinearOperatorComposition),
+        ):
+            product = a.matmul(b)
+            assert type(product) is kind
+            np.testing.assert_allclose(*session.run([product.to_dense(), tf.matmul(a.to_dense(), b.to_dense())]))
+
+
+def test_checks_in_runs() -> None:
+    size, dims = tf.placeholder(tf.int32), tf.placeholder(tf.int32)
+    checked = L.LinearOperatorIdentity(size, batch_shape=dims, assert_proper_shapes=True).to_dense()
+    with tf.Session() as session:
+        assert session.run(checked, {size: 2, dims: [3]}).shape == (3, 2, 2)
+        for number, batch, text in ((-2, [3], "must be non-negative"), ([2], [3], "0-D Tensor"), (2, 3, "1-D Tensor")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                session.run(checked, {size: number, dims: batch})
+        for assertion, text in (
+            (L.LinearOperatorScaledIdentity(2, 0.0).assert_non_singular, "was singular"),
+            (L.LinearOperatorScaledIdentity(2, -1.0).assert_positive_definite, "not positive definite"),
+            (L.LinearOperatorScaledIdentity(2, 1j).assert_self_adjoint, "not self-adjoint"),
+            (L.LinearOperatorCirculant(np.complex64([1, 2, 5])).assert_hermitian_spectrum, "was not Hermitian"),
+        ):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                session.run(assertion())
+        session.run(L.LinearOperatorCirculant(np.complex64([1, 2j, -2j])).assert_hermitian_spectrum())

@@ -89,6 +89,29 @@ CASES = [
         errors=[Error([(2, 5), np.int32([1]), np.int32([3])], InvalidArgumentError, "axis 3 is out of range")],
     ),
     OpCase(
+        "UniqueV2",
+        [np.float32([[1, 0, 0], [1, 0, 0], [2, 0, 0]]), np.int64([0])],
+        [np.float32([[1, 0, 0], [2, 0, 0]]), np.int32([0, 0, 1])],
+        gradient=(),
+        errors=[
+            Error([(2,), np.int64([3])], InvalidArgumentError, "axis expects to be in the range [-1, 1), got 3"),
+            Error([(2,), np.int64([0, 1])], InvalidArgumentError, "axis expects a 1D vector of at most one number"),
+        ],
+    ),
+    OpCase(
+        "UniqueWithCountsV2",
+        [np.float32([[7, 3, 7, 3, 3], [5, 2, 5, 2, 1]]), np.int32([-1])],
+        [np.float32([[7, 3, 3], [5, 2, 1]]), np.int32([0, 1, 0, 1, 2]), np.int32([2, 2, 1])],
+        gradient=(),
+    ),
+    OpCase(
+        "UniqueWithCountsV2",
+        [np.float32([5, 2, 5]), np.int32([])],
+        [np.float32([5, 2]), np.int32([0, 1, 0]), np.int32([2, 1])],
+        gradient=(),
+        label="vector",
+    ),
+    OpCase(
         "Unique",
         [np.float32([5, 2, 5, 7, 2])],
         [np.float32([5, 2, 7]), np.int32([0, 1, 0, 2, 1])],

@@ -172,3 +172,19 @@ def test_checks_of_whole_graphs() -> None:
             session.run(everything, {x: [1, 0]})
         with pytest.raises(InvalidArgumentError, match="not finite : Tensor had NaN"):
             session.run(finite, {x: [1, np.nan]})
+
+
+def test_ranks_that_are_no_scalars_and_kinds_of_values() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, ranks = tf.placeholder(tf.int32), tf.placeholder(tf.int32)
+        node = tf.assert_rank(x, ranks)
+        session.run(node, {x: [1], ranks: 1})
+        with pytest.raises(InvalidArgumentError, match="Rank must be a scalar"):
+            session.run(node, {x: [1], ranks: [[1, 2]]})
+        sparse = tf.SparseTensor([[0]], [1], [1])
+        with pytest.raises(TypeError, match=r"fail\.  tensor must be of type tf.float32"):
+            tf.assert_type(sparse, tf.float32, message="fail")
+        with pytest.raises(TypeError, match='"proper"'):
+            tf.assert_proper_iterable(sparse)
+        with pytest.raises(TypeError, match="Expected x to be numeric"):
+            tf.is_non_decreasing(tf.constant(["a", "b"]))

@@ -155,12 +155,23 @@ def test_create_partitioned_variables() -> None:
     assert tf.create_partitioned_variables([6, 2], [1, 2], None, name="q", reuse=True) == q
 
 
-def test_a_variable_of_other_parts_is_refused() -> None:
+def test_a_variable_that_is_no_part_is_refused() -> None:
     a, b = tf.get_variable("a", [2]), tf.get_variable("b", [3])
-    with pytest.raises(ValueError, match="Variable a:0 is not a part of whole"):
+    with pytest.raises(ValueError, match="Variable a:0 cannot be a part of whole: it has no save_slice_info"):
         PartitionedVariable("whole", tf.TensorShape([5]), tf.float32, [a, b], [2])
     with pytest.raises(ValueError, match="may not be empty"):
         PartitionedVariable("whole", tf.TensorShape([5]), tf.float32, [], [2])
+
+
+def test_parts_that_were_made_by_hand() -> None:
+    parts = [tf.Variable([1.0 + i]) for i in range(2)]
+    for i, part in enumerate(parts):
+        part._set_save_slice_info(tf.Variable.SaveSliceInfo(parts[0].name, [2], [i], [1]))
+    whole = PartitionedVariable("whole", tf.TensorShape([2]), parts[0].dtype, parts, [2])
+    assigned = whole.assign_add(tf.constant([10.0, 20.0]))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(assigned) == [[11.0], [22.0]]
 
 
 def get(name: str, shape: Any = None, dtype: Any = None, reuse: Any = None, **settings: Any) -> Any:

@@ -340,3 +340,15 @@ def test_infinite_windows() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         values = session.run(tf.nn.max_pool(x, [1, 1, 2, 1], [1, 1, 2, 1], "SAME"))
     assert np.isnan(values[0, 0, 0, 0]) and values[0, 1, 0, 0] == -np.inf
+
+
+def test_an_infinite_gradient_reaches_the_largest_element_alone() -> None:
+    x = np.arange(30, dtype=np.float32).reshape(1, 5, 6, 1)
+    for size, stride in ((2, 2), (3, 2)):
+        y, laid = max_pool(x, (size, size), (stride, stride)), [1, stride, stride, 1]
+        grad = np.full_like(y, np.inf)
+        dx = tf.raw_ops.MaxPoolGrad(
+            orig_input=x, orig_output=y, grad=grad, ksize=[1, size, size, 1], strides=laid, padding="VALID"
+        )
+        with tf.Session() as session:
+            np.testing.assert_array_equal(session.run(dx), np.where(np.isin(x, y), np.inf, 0))

@@ -229,6 +229,16 @@ def test_scatter_rows(name: str, indices: Any, updates: Any, index_type: Any) ->
     np.testing.assert_array_equal(got, after)
 
 
+@pytest.mark.parametrize("most", [1, 2, 5, 8, 11])
+def test_rows_that_come_several_times_change_in_turn(most: int) -> None:
+    """To the bit: floating-point sums depend on the order. Index i comes up to `most` times, anywhere."""
+    random = np.random.default_rng(most)
+    indices = random.permutation(np.repeat(np.arange(13), 1 + np.arange(13) % most))
+    start, updates = (random.standard_normal([n, 3], np.float32) for n in (17, len(indices)))
+    _, after = run(start, lambda v: tf.scatter_sub(v, indices, updates))
+    np.testing.assert_array_equal(after, by_rows(lambda old, new: old - new, start, indices, updates))
+
+
 @pytest.mark.parametrize("dtype", NUMERIC, ids=lambda d: d.name)
 def test_scatter_add_types(dtype: Any) -> None:
     start, updates = filled(dtype, 3, 2), filled(dtype, 5, 2)

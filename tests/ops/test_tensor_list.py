@@ -10,6 +10,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core import errors
+from tfexp.stand_ins import list_ops
 
 op = tf.raw_ops
 
@@ -48,6 +49,11 @@ def item_at(index: int) -> Any:
     return op.TensorListGetItem(input_handle=from_rows([[1.0]]), index=index, element_shape=[1], element_dtype=tf.float32)
 
 
+def split(tensor: Any, lengths: Any) -> Any:
+    parts = op.TensorListSplit(tensor=tensor, element_shape=[-1], lengths=np.array(lengths, np.int64))
+    return op.TensorListLength(input_handle=parts)
+
+
 def empty(most: int = -1) -> Any:
     return op.EmptyTensorList(element_shape=[1], max_num_elements=most, element_dtype=tf.float32)
 
@@ -82,7 +88,7 @@ REFUSED = [
             element_shape=tf.constant(-1),
             element_dtype=tf.float32,
         ),
-        "not fully defined",
+        "non-fully-defined element_shape: <unknown>",
     ),
     (
         lambda: op.TensorListStack(
@@ -97,6 +103,27 @@ REFUSED = [
         ),
         "Unused values in tensor",
     ),
+    (lambda: split([1.0, 2.0], [1, 2]), r"Attempting to slice \[1, 3\] from tensor with length 2"),
+    (lambda: split([1.0], [-1, 2]), "Invalid value in lengths: -1"),
+    (lambda: split([1.0], [[1]]), r"Expected lengths to be a vector, received shape: \[1,1\]"),
+    (lambda: split(1.0, [1]), r"Tensor must be at least a vector, but saw shape: \[\]"),
+    (
+        lambda: op.TensorListLength(input_handle=op.TensorListSetItem(input_handle=from_rows([[1.0]]), index=3, item=[1.0])),
+        "Trying to modify element 3 in a list with 1 elements",
+    ),
+    (
+        lambda: op.TensorListLength(input_handle=op.TensorListPushBack(input_handle=empty(), tensor=[1.0, 2.0])),
+        r"Tried to append a tensor with incompatible shape to a list. Op element shape: \[2\] list shape: \[1\]",
+    ),
+    (
+        lambda: op.TensorListConcatV2(
+            input_handle=op.TensorListFromTensor(tensor=[1.0], element_shape=tf.constant([], tf.int32)),
+            element_shape=-1,
+            leading_dims=np.zeros(0, np.int64),
+            element_dtype=tf.float32,
+        )[0],
+        "found scalars instead",
+    ),
 ]
 
 
@@ -105,3 +132,31 @@ def test_refusals(session: tf.Session, build: Any, message: str) -> None:
     node = build()
     with pytest.raises(errors.InvalidArgumentError, match=message):
         session.run(node)
+
+
+def test_a_batch_of_lists(session: tf.Session) -> None:
+    lists = tf.stack([from_rows([[1.0], [2.0]]), empty()])
+    longer = op.TensorListPushBackBatch(input_handles=lists, tensor=[[5.0], [7.0]])
+    assert longer.shape == [2]
+    stacks = [
+        op.TensorListStack(input_handle=one, element_shape=[1], element_dtype=tf.float32) for one in tf.unstack(longer)
+    ]
+    assert [rows.ravel().tolist() for rows in session.run(stacks)] == [[1.0, 2.0, 5.0], [7.0]]
+    wrong = op.TensorListPushBackBatch(input_handles=tf.placeholder_with_default(lists, None), tensor=[[5.0]])
+    with pytest.raises(errors.InvalidArgumentError, match=r"Expected tensor.shape\[0\] == input_handles.size"):
+        session.run(wrong.op)
+
+
+def test_lists_of_shapes_that_are_not_known(session: tf.Session) -> None:
+    rows = list_ops.tensor_list_from_tensor([[1.0, 2.0], [3.0, 4.0]], element_shape=tf.TensorShape([None]))
+    assert session.run(list_ops.tensor_list_get_item(rows, 1, tf.float32)).tolist() == [3.0, 4.0]
+    longer = list_ops.tensor_list_set_item(rows, 3, [5.0], resize_if_index_out_of_bounds=True)
+    assert session.run(list_ops.tensor_list_pop_back(longer, tf.float32)[1]).tolist() == [5.0]
+    assert session.run(list_ops.tensor_list_concat(rows, tf.float32, element_shape=None)).tolist() == [1.0, 2.0, 3.0, 4.0]
+    placed = list_ops.tensor_list_scatter([5.0, 6.0], [2, 0], element_shape=[], num_elements=4)
+    assert session.run(list_ops.tensor_list_stack(placed, tf.float32, element_shape=[])).tolist() == [6.0, 0.0, 5.0, 0.0]
+    again = list_ops.tensor_list_scatter([7.0], [1], input_handle=placed)
+    assert session.run(list_ops.tensor_list_gather(again, [1, 0], tf.float32, [])).tolist() == [7.0, 6.0]
+    kept = list_ops.tensor_list_reserve(None, 2, tf.float32)
+    with pytest.raises(errors.InvalidArgumentError, match="only contains uninitialized tensors"):
+        session.run(list_ops.tensor_list_stack(kept, tf.float32))

@@ -443,7 +443,7 @@ ERRORS = [
     (
         lambda: tf.get_variable("n", [2], trainable=True, synchronization=tf.VariableSynchronization.ON_READ),
         ValueError,
-        "Variable n: synchronization=VariableSynchronization.ON_READ",
+        "VariableSynchronization.ON_READ only for non-trainable variables, but variable n",
     ),
     (lambda: enter(None), TypeError, "If default_name is None then name_or_scope is required"),
     (lambda: enter(3), TypeError, "name_or_scope must be a string or VariableScope"),

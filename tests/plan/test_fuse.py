@@ -11,6 +11,7 @@ import pytest
 import tfexp as tf
 from tfexp.core import workers
 from tfexp.plan import fuse
+from tfexp.plan.groups import FUSED
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_groups_compute_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
                 steps = [session.run((fetches, updates))[0] for _ in range(3)]
                 results.append([*steps, session.run(tf.global_variables())])
                 plan = session.explain((fetches, updates)).plan
-                grouped += sum(len(step.attrs["nodes"]) > 1 for step in plan.steps if step.op is fuse.FUSED)
+                grouped += sum(len(step.attrs["nodes"]) > 1 for step in plan.steps if step.op is FUSED)
         np.testing.assert_equal(results[1], results[0], err_msg=f"seed {seed}")
         np.testing.assert_equal(results[2], results[0], err_msg=f"seed {seed}, small pieces")
     assert grouped > 200, "the programs have groups"
@@ -102,7 +103,7 @@ def test_what_is_read_elsewhere_or_fetched_ends_a_group() -> None:
         second = tf.cos(first * 2.0, name="second")
         third = tf.exp(second + first, name="third")
         plan = session.explain([third, second], {x: np.ones((7, 3), np.float32)}).plan
-        groups = [step.attrs["nodes"] for step in plan.steps if step.op is fuse.FUSED]
+        groups = [step.attrs["nodes"] for step in plan.steps if step.op is FUSED]
     assert groups == [["Square", "first"], ["mul", "second"], ["add", "third"]]
 
 

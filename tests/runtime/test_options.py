@@ -93,6 +93,7 @@ READ = {
         "log_device_placement": "runtime/test_devices.py",
         "operation_timeout_in_ms": "runtime/test_flow.py",
         "isolate_session_state": "distributed/test_server.py",
+        "graph_options.enable_bfloat16_sendrecv": "distributed/test_wire_dtype.py",
     },
     "RunOptions": {
         "trace_level": "runtime/test_timeline.py",
@@ -151,6 +152,17 @@ def test_each_option_without_effect_is_told_once(caplog, path):
 def test_costs_for_the_placer_are_no_option_without_effect(caplog):
     with caplog.at_level(logging.WARNING, logger="tensorflow"):
         open_session(with_step_stats(tf.ConfigProto(placement_period=1), tf.RunMetadata().step_stats))
+    assert told(caplog) == []
+
+
+@pytest.mark.parametrize("dtype", [tf.bfloat16, tf.float16])
+def test_fewer_bits_on_the_wire_are_no_option_without_effect(caplog, dtype):
+    config = tf.ConfigProto()
+    config.graph_options.enable_bfloat16_sendrecv = True
+    rewriter = config.graph_options.rewrite_options.custom_optimizers.add(name="wire_dtype")
+    rewriter.parameter_map["dtype"].type = dtype.as_datatype_enum
+    with caplog.at_level(logging.WARNING, logger="tensorflow"):
+        open_session(config)
     assert told(caplog) == []
 
 

@@ -52,7 +52,7 @@ class Replica:
         self.begin()
 
     def begin(self):
-        self.joined = int(self.session.run(self.rule.begin_generation))
+        self.joined = self.rule.begin(self.session)
         self.coordinator = tf.train.Coordinator()
         runner = self.rule.get_chief_queue_runner()
         self.threads = runner.create_threads(self.session, self.coordinator, daemon=True, start=True)
@@ -236,6 +236,27 @@ def test_a_generation_ends_between_two_updates_also_while_others_train(replicas)
     np.testing.assert_allclose(weights(first), [-RATE * step] * 3)
     first.begin()
     assert first.hand_in(1.0) == (step + 1, 1)
+
+
+def test_two_clients_of_one_chief_may_begin_at_once(replicas):
+    first, second = replicas(2, 1)
+    first.lose_updates()
+    rounds = []
+    with tf.Session(first.session.sess_str, graph=first.session.graph) as other:
+
+        def begin(session):
+            rounds.extend(first.rule.begin(session, within=0.2) for _ in range(10))
+
+        threads = [threading.Thread(target=begin, args=[s], daemon=True) for s in (first.session, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+            assert not thread.is_alive()
+    assert len(set(rounds)) == 20, "none is begun by two"
+    first.begin()
+    second.join()
+    assert second.hand_in(2.0) == (1, 1)
 
 
 def test_an_update_that_was_cut_off_is_known(replicas):

@@ -1,6 +1,8 @@
 """`tf.compat`. `tf.compat.v1` is this library itself."""
 
 import tfexp as v1
+from tfexp.core.forward_compatibility import forward_compatibility_horizon as forward_compatibility_horizon
+from tfexp.core.forward_compatibility import forward_compatible as forward_compatible
 from tfexp.core.gone import missing_from
 from tfexp.core.shape import dimension_at_index as dimension_at_index
 from tfexp.core.shape import dimension_value as dimension_value

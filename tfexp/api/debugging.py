@@ -24,6 +24,7 @@ from tfexp.ops.check_compare import assert_type as assert_type
 from tfexp.ops.check_compare import is_non_decreasing as is_non_decreasing
 from tfexp.ops.check_compare import is_numeric_tensor as is_numeric_tensor
 from tfexp.ops.check_compare import is_strictly_increasing as is_strictly_increasing
+from tfexp.ops.check_shapes import assert_shapes as assert_shapes
 from tfexp.ops.check_types import assert_proper_iterable as assert_proper_iterable
 from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
 from tfexp.ops.elementwise_rounding import is_finite as is_finite

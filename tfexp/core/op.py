@@ -88,6 +88,7 @@ class Op:
     shape_rule: Rule | None = None
     kernels: dict[str, Kernel] = field(default_factory=dict)
     bind_rule: Callable[[Any], Call | None] | None = None
+    library_rules: dict[str, Callable[[Any, Any], Call | None]] = field(default_factory=dict)
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
         if _builder is None:
@@ -154,6 +155,15 @@ class Op:
         """Attach `rule(node) -> Call | None`: a direct callable for one node of known dtypes and shapes."""
         self.bind_rule = rule
         return rule
+
+    def bind_with(self, library: str) -> Callable[[Rule], Rule]:
+        """Attach `rule(library, node) -> Call | None` for sessions that asked for that library; None: it lacks the node."""
+
+        def attach(rule: Rule) -> Rule:
+            self.library_rules[library] = rule
+            return rule
+
+        return attach
 
     def gradient(self, rule: Rule) -> Rule:
         """Attach `rule(op, *output_gradients)`; returns one gradient (Tensor, IndexedSlices or None) per input."""

@@ -96,9 +96,12 @@ class Pipes:
         self._lock = threading.Lock()
 
     def send(self, message: Message) -> None:
-        with self._lock:
-            self._sending.write(json.dumps(message).encode() + b"\n")
-            self._sending.flush()
+        try:
+            with self._lock:
+                self._sending.write(json.dumps(message).encode() + b"\n")
+                self._sending.flush()
+        except BrokenPipeError:
+            self.abandon()  # what it does here is for nobody any more, and no failure of its own
 
     def receive(self) -> Message:
         line = sys.stdin.buffer.readline()

@@ -22,13 +22,13 @@ from types import TracebackType
 from typing import Any
 
 from tfexp.distributed.cluster import ClusterSpec
-from tfexp.distributed.hosting import Hosting, Message, Say, TaskSpec
+from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, TaskSpec
 from tfexp.distributed.watchdog import Silent, Watchdog
 
 __all__ = ["DRIVER", "Gang", "Restarts", "Row", "TaskFailed"]
 
 DRIVER = ""
-"""Whose messages `wake` puts in."""
+"""Whose messages `wake` puts in, and the hosting when it is gone as a whole."""
 
 _REMIND_EVERY = 5.0
 # Seconds in which a task that is gone is noticed: whoever misses it first may be heard before.
@@ -193,6 +193,8 @@ class Gang:
         match message["kind"]:
             case "failed" | "exited":
                 return self._lost(name, message)
+            case "gone":
+                raise HostingError(message["why"])
             case "bound":
                 self._is_bound(name, message)
                 return None

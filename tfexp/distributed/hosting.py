@@ -9,7 +9,8 @@ from a task   `bound` (its port is found), `serving`, `alive` (every second), wh
 to a task     `begin`, `cluster` (all addresses), `moved` (all addresses, one of which is new), `stop` (end the work when it
               suits), whatever the work waits for, `exit`
 of a hosting  `log` (text for the task's log), `exited` (the process is gone; the last word until it is started again; with
-              `same_process` it is only the server that is gone, which is another one's)
+              `same_process` it is only the server that is gone, which is another one's); of no task, `gone`: what it runs
+              on is not there any more, with all of them
 """
 
 from __future__ import annotations

@@ -64,6 +64,7 @@ class RayHosting(Hosting):
             self._refuse_what_cannot_fit(tasks)
             self._place(tasks, say)
             self._begin(tasks, sink)
+            self._membership.watch(lambda: sink("", {"kind": "gone", "why": "Ray went away"}))
         except BaseException:
             self.close(0)
             raise
@@ -202,9 +203,8 @@ class RayHosting(Hosting):
                 reader.join(max(0.0, ends - time.monotonic()))
             for actor in self._actors.values():
                 ray.kill(actor, no_restart=True)
-            for reader in self._readers:  # one that begins a task adds the one that reads from it
-                reader.join()
-            if self._group is not None:
+            self._membership.wait_for(self._readers)  # one that begins a task adds the one that reads from it
+            if self._group is not None and self._membership.is_there():
                 ray.util.remove_placement_group(self._group)
             self._membership.leave()
         self._actors.clear()

@@ -13,7 +13,9 @@ import shutil
 import socket
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +23,17 @@ from tfexp.distributed.hosting import HostingError, Say
 
 __all__ = ["Membership", "amounts", "cause"]
 
-# Before Ray is imported: no usage reports, every line of a log, and no word about what GPUs a task without any sees.
+# Before Ray is imported: no usage reports, every line of a log, no word about what GPUs a task without any sees, and no new
+# Ray for threads that ask for something when theirs has gone.
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_ENABLE_AUTO_CONNECT": "0",
 }
+
+_LOOK_EVERY = 2.0
+"""Seconds between two looks at whether Ray is there."""
 
 
 class Membership:
@@ -43,6 +50,7 @@ class Membership:
         self._folder: str | None = None
         self._own = False
         self._ports: list[tuple[str, int]] = []
+        self._left = threading.Event()
 
     def join(self, say: Say) -> None:
         """Raises HostingError if that cannot be."""
@@ -78,7 +86,8 @@ class Membership:
             what = (
                 f"choose {self._other}"
                 if self._address == "local"
-                else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), or leave "
+                else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), set "
+                "RAY_AUTH_MODE=token if it asks for one (then RAY_AUTH_TOKEN, too, if it is another user's), or leave "
                 f"{self._section}.address=local for a Ray of its own"
             )
             raise HostingError(f"{self._section}.address={self._address}: {_first_line(error)}; {what}") from error
@@ -95,8 +104,26 @@ class Membership:
                 return False
         return True
 
+    def watch(self, gone: Callable[[], None]) -> None:
+        """Have `gone` called, by a thread, when Ray is not there any more before it was left."""
+
+        def look() -> None:
+            while not self._left.wait(_LOOK_EVERY):
+                if not self.is_there():
+                    gone()
+                    return
+
+        threading.Thread(target=look, name="tfexp-ray-watch", daemon=True).start()
+
+    def wait_for(self, threads: Iterable[threading.Thread]) -> None:
+        """Wait until these threads, which read what Ray brings, have ended; not if it does not bring anything any more."""
+        for thread in threads:
+            while thread.is_alive() and self.is_there():
+                thread.join(_LOOK_EVERY)
+
     def leave(self) -> None:
         """End a Ray of our own. May be repeated."""
+        self._left.set()
         if self._own:
             import ray
 
@@ -158,4 +185,4 @@ def cause(error: Any) -> str:
     said = detail if found else text
     with contextlib.suppress(ValueError):
         said = said[: said.index("Some common causes include")]
-    return said.strip()[:300] or type(error).__name__
+    return said.strip()[:300].rstrip(".") or type(error).__name__

@@ -51,7 +51,14 @@ class RayPool(Pool):
         self._capacity = Capacity(total.get("CPU", 0.0), total.get("GPU", 0.0))
         self._secure = {name: value for name, value in os.environ.items() if name.startswith("TFEXP_")}
         self._actor = _actor_class()
+        self._membership.watch(self._went_away)
         return self._capacity
+
+    def _went_away(self) -> None:
+        with self._lock:
+            told, self._gone = self._gone or self._closing, True
+        if not told:
+            self._sink("", {"kind": "gone", "why": "Ray went away"})
 
     def start(self, job: Job) -> None:
         if job.cpus + job.gang_cpus > self._capacity.cpus or job.gpus + job.gang_gpus > self._capacity.gpus:
@@ -113,8 +120,7 @@ class RayPool(Pool):
             why = cause(error)
             # We own the actors: if Ray believes that their owner died, it has lost this machine.
             if not self._closing and ("its owner has died" in why or not self._membership.is_there()):
-                self._gone = True
-                self._sink("", {"kind": "gone", "why": "Ray went away"})
+                self._went_away()
                 return
         with self._lock:
             job, worker.job = worker.job, None
@@ -142,8 +148,7 @@ class RayPool(Pool):
                     worker.job = None  # nobody asks any more
             for worker in workers:
                 ray.kill(worker.handle, no_restart=True)
-            for reader in self._readers:
-                reader.join()
+            self._membership.wait_for(self._readers)
         self._membership.leave()
         self._workers.clear()
         self._readers.clear()

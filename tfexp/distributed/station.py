@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
+import socket
 import sys
 import threading
 import traceback
@@ -81,10 +82,19 @@ def serve(link: Link) -> None:
     threading.Thread(target=listen, name="tfexp-station", daemon=True).start()
     while (message := inbox.get())["kind"] == "job":
         cpu.share_cores(max(1, int(cpu.cores() // max(message["cpus"], 1))))
-        with _printing_to(Path(message["log"])):
-            last = do(Work(**message["work"]), stations[message["name"]])
+        last: Message
+        try:
+            with _printing_to(Path(message["log"])):
+                last = do(Work(**message["work"]), stations[message["name"]])
+        except OSError as error:
+            last = {"kind": "failed", "error": type(error).__name__, "message": _unwritten(message["log"], error)}
         del stations[message["name"]]
         link.send({"job": message["name"], **last})
+
+
+def _unwritten(log: str, error: OSError) -> str:
+    elsewhere = "; its folder must be on storage that all machines have" if isinstance(error, FileNotFoundError) else ""
+    return f"{log} cannot be written on {socket.gethostname()}: {error.strerror}{elsewhere}"
 
 
 def _named(job: str, link: Link) -> Callable[[Message], None]:
@@ -94,8 +104,8 @@ def _named(job: str, link: Link) -> Callable[[Message], None]:
 @contextlib.contextmanager
 def _printing_to(log: Path) -> Iterator[None]:
     """Let the process's standard output and error, whoever writes them, go to the end of the file."""
-    before = [os.dup(1), os.dup(2)]
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    before = [os.dup(1), os.dup(2)]
     try:
         for number in (1, 2):
             os.dup2(descriptor, number)

@@ -16,11 +16,12 @@ from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
 from tfexp.experiment.placing import placed_dynamically
-from tfexp.experiment.schema import Balance, Placer, Settings, WireDtype
+from tfexp.experiment.schema import Balance, Jit, Placer, Settings, WireDtype
 from tfexp.experiment.update import Async, Sync
 from tfexp.plan import narrow
 from tfexp.runtime.device_list import local_devices
-from tfexp.runtime.jit import can_compile
+from tfexp.runtime.jit import can_compile, has_numba, with_numba
+from tfexp.runtime.libraries import lacks_onednn, with_onednn
 from tfexp.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 from tfexp.train.once_per_step import OncePerStep
 from tfexp.train.staleness import StaleGradients
@@ -320,8 +321,12 @@ def _summaries(objective: tf.Tensor) -> Any:
 
 def session_config(settings: Settings) -> tf.ConfigProto:
     """What the settings say to a session."""
-    if settings.device.jit and not can_compile():
-        raise SettingError("device.jit", "compiling needs JAX: pip install 'tfexp[xla]'")
+    if settings.device.jit is Jit.xla and not can_compile():
+        raise SettingError("device.jit", "compiling by XLA needs JAX: pip install 'tfexp[xla]'")
+    if settings.device.jit is Jit.numba and not has_numba():
+        raise SettingError("device.jit", "compiling by Numba needs Numba: pip install 'tfexp[jit]'")
+    if settings.device.onednn and (lack := lacks_onednn()) is not None:
+        raise SettingError("device.onednn", lack)
     device, towers = settings.device, 0 if settings.cluster.tasks else settings.copies
     config = tf.ConfigProto(
         device_count={own_device(settings).device_type or "CPU": towers} if towers > 1 else None,
@@ -329,9 +334,13 @@ def session_config(settings: Settings) -> tf.ConfigProto:
         inter_op_parallelism_threads=device.inter_op_threads,
         allow_soft_placement=device.soft_placement,
         log_device_placement=device.log_placement,
-        graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=int(device.jit))),
+        graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=int(device.jit is Jit.xla))),
     )
     if settings.cluster.wire_dtype is not WireDtype.float32:
         rewriter = config.graph_options.rewrite_options.custom_optimizers.add(name=narrow.NAME)
         rewriter.parameter_map["dtype"].type = tf.as_dtype(settings.cluster.wire_dtype.value).as_datatype_enum
+    if device.jit is Jit.numba:
+        config = with_numba(config)
+    if device.onednn:
+        config = with_onednn(config)
     return placed_dynamically(config, device) if device.placement is Placer.dynamic else config

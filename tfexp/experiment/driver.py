@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import queue
 import time
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import tfexp as tf
-from tfexp.distributed.gang import Gang, Restarts, TaskFailed
+from tfexp.distributed.gang import DRIVER, Gang, Restarts, TaskFailed
 from tfexp.distributed.hosting import Hosting as TaskHosting
 from tfexp.distributed.hosting import HostingError, Message, TaskSpec, Work
 from tfexp.experiment.checkpoints import last_checkpoint
@@ -29,10 +30,13 @@ from tfexp.experiment.resuming import begun, earlier_records, refuse_if_ended
 from tfexp.experiment.schema import Cluster, Hosting, Settings
 from tfexp.experiment.signals import StopRequest
 from tfexp.experiment.transfer import to_plain
+from tfexp.experiment.watching import Watch
 
 __all__ = ["look_back", "train"]
 
 _CHIEF = "worker:0"
+_LOOK_EVERY = 0.5
+"""Seconds between two looks at whether who follows the run asks for its end."""
 
 
 def look_back(folder: RunFolder, settings: Settings, dataset: Dataset, course: Course) -> int:
@@ -51,10 +55,10 @@ def look_back(folder: RunFolder, settings: Settings, dataset: Dataset, course: C
 
 
 def train(
-    folder: RunFolder, settings: Settings, dataset: Dataset, course: Course, begin: int | None
+    folder: RunFolder, settings: Settings, dataset: Dataset, course: Course, begin: int | None, watch: Watch
 ) -> tuple[dict[str, Any], list[Record]]:
     """Train on the cluster, from step `begin` (None: from the start) to the end; the result and the evaluations."""
-    return _Driver(folder, settings, dataset, course, begin).train()
+    return _Driver(folder, settings, dataset, course, begin, watch).train()
 
 
 def _say(text: str) -> None:
@@ -62,7 +66,12 @@ def _say(text: str) -> None:
 
 
 class _Driver:
-    def __init__(self, folder: RunFolder, settings: Settings, dataset: Dataset, course: Course, begin: int | None):
+    def __init__(
+        self, folder: RunFolder, settings: Settings, dataset: Dataset, course: Course, begin: int | None, watch: Watch
+    ):
+        self.watch = watch
+        self.verdict: str | None = None
+        """The status with which the watch has ended the run."""
         self.folder, self.settings, self.dataset, self.course, self.begin = folder, settings, dataset, course, begin
         self.cluster = settings.cluster
         in_graph = isinstance(settings.replication, InGraph)
@@ -102,7 +111,7 @@ class _Driver:
             except TaskFailed as error:
                 raise self._failed(error) from error
             except HostingError as error:
-                raise ExperimentError(str(error)) from error
+                raise ExperimentError(f"{error}{self._saved() if self.going else ''}") from error
             except Diverged as error:
                 raise diverged(error, self.folder, last_checkpoint(self.folder), self._rate()) from None
             except KeyboardInterrupt:
@@ -140,7 +149,7 @@ class _Driver:
         began, others = time.perf_counter(), set(self.workers) - {_CHIEF}
         with contextlib.ExitStack() as stack:
             while _CHIEF not in self.ended:
-                name, message = gang.next()
+                name, message = self._next(gang)
                 match message["kind"]:
                     case "signal":
                         _say("stopping: every worker ends its step, then everything is saved (Ctrl-C again to give up)")
@@ -164,6 +173,8 @@ class _Driver:
                         self._goes_on(name)
                         if message["step"] >= self.alone_until:
                             self._let_all_go(gang)
+                    case "evaluated":
+                        self._judge(gang, message["record"])
                     case "enough":
                         self._stop(gang)
                     case "ended":
@@ -174,6 +185,18 @@ class _Driver:
                     self.alone = True
                     gang.tell("alone", _CHIEF)
         return self.ended[_CHIEF], time.perf_counter() - began
+
+    def _next(self, gang: Gang) -> tuple[str, Message]:
+        """The next word of the gang, or of the watch if that asks for the end."""
+        while self.stopping or self.watch.signal() is None:
+            with contextlib.suppress(queue.Empty):
+                return gang.next(_LOOK_EVERY)
+        return DRIVER, {"kind": "signal"}
+
+    def _judge(self, gang: Gang, record: Record) -> None:
+        """Tell the chief whether the run goes on. What has ended it once does so again, if the chief is started again."""
+        self.verdict = self.verdict or self.watch.evaluated(record)
+        gang.tell("judged", _CHIEF, step=record["step"], status=self.verdict)
 
     def _stop(self, gang: Gang) -> None:
         self.stopping = True
@@ -257,9 +280,10 @@ class _Driver:
         self, done: Message, rows: list[dict[str, Any]], seconds: float, stop: StopRequest, restarted: dict[str, int]
     ) -> tuple[dict[str, Any], list[Record]]:
         if done["ended"] == "interrupted":
-            assert stop.signal is not None
+            asked = stop.signal or self.watch.signal()
+            assert asked is not None
             saved = str(self.folder.checkpoints / done["checkpoint"])
-            raise stopped(stop.signal, done["step"], self.course.total_steps, saved, self.folder.path)
+            raise stopped(asked, done["step"], self.course.total_steps, saved, self.folder.path)
         steps = done["step"] - (self.begin or 0)
         timing = {
             "steps": steps,
@@ -294,9 +318,12 @@ class _Driver:
         if printed:
             log = self.folder.logs / error.log.name
             lines += [f"the end of {log}:", *(f"  {line}" for line in printed)]
+        return ExperimentError("\n".join(lines) + self._saved())
+
+    def _saved(self) -> str:
+        """How to go on, below what ended the run."""
         saved = last_checkpoint(self.folder)
-        lines.append(f"saved in {saved}\n{go_on(self.folder.path)}" if saved else "nothing was saved yet")
-        return ExperimentError("\n".join(lines))
+        return f"\nsaved in {saved}\n{go_on(self.folder.path)}" if saved else "\nnothing was saved yet"
 
 
 def _hosting(cluster: Cluster, logs: Path) -> TaskHosting:

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import tfexp as tf
 from tfexp.distributed.hosted import Member
+from tfexp.distributed.hosting import Message
 from tfexp.experiment.build import Program
 from tfexp.experiment.checkpoints import Checkpoints
 from tfexp.experiment.inputs.input import Batches
@@ -45,7 +46,8 @@ def recovering(attempt: Callable[[], T]) -> T:
         except tf.errors.OpError as error:
             if not lost(error):
                 raise
-            print(f"a task was lost, going on in a new session: {error.message.splitlines()[0]}", flush=True)
+            why = " ".join(error.message.splitlines()[:2])  # the first one may only say where it comes from
+            print(f"a task was lost, going on in a new session: {why}", flush=True)
         # Nobody tells a client that a server is back.
         threading.Event().wait(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
@@ -59,10 +61,11 @@ class State:
         self.restored: str | None = None
         """The checkpoint that the last session was restored from; None if its variables had their values."""
 
-    def wait_for(self, kind: str, session: tf.Session) -> None:
-        """Wait for this word of the driver; raises what the session says when a parameter server is lost meanwhile."""
-        while self._member.wait_for(kind, "lost")["kind"] == "lost":
+    def wait_for(self, kind: str, session: tf.Session) -> Message:
+        """This word of the driver; raises what the session says when a parameter server is lost before it comes."""
+        while (message := self._member.wait_for(kind, "lost"))["kind"] == "lost":
             session.run(self._program.global_step)  # a session that is younger than the loss is well
+        return message
 
     @contextlib.contextmanager
     def waited_for(self, look_every: float) -> Iterator[tf.Session]:

@@ -241,13 +241,27 @@ class _Replica:
             if due(train.eval_every, self.step, before):
                 with turns.held(session):
                     recorder.evaluate(self.step)
-                if should_stop(recorder.history.records, train.early_stop):
+                ended = self._ended(session, recorder.history.records)
+                if ended is not None:
                     self.member.send("enough")
-                    return "stopped early"
+                    return ended
             if due(train.checkpoint_every, self.step, before) and self.step < self.course.total_steps:
                 with turns.held(session):
                     self._save(recorder)
         return "finished"
+
+    def _ended(self, session: tf.Session, records: list[Record]) -> str | None:
+        """How the run ends with its last evaluation, if it does: by its own rule, or because who follows it says so."""
+        if should_stop(records, self.settings.train.early_stop):
+            return "stopped early"
+        if self.step >= self.course.total_steps:
+            return None
+        self.member.send("evaluated", record=records[-1])
+        # What is said of another step was for a former process, or session, of the chief's.
+        while (judged := self.state.wait_for("judged", session))["step"] != self.step:
+            pass
+        status: str | None = judged["status"]
+        return status
 
     def _save(self, recorder: Recorder) -> None:
         recorder.save(self.step)

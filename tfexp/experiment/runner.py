@@ -76,8 +76,8 @@ class Experiment:
     def run(self, folder: RunFolder, origin: Origin, *, resume: bool = False, watch: Watch | None = None) -> dict[str, Any]:
         """Train, evaluate and report; returns what `result.json` holds.
 
-        With `resume`, goes on from the folder's last checkpoint. A run of one process heeds `watch`. Raises ExperimentError
-        (Diverged, Interrupted) when the run ends before its end; its last good checkpoint is then in the folder.
+        With `resume`, goes on from the folder's last checkpoint. `watch` may end it. Raises ExperimentError (Diverged,
+        Interrupted) when the run ends before its end; its last good checkpoint is then in the folder.
         """
         facts = manifest.describe(self.settings, self.dataset, origin.command)
         with recorded(folder, facts["process"]) as ending:
@@ -93,7 +93,7 @@ class Experiment:
 
             begin = driver.look_back(folder, self.settings, self.dataset, self.course) if resume else None
             self._record(folder, origin, facts, begin)
-            result, records = driver.train(folder, self.settings, self.dataset, self.course, begin)
+            result, records = driver.train(folder, self.settings, self.dataset, self.course, begin, watch)
         else:
             result, records = self._train_here(folder, origin, facts, resume, watch)
         names = self.program.metrics

@@ -136,6 +136,14 @@ class Placer(Enum):
     dynamic = "what nothing else pins goes where steps were measured to end earliest"
 
 
+class Jit(Enum):
+    """Each member's value says what it compiles."""
+
+    none = "nothing"
+    xla = "the largest parts of each step, by XLA"
+    numba = "the loops of element-wise ops and of optimizers' updates, by Numba"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Device(Section):
     """Where the model's ops run (`tf.device`) and the session's ConfigProto."""
@@ -145,7 +153,8 @@ class Device(Section):
     inter_op_threads: int = bounded(least=0, says="threads for independent ops; 0: the runtime decides")
     soft_placement: bool = bounded(says="run an op on another device where the named one has no kernel for it")
     log_placement: bool = bounded(says="print where each node runs")
-    jit: bool = bounded(says="compile the largest parts of each step by XLA: needs the xla extra (JAX)")
+    jit: Jit = bounded(says="what compiles parts of each step: none, xla (the xla extra) or numba (the jit extra)")
+    onednn: bool = bounded(says="compute convolutions and large products by oneDNN: needs the onednn extra")
     placement: Placer = bounded(says="simple (all on device.name) or dynamic (where steps were measured to be fastest)")
     costs: str = bounded(says="with placement=dynamic: an earlier run's folder, or its step_stats.pb, to start from")
 

@@ -50,7 +50,7 @@ class Together(Turns):
         marks = self._rule.generations
         if not session.run(marks.exist):
             session.run(marks.make)
-        return int(session.run(self._rule.begin_generation))
+        return self._rule.begin(session)
 
     def _follow(self, session: tf.Session) -> int:
         """Have a part in the generation; in the next one, if a former session had one in this and the others wait for it."""

@@ -168,3 +168,23 @@ def GetContainingCondContext(ctxt: Any) -> Any:
     while ctxt is not None and not isinstance(ctxt, CondContext):
         ctxt = ctxt.outer_context
     return ctxt
+
+
+def GetOutputContext(op: Any) -> Any:
+    """The context that an operation's outputs are in: outside of the loop for one that leaves it."""
+    context = op._get_control_flow_context()
+    return context.outer_context if context is not None and IsLoopExit(op) else context
+
+
+ENABLE_CONTROL_FLOW_V2 = False  # graphs are TensorFlow 1's, with Switch and Merge
+
+
+def EnableControlFlowV2(graph: Any) -> bool:
+    return False
+
+
+def InXlaContext(graph: Any) -> bool:
+    return False
+
+
+GraphOrParentsInXlaContext = InXlaContext

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
@@ -18,7 +20,7 @@ from tfexp.linear_operators.operator import LinearOperator, adjoint_of
 from tfexp.ops import array, array_join, array_order, complex_numbers, fourier, reduce
 from tfexp.ops.array_fill import ones
 from tfexp.ops.cast import cast
-from tfexp.ops.check_compare import assert_near, assert_positive
+from tfexp.ops.check_compare import assert_less_equal, assert_near, assert_positive
 from tfexp.ops.elementwise_unary import abs as absolute
 from tfexp.ops.elementwise_unary import log
 
@@ -132,6 +134,14 @@ class _Circulant(LinearOperator):
 
     def _assert_non_singular(self) -> Any:
         return assert_positive(absolute(self._spectrum), message="Singular operator:  Spectrum contained zero values.")
+
+    def assert_hermitian_spectrum(self, name: str = "assert_hermitian_spectrum") -> Any:
+        """An op that fails in the run unless the spectrum is that of a real operator: the conjugate of itself backwards."""
+        with self._scope(name):
+            imaginary: Any = complex_numbers.imag(_TRANSFORMS[self._depth][1](self._spectrum))
+            size = reduce.reduce_max(absolute(self._spectrum))
+            most = 20 * np.finfo(self._spectrum.dtype.real_dtype.as_numpy_dtype).eps * size
+            return assert_less_equal(absolute(imaginary), most, message="Spectrum was not Hermitian")
 
     def _assert_positive_definite(self) -> Any:
         return assert_positive(

@@ -36,6 +36,8 @@ def _all(operators: Sequence[LinearOperator], hint: str) -> bool | None:
 class _Several(LinearOperator):
     """What the operators made of a list have in common."""
 
+    _JOINED = "The combination"
+
     def __init__(
         self,
         operators: Sequence[LinearOperator],
@@ -47,6 +49,8 @@ class _Several(LinearOperator):
         joint: str,
     ):
         self._operators = _checked(operators)
+        if is_non_singular is False and _all(self._operators, "is_non_singular"):
+            raise ValueError(f"{self._JOINED} of non-singular operators is always non-singular.")
         super().__init__(
             self._operators[0].dtype,
             [parent for operator in self._operators for parent in operator.graph_parents],
@@ -74,6 +78,8 @@ class _Several(LinearOperator):
 class LinearOperatorComposition(_Several):
     """The product A_1 A_2 ... of operators. Source: `tf.linalg.LinearOperatorComposition`."""
 
+    _JOINED = "The composition"
+
     def __init__(
         self,
         operators: Sequence[LinearOperator],
@@ -86,7 +92,10 @@ class LinearOperatorComposition(_Several):
         operators = list(operators)
         for left, right in itertools.pairwise(operators):
             if not left.domain_dimension.is_compatible_with(right.range_dimension):
-                raise ValueError(f"Operators cannot be multiplied: {left.name} {left.shape} and {right.name} {right.shape}")
+                raise ValueError(
+                    f"Dimensions {left.domain_dimension} and {right.range_dimension} are not compatible: {left.name} "
+                    f"{left.shape} and {right.name} {right.shape} cannot be multiplied"
+                )
         hints = is_non_singular, is_self_adjoint, is_positive_definite, is_square
         super().__init__(operators, *hints, name, "_o_")
 
@@ -135,6 +144,8 @@ class LinearOperatorKronecker(_Several):
 
     The last operator works on the fastest index: (A (x) B) vec(X) = vec(A X B^T) for X whose rows follow one another.
     """
+
+    _JOINED = "The Kronecker product"
 
     def __init__(
         self,
@@ -229,6 +240,8 @@ def _swapped(x: Tensor) -> Tensor:
 
 class LinearOperatorBlockDiag(_Several):
     """Operators one after the other down the diagonal. Source: `tf.linalg.LinearOperatorBlockDiag`."""
+
+    _JOINED = "The direct sum"
 
     def __init__(
         self,

@@ -185,9 +185,24 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             is_positive_definite = True
         hints = is_non_singular, is_self_adjoint, is_positive_definite, is_square
         super().__init__(base_operator.dtype, parents, *hints, name=name)
+        self._is_update_positive = is_diag_update_positive
+        self._check_sides_of_update()
         self._small_is_definite = bool(
             v is None and base_operator.is_positive_definite and base_operator.is_self_adjoint and is_diag_update_positive
         )
+
+    def _check_sides_of_update(self) -> None:
+        """ValueError where u, v and the update are known not to fit together."""
+        sides = [(self._u, -2, self._base.range_dimension), (self._v, -2, self._base.domain_dimension)]
+        sides += [(self._u, -1, self._update.domain_dimension), (self._v, -1, self._update.domain_dimension)]
+        for part, axis, wanted in sides:
+            found = part.shape[axis] if part.shape.rank is not None and part.shape.rank >= 2 else None
+            if found is not None and not wanted.is_compatible_with(found):
+                raise ValueError(f"Dimensions {wanted} and {found} are not compatible: {part} in {self.name}")
+
+    @property
+    def is_diag_update_positive(self) -> bool | None:
+        return self._is_update_positive
 
     @property
     def base_operator(self) -> LinearOperator:

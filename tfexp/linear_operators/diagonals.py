@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
@@ -112,23 +114,38 @@ class LinearOperatorDiag(LinearOperator):
 class _OfSize(LinearOperator):
     """What is the same in every place of its diagonal, m x n for numbers or scalar tensors m and n."""
 
-    def __init__(self, rows: Any, columns: Any, batch_shape: Any, dtype: Any, hints: Hints, name: str):
+    def __init__(self, rows: Any, columns: Any, batch_shape: Any, dtype: Any, hints: Hints, checked: bool, name: str):
         with name_scope(name):
-            self._rows = convert_to_tensor(rows, dtypes.int32, name="num_rows")
-            self._columns = self._rows if columns is None else convert_to_tensor(columns, dtypes.int32, name="num_columns")
-            given = [] if batch_shape is None else batch_shape
-            self._batch_dims = convert_to_tensor(given, dtypes.int32, name="batch_shape_arg")
-        for what, size, rank in (("num_rows", self._rows, 0), ("batch_shape", self._batch_dims, 1)):
-            if size.shape.rank != rank:
-                raise ValueError(f"Argument {what} must be a {rank}-D Tensor. Found: {size}")
-            known = static_value(size)
-            if known is not None and (known < 0).any():
-                raise ValueError(f"Argument {what} must be non-negative. Found: {known}")
+            self._rows = self._size("num_rows", rows, 0, checked)
+            self._columns = self._rows if columns is None else self._size("num_columns", columns, 0, checked)
+            given = convert_to_tensor([], dtypes.int32) if batch_shape is None else batch_shape
+            self._batch_dims = self._size("batch_shape", given, 1, checked)
         super().__init__(dtype, [], *hints, name=name)
+
+    @staticmethod
+    def _size(what: str, size: Any, rank: int, checked: bool) -> Tensor:
+        """An argument as a tensor of that rank, without negative elements; checked in runs, too, where that is wanted."""
+        size = convert_to_tensor(size, name=f"{what}_arg" if rank else what, preferred_dtype=dtypes.int32)
+        if not size.dtype.is_integer:
+            raise TypeError(f"Argument {what} must be integer type.  Found: {size}")
+        if size.shape.rank not in (None, rank):
+            raise ValueError(f"Argument {what} must be a {rank}-D Tensor.  Found: {size}")
+        known = static_value(size)
+        if known is not None and (known < 0).any():
+            raise ValueError(f"Argument {what} must be non-negative.  Found: {known}")
+        if known is None and checked:
+            checks = [
+                check_compare.assert_rank(size, rank, message=f"Argument {what} must be a {rank}-D Tensor."),
+                check_compare.assert_non_negative(size, message=f"Argument {what} must be non-negative."),
+            ]
+            size = with_dependencies(checks, size)
+        return cast(size, dtypes.int32)
 
     def _shape(self) -> TensorShape:
         known = static_value(self._batch_dims)
         sizes = [None if (n := static_value(t)) is None else int(n) for t in (self._rows, self._columns)]
+        if known is None and not self._batch_dims.shape.is_fully_defined():
+            return TensorShape(None)
         leading = TensorShape([None] * (self._batch_dims.shape[0].value or 0) if known is None else known.tolist())
         return leading.concatenate(sizes)
 
@@ -154,10 +171,13 @@ class LinearOperatorIdentity(_OfSize):
         assert_proper_shapes: bool = False,
         name: str = "LinearOperatorIdentity",
     ):
-        hints = is_non_singular, is_self_adjoint, is_positive_definite, is_square
-        if False in hints:
-            raise ValueError("An identity operator is always non-singular, self-adjoint, positive definite and square.")
-        super().__init__(num_rows, None, batch_shape, dtype or dtypes.float32, (True, True, True, True), name)
+        hints = {"self adjoint": is_self_adjoint, "square": is_square}
+        hints |= {"non-singular": is_non_singular, "positive-definite": is_positive_definite}
+        for hint, given in hints.items():
+            if given is False:
+                raise ValueError(f"An identity operator is always {hint}.")
+        kind = dtype or dtypes.float32
+        super().__init__(num_rows, None, batch_shape, kind, (True, True, True, True), assert_proper_shapes, name)
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return self._broadcast(adjoint_of(x, adjoint_arg))
@@ -212,7 +232,7 @@ class LinearOperatorScaledIdentity(_OfSize):
         hints = is_non_singular, is_self_adjoint, is_positive_definite, True
         known = self._multiplier.shape
         batch = known.as_list() if known.is_fully_defined() else array.shape(self._multiplier)
-        super().__init__(num_rows, None, batch, self._multiplier.dtype, hints, name)
+        super().__init__(num_rows, None, batch, self._multiplier.dtype, hints, assert_proper_shapes, name)
 
     @property
     def multiplier(self) -> Tensor:
@@ -256,6 +276,20 @@ class LinearOperatorScaledIdentity(_OfSize):
     def _cholesky(self) -> LinearOperator:
         return self._like(sqrt(self._multiplier))
 
+    def _assert_non_singular(self) -> Any:
+        return check_compare.assert_positive(absolute(self._multiplier), message="LinearOperator was singular")
+
+    def _assert_positive_definite(self) -> Any:
+        real = complex_numbers.real(self._multiplier)
+        return check_compare.assert_positive(real, message="LinearOperator was not positive definite.")
+
+    def _assert_self_adjoint(self) -> Any:
+        if not self.dtype.is_complex:
+            return self._nothing_to_assert()
+        imaginary = complex_numbers.imag(self._multiplier)
+        zeros = array_fill.zeros_like(imaginary)
+        return check_compare.assert_equal(zeros, imaginary, message="LinearOperator was not self-adjoint")
+
 
 class LinearOperatorZeros(_OfSize):
     """Zeros m x n (n as m by default), `batch_shape` of them. Source: `tf.linalg.LinearOperatorZeros`."""
@@ -273,12 +307,18 @@ class LinearOperatorZeros(_OfSize):
         assert_proper_shapes: bool = False,
         name: str = "LinearOperatorZeros",
     ):
-        if is_non_singular or is_positive_definite:
-            raise ValueError("A zero operator is always singular and never positive definite.")
+        if is_non_singular:
+            raise ValueError("A zero operator is always singular, hence never non-singular.")
+        if is_positive_definite:
+            raise ValueError("A zero operator is always non-positive definite.")
         if is_self_adjoint is False and is_square:
             raise ValueError("A zero operator is always self-adjoint.")
         hints = False, bool(is_square), False, is_square
-        super().__init__(num_rows, num_columns, batch_shape, dtype or dtypes.float32, hints, name)
+        kind = dtype or dtypes.float32
+        super().__init__(num_rows, num_columns, batch_shape, kind, hints, assert_proper_shapes, name)
+        rows, columns = self.range_dimension.value, self.domain_dimension.value
+        if is_square and None not in (rows, columns) and rows != columns:
+            raise ValueError(f"{name} initialized as is_square=True, but got num_rows({rows}) != num_columns({columns})")
 
     def _to_dense(self) -> Tensor:
         return array_fill.zeros(self._dims(), dtype=self.dtype)
@@ -297,10 +337,15 @@ class LinearOperatorZeros(_OfSize):
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return self._broadcast(x)
 
-    def _assert_non_singular(self) -> Any:
-        raise ValueError(f"{self.name}: a zero operator is always non-invertible.")
+    def _adjoint(self) -> LinearOperator:
+        hints: dict[str, Any] = {"is_square": self._is_square, "is_self_adjoint": self.is_self_adjoint}
+        return LinearOperatorZeros(self._columns, self._rows, self._batch_dims, self.dtype, **hints)
 
-    _assert_positive_definite = _assert_non_singular
+    def _assert_non_singular(self) -> Any:
+        raise InvalidArgumentError(None, None, f"Zero operators are always non-invertible: {self.name}")
+
+    def _assert_positive_definite(self) -> Any:
+        raise InvalidArgumentError(None, None, f"Zero operators are always non-positive definite: {self.name}")
 
     def _assert_self_adjoint(self) -> Any:
         return self._nothing_to_assert()

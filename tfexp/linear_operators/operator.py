@@ -135,10 +135,10 @@ class LinearOperator:
     def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
         """A x, for matrices x [..., n, r] or another operator; of the adjoints of A or x where asked."""
         if isinstance(x, LinearOperator):
-            from tfexp.linear_operators.composed import LinearOperatorComposition
+            from tfexp.linear_operators.products import product
 
             left = self.adjoint() if adjoint else self
-            return LinearOperatorComposition([left, x.adjoint() if adjoint_arg else x])
+            return product(left, x.adjoint() if adjoint_arg else x)
         with self._scope(name, [x]):
             x = self._argument(x, "x")
             self._check_sides(x, -2 if not adjoint_arg else -1, adjoint, "matmul")
@@ -317,7 +317,9 @@ class LinearOperator:
 
     def _assert_positive_definite(self) -> Any:
         if not self.is_self_adjoint:
-            raise NotImplementedError("assert_positive_definite is for operators that are said to be self-adjoint")
+            raise NotImplementedError(
+                "assert_positive_definite is not implemented for operators that are not said to be self-adjoint"
+            )
         factor = absolute(diagonal.matrix_diag_part(linalg.cholesky(self._to_dense())))
         return check_compare.assert_positive(factor, message="Matrix was not positive definite.")
 
@@ -343,10 +345,10 @@ class LinearOperator:
         return convert_to_tensor(known) if known is not None else self._dims()[axis]  # type: ignore[index]
 
     def _argument(self, x: Any, name: str) -> Tensor:
-        x = convert_to_tensor(x, dtype=None if isinstance(x, Tensor) else self.dtype, name=name)
+        x = convert_to_tensor(x, dtype=None if hasattr(x, "dtype") else self.dtype, name=name)
         if x.dtype.base_dtype != self.dtype:
             raise TypeError(
-                f"Input argument had different dtype: {self._name} is {self.dtype.name}, {name} is {x.dtype.name}"
+                f"Expected argument to have dtype {self.dtype}, which {self._name} has. Found: {x.dtype} in tensor {x}"
             )
         return x
 
@@ -354,7 +356,10 @@ class LinearOperator:
         mine = self.range_dimension.value if by_rows else self.domain_dimension.value
         theirs = x.shape.as_list()[axis] if x.shape.rank is not None and x.shape.rank >= 2 else None
         if mine is not None and theirs is not None and mine != theirs:
-            raise ValueError(f"Dimensions are not compatible: {what} of {self._name} {self.shape} and a tensor {x.shape}")
+            raise ValueError(
+                f"Dimensions {mine} and {theirs} are not compatible: {what} of {self._name} {self.shape} and a tensor "
+                f"{x.shape}"
+            )
 
     def _nothing_to_assert(self) -> Any:
         return no_op("assert_nothing")

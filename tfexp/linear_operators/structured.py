@@ -33,9 +33,11 @@ class LinearOperatorHouseholder(LinearOperator):
         if self._axis.shape.rank == 0:
             raise ValueError(f"Argument reflection_axis must have at least 1 dimension.  Found: {self._axis}")
         if is_positive_definite:
-            raise ValueError("A Householder operator is not positive definite.")
-        if False in (is_non_singular, is_self_adjoint, is_square):
-            raise ValueError("A Householder operator is always non-singular, self adjoint and square.")
+            raise ValueError("A Householder operator is always non-positive definite.")
+        hints = {"self adjoint": is_self_adjoint, "square": is_square, "non-singular": is_non_singular}
+        for hint, given in hints.items():
+            if given is False:
+                raise ValueError(f"A Householder operator is always {hint}.")
         super().__init__(self._axis.dtype, [self._axis], True, True, False, True, name)
 
     @property
@@ -103,6 +105,11 @@ class LinearOperatorToeplitz(LinearOperator):
         for what, tensor in (("row", self._row), ("col", self._col)):
             if tensor.shape.rank == 0:
                 raise ValueError(f"Argument {what} must have at least 1 dimension.  Found: {tensor}")
+        sizes = [tensor.shape[-1] for tensor in (self._row, self._col) if tensor.shape.rank is not None]
+        if len(sizes) == 2 and not sizes[0].is_compatible_with(sizes[1]):
+            raise ValueError(
+                f"Expected square matrix, got row and col with mismatched dimensions: {self._row} and {self._col}"
+            )
         if is_square is False:
             raise ValueError("Only square Toeplitz operators currently supported.")
         hints = is_non_singular, is_self_adjoint, is_positive_definite, True

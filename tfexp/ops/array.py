@@ -280,6 +280,8 @@ def _(input: InputShape, dim: InputShape) -> TensorShape:
         return TensorShape(None)
     if axis is None:
         return TensorShape([None] * (len(dims) + 1))
+    if axis.size != 1:
+        raise ValueError("'dim' input must be a tensor with a single value")
     position = int(axis.reshape(()))
     if not -len(dims) - 1 <= position <= len(dims):
         raise ValueError(f"dim {position} not in the interval [{-len(dims) - 1}, {len(dims)}].")
@@ -290,7 +292,7 @@ def _(input: InputShape, dim: InputShape) -> TensorShape:
 @expand_dims_op.kernel("CPU", "XLA", view=True, static=("dim",))
 def _(ctx: Any, input: Array, dim: Array) -> Array:
     if np.size(dim) != 1:
-        raise ValueError("'dim' must be a tensor with a single value")
+        raise ValueError("'dim' input must be a tensor with a single value")
     position, rank_before = int(np.reshape(dim, ())), np.ndim(input)
     if not -rank_before - 1 <= position <= rank_before:
         raise ValueError(f"Tried to expand dim index {position} for tensor with {rank_before} dimensions.")

@@ -288,7 +288,7 @@ def _(indices: InputShape, depth: InputShape, on_value: InputShape, off_value: I
         return TensorShape(None)
     classes = None if depth.value is None else int(depth.value)
     if classes is not None and classes < 0:
-        raise ValueError(f"Dimension {classes} must be >= 0")
+        raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative but is {classes}")
     position = _one_hot_position(axis, len(dims))
     return TensorShape([*dims[:position], classes, *dims[position:]])
 
@@ -372,6 +372,11 @@ def _(input: InputShape, shape: InputShape) -> TensorShape:
 @broadcast_to_op.kernel("CPU", "XLA", static=("shape",))
 def _(ctx: Any, input: Array, shape: Array) -> Array:
     dims = tuple(np.asarray(shape).tolist()) if np.ndim(shape) else (int(shape),)
+    if np.ndim(input) > len(dims):
+        raise ValueError(
+            f"Rank of input ({np.ndim(input)}) must be no greater than rank of output shape ({len(dims)}). "
+            f"Incompatible shapes: {dims_text(np.shape(input))} vs. {dims_text(dims)}"
+        )
     try:
         return np.broadcast_to(input, dims).copy()
     except ValueError:

@@ -70,11 +70,14 @@ def check_indices(indices: Any, limit: int) -> None:
 
 @gather_v2_op.kernel("CPU")
 def _(ctx: Any, params: Array, indices: Array, axis: Array, *, batch_dims: int) -> Array:
+    if np.ndim(axis):
+        raise ValueError(f"axis must be scalar, got shape {dims_text(np.shape(axis))}")
     position = int(axis)
     dims = np.shape(params)
     if not -len(dims) <= position < len(dims):
         raise ValueError(
-            f"params must be at least rank {position + 1 if position >= 0 else -position} but is rank {len(dims)}"
+            f"Shape must be at least rank {position + 1 if position >= 0 else -position} but is rank {len(dims)}: axis "
+            f"{position} of params of shape {dims_text(dims)}"
         )
     position %= len(dims)
     check_indices(indices, dims[position])
@@ -269,11 +272,18 @@ def coordinates(indices: Array, dims: Sequence[int], what: str) -> tuple[Array, 
 def _(ctx: Any, params: Array, indices: Array) -> Array:
     if np.ndim(indices) < 1:
         raise ValueError("indices must be at least a vector")
+    if np.ndim(params) < 1:
+        raise ValueError("params must be at least a vector")
     if indices.shape[-1] > np.ndim(params):
         raise ValueError(
             f"index innermost dimension length must be <= params rank; saw: {indices.shape[-1]} vs. {np.ndim(params)}"
         )
     params = np.asarray(params)
+    if indices.size and not params.size:
+        raise ValueError(
+            f"Requested more than 0 entries, but params is empty.  Params shape: {dims_text(params.shape)}, indices shape: "
+            f"{dims_text(indices.shape)}"
+        )
     if indices.shape[-1] == 0:
         return np.broadcast_to(params, (*indices.shape[:-1], *params.shape)).copy()
     chosen = element_array(params[coordinates(indices, params.shape, "param ")])

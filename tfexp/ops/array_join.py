@@ -41,11 +41,16 @@ concat_v2_op = define_op(
 )
 
 
+_SCALARS = "Can't concatenate scalars (use tf.stack instead)"
+
+
 def _concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape:
     with_rank(axis, 0)
     ranks = {v.rank for v in values if v.rank is not None}
     if not ranks:
         return TensorShape(None)
+    if ranks == {0}:
+        raise ValueError(_SCALARS)
     if len(ranks) > 1:
         ordered = [v.rank for v in values if v.rank is not None]
         other = next(r for r in ordered if r != ordered[0])
@@ -75,6 +80,12 @@ def _(values: list[InputShape], axis: InputShape) -> TensorShape:
 
 def _concatenated(values: list[Array], axis: Array) -> Array:
     dims = np.ndim(values[0])
+    if not dims:
+        raise ValueError(f"ConcatOp : {_SCALARS}")
+    if np.ndim(axis):
+        raise ValueError(
+            f"ConcatOp : Concat dim tensor should be a scalar integer, but got shape {dims_text(np.shape(axis))}"
+        )
     position = int(axis)
     if not -dims <= position < dims:
         raise ValueError(f"ConcatOp : Expected concatenating dimensions in the range [{-dims}, {dims}), but got {position}")
@@ -230,8 +241,17 @@ def _(concat_dim: InputShape, shape: list[InputShape]) -> list[TensorShape]:
     return [with_rank(dims, 1) for dims in shape]
 
 
+def _sizes(shape: Array) -> str:
+    return f"[{' '.join(map(str, shape.tolist()))}]"
+
+
 @concat_offset_op.kernel("CPU")
 def _(ctx: Any, concat_dim: Array, shape: list[Array]) -> list[Array]:
+    if np.ndim(concat_dim):
+        raise ValueError(f"Concat dim tensor should be a scalar integer, but got shape {dims_text(np.shape(concat_dim))}")
+    for i, here in enumerate(shape):
+        if np.ndim(here) != 1:
+            raise ValueError(f"input {i} should be a vector, but got shape {dims_text(np.shape(here))}")
     dims = len(shape[0])
     axis = int(concat_dim)
     if not -dims <= axis < dims:
@@ -245,8 +265,8 @@ def _(ctx: Any, concat_dim: Array, shape: list[Array]) -> list[Array]:
         for j, (a, b) in enumerate(zip(shape[0], here, strict=True)):
             if a != b and j != axis:
                 raise ValueError(
-                    f"All dimensions except {axis} must match. Input {i} has shape {dims_text(here.tolist())} and doesn't "
-                    f"match input 0 with shape {dims_text(shape[0].tolist())}."
+                    f"All dimensions except {axis} must match. Input {i} has shape {_sizes(here)} and doesn't match "
+                    f"input 0 with shape {_sizes(shape[0])}."
                 )
         offset = np.zeros(dims, here.dtype)
         offset[axis] = position
@@ -287,7 +307,8 @@ def _(ctx: Any, values: list[Array], *, axis: int) -> Array:
                 f"{dims_text(np.shape(value))}"
             )
     if not first:  # scalars, of which `stack` would first make arrays of one element
-        packed = np.empty(len(values), getattr(values[0], "dtype", object))
+        has_dtype = isinstance(values[0], (np.ndarray, np.generic))  # the value of a variant may be any object
+        packed = np.empty(len(values), values[0].dtype if has_dtype else object)
         for i, value in enumerate(values):
             packed[i] = value[()] if isinstance(value, np.ndarray) else value
         return packed

@@ -15,7 +15,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, either_argument, rank
+from tfexp.ops.array import Array, dims_text, either_argument, rank
 from tfexp.ops.array_fill import range_op
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 
@@ -361,61 +361,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     return result
 
 
-# --- distinct values --------------------------------------------------------------------------------------------------
-
-
-def _distinct(x: Array) -> tuple[Array, Array, Array]:
-    """Values in order of first occurrence, for each element the position of its value, and how often each occurs."""
-    if np.ndim(x) != 1:
-        raise ValueError("unique expects a 1D vector.")
-    sorted_values, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first, kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return sorted_values[order], place[inverse.reshape(-1)], counts[order]
-
-
-unique_op = define_op(
-    "Unique(x: T) -> (y: T, idx: out_idx) {T: type; out_idx: type in [int32,int64] = int32}"
-).not_differentiable()
-
-
-@unique_op.shape
-def _(x: InputShape) -> list[TensorShape]:
-    return [TensorShape([None]), with_rank(x, 1)]
-
-
-@unique_op.kernel("CPU")
-def _(ctx: Any, x: Array, *, out_idx: DType) -> list[Array]:
-    values, positions, _ = _distinct(x)
-    return [values, positions.astype(out_idx.as_numpy_dtype)]
-
-
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
-    """(y, idx): the distinct elements of a vector, in order, and where each element of `x` is in them. `tf.unique`."""
-    return unique_op(x, out_idx=out_idx, name=name)
-
-
-unique_with_counts_op = define_op(
-    "UniqueWithCounts(x: T) -> (y: T, idx: out_idx, count: out_idx) {T: type; out_idx: type in [int32,int64] = int32}"
-).not_differentiable()
-
-
-@unique_with_counts_op.shape
-def _(x: InputShape) -> list[TensorShape]:
-    return [TensorShape([None]), with_rank(x, 1), TensorShape([None])]
-
-
-@unique_with_counts_op.kernel("CPU")
-def _(ctx: Any, x: Array, *, out_idx: DType) -> list[Array]:
-    values, positions, counts = _distinct(x)
-    return [values, positions.astype(out_idx.as_numpy_dtype), counts.astype(out_idx.as_numpy_dtype)]
-
-
-def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
-    """(y, idx, count): as `tf.unique`, and how often each element occurs. Source: `tf.unique_with_counts`."""
-    return unique_with_counts_op(x, out_idx=out_idx, name=name)
-
+# --- what one vector has and another lacks ---------------------------------------------------------------------------
 
 list_diff_op = define_op(
     "ListDiff(x: T, y: T) -> (out: T, idx: out_idx) {T: type; out_idx: type in [int32,int64] = int32}"
@@ -431,6 +377,9 @@ def _(x: InputShape, y: InputShape) -> list[TensorShape]:
 
 @list_diff_op.kernel("CPU")
 def _(ctx: Any, x: Array, y: Array, *, out_idx: DType) -> list[Array]:
+    for name, values in (("x", x), ("y", y)):
+        if values.ndim != 1:
+            raise ValueError(f"{name} should be a 1D vector, got shape {dims_text(values.shape)}")
     unwanted = set(y.tolist())
     kept: Array = np.array([i for i, value in enumerate(x.tolist()) if value not in unwanted], out_idx.as_numpy_dtype)
     return [x[kept], kept]

@@ -46,19 +46,25 @@ def _check_paddings(input: Array, paddings: Array) -> list[list[int]]:
             f"The first dimension of paddings must be the rank of inputs{dims_text(paddings.shape)} "
             f"{dims_text(np.shape(input))}"
         )
-    if (paddings < 0).any():
-        before, after = next(row for row in paddings.tolist() if min(row) < 0)
-        raise ValueError(f"Paddings must be non-negative: {before} {after}")
-    return paddings.tolist()  # type: ignore[no-any-return]
+    margins: list[list[int]] = paddings.tolist()
+    for before, after in margins:
+        if before < 0 or after < 0:
+            raise ValueError(f"Paddings must be non-negative: {before} {after}")
+    return margins
 
 
-def _padded(input: Array, paddings: Array, value: Any) -> Array:
+def _padded(input: Array, paddings: Array, value: Any = None) -> Array:
+    """With `value` around it (None: what is nothing of its type)."""
     margins = _check_paddings(input, paddings)
     input = np.asarray(input)
     dims = [d + before + after for d, (before, after) in zip(input.shape, margins, strict=True)]
-    result = np.full(dims, value, input.dtype)
+    result = _nothing(dims, input.dtype) if value is None else np.full(dims, value, input.dtype)
     result[tuple(_python_slice(before, before + d) for d, (before, _) in zip(input.shape, margins, strict=True))] = input
     return result
+
+
+def _nothing(dims: list[int], dtype: Any) -> Array:
+    return np.full(dims, b"", dtype) if np.dtype(dtype).hasobject else np.zeros(dims, dtype)
 
 
 pad_op.shape(_padded_shape)
@@ -66,7 +72,7 @@ pad_op.shape(_padded_shape)
 
 @pad_op.kernel("CPU")
 def _(ctx: Any, input: Array, paddings: Array) -> Array:
-    return _padded(input, paddings, b"" if np.asarray(input).dtype == object else 0)
+    return _padded(input, paddings)
 
 
 @pad_op.kernel("XLA", static=("paddings",))

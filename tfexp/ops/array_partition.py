@@ -51,8 +51,10 @@ def _(ctx: Any, data: Array, partitions: Array, *, num_partitions: int) -> list[
     outside = (partitions < 0) | (partitions >= num_partitions)
     if outside.any():
         first = int(np.argmax(outside))
-        where = "".join(f"[{i}]" for i in np.unravel_index(first, partitions.shape))
-        raise ValueError(f"partitions{where} = {partitions.reshape(-1)[first]} is not in [0, {num_partitions})")
+        where = ",".join(map(str, np.unravel_index(first, partitions.shape)))
+        raise ValueError(
+            f"partitions{f'[{where}]' if where else ''} = {partitions.reshape(-1)[first]} is not in [0, {num_partitions})"
+        )
     return [data[partitions == part] for part in range(num_partitions)]
 
 
@@ -100,6 +102,11 @@ def _stitched(ctx: Any, indices: list[Array], data: list[Array]) -> Array:
     rows = [np.asarray(i).reshape(-1) for i in indices]
     rest = np.shape(data[0])[np.ndim(indices[0]) :]
     for i, (index, values) in enumerate(zip(indices, data, strict=True)):
+        if np.shape(values)[: np.ndim(index)] != np.shape(index):
+            raise ValueError(
+                f"data[{i}].shape = {dims_text(np.shape(values))} does not start with indices[{i}].shape = "
+                f"{dims_text(np.shape(index))}"
+            )
         if np.shape(values) != (*np.shape(index), *rest):
             raise ValueError(
                 f"data[{i}].shape must be indices[{i}].shape + {dims_text(rest)}, got data[{i}].shape = "

@@ -1,16 +1,14 @@
 """Candidate samplers: a few classes in place of all, with how often each is expected among them. TF 1.15.
 
-TensorFlow's conventions, found by experiment: a run sets 512 blocks of the node's Philox stream aside for each class that it
-samples. A uniform class is 64 bits modulo the range, where numbers below 2**64 modulo the range are passed over; a
-log-uniform one comes from a double; a learned unigram's is 32 bits modulo the sum of the weights. Where classes have to be
-`unique`, those drawn already are passed over, and expected counts go by the number of tries.
+Found by experiment: a uniform class is 64 bits modulo the range, where numbers below 2**64 modulo the range are passed over;
+a log-uniform one comes from a double; a learned unigram's is 32 bits modulo the sum of the weights. `candidate_draws` says
+how runs share the stream.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,16 +18,11 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.random_seed import get_seed
-from tfexp.ops.philox import Array, Philox, integer_words, uniform
+from tfexp.ops.candidate_draws import Classes, ComingRuns, Draw, Drawn, Probability, expected_count
+from tfexp.ops.philox import Array, Words, uniform_from_words
 from tfexp.ops.random import stream_state
 from tfexp.ops.shape_rules import with_rank
 
-Classes = npt.NDArray[np.int64]
-# What draws so many more classes, and what gives the probability of each of some classes.
-_Draw = Callable[[int], Classes]
-_Probability = Callable[[Classes], npt.NDArray[np.float32]]
-
-_BLOCKS_PER_CLASS = 512
 SAMPLED = "(sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float)"
 COUNTS = "num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
 SEEDS = "seed: int = 0; seed2: int = 0"
@@ -73,13 +66,12 @@ def _(
     seed2: int,
 ) -> Any:
     check_classes(true_classes, num_true, num_sampled, unique, range_max)
-    stream = _Stream(reserve(ctx, seed, seed2, num_sampled))
     share = np.float32(1.0 / range_max)
-    return sample_classes(
+    return sampled(
+        ctx,
         true_classes,
-        num_sampled,
-        unique,
-        lambda count: stream.integers(count, range_max, np.uint64),
+        (seed, seed2, num_sampled, unique),
+        lambda words: _integers(pairs(words), range_max),
         lambda classes: np.full(classes.shape, share),
     )
 
@@ -98,16 +90,15 @@ def _(
 ) -> Any:
     """Class k has the probability log((k + 2) / (k + 1)) / log(range_max + 1)."""
     check_classes(true_classes, num_true, num_sampled, unique, range_max)
-    stream = _Stream(reserve(ctx, seed, seed2, num_sampled))
     log_range = math.log1p(range_max)
 
-    def draw(count: int) -> Classes:
-        return (np.exp(stream.doubles(count) * log_range).astype(np.int64) - 1) % range_max
+    def draw(words: Words) -> Drawn:
+        return Drawn((np.exp(uniform_from_words(words, np.float64) * log_range).astype(np.int64) - 1) % range_max)
 
     def probability(classes: Classes) -> Any:
         return (np.log((classes + 2.0) / (classes + 1.0)) / log_range).astype(np.float32)
 
-    return sample_classes(true_classes, num_sampled, unique, draw, probability)
+    return sampled(ctx, true_classes, (seed, seed2, num_sampled, unique), draw, probability)
 
 
 class _Unigram:
@@ -135,17 +126,21 @@ def _(
     unigram: _Unigram | None = ctx.node_state.get("unigram")
     if unigram is None:
         unigram = ctx.node_state.setdefault("unigram", _Unigram(range_max))
-    stream = _Stream(reserve(ctx, seed, seed2, num_sampled))
+    state = stream_state(ctx, seed, seed2)
     with unigram.lock:
         limits = np.cumsum(unigram.weights)
         total = int(limits[-1])
-        result = sample_classes(
-            true_classes,
-            num_sampled,
-            unique,
-            lambda count: np.searchsorted(limits, stream.integers(count, total, np.uint32), side="right"),
-            lambda classes: unigram.weights[classes].astype(np.float32) / np.float32(total),
-        )
+
+        def draw(words: Words) -> Drawn:
+            below, fair = _integers(words, total)
+            return Drawn(np.searchsorted(limits, below, side="right"), fair)
+
+        def probability(classes: Classes) -> Any:
+            return unigram.weights[classes].astype(np.float32) / np.float32(total)
+
+        # Of this run alone: the next one's weights depend on it.
+        run = ComingRuns(state, num_sampled, unique, draw, probability).next()
+        result = _with_true(run, num_sampled, true_classes, probability)
         np.add.at(unigram.weights, true_classes.reshape(-1), 1)
     return result
 
@@ -173,65 +168,44 @@ def check_classes(true_classes: Classes, num_true: int, num_sampled: int, unique
         raise InvalidArgumentError(
             None, None, f"Sampler's range is too small. It has {range_max} classes, and {num_sampled} are to be sampled."
         )
-    outside = (true_classes < 0) | (true_classes >= range_max)
+    outside = true_classes.view(np.uint64) >= np.uint64(range_max)  # what is negative is large
     if outside.any():
         raise InvalidArgumentError(
             None, None, f"`true_candidate` out of range [0, {range_max}), received {true_classes[outside][0]}"
         )
 
 
-def reserve(ctx: Any, seed: int, seed2: int, num_sampled: int) -> Philox:
-    return stream_state(ctx, seed, seed2).take(_BLOCKS_PER_CLASS * num_sampled)
-
-
-class _Stream:
-    """Numbers one after another, some at a time."""
-
-    def __init__(self, start: Philox):
-        self._next = start
-
-    def doubles(self, count: int) -> npt.NDArray[np.float64]:
-        """At least `count` numbers in [0, 1)."""
-        blocks = -(-count // 2)
-        here, self._next = self._next, self._next.skip(blocks)
-        return uniform(here, 2 * blocks, np.float64)
-
-    def integers(self, count: int, limit: int, unsigned: type[np.unsignedinteger[Any]]) -> Classes:
-        """About `count` integers below `limit`, each of 32 or 64 bits; what would favour small ones is passed over."""
-        size = np.dtype(unsigned).itemsize
-        blocks = -(-count * size // 16)
-        here, self._next = self._next, self._next.skip(blocks)
-        _, words = integer_words(here, 16 * blocks // size, unsigned)
-        if limit & (limit - 1):
-            unfair = int(np.iinfo(unsigned).max) % limit + 1
-            words = words[words >= unsigned(unfair)]
-        return (words % unsigned(limit)).astype(np.int64)
-
-
-def sample_classes(
-    true_classes: Classes, num_sampled: int, unique: bool, draw: _Draw, probability: _Probability
+def sampled(
+    ctx: Any, true_classes: Classes, how: tuple[int, int, int, bool], draw: Draw, probability: Probability
 ) -> tuple[Array, Array, Array]:
-    drawn = draw(2 * num_sampled if unique else num_sampled)  # one block costs as much as many
-    while True:
-        if unique:
-            first = np.sort(np.unique(drawn, return_index=True)[1])
-            if len(first) >= num_sampled:
-                chosen = first[:num_sampled]
-                tries = int(chosen[-1]) + 1
-                break
-        elif len(drawn) >= num_sampled:
-            chosen, tries = np.arange(num_sampled), num_sampled
-            break
-        drawn = np.concatenate([drawn, draw(max(len(drawn), num_sampled))])
-    sampled = drawn[chosen]
+    """A run's outputs, where what it draws depends on its stream alone. `how`: seed, seed2, num_sampled, unique."""
+    coming: ComingRuns | None = ctx.node_state.get("coming")
+    seed, seed2, num_sampled, unique = how
+    if coming is None:
+        coming = ComingRuns(stream_state(ctx, seed, seed2), num_sampled, unique, draw, probability)
+        coming = ctx.node_state.setdefault("coming", coming)
+    return _with_true(coming.next(), num_sampled, true_classes, probability)
 
-    def expected(classes: Classes) -> npt.NDArray[np.float32]:
-        chance = probability(classes)
-        if tries == num_sampled:
-            return chance * np.float32(num_sampled)
-        return -np.expm1(np.float32(tries) * np.log1p(-chance))
 
-    return sampled, expected(true_classes), expected(sampled)
+def _with_true(
+    run: tuple[Classes, int, Array], num_sampled: int, true_classes: Classes, probability: Probability
+) -> tuple[Array, Array, Array]:
+    classes, tries, expected = run
+    return classes, expected_count(probability(true_classes), tries, num_sampled), expected
+
+
+def pairs(words: Words) -> npt.NDArray[np.uint64]:
+    """Two words each, the lower first, as 64 bits."""
+    return words[..., 0::2] | words[..., 1::2].astype(np.uint64) << np.uint64(32)
+
+
+def _integers(numbers: npt.NDArray[Any], limit: int) -> Drawn:
+    """As integers below `limit`; those that would favour small ones do not count."""
+    unsigned = numbers.dtype.type
+    fair = None
+    if limit & (limit - 1):
+        fair = numbers >= unsigned(int(np.iinfo(unsigned).max) % limit + 1)
+    return Drawn((numbers % unsigned(limit)).astype(np.int64), None if fair is None or fair.all() else fair)
 
 
 # --- hits --------------------------------------------------------------------------------------------------------------

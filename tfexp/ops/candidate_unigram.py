@@ -16,18 +16,17 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.file_errors import file_error
+from tfexp.ops.candidate_draws import Classes, Drawn
 from tfexp.ops.candidate_sampling import (
     COUNTS,
     SAMPLED,
     SEEDS,
-    Classes,
     check_classes,
-    reserve,
-    sample_classes,
+    sampled,
     sampler,
     sampler_shapes,
 )
-from tfexp.ops.philox import Array, Philox
+from tfexp.ops.philox import Array, Words
 
 fixed_unigram_op = define_op(
     f"FixedUnigramCandidateSampler(true_classes: int64) -> {SAMPLED} {{{COUNTS}range_max: int >= 1; vocab_file: string = "
@@ -66,8 +65,8 @@ def _(
             raise InvalidArgumentError(None, None, f"range is {range_max} must be equal to weights size  {len(weights)}")
         table = ctx.node_state.setdefault("unigrams", _Unigrams(weights))
     check_classes(true_classes, num_true, num_sampled, unique, range_max)
-    stream = _Stream(reserve(ctx, seed, seed2, num_sampled), table)
-    return sample_classes(true_classes, num_sampled, unique, stream.draw, lambda classes: table.shares[classes])
+    how = seed, seed2, num_sampled, unique
+    return sampled(ctx, true_classes, how, table.draw, lambda classes: table.shares[classes])
 
 
 def _weights(
@@ -120,21 +119,10 @@ class _Unigrams:
             rest[long] -= 1 - rest[short]
             (high if rest[long] >= 1 else low).append(long)
 
-
-class _Stream:
-    """Classes one after another, some at a time."""
-
-    def __init__(self, start: Philox, table: _Unigrams):
-        self._next, self._table = start, table
-
-    def draw(self, count: int) -> Classes:
-        blocks = -(-count // 2)
-        here, self._next = self._next, self._next.skip(blocks)
-        words = here.words(4 * blocks).astype(np.uint32)
-        table, size = self._table, len(self._table.keep)
-        column = (words[1::2] % np.uint32(size)).astype(np.int64)
-        point = (words[0::2] & np.uint32(0x7FFFFF)).astype(np.float32) / np.float32(1 << 23)
-        return np.where(point < table.keep[column], column, table.alias[column])
+    def draw(self, words: Words) -> Drawn:
+        column = (words[..., 1::2] % np.uint32(len(self.keep))).astype(np.int64)
+        point = (words[..., 0::2] & np.uint32(0x7FFFFF)).astype(np.float32) / np.float32(1 << 23)
+        return Drawn(np.where(point < self.keep[column], column, self.alias[column]))
 
 
 def fixed_unigram_candidate_sampler(

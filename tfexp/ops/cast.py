@@ -8,6 +8,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
+from tfexp.core.dtypes import DType
 from tfexp.core.errors import UnimplementedError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -75,6 +76,14 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         return cast_op(x, DstT=base, name=scope)
 
 
+def _limit(limit: Any, source: DType, target: DType) -> Any:
+    """The number of type `source` next to a limit of `target`'s that `target` has: rounding may go beyond it."""
+    rounded: Any = np.asarray(limit).astype(source.as_numpy_dtype)
+    if source.is_floating and target.is_integer and not target.min <= int(rounded) <= target.max:
+        rounded = np.nextafter(rounded, rounded.dtype.type(0))
+    return rounded
+
+
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """As `cast`, but values beyond the range of `dtype` become its limits. `tf.saturate_cast`."""
     with name_scope(name, "saturate_cast", [value]) as scope:
@@ -82,8 +91,8 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         target = dtypes.as_dtype(dtype).base_dtype
         source = value.dtype.base_dtype
         if source.min < target.min or source.max > target.max:
-            low = constant(max(source.min, target.min), dtype=source)
-            high = constant(min(source.max, target.max), dtype=source)
+            low = constant(_limit(max(source.min, target.min), source, target), dtype=source)
+            high = constant(_limit(min(source.max, target.max), source, target), dtype=source)
             value = get_op("ClipByValue")(value, low, high, name="clamp")
         return cast(value, target, name=scope)
 

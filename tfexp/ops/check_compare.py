@@ -12,7 +12,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.dependencies import no_op
+from tfexp.graph.dependencies import no_op, with_dependencies
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -239,6 +239,13 @@ def _rank_assertion(
             )
         return no_op(name="static_checks_determined_all_ok")
     condition = compare(rank(x))
+    checks = [
+        assert_rank(one, 0, data=["Rank must be a scalar. Received rank: ", one])
+        for one, value in zip(ranks, known, strict=True)
+        if value is None
+    ]
+    if checks:
+        condition = with_dependencies(checks, condition)
     return Assert(condition, data, summarize=summarize)
 
 
@@ -331,7 +338,8 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         if not hasattr(tensor, "dtype"):
             tensor = convert_to_tensor(tensor)
         if tensor.dtype.base_dtype is not tf_type:
-            raise TypeError(f"{message or ''}{tensor.name} must be of type {tf_type!r}; got {tensor.dtype!r}")
+            whose = getattr(tensor, "name", "tensor")
+            raise TypeError(f"{_sentence(message)}{whose} must be of type {tf_type!r}; got {tensor.dtype!r}")
         return no_op("statically_determined_correct_type")
 
 
@@ -340,7 +348,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
-            raise TypeError(f"{message or ''}Expected 'x' to be integer type.  Found: {x.dtype} of tensor: {x.name}")
+            raise TypeError(f"{_sentence(message)}Expected 'x' to be integer type.  Found: {x.dtype} of tensor: {x.name}")
         return no_op("statically_determined_was_integer")
 
 
@@ -349,7 +357,7 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
     with name_scope(name, "assert_scalar", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.get_shape().ndims != 0:
-            raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {tensor.get_shape()}.")
+            raise ValueError(f"{_sentence(message)}Expected scalar shape, saw shape: {tensor.get_shape()}.")
         result: Tensor = tensor
         return result
 
@@ -377,6 +385,9 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
 def _monotonic(x: Any, compare: Callable[[Any, Any], Tensor], name: str | None, default_name: str) -> Tensor:
     """`compare` of each element of the flattened x with the one before it; True for fewer than two elements."""
     with name_scope(name, default_name, [x]):
+        x = convert_to_tensor(x, name="x")
+        if not is_numeric_tensor(x):
+            raise TypeError(f"Expected x to be numeric, instead found: {x}")
         flat = reshape(x, [-1])
         few = less(size(flat), 2)
         last: Any = shape(flat) - 1  # type: ignore[operator]

@@ -10,12 +10,13 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.graph.convert import IndexedSlices
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 
 
 def assert_proper_iterable(values: Any) -> None:
     """TypeError unless `values` can be iterated over and is no tensor, array or string. `tf.assert_proper_iterable`."""
-    if isinstance(values, (Tensor, np.ndarray, bytes, str)):
+    if isinstance(values, (Tensor, SparseTensor, np.ndarray, bytes, str)):
         raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
     if not isinstance(values, Iterable):
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')

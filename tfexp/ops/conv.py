@@ -234,16 +234,28 @@ def _attach_forward(op: Op, rank: int) -> None:
         result = windows_xla.convolve(jax, traced_last(input, data_format), filter.traced, lay)
         return compiled_from_last(jax, result, data_format)
 
-    @op.bind
-    def _(node: BindRequest) -> Call | None:
-        if _format(node.attrs, rank).startswith("NC") or not _are_known(node):
+    def laid(node: BindRequest) -> Windows | None:
+        if _format(node.attrs, rank).startswith("NC") or not shapes_known(node):
             return None
         x, filters = (tuple(s.as_list()) for s in node.input_shapes)
         try:
-            lay = _checked_forward(x, filters, rank, node.attrs)  # type: ignore[arg-type]  # known
+            return _checked_forward(x, filters, rank, node.attrs)  # type: ignore[arg-type]  # known
         except ValueError:
             return None  # which is the kernel's to say
+
+    @op.bind
+    def _(node: BindRequest) -> Call | None:
+        lay = laid(node)
+        if lay is None:
+            return None
         return Call(lambda input, filter, out=None: conv_kernels.convolve(input, filter, lay, out), out=True)
+
+    @op.bind_with("onednn")
+    def _(onednn: Any, node: BindRequest) -> Call | None:
+        lay = laid(node)
+        if lay is None or not is_float32(node):
+            return None
+        return onednn.convolve(*_extents(*(s.as_list() for s in node.input_shapes)), lay)  # type: ignore[no-any-return]
 
 
 def _attach_input_gradient(op: Op, rank: int) -> None:
@@ -266,20 +278,32 @@ def _attach_input_gradient(op: Op, rank: int) -> None:
         grad, last = traced_last(out_backprop, data_format), (batch, *lay.inputs, depth)
         return compiled_from_last(jax, windows_xla.input_gradient(jax, grad, filter.traced, lay, last), data_format)
 
-    @op.bind
-    def _(node: BindRequest) -> Call | None:
+    def laid(node: BindRequest) -> tuple[list[int], Windows] | None:
         sizes = node.input_values[0]
-        if _format(node.attrs, rank).startswith("NC") or sizes is None or not _are_known(node):
+        if _format(node.attrs, rank).startswith("NC") or sizes is None or not shapes_known(node):
             return None
         filters, grads = (tuple(s.as_list()) for s in node.input_shapes[1:])
         try:
             dims = _input_dims(sizes, filters, grads, rank, _format(node.attrs, rank))  # type: ignore[arg-type]  # known
-            lay = _checked_backward(name, dims, filters, grads, rank, node.attrs)  # type: ignore[arg-type]
+            return dims, _checked_backward(name, dims, filters, grads, rank, node.attrs)  # type: ignore[arg-type]
         except ValueError:
             return None
+
+    @op.bind
+    def _(node: BindRequest) -> Call | None:
+        if (found := laid(node)) is None:
+            return None
+        dims, lay = found
         return Call(
             lambda sizes, filter, grad, out=None: conv_kernels.input_gradient(grad, filter, lay, dims[-1], out), out=True
         )
+
+    @op.bind_with("onednn")
+    def _(onednn: Any, node: BindRequest) -> Call | None:
+        if (found := laid(node)) is None or not is_float32(node):
+            return None
+        dims, lay = found
+        return onednn.input_gradient(*_extents(dims, node.input_shapes[1].as_list()), lay)  # type: ignore[no-any-return]
 
 
 def _attach_filter_gradient(op: Op, rank: int) -> None:
@@ -301,8 +325,28 @@ def _attach_filter_gradient(op: Op, rank: int) -> None:
         x, grad = traced_last(input, data_format), traced_last(out_backprop, data_format)
         return windows_xla.filter_gradient(jax, x, grad, dims, lay)
 
+    @op.bind_with("onednn")
+    def _(onednn: Any, node: BindRequest) -> Call | None:
+        sizes = node.input_values[1]
+        if _format(node.attrs, rank).startswith("NC") or sizes is None or not shapes_known(node) or not is_float32(node):
+            return None
+        x, filters, grads = node.input_shapes[0].as_list(), sizes.tolist(), node.input_shapes[2].as_list()
+        lay = _checked_backward(name, x, filters, grads, rank, node.attrs)  # type: ignore[arg-type]  # known
+        return onednn.filter_gradient(*_extents(x, filters), lay, tuple(filters))  # type: ignore[no-any-return]
 
-def _are_known(node: BindRequest) -> bool:
+
+def _extents(x: Sequence[Any], filters: Sequence[Any]) -> tuple[int, int, int, int]:
+    """Batch, depth, out depth, groups of known shapes, channels last."""
+    return x[0], x[-1], filters[-1], x[-1] // filters[-2]
+
+
+def is_float32(node: BindRequest) -> bool:
+    """Whether the node's one output is."""
+    return node.output_dtypes[0].name == "float32"
+
+
+def shapes_known(node: BindRequest) -> bool:
+    """Whether all shapes of the node are, inputs and outputs."""
     return all(s.is_fully_defined() for s in (*node.input_shapes, *node.output_shapes))
 
 

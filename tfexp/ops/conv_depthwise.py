@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import depthwise_kernels
 from tfexp.ops.array import Array, dims_text, shape
-from tfexp.ops.conv import same_attrs
+from tfexp.ops.conv import is_float32, same_attrs, shapes_known
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.windows import (
     Windows,
     batch_and_depth,
+    channels_second,
     check_length,
     formatted,
     from_last,
@@ -87,10 +89,13 @@ def _lay(dims: Sequence[int], filters: Sequence[int], attrs: dict[str, Any]) -> 
     return lay_windows(spatial(dims, data_format), filters[:2], (rows, columns), dilations, attrs["padding"])
 
 
-def _check_gradient(lay: Windows, dims: Sequence[int], filters: Sequence[int], grad: Array, data_format: str) -> None:
-    wanted = formatted(dims[0], lay.outputs, filters[2] * filters[3], data_format).as_list()
-    if list(grad.shape) != wanted:
-        raise ValueError(f"out_backprop must have the shape {dims_text(wanted)}, but has {dims_text(grad.shape)}")
+def _lay_gradient(dims: Sequence[int], filters: Sequence[int], grad: Sequence[int], attrs: dict[str, Any]) -> Windows:
+    """The same, with a gradient of this shape for the output."""
+    lay = _lay(dims, filters, attrs)
+    wanted = formatted(dims[0], lay.outputs, filters[2] * filters[3], attrs["data_format"]).as_list()
+    if list(grad) != wanted:
+        raise ValueError(f"out_backprop must have the shape {dims_text(wanted)}, but has {dims_text(grad)}")
+    return lay
 
 
 @depthwise_op.kernel("CPU", shares=True)
@@ -100,24 +105,93 @@ def _(ctx: Any, input: Array, filter: Array, **attrs: Any) -> Array:
     return from_last(depthwise_kernels.depthwise(to_last(input, data_format), filter, lay), data_format)
 
 
+def _laid(node: BindRequest) -> Windows | None:
+    """The windows of the op where they are known and channels last."""
+    if not shapes_known(node) or channels_second(node.attrs["data_format"]):
+        return None
+    x, filters = (s.as_list() for s in node.input_shapes)
+    try:
+        return _lay(x, filters, node.attrs)  # type: ignore[arg-type]  # known
+    except ValueError:
+        return None  # which is the kernel's to say
+
+
+@depthwise_op.bind
+def _(node: BindRequest) -> Call | None:
+    lay = _laid(node)
+    if lay is None:
+        return None
+    return Call(lambda input, filter, out=None: depthwise_kernels.depthwise(input, filter, lay, out), out=True)
+
+
+@depthwise_op.bind_with("onednn")
+def _(onednn: Any, node: BindRequest) -> Call | None:
+    lay = _laid(node)
+    if lay is None or not is_float32(node):
+        return None
+    return onednn.convolve(*_extents(*(s.as_list() for s in node.input_shapes)), lay)  # type: ignore[no-any-return]
+
+
+def _extents(x: Sequence[Any], filters: Sequence[Any]) -> tuple[int, int, int, int]:
+    """Batch, depth, out depth, groups of known shapes."""
+    return x[0], x[-1], filters[2] * filters[3], filters[2]
+
+
 @depthwise_backprop_input_op.kernel("CPU", shares=True)
 def _(ctx: Any, input_sizes: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
-    dims = [int(d) for d in input_sizes]
     data_format = attrs["data_format"]
-    lay = _lay(dims, filter.shape, attrs)
-    _check_gradient(lay, dims, filter.shape, out_backprop, data_format)
+    lay = _lay_gradient([int(d) for d in input_sizes], filter.shape, out_backprop.shape, attrs)
     grad = to_last(out_backprop, data_format)
     return from_last(depthwise_kernels.depthwise_input_gradient(grad, filter, lay), data_format)
+
+
+def _laid_gradient(node: BindRequest) -> tuple[list[int], Windows] | None:
+    """The input's shape, and the windows, of the op of its gradient."""
+    sizes = node.input_values[0]
+    if sizes is None or not shapes_known(node) or channels_second(node.attrs["data_format"]):
+        return None
+    filters, grads = (s.as_list() for s in node.input_shapes[1:])
+    dims = [int(d) for d in sizes]
+    try:
+        return dims, _lay_gradient(dims, filters, grads, node.attrs)  # type: ignore[arg-type]
+    except ValueError:
+        return None
+
+
+@depthwise_backprop_input_op.bind
+def _(node: BindRequest) -> Call | None:
+    if (found := _laid_gradient(node)) is None:
+        return None
+    lay = found[1]
+    gradient = depthwise_kernels.depthwise_input_gradient
+    return Call(lambda sizes, filter, grad, out=None: gradient(grad, filter, lay, out), out=True)
+
+
+@depthwise_backprop_input_op.bind_with("onednn")
+def _(onednn: Any, node: BindRequest) -> Call | None:
+    if (found := _laid_gradient(node)) is None or not is_float32(node):
+        return None
+    dims, lay = found
+    return onednn.input_gradient(*_extents(dims, node.input_shapes[1].as_list()), lay)  # type: ignore[no-any-return]
 
 
 @depthwise_backprop_filter_op.kernel("CPU", shares=True)
 def _(ctx: Any, input: Array, filter_sizes: Array, out_backprop: Array, **attrs: Any) -> Array:
     filters = tuple(int(d) for d in filter_sizes)
     data_format = attrs["data_format"]
-    lay = _lay(input.shape, filters, attrs)
-    _check_gradient(lay, input.shape, filters, out_backprop, data_format)
+    lay = _lay_gradient(input.shape, filters, out_backprop.shape, attrs)
     x, grad = to_last(input, data_format), to_last(out_backprop, data_format)
     return depthwise_kernels.depthwise_filter_gradient(x, grad, filters, lay)
+
+
+@depthwise_backprop_filter_op.bind_with("onednn")
+def _(onednn: Any, node: BindRequest) -> Call | None:
+    sizes = node.input_values[1]
+    if sizes is None or not shapes_known(node) or channels_second(node.attrs["data_format"]) or not is_float32(node):
+        return None
+    x, filters, grads = node.input_shapes[0].as_list(), sizes.tolist(), node.input_shapes[2].as_list()
+    lay = _lay_gradient(x, filters, grads, node.attrs)  # type: ignore[arg-type]  # known
+    return onednn.filter_gradient(*_extents(x, filters), lay, tuple(filters))  # type: ignore[no-any-return]
 
 
 @depthwise_op.gradient

@@ -121,7 +121,7 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
     if conv_rows.fit_backward(lay, depth, groups):
         conv_rows.input_gradient(grad, filters.astype(dtype, copy=False), lay, result)
         return result
-    turned = _turned(lay)
+    turned = lay.turned()
     if turned is not None and out_depth <= _MAX_COPY_RATIO * depth:
         flipped = np.flip(weights.reshape(*lay.sizes, *weights.shape[1:]), tuple(range(len(lay.sizes))))
         around = np.swapaxes(flipped, -1, -3).reshape(*lay.sizes, out_depth // groups, depth)
@@ -150,16 +150,6 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
 
     run_blocks(work, len(images), grad.size * taps * group_depth)
     return result
-
-
-def _turned(lay: Windows) -> Windows | None:
-    """The windows over the outputs that make up the inputs again; None where strides leave gaps, or padding is too wide."""
-    reaches = [(n - 1) * d for n, d in zip(lay.sizes, lay.dilations, strict=True)]
-    before = tuple(reach - b for reach, b in zip(reaches, lay.before, strict=True))
-    after = tuple(n - m + reach - b for n, m, reach, b in zip(lay.inputs, lay.outputs, reaches, before, strict=True))
-    if max(lay.strides) > 1 or min(*before, *after) < 0:
-        return None
-    return Windows(lay.outputs, lay.sizes, lay.strides, lay.dilations, before, after, lay.inputs)
 
 
 def _spread(total: Array, products: Array, offsets: list[Any], lay: Windows, top: int, bottom: int) -> None:

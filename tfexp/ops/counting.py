@@ -73,6 +73,8 @@ def _(ctx: Any, input: np.ndarray, size: Any, weights: np.ndarray, *, binary_out
 @bincount_op.shape
 def _(arr: InputShape, size: InputShape, weights: InputShape) -> TensorShape:
     with_rank(size, 0)
+    if size.value is not None and int(size.value) < 0:
+        raise ValueError(f"size ({int(size.value)}) must be non-negative")
     return TensorShape([None if size.value is None else int(size.value)])
 
 

@@ -15,8 +15,9 @@ from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_gather import scatter_nd
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import boolean_mask, sequence_mask, where
-from tfexp.ops.array_order import transpose, unique
+from tfexp.ops.array_order import transpose
 from tfexp.ops.array_pad import pad
+from tfexp.ops.array_unique import unique
 from tfexp.ops.cast import cast
 from tfexp.ops.comparison import less, not_equal
 from tfexp.ops.ctc_loss import ctc_loss_op

@@ -20,6 +20,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
+from tfexp.ops.array import dims_text
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------
@@ -36,6 +37,8 @@ def _(diagonal: InputShape) -> TensorShape:
 
 @diag_op.kernel("CPU")
 def _(ctx: Any, diagonal: np.ndarray) -> np.ndarray:
+    if not diagonal.ndim:
+        raise InvalidArgumentError(None, None, "Input must be at least rank 1, got 0")
     return np.diag(diagonal.ravel()).reshape(diagonal.shape * 2)
 
 
@@ -62,9 +65,14 @@ def _(input: InputShape) -> TensorShape:
 
 @diag_part_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray) -> np.ndarray:
-    half = input.shape[: input.ndim // 2]
-    if not input.ndim or half * 2 != input.shape:
-        raise InvalidArgumentError(None, None, f"Invalid shape {list(input.shape)}: the two halves must be equal")
+    shown = dims_text(input.shape)
+    if not input.ndim or input.ndim % 2:
+        raise InvalidArgumentError(None, None, f"The rank of the tensor should be even and positive, got shape {shown}")
+    middle = input.ndim // 2
+    half = input.shape[:middle]
+    for i in range(middle):
+        if input.shape[i] != input.shape[i + middle]:
+            raise InvalidArgumentError(None, None, f"Invalid shape {shown}: dimensions {i} and {i + middle} do not match.")
     size = int(np.prod(half))
     return np.diagonal(input.reshape(size, size)).reshape(half).copy()
 
@@ -148,7 +156,14 @@ def _matrix_dims(longest: int, low: int, high: int, rows: int, columns: int) -> 
     return rows, columns
 
 
+def _check_rank(what: str, value: np.ndarray, least: int) -> None:
+    if value.ndim < least:
+        text = f"{what} must be at least {least}-dim, received shape: {dims_text(value.shape)}"
+        raise InvalidArgumentError(None, None, text)
+
+
 def _matrix_diag(diagonal: np.ndarray, low: int, high: int, rows: int, columns: int, padding: Any, align: str) -> np.ndarray:
+    _check_rank("diagonal", diagonal, 1)
     rows, columns = _matrix_dims(diagonal.shape[-1], low, high, rows, columns)
     batch = diagonal.shape[:-1] if low == high else diagonal.shape[:-2]
     packed = diagonal[..., np.newaxis, :] if low == high else diagonal
@@ -184,8 +199,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 
 def _matrix_diag_part(matrix: np.ndarray, low: int, high: int, padding: Any, align: str) -> np.ndarray:
-    if matrix.ndim < 2:
-        raise InvalidArgumentError(None, None, f"input must be at least 2-dim, received shape: {list(matrix.shape)}")
+    _check_rank("input", matrix, 2)
     rows, columns = matrix.shape[-2:]
     _check_band(low, high, rows, columns)
     packed = np.full((*matrix.shape[:-2], high - low + 1, _longest(rows, columns, low, high)), padding, matrix.dtype)
@@ -226,6 +240,8 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 
 def _matrix_set_diag(matrix: np.ndarray, diagonal: np.ndarray, low: int, high: int, align: str) -> np.ndarray:
+    _check_rank("input", matrix, 2)
+    _check_rank("diagonal", diagonal, 1)
     result = np.array(matrix)
     rows, columns = matrix.shape[-2:]
     packed = diagonal[..., np.newaxis, :] if low == high else diagonal
@@ -233,7 +249,7 @@ def _matrix_set_diag(matrix: np.ndarray, diagonal: np.ndarray, low: int, high: i
     if packed.shape != wanted:
         raise InvalidArgumentError(
             None, None, f"Either first dimensions of diagonal don't match input.shape[:-2], or diagonal has the wrong "
-            f"size: {list(diagonal.shape)} for {list(matrix.shape)}"
+            f"size.\nInput shape: {dims_text(matrix.shape)}\nDiagonal shape: {dims_text(diagonal.shape)}"
         )  # fmt: skip
     for row, part, i, j in _placed(rows, columns, low, high, align):
         result[..., i, j] = packed[..., row, part]

@@ -17,9 +17,9 @@ from tfexp.ops import (
     array_gather,
     array_join,
     array_mask,
-    array_order,
     array_slice,
     array_tile,
+    array_unique,
     comparison,
     elementwise_binary,
     elementwise_unary,
@@ -69,7 +69,7 @@ def embedding_lookup_sparse(
             ours.get_shape().assert_is_compatible_with(theirs.get_shape())
     with name_scope(name, "embedding_lookup_sparse", [*params, *sp_ids.parts]) as scope:
         segments: Any = sp_ids.indices[:, 0]  # type: ignore[index]  # bound by ops.overloads
-        ids, places = array_order.unique(sp_ids.values)
+        ids, places = array_unique.unique(sp_ids.values)
         rows: Any = embedding_lookup(params, ids, partition_strategy=partition_strategy, max_norm=max_norm)
         segments = cast(segments, dtypes.int32)
         if sp_weights is None:

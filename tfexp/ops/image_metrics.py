@@ -85,7 +85,7 @@ def sobel_edges(image: Any) -> Tensor:
 # --- PSNR and SSIM ----------------------------------------------------------------------------------------------------
 
 
-def _checks_of_pair(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, list[Any]]:
+def checks_of_pair(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, list[Any]]:
     """(both shapes, the nodes that check that the images can be compared); ValueError where it is known that not."""
     first, second = a.shape.with_rank_at_least(3), b.shape.with_rank_at_least(3)
     first[-3:].assert_is_compatible_with(second[-3:])
@@ -113,7 +113,7 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
             np.float32(10 / np.log(10)) * log(error),
             name="psnr",
         )
-        _, _, checks = _checks_of_pair(a, b)
+        _, _, checks = checks_of_pair(a, b)
         with control_dependencies(checks):
             return identity(ratio)
 
@@ -130,7 +130,7 @@ def ssim(
     """Structural similarity of two batches of images, a number for each. Wang et al., 2004. Source: `tf.image.ssim`."""
     with name_scope(None, "SSIM", [img1, img2]):
         img1, img2 = convert_to_tensor(img1, name="img1"), convert_to_tensor(img2, name="img2")
-        _, _, checks = _checks_of_pair(img1, img2)
+        _, _, checks = checks_of_pair(img1, img2)
         with control_dependencies(checks):
             img1 = identity(img1)
         largest = convert_image_dtype(cast(max_val, img1.dtype), dtypes.float32)
@@ -159,7 +159,7 @@ def ssim_multiscale(
     """
     with name_scope(None, "MS-SSIM", [img1, img2]):
         img1, img2 = convert_to_tensor(img1, name="img1"), convert_to_tensor(img2, name="img2")
-        _, _, checks = _checks_of_pair(img1, img2)
+        _, _, checks = checks_of_pair(img1, img2)
         with control_dependencies(checks):
             img1 = identity(img1)
         largest = convert_image_dtype(cast(max_val, img1.dtype), dtypes.float32)
@@ -187,7 +187,7 @@ def _halved(image: Tensor) -> Tensor:
     return reshape(smaller, concat([dims[:-3], shape(smaller)[1:]], 0))
 
 
-def _gaussian_kernel(filter_size: Tensor, sigma: Tensor) -> Tensor:
+def gaussian_kernel(filter_size: Tensor, sigma: Tensor) -> Tensor:
     """[size, size, 1, 1], of sum 1."""
     places = cast(range_op(filter_size), sigma.dtype)
     places = places - cast(filter_size - 1, sigma.dtype) / 2.0
@@ -209,7 +209,7 @@ def _ssim_per_channel(
     ]
     with control_dependencies(checks):
         img1 = identity(img1)
-    kernel = _gaussian_kernel(filter_size, filter_sigma)
+    kernel = gaussian_kernel(filter_size, filter_sigma)
     kernel = tile(kernel, [1, 1, dims1[-1], 1])
 
     def blurred(x: Tensor) -> Tensor:

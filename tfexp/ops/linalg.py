@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
@@ -386,9 +386,13 @@ def _(a: InputShape, b: InputShape) -> TensorShape:
 
 @cross_op.kernel("CPU")
 def _(ctx: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if a.shape != b.shape or a.shape[-1:] != (3,):
-        raise InvalidArgumentError(
-            None, None, f"Both inputs must be of the same shape with 3 columns: {a.shape} vs. {b.shape}"
+    if a.shape != b.shape:
+        raise InvalidArgumentError(None, None, f"Both inputs must be of same shape: {a.shape} vs. {b.shape}")
+    if not a.ndim:
+        raise InvalidArgumentError(None, None, "Input must be at least 1D, got shape []")
+    if a.shape[-1] != 3:
+        raise FailedPreconditionError(
+            None, None, f"Cross-products are only defined for 3-element vectors, got shape {a.shape}"
         )
     return np.cross(a, b)
 

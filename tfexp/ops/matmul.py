@@ -110,6 +110,22 @@ def _(node: BindRequest) -> Call | None:
     return Call(product, out=True)
 
 
+_WORTH_CALLING = 1 << 24  # multiplications: a library's call has to make up for what it takes to make it
+
+
+@mat_mul.bind_with("onednn")
+def _(onednn: Any, node: BindRequest) -> Call | None:
+    known = [s.known_dims for s in (*node.input_shapes, *node.output_shapes)]
+    if any(dims is None or None in dims or len(dims) != 2 for dims in known) or node.output_dtypes[0].name != "float32":
+        return None
+    transposed = node.attrs["transpose_a"], node.attrs["transpose_b"]
+    inner = node.input_shapes[0].as_list()[0 if transposed[0] else 1] or 0
+    rows, columns = node.output_shapes[0].as_list()
+    if inner * (rows or 0) * (columns or 0) < _WORTH_CALLING:
+        return None
+    return onednn.product(rows, inner, columns, *transposed)  # type: ignore[no-any-return]
+
+
 def _is_wide(node: BindRequest) -> bool:
     rows, columns = node.output_shapes[0].as_list()
     return node.output_dtypes[0].is_floating and 1 < (rows or 0) * _FEW_ROWS <= (columns or 0)

@@ -21,7 +21,7 @@ from tfexp.ops.elementwise_division import real_div
 from tfexp.ops.random import random_uniform
 
 
-def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
+def noise_shape_of(x: Tensor, noise_shape: Any) -> Any:
     """The shape of the noise; a None in a given one is taken from x."""
     if noise_shape is None:
         return shape(x)
@@ -57,7 +57,10 @@ def dropout(
             raise ValueError(
                 f"`keep_prob` must be a scalar tensor or a float in the range (0, 1]. Received: keep_prob={keep_prob}"
             )
-        rate = 1 - keep_prob
+        try:
+            rate = 1 - keep_prob
+        except TypeError:
+            raise ValueError(f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})") from None
     if rate is None:
         raise ValueError(f"`rate` must be provided. Received: rate={rate}")
     with name_scope(name, "dropout", [x]):
@@ -74,11 +77,12 @@ def dropout(
             scaled = mul(x, convert_to_tensor(scale, dtype=x.dtype))
         else:
             rate = cast(convert_to_tensor(rate), x.dtype)
+            rate.get_shape().assert_has_rank(0)
             if static_value(rate) == 0:
                 return x
             one = convert_to_tensor(1, dtype=x.dtype)
             scaled = real_div(x, sub(one, rate))
-        noise = random_uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype)
+        noise = random_uniform(noise_shape_of(x, noise_shape), seed=seed, dtype=x.dtype)
         kept = greater_equal(noise, rate)
         result = where_v2(kept, scaled, convert_to_tensor(0, dtype=x.dtype))
         result.set_shape(x.get_shape())

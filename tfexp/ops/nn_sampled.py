@@ -46,7 +46,7 @@ def nce_loss(
     [batch, dim]. `sampled_values` is what a candidate sampler returns; without, a log-uniform one samples `num_sampled`
     classes for the batch. Source: `tf.nn.nce_loss`.
     """
-    logits, targets = _sampled_logits(
+    logits, targets = compute_sampled_logits(
         weights,
         biases,
         labels,
@@ -55,10 +55,9 @@ def nce_loss(
         num_classes,
         num_true,
         sampled_values,
-        remove_accidental_hits,
-        partition_strategy,
-        name,
-        None,
+        remove_accidental_hits=remove_accidental_hits,
+        partition_strategy=partition_strategy,
+        name=name,
     )
     losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
     return _sum_rows(losses)
@@ -82,7 +81,7 @@ def sampled_softmax_loss(
 
     Source: `tf.nn.sampled_softmax_loss`.
     """
-    logits, targets = _sampled_logits(
+    logits, targets = compute_sampled_logits(
         weights,
         biases,
         labels,
@@ -91,30 +90,35 @@ def sampled_softmax_loss(
         num_classes,
         num_true,
         sampled_values,
-        remove_accidental_hits,
-        partition_strategy,
-        name,
-        seed,
+        remove_accidental_hits=remove_accidental_hits,
+        partition_strategy=partition_strategy,
+        name=name,
+        seed=seed,
     )
     targets = stop_gradient(targets, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)
 
 
-def _sampled_logits(
+def compute_sampled_logits(
     weights: Any,
     biases: Any,
     labels: Any,
     inputs: Any,
     num_sampled: int,
     num_classes: int,
-    num_true: int,
-    sampled_values: Any,
-    remove_accidental_hits: bool,
-    partition_strategy: str,
-    name: str,
-    seed: int | None,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    subtract_log_q: bool = True,
+    remove_accidental_hits: bool = False,
+    partition_strategy: str = "mod",
+    name: str | None = None,
+    seed: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Logits less the logarithms of expected counts, and targets: [batch, num_true + num_sampled], the true ones first."""
+    """(logits, targets) over the true and the sampled classes: [batch, num_true + num_sampled], the true ones first.
+
+    subtract_log_q: the logits are less the logarithms of how often each class is expected in a sample. Other arguments as
+    in `nce_loss`.
+    """
     if not isinstance(weights, list):
         weights = list(weights) if hasattr(weights, "_variable_list") else [weights]
     with name_scope(name, "compute_sampled_logits", [*weights, biases, inputs, labels]):
@@ -154,8 +158,9 @@ def _sampled_logits(
 
         if remove_accidental_hits:
             sampled_logits += _hidden_hits(labels, sampled, num_true, num_sampled, sampled_logits)
-        true_logits -= log(true_expected)
-        sampled_logits -= log(sampled_expected)
+        if subtract_log_q:
+            true_logits -= log(true_expected)
+            sampled_logits -= log(sampled_expected)
         logits = concat([true_logits, sampled_logits], 1)
         # The true classes share the probability.
         targets = concat([ones_like(true_logits) / num_true, zeros_like(sampled_logits)], 1)

@@ -76,9 +76,8 @@ class PartitionedVariable:
         if not variable_list:
             raise ValueError("variable_list may not be empty")
         for variable in variable_list:
-            info = variable._get_save_slice_info()
-            if info is None or info.full_name != name:
-                raise ValueError(f"Variable {variable.name} is not a part of {name}: its save_slice_info is {info}")
+            if variable._get_save_slice_info() is None:
+                raise ValueError(f"Variable {variable.name} cannot be a part of {name}: it has no save_slice_info")
         self._name, self._shape, self._dtype = name, shape, dtype
         self._variable_list = sorted(variable_list, key=lambda v: v._get_save_slice_info().var_offset)
         self._partitions = list(partitions)
@@ -135,7 +134,7 @@ class PartitionedVariable:
             return identity(whole, name=self._name)
 
     def _each(self, method: str, value: Any, name: str | None, read_value: bool) -> list[Any]:
-        value = convert_to_tensor(value, dtype=self._dtype)
+        value = convert_to_tensor(value, dtype=as_dtype(self._dtype).base_dtype)
         axis = partitioned_axis(self._partitions)
         sizes = [v.get_shape().as_list()[axis] for v in self._variable_list]
         pieces = split(value, sizes, axis=axis)

@@ -1,15 +1,17 @@
-"""Pooling on channels-last arrays of any spatial rank, one dimension after another, the last first.
+"""Pooling on channels-last arrays of any spatial rank.
 
-The maximum of a window is the maximum over rows of the maxima within each row, and of equal elements the first in scan
-order is the first of its row in the first such row; so each dimension is a stage of its own, and a window of a x b costs
-a + b passes. Sums are made likewise. Blocks of images are shared out to the intra-op threads.
+The maximum of a window is the maximum of its columns' maxima: each dimension is a stage of its own, and a window of a x b
+costs a + b passes. Sums are made likewise. Which element a maximum was, the first of equal ones in scan order, is looked for
+offset by offset, dimension by dimension where windows overlap; it is picked by a mask of bits, so that infinite gradients
+stay where they belong. Blocks of images are shared out to the intra-op threads.
 
 x: [batch, *space, depth]; y: [batch, *windows, depth]. Padding takes part in no maximum and no mean.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,14 +64,13 @@ def _reduce(x: Array, lay: Windows, axis: int, combine: Any, start: Any, out: Ar
     return out
 
 
-def _stages(x: Array, lay: Windows, combine: Any, start: Any, out: Array) -> list[Array]:
-    """The input and what each stage makes of it, the last in `out`."""
-    made = [x]
-    for axis in reversed(range(len(lay.inputs))):
-        shape = _staged(made[-1].shape, lay, axis)
-        target = out if axis == 0 else scratch(f"stage{axis}", shape, out.dtype)
-        made.append(_reduce(made[-1], lay, axis, combine, start, target))
-    return made
+def _stages(x: Array, lay: Windows, combine: Any, start: Any, out: Array) -> None:
+    """`combine` over the windows, in `out`; the first dimension goes first, whose rows are long pieces of memory."""
+    made, last = x, len(lay.inputs) - 1
+    for axis in range(last + 1):
+        shape = _staged(made.shape, lay, axis)
+        target = out if axis == last else scratch(f"stage{axis}", shape, out.dtype)
+        made = _reduce(made, lay, axis, combine, start, target)
 
 
 def _by_images(images: int, image_bytes: int, elements: int, work: Callable[[slice], None]) -> None:
@@ -97,19 +98,43 @@ def max_pool(x: Array, lay: Windows, out: Array | None = None) -> Array:
     return result
 
 
-def _first_largest(x: Array, largest: Array, lay: Windows, axis: int) -> Iterator[tuple[Slices, Slices, Array]]:
-    """For each offset of one dimension: the windows that it concerns, where it is, and whether it is the first largest."""
-    claimed: Array | None = None
-    reaches = list(_reaches(lay, axis))
-    for number, (outputs, inside) in enumerate(reaches):
-        mask = np.equal(x[inside], largest[outputs])
-        if claimed is None:
-            claimed = np.zeros(largest.shape, np.bool_) if len(reaches) > 1 else mask
-        elif number:
-            mask &= ~claimed[outputs]
-        if number + 1 < len(reaches):
-            claimed[outputs] |= mask
-        yield outputs, inside, mask
+def _first_largest(
+    x: Array, largest: Array, lay: Windows, axes: Sequence[int], integers: np.dtype[Any]
+) -> Iterator[tuple[Slices, Slices, Array]]:
+    """For each offset in a window, in scan order: which windows have it, where it is, and whether it is the first largest.
+
+    The latter as `integers`: all bits where it is, else none; valid until the next offset. `axes`: the dimensions of space
+    that windows extend in; in the others x and `largest` are alike.
+    """
+    free: Array | None = None  # windows whose largest element was not seen yet
+    for reaches in itertools.product(*(list(_reaches(lay, axis)) for axis in axes)):
+        outputs = _merged([outputs for outputs, _ in reaches])
+        inside = _merged([inside for _, inside in reaches])
+        below = largest[outputs]
+        mask = np.equal(x[inside], below, out=scratch("mask", below.shape, np.bool_))
+        if free is None:
+            free = scratch("free", largest.shape, np.bool_)
+            free[...] = True
+        left = free[outputs]
+        np.logical_and(mask, left, mask)
+        np.logical_xor(left, mask, left)
+        signed = mask.view(np.int8)
+        np.negative(signed, signed)
+        bits = scratch("bits", below.shape, integers)
+        bits[...] = signed
+        yield outputs, inside, bits
+
+
+def _merged(slices: Sequence[Slices]) -> Slices:
+    """Slices of one dimension each, after whole ones (`_reaches`), as one index."""
+    index = list(slices[-1])
+    for one in slices[:-1]:
+        index[len(one) - 1] = one[-1]
+    return tuple(index)
+
+
+def _integers(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(f"i{dtype.itemsize}")
 
 
 def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array | None = None) -> Array:
@@ -118,24 +143,26 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
     if 0 in y.shape or 0 in x.shape:
         result[...] = 0
         return result
-    lowest = _lowest(x.dtype)
-    rank = len(lay.inputs)
+    lowest, rank = _lowest(x.dtype), len(lay.inputs)
 
     def work(images: slice) -> None:
-        stages = _maxima(x[images], y[images], lay, lowest)
-        above = grad[images]
+        if not _overlap(lay, range(rank)):
+            _place(x[images], y[images], grad[images], result[images], lay, range(rank))
+            return
+        # Of equal elements, the first in scan order is the first of its row in the first such row.
+        stages, above = _row_maxima(x[images], y[images], lay, lowest), grad[images]
         for axis in range(rank):
             source, largest = stages[rank - 1 - axis], stages[rank - axis]
             target = result[images] if axis == rank - 1 else scratch(f"back{axis}", source.shape, grad.dtype)
-            _place(source, largest, above, target, lay, axis)
+            _place(source, largest, above, target, lay, (axis,))
             above = target
 
     _by_images(x.shape[0], x[0].nbytes, x.size * 2 * sum(lay.sizes), work)
     return result
 
 
-def _maxima(x: Array, y: Array, lay: Windows, lowest: Any) -> list[Array]:
-    """The input, the maxima after each stage but the last, and y."""
+def _row_maxima(x: Array, y: Array, lay: Windows, lowest: Any) -> list[Array]:
+    """x, the maxima after each dimension but the first, the last dimension being the first to go, and y."""
     made = [x]
     for axis in reversed(range(1, len(lay.inputs))):
         shape = _staged(made[-1].shape, lay, axis)
@@ -143,21 +170,28 @@ def _maxima(x: Array, y: Array, lay: Windows, lowest: Any) -> list[Array]:
     return [*made, y]
 
 
-def _place(x: Array, largest: Array, grad: Array, target: Array, lay: Windows, axis: int) -> None:
-    """One stage of the gradient: grad goes to the first largest along one dimension."""
-    size, stride = lay.sizes[axis], lay.strides[axis]
-    if size == stride == 2 and lay.inputs[axis] == 2 * lay.outputs[axis]:
-        # Two elements that belong to one window alone: what the first does not get, the second does.
-        (outputs, first), (_, second) = _reaches(lay, axis)
-        mask = np.equal(x[first], largest)
-        np.multiply(grad, mask, target[first], dtype=target.dtype)
-        np.logical_not(mask, mask)
-        np.multiply(grad, mask, target[second], dtype=target.dtype)
-        return
-    target[...] = 0
-    for outputs, inside, mask in _first_largest(x, largest, lay, axis):
-        there = target[inside]
-        np.add(there, np.multiply(grad[outputs], mask, dtype=target.dtype), there)
+def _place(x: Array, largest: Array, grad: Array, target: Array, lay: Windows, axes: Sequence[int]) -> None:
+    """grad goes to the first largest element along these dimensions."""
+    integers = _integers(grad.dtype)
+    above, bits_of_target, overlap = grad.view(integers), target.view(integers), _overlap(lay, axes)
+    if not _covers(lay, axes):
+        target[...] = 0
+    for outputs, inside, bits in _first_largest(x, largest, lay, axes, integers):
+        if overlap:
+            there = target[inside]
+            np.bitwise_and(above[outputs], bits, bits)
+            np.add(there, bits.view(grad.dtype), there)
+        else:
+            np.bitwise_and(above[outputs], bits, bits_of_target[inside])
+
+
+def _overlap(lay: Windows, axes: Sequence[int]) -> bool:
+    return any(lay.sizes[axis] > lay.strides[axis] for axis in axes)
+
+
+def _covers(lay: Windows, axes: Sequence[int]) -> bool:
+    """Whether each element is in just one window."""
+    return all(lay.sizes[a] == lay.strides[a] and lay.inputs[a] <= lay.outputs[a] * lay.strides[a] for a in axes)
 
 
 def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
@@ -165,16 +199,12 @@ def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
     result = np.zeros(y.shape, values.dtype)
     if 0 in y.shape or 0 in x.shape:
         return result
-    stages = _maxima(x, y, lay, _lowest(x.dtype))
-    below = values
-    for number, axis in enumerate(reversed(range(len(lay.inputs)))):
-        source, largest = stages[number], stages[number + 1]
-        picked = np.zeros(largest.shape, values.dtype)
-        for outputs, inside, mask in _first_largest(source, largest, lay, axis):
-            there = picked[outputs]
-            np.add(there, np.multiply(below[inside], mask, dtype=values.dtype), there)
-        below = picked
-    return below
+    integers = _integers(values.dtype)
+    picked, below = result.view(integers), values.view(integers)
+    for outputs, inside, bits in _first_largest(x, y, lay, range(len(lay.inputs)), integers):
+        there = picked[outputs]
+        np.bitwise_or(there, below[inside] & bits, there)
+    return result
 
 
 def arg_largest(x: Array, y: Array, lay: Windows, with_batch: bool) -> Array:
@@ -209,14 +239,12 @@ def avg_pool(x: Array, lay: Windows, out: Array | None = None) -> Array:
         return result
     dtype = wide(x.dtype)
     counts = _counts(lay, dtype)
-    # Multiplying is quicker, and by a power of two the same.
-    is_exact = counts.ndim == 0 and float(counts).is_integer() and int(counts) & (int(counts) - 1) == 0
 
     def work(images: slice) -> None:
         target = result[images]
         sums = target if target.dtype == dtype else scratch("sums", target.shape, dtype)
         _stages(x[images].astype(dtype, copy=False), lay, np.add, 0, sums)
-        np.multiply(sums, 1 / counts, sums) if is_exact else np.divide(sums, counts, sums)
+        _mean(sums, counts, sums)
         if sums is not target:
             target[...] = sums
 
@@ -233,21 +261,30 @@ def avg_pool_gradient(grad: Array, lay: Windows, out: Array | None = None) -> Ar
         return result
     dtype = wide(grad.dtype)
     counts = _counts(lay, dtype)
-    rank = len(lay.inputs)
+    covers = _covers(lay, range(len(lay.inputs)))
 
     def work(images: slice) -> None:
-        above = np.divide(grad[images], counts, dtype=dtype)
-        for axis in range(rank):
+        above = _mean(grad[images], counts, scratch("shares", grad[images].shape, dtype))
+        for axis in reversed(range(len(lay.inputs))):
             below = (*above.shape[: axis + 1], lay.inputs[axis], *above.shape[axis + 2 :])
-            last = axis == rank - 1 and result.dtype == dtype
-            target = result[images] if last else scratch(f"back{axis}", below, dtype)
-            target[...] = 0
+            target = result[images] if axis == 0 and result.dtype == dtype else scratch(f"back{axis}", below, dtype)
+            if not covers:
+                target[...] = 0
             for outputs, inside in _reaches(lay, axis):
                 there = target[inside]
-                np.add(there, above[outputs], there)
+                if covers:
+                    there[...] = above[outputs]
+                else:
+                    np.add(there, above[outputs], there)
             above = target
         if result.dtype != dtype:
             result[images] = above
 
     _by_images(grad.shape[0], result[0].nbytes, result.size * sum(lay.sizes), work)
     return result
+
+
+def _mean(sums: Array, counts: Array, out: Array) -> Array:
+    """sums / counts. Multiplying is quicker, and by a power of two the same."""
+    is_exact = counts.ndim == 0 and float(counts).is_integer() and int(counts) & (int(counts) - 1) == 0
+    return np.multiply(sums, 1 / counts, out) if is_exact else np.divide(sums, counts, out)

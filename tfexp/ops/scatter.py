@@ -35,37 +35,54 @@ def _apply(ufunc: Any) -> Update:
     """`buffer[index] = ufunc(buffer[index], updates)`, repeated indices in turn."""
 
     def update(buffer: np.ndarray, index: Any, updates: Any) -> None:
-        if not _has_duplicates(index):
-            # Several times faster than `.at` for rows, and the same numbers.
-            buffer[index] = ufunc(buffer[index], updates)
-            return
-        rounds = _rounds(index[0].ravel()) if len(index) == 1 and buffer.ndim > 1 else None
-        if rounds is None:
+        if len(index) == 1 and buffer.ndim > 1:
+            flat = index[0].ravel()
+            rows = np.broadcast_to(updates, index[0].shape + buffer.shape[1:]).reshape(flat.size, *buffer.shape[1:])
+            _update_rows(ufunc, buffer, flat, rows)
+        elif _has_duplicates(index):
             ufunc.at(buffer, index, updates)
-            return
-        flat, shape = index[0].ravel(), index[0].shape + buffer.shape[1:]
-        rows = np.broadcast_to(updates, shape).reshape(flat.size, *buffer.shape[1:])
-        for chosen in rounds:
-            places = flat[chosen]
-            buffer[places] = ufunc(buffer[places], rows[chosen])
+        else:  # several times as fast, and the same numbers
+            buffer[index] = ufunc(buffer[index], updates)
 
     return update
 
 
-_MAX_ROUNDS = 8  # when an index comes more often, `.at` is quicker
+_MAX_REPEATED = 8  # when an index comes more often, `.at` is quicker
 
 
-def _rounds(index: np.ndarray) -> list[np.ndarray] | None:
-    """Positions in `index` such that no round has an index twice, and each index comes in its order; None for too many."""
+def _update_rows(ufunc: Any, buffer: np.ndarray, index: np.ndarray, rows: np.ndarray) -> None:
+    """`buffer[index[i]] = ufunc(buffer[index[i]], rows[i])` for one i after the other."""
+    chains = _chains(index)
+    if chains is None:
+        ufunc.at(buffer, index, rows)
+        return
+    new = buffer.take(index, 0)
+    ufunc(new, rows, out=new)
+    for before, after in chains:
+        new[after] = ufunc(new[before], rows[after])
+    buffer[index] = new
+    for _, after in chains:  # which of equal indices is assigned last is not NumPy's promise
+        buffer[index[after]] = new[after]
+
+
+def _chains(index: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]] | None:
+    """(places where an index comes for the nth time, the next places of each) for n = 1, 2, …; None for too many."""
+    ordered = np.sort(index)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return []
     order = np.argsort(index, kind="stable")
     ordered = index[order]
-    is_first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
-    starts = np.flatnonzero(is_first)
-    counts = np.diff(starts, append=len(index))
-    if counts.max() > _MAX_ROUNDS:
+    again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
+    if (np.diff(again) > 1).all():  # none comes for the third time
+        return [(order[again - 1], order[again])]
+    # The first of each run of repeats comes for the second time.
+    starts = np.flatnonzero(np.diff(again, prepend=-1) != 1)
+    number = np.arange(len(again)) - np.repeat(starts, np.diff(starts, append=len(again)))
+    most = int(number.max()) + 1
+    if most >= _MAX_REPEATED:
         return None
-    number = np.arange(len(index)) - np.repeat(starts, counts)
-    return [order[number == n] for n in range(counts.max())]
+    rounds = (again[number == n] for n in range(most))
+    return [(order[places - 1], order[places]) for places in rounds]
 
 
 def _has_duplicates(index: tuple[np.ndarray, ...]) -> bool:

@@ -29,6 +29,7 @@ from tfexp.ops.tensor_array_ops import (
     tensor_array_size_op,
     tensor_array_split_op,
     tensor_array_write_op,
+    wrong_type,
 )
 
 
@@ -154,7 +155,7 @@ class TensorArray:
     def _checked(self, value: Any) -> Tensor:
         tensor = convert_to_tensor(value, preferred_dtype=self.dtype, name="value")
         if tensor.dtype.base_dtype is not self.dtype:
-            raise TypeError(f"Input value has dtype {tensor.dtype.base_dtype.name} but expected dtype {self.dtype.name}")
+            raise wrong_type(self.dtype, tensor.dtype.base_dtype)
         return tensor
 
     def identity(self) -> TensorArray:
@@ -185,7 +186,7 @@ class TensorArray:
         return value
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """This array with `value` at `index`. ValueError for a shape, TypeError for a type that does not fit."""
+        """This array with `value` at `index`. ValueError for a shape, InvalidArgumentError for a type that does not fit."""
         with name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
             tensor = self._checked(value)
             self._learn_shape(tensor.get_shape())

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.dtypes import DType
+from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.errors import InvalidArgumentError, OpError, UnimplementedError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -245,9 +245,13 @@ def _(ctx: Any, handle: Elements, index: Array, value: Array, flow_in: Array) ->
 
 def _check_type(handle: Elements, value: Any) -> None:
     if value.dtype != handle.dtype.as_numpy_dtype:
-        raise InvalidArgumentError(
-            None, None, f"TensorArray dtype is {handle.dtype.name} but Op is trying to write dtype {value.dtype}."
-        )
+        raise wrong_type(handle.dtype, as_dtype(value.dtype))
+
+
+def wrong_type(expected: DType, given: DType) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        None, None, f"TensorArray dtype is {expected.name} but Op is trying to write dtype {given.name}."
+    )
 
 
 tensor_array_read_op = define_op(
@@ -405,6 +409,8 @@ def _(ctx: Any, handle: Elements, value: Array, lengths: Array, flow_in: Array) 
     handle.check_open()
     if value.ndim == 0:
         raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
+    if lengths.ndim != 1:
+        raise InvalidArgumentError(None, None, f"Expected lengths to be a vector, received shape: {_text(lengths.shape)}")
     if lengths.sum() != len(value):
         raise InvalidArgumentError(
             None,

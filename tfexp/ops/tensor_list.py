@@ -10,7 +10,8 @@ import numpy as np
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.array import dims_text
+from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 from tfexp.ops.tensor_list_value import TensorList, refused, shape_of_value
 
 Array = np.ndarray
@@ -136,8 +137,19 @@ tensor_list_split = _list_op(
 
 @tensor_list_split.kernel("CPU")
 def _(ctx: Any, tensor: Array, element_shape: Array, lengths: Array, *, element_dtype: DType) -> TensorList:
-    if np.ndim(tensor) < 1 or int(lengths.sum()) != tensor.shape[0]:
-        raise refused(f"Unused values in tensor. Length of tensor: {(*np.shape(tensor), 0)[0]} Values used: {lengths.sum()}")
+    if lengths.ndim != 1:
+        raise refused(f"Expected lengths to be a vector, received shape: {dims_text(lengths.shape)}")
+    if np.ndim(tensor) < 1:
+        raise refused(f"Tensor must be at least a vector, but saw shape: {dims_text(np.shape(tensor))}")
+    start = 0
+    for length in lengths.tolist():
+        if length < 0:
+            raise refused(f"Invalid value in lengths: {length}")
+        if start + length > len(tensor):
+            raise refused(f"Attempting to slice [{start}, {start + length}] from tensor with length {len(tensor)}")
+        start += length
+    if start != len(tensor):
+        raise refused(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {start}")
     shape = shape_of_value(element_shape)
     made = TensorList(element_dtype, shape)
     parts = np.split(tensor, np.cumsum(lengths)[:-1]) if lengths.size else []
@@ -175,6 +187,32 @@ tensor_list_push_back = _list_op(
 def _(ctx: Any, input_handle: TensorList, tensor: Array, *, element_dtype: DType) -> TensorList:
     input_handle.check_dtype(element_dtype)
     return input_handle.pushed(np.asarray(tensor))
+
+
+tensor_list_push_back_batch = define_op(
+    "TensorListPushBackBatch(input_handles: variant, tensor: element_dtype) -> (output_handles: variant) "
+    "{element_dtype: type}"
+).not_differentiable()
+
+
+@tensor_list_push_back_batch.shape
+def _(input_handles: InputShape, tensor: InputShape) -> TensorShape:
+    merged(with_rank(input_handles, 1), with_rank_at_least(tensor, 1)[:1])
+    return input_handles
+
+
+@tensor_list_push_back_batch.kernel("CPU")
+def _(ctx: Any, input_handles: Array, tensor: Array, *, element_dtype: DType) -> Array:
+    if tensor.shape[:1] != input_handles.shape:
+        raise refused(
+            "Expected tensor.shape[0] == input_handles.size, but saw: "
+            f"{dims_text(tensor.shape)} and {dims_text(input_handles.shape)}"
+        )
+    longer = np.empty(len(input_handles), object)
+    for i, handle in enumerate(input_handles):
+        handle.check_dtype(element_dtype)
+        longer[i] = handle.pushed(tensor[i])
+    return longer
 
 
 tensor_list_resize = _list_op("TensorListResize(input_handle: variant, size: int32) -> (output_handle: variant)")
@@ -255,7 +293,9 @@ def _(input_handle: InputShape, element_shape: InputShape, *, num_elements: int)
 def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype: DType, num_elements: int) -> Array:
     input_handle.check_dtype(element_dtype)
     if num_elements not in (-1, len(input_handle)):
-        raise refused(f"Operation expected a list with {num_elements} elements but got a list with {len(input_handle)}")
+        raise refused(
+            f"Operation expected a list with {num_elements} elements but got a list with {len(input_handle)} elements."
+        )
     return input_handle.stacked(range(len(input_handle)), shape_of_value(element_shape))
 
 
@@ -292,7 +332,9 @@ def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequen
             item = np.zeros((leading[i], *rest.as_list()), dtype.as_numpy_dtype)
         elif item is None:
             (item,) = value.filled([i], rows)
-        if not rows.is_compatible_with(item.shape) or item.ndim < 1:
+        if item.ndim < 1:
+            raise refused("Concat requires elements to be at least vectors, found scalars instead.")
+        if not rows.is_compatible_with(item.shape):
             raise refused(f"Tried to concat tensors with unequal shapes: {list(item.shape)} where {rows} is asked for")
         items.append(item)
     if not items:

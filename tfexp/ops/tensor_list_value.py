@@ -10,6 +10,7 @@ import numpy as np
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import TensorShape
+from tfexp.ops.array import dims_text, type_text
 
 
 def refused(text: str) -> InvalidArgumentError:
@@ -25,9 +26,17 @@ def shape_of_value(dims: np.ndarray) -> TensorShape:
     return TensorShape([None if d < 0 else int(d) for d in dims])
 
 
+def _text(shape: TensorShape) -> str:
+    return "<unknown>" if shape.rank is None else dims_text(shape.as_list())
+
+
 def _sizes(shape: TensorShape) -> tuple[int, ...]:
     """The dimensions of a shape that is known."""
     return tuple([int(d) for d in shape.as_list()])  # type: ignore[arg-type]
+
+
+_NOT_TO_SET = "Tried to set a tensor with incompatible shape at a list index. Item"
+_NOT_TO_APPEND = "Tried to append a tensor with incompatible shape to a list. Op"
 
 
 @dataclass(frozen=True)
@@ -44,37 +53,34 @@ class TensorList:
 
     def check_dtype(self, dtype: DType) -> None:
         if dtype.base_dtype is not self.dtype:
-            raise refused(f"Invalid data types; op elements {dtype.name} but list elements {self.dtype.name}")
+            raise refused(f"Invalid data types; op elements {type_text(dtype)} but list elements {type_text(self.dtype)}")
 
-    def own(self, item: np.ndarray) -> np.ndarray:
+    def own(self, item: np.ndarray, refusal: str = _NOT_TO_SET) -> np.ndarray:
         """A copy of `item` to keep; InvalidArgumentError where it is no element of this list."""
         if not self.element_shape.is_compatible_with(item.shape):
-            raise refused(
-                "Tried to set a tensor with incompatible shape at a list index. Item element shape: "
-                f"{list(item.shape)} list shape: {self.element_shape}"
-            )
+            raise refused(f"{refusal} element shape: {dims_text(item.shape)} list shape: {_text(self.element_shape)}")
         return np.array(item)
 
-    def check_index(self, index: int) -> None:
+    def check_index(self, index: int, what: str = "access") -> None:
         if not 0 <= index < len(self.items):
-            raise refused(f"Trying to access element {index} in a list with {len(self.items)} elements.")
+            raise refused(f"Trying to {what} element {index} in a list with {len(self.items)} elements.")
 
     def with_item(self, index: int, item: np.ndarray, grows: bool = False) -> TensorList:
         grown = self.resized(index + 1) if grows and index >= len(self.items) else self
-        grown.check_index(index)
+        grown.check_index(index, "modify")
         return replace(grown, items=(*grown.items[:index], self.own(item), *grown.items[index + 1 :]))
 
     def with_items(self, indices: Iterable[int], rows: np.ndarray) -> TensorList:
         items = list(self.items)
         for index, row in zip(indices, rows, strict=True):
-            self.check_index(index)
+            self.check_index(index, "modify")
             items[index] = self.own(row)
         return replace(self, items=tuple(items))
 
     def pushed(self, item: np.ndarray) -> TensorList:
         if 0 <= self.limit <= len(self.items):
             raise refused(f"Tried to push item into a full list of {self.limit} elements (max_num_elements)")
-        return replace(self, items=(*self.items, self.own(item)))
+        return replace(self, items=(*self.items, self.own(item, _NOT_TO_APPEND)))
 
     def resized(self, size: int) -> TensorList:
         if size < 0:
@@ -118,8 +124,8 @@ class TensorList:
             if item is None:
                 if not shape.is_fully_defined():
                     raise refused(
-                        f"Trying to read an uninitialized tensor but element_shape is not fully defined: {shape} (element "
-                        f"{position} of the list)"
+                        f"Trying to read an uninitialized tensor but element_shape is not fully defined: "
+                        f"{_text(shape)} (element {position} of the list)"
                     )
                 item = np.zeros(_sizes(shape), self.dtype.as_numpy_dtype)
             elif not asked.is_compatible_with(item.shape):
@@ -132,8 +138,15 @@ class TensorList:
         if not positions:
             shape = self.merged_shape(asked)
             if not shape.is_fully_defined():
-                raise refused(f"Tried to stack elements of an empty list with non-fully-defined element_shape: {shape}")
+                raise refused(
+                    f"Tried to stack elements of an empty list with non-fully-defined element_shape: {_text(shape)}"
+                )
             return np.zeros((0, *_sizes(shape)), self.dtype.as_numpy_dtype)
+        if all(item is None for item in self.items) and not (shape := self.merged_shape(asked)).is_fully_defined():
+            raise refused(
+                "Tried to stack list which only contains uninitialized tensors and has a non-fully-defined element_shape: "
+                f"{_text(shape)}"
+            )
         items = self.filled(positions, asked)
         first = items[0].shape
         for item in items:

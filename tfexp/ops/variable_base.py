@@ -135,6 +135,13 @@ class Variable(metaclass=_VariableType):
         def initialized_value(self) -> Tensor: ...
         def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any: ...
 
+    def _AsTensor(self) -> Tensor:
+        return self.value()
+
+    @property
+    def _distribute_strategy(self) -> None:
+        """No strategy keeps copies of it."""
+
     def __iter__(self) -> Any:
         raise TypeError("'Variable' object is not iterable.")
 

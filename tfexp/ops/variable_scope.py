@@ -163,8 +163,8 @@ class VariableScope:
         """As `tf.get_variable`, in this scope."""
         if synchronization is VariableSynchronization.ON_READ and trainable:
             raise ValueError(
-                f"Variable {name}: synchronization=VariableSynchronization.ON_READ is for variables that are not trainable, "
-                "but trainable=True"
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables, but "
+                f"variable {name} has trainable=True"
             )
         if initializer is not None and not callable(initializer) and dtype is not None:
             _check_dtype(initializer, dtypes.as_dtype(dtype))
@@ -380,7 +380,7 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
 def _wrapped(custom_getter: Callable[..., Any] | None, outer: Callable[..., Any] | None) -> Callable[..., Any] | None:
     """The inner custom getter, whose getter is the outer one."""
     if custom_getter is None or outer is None:
-        return custom_getter or outer
+        return outer if custom_getter is None else custom_getter
 
     def getter_of_both(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return custom_getter(functools.partial(outer, getter), *args, **kwargs)

@@ -75,8 +75,15 @@ class VariableStore:
     """Variables by full name; the parts of a partitioned variable under `<name>/part_<i>`."""
 
     def __init__(self) -> None:
-        self._variables: dict[str, Any] = {}
-        self._partitioned: dict[str, PartitionedVariable] = {}
+        self._vars: dict[str, Any] = {}
+        self._partitioned_vars: dict[str, PartitionedVariable] = {}
+
+    def get_variable(
+        self, name: str, shape: Any = None, dtype: Any = dtypes.float32, initializer: Any = None, **settings: Any
+    ) -> Any:
+        """As `tf.get_variable`, of the full name. `reuse`: None makes the variable or shares it, as it may be."""
+        custom_getter = settings.pop("custom_getter", None)
+        return self.get(Request(name, shape, dtype, initializer, **settings), custom_getter)
 
     def get(self, request: Request, custom_getter: Callable[..., Any] | None = None) -> Any:
         """The variable that `request` names or describes; `custom_getter(getter, **arguments)` may change both."""
@@ -94,9 +101,9 @@ class VariableStore:
                 raise ValueError(f"Partitioner must be callable, but received: {request.partitioner}")
             return self.get_partitioned(request)
         first_part = f"{request.name}/part_0"
-        if request.reuse is True and request.partitioner is None and request.name in self._partitioned:
+        if request.reuse is True and request.partitioner is None and request.name in self._partitioned_vars:
             return self.get_partitioned(request)
-        if first_part in self._variables:
+        if first_part in self._vars:
             raise ValueError(
                 f"No partitioner was provided, but a partitioned version of the variable was found: {first_part}. Perhaps a "
                 "variable of the same name was already created with partitioning?"
@@ -111,7 +118,7 @@ class VariableStore:
         if by_value and request.shape is not None:
             raise ValueError("If initializer is a constant, do not specify shape.")
         shape = as_shape(request.shape)
-        if request.name in self._variables:
+        if request.name in self._vars:
             return self._shared(request, shape, dtype)
         if request.reuse is True:
             raise ValueError(
@@ -138,15 +145,15 @@ class VariableStore:
                 aggregation=request.aggregation,
                 shape=None if shape.rank is None else shape,
             )
-        self._variables[request.name] = variable  # type: ignore[index]
+        self._vars[request.name] = variable  # type: ignore[index]
         if request.regularizer:
             add_regularization_loss(str(request.name), variable, request.regularizer)
         return variable
 
     def _shared(self, request: Request, shape: TensorShape, dtype: DType) -> Any:
         name = request.name
-        found = self._variables[name]  # type: ignore[index]
-        if not request.reuse and not executing_eagerly():
+        found = self._vars[name]  # type: ignore[index]
+        if request.reuse is not None and not request.reuse and not executing_eagerly():
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 f"VarScope? Originally defined at:\n\n{_where(found.op.origin)}\n"
@@ -166,7 +173,7 @@ class VariableStore:
     def get_partitioned(self, request: Request) -> PartitionedVariable:
         """The partitioned variable of that name, its parts cut as the partitioner of `request` says."""
         name, dtype = str(request.name), dtypes.as_dtype(request.dtype or dtypes.float32)
-        if name in self._variables:
+        if name in self._vars:
             raise ValueError(
                 f"A partitioner was provided, but an unpartitioned version of the variable was found: {name}. Perhaps a "
                 "variable of the same name was already created without partitioning?"
@@ -178,8 +185,8 @@ class VariableStore:
         partitions = None
         if request.partitioner is not None:
             partitions = call_partitioner(request.partitioner, shape, dtype)
-        if name in self._partitioned:
-            return _shared_parts(self._partitioned[name], request, shape, dtype, partitions)
+        if name in self._partitioned_vars:
+            return _shared_parts(self._partitioned_vars[name], request, shape, dtype, partitions)
         if request.reuse is True or partitions is None:
             raise ValueError(
                 f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
@@ -191,7 +198,7 @@ class VariableStore:
             part._set_save_slice_info(SaveSliceInfo(name, shape.as_list(), offset, part_shape))  # type: ignore[arg-type]
             parts.append(part)
         variable = PartitionedVariable(name, shape, dtype, parts, partitions)
-        self._partitioned[name] = variable
+        self._partitioned_vars[name] = variable
         return variable
 
     def _make_part(
@@ -248,13 +255,20 @@ class EagerVariableStore:
 
     def variables(self) -> list[Any]:
         """All variables of the store, by name."""
-        return [variable for _, variable in sorted(self._store._variables.items())]
+        return [variable for _, variable in sorted(self._store._vars.items())]
 
     def trainable_variables(self) -> list[Any]:
         return [v for v in self.variables() if v.trainable]
 
     def non_trainable_variables(self) -> list[Any]:
         return [v for v in self.variables() if not v.trainable]
+
+    def copy(self) -> EagerVariableStore:
+        """A store of new variables that have these ones' names and values."""
+        copied = EagerVariableStore()
+        for name, variable in self._store._vars.items():
+            copied._store._vars[name] = Variable(initial_value=variable.numpy(), name=name, trainable=variable.trainable)
+        return copied
 
 
 def _shared_parts(

@@ -44,6 +44,18 @@ class Windows:
         """Whether each window is one element, and each element one window."""
         return all(s == 1 for s in self.sizes) and all(s == 1 for s in self.strides) and not self.is_padded
 
+    def turned(self) -> Windows | None:
+        """The windows over the outputs that make up the inputs again; None where strides leave gaps, or padding is too wide.
+
+        Convolved with the filter turned around, an output's gradient gives the input's.
+        """
+        reaches = [(n - 1) * d for n, d in zip(self.sizes, self.dilations, strict=True)]
+        before = tuple(reach - b for reach, b in zip(reaches, self.before, strict=True))
+        after = tuple(n - m + reach - b for n, m, reach, b in zip(self.inputs, self.outputs, reaches, before, strict=True))
+        if max(self.strides) > 1 or min(*before, *after) < 0:
+            return None
+        return Windows(self.outputs, self.sizes, self.strides, self.dilations, before, after, self.inputs)
+
     def offset_slices(self, offset: Sequence[int]) -> tuple[slice, ...]:
         """The elements (of a padded dimension) that are at this offset in their window, for each window."""
         return tuple(

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from tfexp.core.kernel import BindRequest
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.plan.ir import Draft, Node
 
+Libraries = Mapping[str, Any]
+"""What a session's nodes may be computed by beside NumPy: the name that rules are for, and what they are called with."""
 
-def bind(draft: Draft) -> None:
-    """Set `call` where the op's bind rule offers one; other nodes run their kernel."""
+
+def bind(draft: Draft, libraries: Libraries) -> None:
+    """Set `call` where one of the op's bind rules offers one, a library's first; other nodes run their kernel."""
     for node in draft.nodes:
-        if node.op.bind_rule is not None:
-            try:
-                node.call = node.op.bind_rule(_request(node))
-            except (ValueError, TypeError, LookupError, ArithmeticError):
-                # Constants that cannot work, such as an axis that is a vector: the kernel says so at run time.
-                node.call = None
+        try:
+            node.call = next((call for call in _offers(node, libraries) if call is not None), None)
+        except (ValueError, TypeError, LookupError, ArithmeticError):
+            # Constants that cannot work, such as an axis that is a vector: the kernel says so at run time.
+            node.call = None
+
+
+def _offers(node: Node, libraries: Libraries) -> Iterator[Call | None]:
+    for name in libraries.keys() & node.op.library_rules.keys():
+        yield node.op.library_rules[name](libraries[name], _request(node))
+    if node.op.bind_rule is not None:
+        yield node.op.bind_rule(_request(node))
 
 
 def _request(node: Node) -> BindRequest:

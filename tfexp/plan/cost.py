@@ -6,6 +6,7 @@ rates are one core's, in single precision, of common processors after 2020; they
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from tfexp.core.shape import TensorShape
@@ -29,6 +30,9 @@ _ELEMENTS = {
     }.items()
     for op in ops.split()
 }
+# How the types begin of ops that read, and that change, some of the elements of their first input.
+_READS_SOME = "Gather"
+_CHANGES_SOME = "Scatter", "SparseApply"
 _MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2"})
 # Work of the third order in the last dimension, in products of that order.
 _CUBIC = {
@@ -55,8 +59,21 @@ def seconds(node: Node) -> float:
         return _CUBIC[node.type] * _PRODUCT * order * _elements(node.inputs[0].shape)
     if node.type.startswith(("Conv2D", "Conv3D")):
         return _PRODUCT * _convolved(node)
-    sizes = [_elements(value.shape) for value in (*node.inputs, *node.outputs)]
+    sizes = [_elements(shape) for shape in _touched(node)]
     return _ELEMENT * _ELEMENTS.get(node.type, 1) * max(sizes, default=0)
+
+
+def _touched(node: Node) -> list[TensorShape]:
+    """The shapes of what the node reads and writes: of a table of which it needs some rows, these."""
+    inputs, outputs = ([value.shape for value in values] for values in (node.inputs, node.outputs))
+    kind = node.type.removeprefix("Resource")
+    if kind.startswith(_READS_SOME):
+        return outputs
+    if kind.startswith(_CHANGES_SOME):  # the tables come first
+        table = inputs[0].known_dims
+        changes = itertools.dropwhile(lambda shape: shape.known_dims == table, inputs)
+        return [*changes, *(shape for shape in outputs if shape.known_dims != table)]
+    return inputs + outputs
 
 
 def is_product(node: Node) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Places
-from tfexp.plan.bind import bind
+from tfexp.plan.bind import Libraries, bind
 from tfexp.plan.buffers import assign_buffers
+from tfexp.plan.compiled_loops import Compiler, compile_loops
 from tfexp.plan.freeze import freeze
 from tfexp.plan.functions import expand_functions
 from tfexp.plan.fuse import fuse
@@ -40,12 +42,15 @@ def _in_loops_too(run: Callable[[Draft], None]) -> Callable[[Draft], None]:
 # After prune, place, loops and order, which every plan goes through: what is worth its time for a step that comes again.
 # The order matters: shapes before what follows from them, fewer nodes before they are bound, callables before their
 # buffers, and before these also which nodes run at the same time.
-def _optimising(threads: int, jit: Jit | None) -> list[tuple[str, Callable[[Draft], None]]]:
+def _optimising(
+    threads: int, jit: Jit | None, loops: Compiler | None, libraries: Libraries
+) -> list[tuple[str, Callable[[Draft], None]]]:
     return [
         ("specialise", specialise),
         ("simplify", _in_loops_too(simplify)),
         *([] if jit is None else [("compile", lambda draft: find_segments(draft, jit))]),
-        ("bind", _in_loops_too(bind)),
+        ("bind", _in_loops_too(lambda draft: bind(draft, libraries))),
+        *([] if loops is None else [("loops of elements", _in_loops_too(lambda draft: compile_loops(draft, loops)))]),
         ("fuse", _in_loops_too(fuse)),
         ("strands", lambda draft: find_strands(draft, threads)),
         ("buffers", _in_loops_too(assign_buffers)),
@@ -62,11 +67,14 @@ def make_plan(
     threads: int = 1,
     memory: Mapping[str, int] | None = None,
     jit: Jit | None = None,
+    loops: Compiler | None = None,
+    libraries: Libraries = MappingProxyType({}),
 ) -> Plan:
     """The plan of the step that computes `fetches` and runs `targets`, given `feeds` of these (perhaps partial) shapes.
 
     `threads`: how many may run nodes of the step at the same time. `memory`: bytes that devices have, by name; a step that
-    needs more is a ResourceExhaustedError. `jit`: what is to be compiled, if anything.
+    needs more is a ResourceExhaustedError. `jit`: what is to be compiled as a whole, if anything. `loops`: what compiles
+    the loops of element-wise nodes and of updates, if anything does. `libraries`: what may compute nodes.
     Without `optimise` every node of the pruned graph is a step, which is quick to make and independent of the shapes.
     """
     began = time.perf_counter()
@@ -84,7 +92,7 @@ def make_plan(
         ("order", _in_loops_too(order)),
     ]
     if optimise:
-        passes.extend(_optimising(threads, jit))
+        passes.extend(_optimising(threads, jit, loops, libraries))
         if memory:
             passes.append(("memory", lambda d: check_memory(d, memory, next(iter(memory)))))
     for name, run in passes:

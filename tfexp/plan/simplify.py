@@ -38,6 +38,11 @@ def _if_shape_stays(node: Node) -> Value | None:
     return node.inputs[0] if source.is_fully_defined() and source.known_dims == result.known_dims else None
 
 
+def _if_known_shape_stays(node: Node) -> Value | None:
+    """For an op that is also there for the error that another target makes."""
+    return _if_shape_stays(node) if node.inputs[1].constant is not None else None
+
+
 def _if_type_stays(node: Node) -> Value | None:
     return node.inputs[0] if node.attrs["SrcT"] == node.attrs["DstT"] else None
 
@@ -91,7 +96,8 @@ def _if_subtrahend_is_zero(node: Node) -> Value | None:
 
 SAME_AS: dict[str, SameAs] = {
     **dict.fromkeys(["Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "Snapshot"], _first),
-    **dict.fromkeys(["Reshape", "BroadcastTo", "Tile", "Squeeze", "ExpandDims"], _if_shape_stays),
+    **dict.fromkeys(["Reshape", "Tile", "Squeeze", "ExpandDims"], _if_shape_stays),
+    "BroadcastTo": _if_known_shape_stays,
     **dict.fromkeys(_REDUCTIONS, _if_no_axes),
     **dict.fromkeys(["AddN", "ConcatV2", "Concat"], _if_alone),
     "Slice": _if_whole,

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.graph.convert import IndexedSlices, constant
+from tfexp.graph.convert import constant
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.gradients import gradients
 from tfexp.graph.tensor import Tensor
+from tfexp.runtime.jacobian import numeric_jacobian, theoretical_jacobian
 
 
 def compute_gradient(
@@ -24,7 +25,8 @@ def compute_gradient(
 ) -> Any:
     """(theoretical, numeric) Jacobians dy/dx of shape [x elements, y elements], in the default session.
 
-    For lists of `x`, a list of such pairs. `delta` is the step of the central differences.
+    For lists of `x`, a list of such pairs. `delta` is the step of the central differences. Complex values
+    count as two elements, real and imaginary part.
     """
     session = get_default_session()
     if session is None:
@@ -43,41 +45,29 @@ def compute_gradient(
 
 def _start(shape: Any, value: Any, x: Tensor) -> np.ndarray:
     dtype = x.dtype.base_dtype.as_numpy_dtype
-    if value is None:
-        return np.random.uniform(-1, 1, shape).astype(dtype)
-    return np.array(value, dtype=dtype)
+    if value is not None:
+        return np.array(value, dtype=dtype)
+    drawn = np.random.uniform(-1, 1, shape)
+    return np.asarray(drawn + 1j * np.random.uniform(-1, 1, shape) if x.dtype.is_complex else drawn).astype(dtype)
 
 
 def _jacobians(
     session: Any, x: Tensor, start: np.ndarray, y: Tensor, y_shape: Any, delta: float, feeds: dict[Any, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    rows, columns = start.size, int(np.prod(y_shape))
     with session.graph.as_default():
-        theoretical = np.zeros([rows, columns])
-        for column in range(columns):
-            weights = np.zeros(y_shape, dtype=y.dtype.base_dtype.as_numpy_dtype)
-            weights.reshape(-1)[column] = 1
-            grad = gradients(y, x, grad_ys=constant(weights))[0]
-            if isinstance(grad, IndexedSlices):
-                values, indices = session.run([grad.values, grad.indices], feeds)
-                dense = np.zeros_like(start)
-                np.add.at(dense, indices, values)
-                theoretical[:, column] = dense.reshape(-1)
-            elif grad is not None:
-                theoretical[:, column] = session.run(grad, feeds).reshape(-1)
-    numeric = np.zeros([rows, columns])
-    for row in range(rows):
-        sides = []
-        for step in (delta, -delta):
-            moved = start.copy()
-            moved.reshape(-1)[row] += step
-            sides.append(np.asarray(session.run(y, {**feeds, x: moved}), dtype=np.float64).reshape(-1))
-        numeric[row] = (sides[0] - sides[1]) / (2 * delta)
-    return theoretical, numeric
+        fed = constant(1, dtype=y.dtype.base_dtype, shape=y_shape)  # a feed takes its place, for each column another
+        grad = gradients(y, x, grad_ys=fed)[0]
+
+    def backprop(weights: np.ndarray) -> Any:
+        return None if grad is None else session.run(grad, {**feeds, fed: weights})
+
+    like = np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)
+    theoretical = theoretical_jacobian(backprop, start, like)
+    return theoretical, numeric_jacobian(lambda moved: session.run(y, {**feeds, x: moved}), start, like, delta)
 
 
 def compute_gradient_error(*args: Any, **kwargs: Any) -> float:
-    """The largest difference between the theoretical and the numeric Jacobian of `compute_gradient`."""
+    """The largest difference between the theoretical and the numeric Jacobian of `compute_gradient`; NaN if one is."""
     pairs = compute_gradient(*args, **kwargs)
     pairs = pairs if isinstance(pairs, list) else [pairs]
-    return max((float(np.abs(t - n).max()) if t.size else 0.0) for t, n in pairs)
+    return float(np.max([np.abs(t - n).max() for t, n in pairs if t.size], initial=0.0))

@@ -1,6 +1,7 @@
-"""What a session compiles with XLA: what its ConfigProto says, what the graph marks, and what is on a GPU.
+"""What a session compiles, and by what: with XLA what its ConfigProto says, what the graph marks, and what is on a GPU; with
+Numba the loops of element-wise nodes and of optimizers' updates, if its ConfigProto names that optimizer (`with_numba`).
 
-Nothing of JAX is imported before a step has something to compile.
+Nothing of JAX or Numba is imported before a step has something to compile.
 """
 
 from __future__ import annotations
@@ -14,9 +15,14 @@ from tensorboard.compat.proto import config_pb2
 
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import UnimplementedError
+from tfexp.plan.compiled_loops import Compiler, Loop
+from tfexp.plan.loop_source import LoopSource
 from tfexp.plan.segment import Jit, Segment
 from tfexp.runtime.device_list import is_virtual
 from tfexp.runtime.gpus import visible_order
+
+NUMBA = "numba"
+"""The custom optimizer of a ConfigProto whose name says that Numba compiles loops."""
 
 
 def jit_of(config: config_pb2.ConfigProto, devices: Collection[str] = ()) -> Jit:
@@ -47,3 +53,42 @@ def _compile(gpus: tuple[int, ...], segment: Segment) -> Callable[..., tuple[Any
     from tfexp.runtime.xla.compiler import CompiledSegment
 
     return CompiledSegment(segment, gpus)
+
+
+# --- loops -------------------------------------------------------------------------------------------------------------
+
+
+def with_numba(config: config_pb2.ConfigProto | None = None) -> config_pb2.ConfigProto:
+    """A copy of the ConfigProto, with which Numba compiles the loops of element-wise nodes and of optimizers' updates."""
+    changed = config_pb2.ConfigProto()
+    if config is not None:
+        changed.CopyFrom(config)
+    if not _names_numba(changed):
+        changed.graph_options.rewrite_options.custom_optimizers.add(name=NUMBA)
+    return changed
+
+
+def loop_compiler_of(config: config_pb2.ConfigProto) -> Compiler | None:
+    """What compiles a session's loops, if anything does; UnimplementedError when that is Numba, and it is not installed."""
+    if not _names_numba(config):
+        return None
+    if not has_numba():
+        raise UnimplementedError(
+            None, None, f"The custom optimizer {NUMBA!r} needs Numba, which is not installed: pip install 'tfexp[jit]'"
+        )
+    return _compile_loop
+
+
+def has_numba() -> bool:
+    """Whether Numba is installed."""
+    return importlib.util.find_spec("numba") is not None
+
+
+def _names_numba(config: config_pb2.ConfigProto) -> bool:
+    return any(optimizer.name == NUMBA for optimizer in config.graph_options.rewrite_options.custom_optimizers)
+
+
+def _compile_loop(name: str, source: LoopSource) -> Loop:
+    from tfexp.runtime.numba.compiler import CompiledLoop
+
+    return CompiledLoop(name, source)

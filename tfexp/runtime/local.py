@@ -33,7 +33,8 @@ from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
 from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.executor import Interpreter
-from tfexp.runtime.jit import jit_of
+from tfexp.runtime.jit import jit_of, loop_compiler_of
+from tfexp.runtime.libraries import libraries_of
 from tfexp.runtime.options import tell_unsupported, tell_unsupported_of_run
 from tfexp.runtime.partial_run import PartialStep
 from tfexp.runtime.placement import dynamic_placer, record_estimate
@@ -89,6 +90,8 @@ class LocalBackend:
         self.placer = dynamic_placer(self.assignment, self.config, self.memory) if self._owns_resources else None
         self.plans = PlanCache(MAX_PLANS)
         self.jit = jit_of(self.config, devices)
+        self.loops = loop_compiler_of(self.config)
+        self.libraries = libraries_of(self.config)
         wanted = self.config.inter_op_parallelism_threads
         self.threads = min(wanted or workers.threads(), workers.threads())  # that may run a step's nodes
 
@@ -265,7 +268,7 @@ class LocalStep:
                 if backend.config.log_device_placement:
                     for op, device in self.placement.moved.items():
                         log_placement(op, device)
-            how = (places, optimise, backend.threads, backend.memory, backend.jit)
+            how = (places, optimise, backend.threads, backend.memory, backend.jit, backend.loops, backend.libraries)
             return make_plan(self._fetches, self._targets, self._feeds, fed, *how)
 
     def explain(self, shapes: Shapes) -> Explanation:

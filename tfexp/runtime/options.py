@@ -7,8 +7,11 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from tfexp.core import log
+from tfexp.plan import narrow
+from tfexp.runtime import placement
 from tfexp.runtime.gpus import has_plugin
-from tfexp.runtime.placement import NAME
+from tfexp.runtime.jit import NUMBA
+from tfexp.runtime.libraries import ONEDNN
 
 _SHARED_THREADS = "the threads that run the heavy nodes of steps are the process's: none of them ever waits"
 _NO_GPU_MEMORY = "the GPUs of this process are virtual, and have the computer's memory"
@@ -43,12 +46,13 @@ _CONFIG = {
     "graph_options.enable_recv_scheduling": _AS_BUILT,
     "graph_options.infer_shapes": "shapes are always inferred",
     "graph_options.place_pruned_graph": "only what a step needs is ever placed",
-    "graph_options.enable_bfloat16_sendrecv": "tensors travel as they are",
     "rpc_options": _NETWORK,
     "cluster_def": "a session takes its cluster from the server that it connects to",
     "share_cluster_devices_in_session": "a session takes its cluster from the server that it connects to",
     "experimental": "nothing experimental of TensorFlow's is here",
 }
+_READ_REWRITERS = frozenset({placement.NAME, narrow.NAME, NUMBA, ONEDNN})
+"""The custom optimizers that are no such thing: they tell of costs, of what travels in fewer bits, of what computes."""
 _OF_REAL_GPUS = frozenset({"gpu_options.allow_growth"})
 _RUN = {
     "inter_op_thread_pool": _SHARED_THREADS,
@@ -63,17 +67,17 @@ _told: set[str] = set()
 def tell_unsupported(config: config_pb2.ConfigProto | None) -> None:
     """Log, once in a process, each option of a ConfigProto that is set and has no effect."""
     if config is not None and config.HasField("graph_options"):
-        config = _without_placer(config)
+        config = _without_what_is_read(config)
     has_effect = _OF_REAL_GPUS if has_plugin() else frozenset()
     _tell("ConfigProto", config, {path: reason for path, reason in _CONFIG.items() if path not in has_effect})
 
 
-def _without_placer(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
-    """The options, but for what tells the dynamic placer of costs: that has an effect."""
+def _without_what_is_read(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
+    """The options, but for the custom optimizers that have an effect."""
     rest = config_pb2.ConfigProto()
     rest.CopyFrom(config)
     rewriting = rest.graph_options.rewrite_options
-    others = [optimizer for optimizer in rewriting.custom_optimizers if optimizer.name != NAME]
+    others = [optimizer for optimizer in rewriting.custom_optimizers if optimizer.name not in _READ_REWRITERS]
     if len(others) == len(rewriting.custom_optimizers):
         return config
     del rewriting.custom_optimizers[:]

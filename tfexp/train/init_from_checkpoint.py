@@ -42,9 +42,9 @@ def _variable(target: Any) -> Any:
             raise ValueError(f"assignment_map's values are variables, lists of a variable's parts, or names: {target!r}")
         return target
     store = variable_store()
-    found = store._variables.get(target) or store._partitioned.get(target)
+    found = store._vars.get(target) or store._partitioned_vars.get(target)
     if found is None:
-        raise ValueError(f"Variable {target} is not found in the graph: it has {', '.join(sorted(store._variables))}")
+        raise ValueError(f"Variable {target} is not found in the graph: it has {', '.join(sorted(store._vars))}")
     return found
 
 
@@ -57,8 +57,8 @@ def _below(scope_there: str, scope_here: str) -> list[tuple[str, Any]]:
             )
     here, there = ("" if scope == "/" else scope for scope in (scope_here, scope_there))
     store = variable_store()
-    whole = {name: v for name, v in store._variables.items() if getattr(v, "_save_slice_info", None) is None}
-    found = {**whole, **store._partitioned}
+    whole = {name: v for name, v in store._vars.items() if getattr(v, "_save_slice_info", None) is None}
+    found = {**whole, **store._partitioned_vars}
     return [(there + name[len(here) :], found[name]) for name in sorted(found) if name.startswith(here)]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.errors import OpError
+from tfexp.core.errors import DeadlineExceededError, OpError
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import control_dependencies, device, name_scope
@@ -35,6 +35,8 @@ from tfexp.ops.scatter import scatter_add
 from tfexp.ops.uninitialized import report_uninitialized_variables
 from tfexp.ops.variable_lists import global_variables
 from tfexp.ops.variables import Variable
+from tfexp.runtime.protos import RunOptions
+from tfexp.runtime.session import Session
 from tfexp.train.generations import OVER, Generations
 from tfexp.train.optimizer import Optimizer
 from tfexp.train.sync_replicas import SyncReplicasOptimizer, UpdateRunner
@@ -44,6 +46,8 @@ __all__ = ["OncePerStep"]
 
 
 _DISBANDED = "the generation of replicas was disbanded"
+_BEGUN_WITHIN = 5.0
+"""Seconds in which a generation should have begun, the first time that this is tried."""
 
 
 class OncePerStep(SyncReplicasOptimizer):
@@ -53,7 +57,7 @@ class OncePerStep(SyncReplicasOptimizer):
     `apply_gradients` there are:
 
     - `generations` and `updates`: the marks of who takes part, and of whether an update was cut off
-    - `begin_generation`: what the chief runs before its queue runner is started, in each of its sessions
+    - `begin_generation`: what the chief runs, by `begin`, before its queue runner is started, in each of its sessions
     - `join`: what another replica runs before it hands in its first gradient; gives the round
     - `used`, fetched with the train op: how many of this replica's gradients were in a mean since the last answer (0, 1)
     - `take_up`: an answer alone, without handing in a gradient: for a replica whose answer was of a round before its own
@@ -156,6 +160,18 @@ class OncePerStep(SyncReplicasOptimizer):
                     begun.append(queue.enqueue(element))
         with control_dependencies(begun):
             return state.assign(local_round._ref(), first)
+
+    def begin(self, session: Session, within: float = _BEGUN_WITHIN) -> int:
+        """Begin a generation; its first round.
+
+        A step of a former session of the chief's that has not ended everywhere may take what this one puts in, and then
+        waits to take out. It is given `within` seconds; then the next generation is begun instead, with twice as many.
+        """
+        while True:
+            try:
+                return int(session.run(self.begin_generation, options=RunOptions(timeout_in_ms=int(1e3 * within))))
+            except DeadlineExceededError:
+                within *= 2
 
     def disbanded(self, error: OpError) -> bool:
         """Whether this is how the updates end when the generation is disbanded."""

@@ -27,7 +27,7 @@ from tfexp.graph.scopes import (
 from tfexp.graph.tape import GradientTape
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, state
-from tfexp.ops.array_order import unique
+from tfexp.ops.array_unique import unique
 from tfexp.ops.resource_state import assign_add_variable_op
 from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.ops.segment import unsorted_segment_sum

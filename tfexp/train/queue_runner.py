@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import errors, log
@@ -151,7 +151,7 @@ class QueueRunner:
         """Enqueue until the input ends, somebody asks to stop, or something goes wrong."""
         ended = False
         try:
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._enqueuer(sess, enqueue_op)
             while coord is None or not coord.should_stop():
                 enqueue()
         except self._types:
@@ -172,6 +172,11 @@ class QueueRunner:
                 last = self._running[sess] == 0
             if ended and last:
                 self._close(sess, self._close_op)
+
+    def _enqueuer(self, sess: Any, enqueue_op: Any) -> Callable[[], Any]:
+        """What a thread calls again and again."""
+        run: Callable[[], Any] = sess.make_callable(enqueue_op)
+        return run
 
     def _close_on_stop(self, sess: Any, coord: Coordinator) -> None:
         coord.wait_for_stop()

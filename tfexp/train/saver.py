@@ -312,4 +312,9 @@ def import_meta_graph(
     return None
 
 
-meta_graph.register_proto_function(GraphKeys.SAVERS, saver_pb2.SaverDef, None, Saver.from_proto)
+def _exported(saver: Saver, export_scope: str | None = None) -> saver_pb2.SaverDef | None:
+    """A graph that is written before a saver of its has been built (`defer_build`) goes without it."""
+    return saver.to_proto(export_scope) if saver.saver_def is not None else None
+
+
+meta_graph.register_proto_function(GraphKeys.SAVERS, saver_pb2.SaverDef, _exported, Saver.from_proto)

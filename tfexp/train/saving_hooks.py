@@ -66,6 +66,10 @@ class CheckpointSaverHook(SessionRunHook):
         self._timer = SecondOrStepTimer(every_secs=save_secs, every_steps=save_steps)
         self._listeners = list(listeners or ())
 
+    def add_listeners(self, listeners: Sequence[CheckpointSaverListener]) -> None:
+        """Tell these too; before the hook begins."""
+        self._listeners.extend(listeners)
+
     def begin(self) -> None:
         self._summary_writer = FileWriterCache.get(self._checkpoint_dir)
         self._step = required_step_read("CheckpointSaverHook")

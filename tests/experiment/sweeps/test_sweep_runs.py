@@ -234,10 +234,6 @@ def test_halving_ends_the_worse_at_the_rungs(cli: Callable, tmp_path: Path) -> N
         ),
         ("sweep.resume=nowhere", "nowhere is not a sweep's folder: it has no journal.jsonl"),
         ("hydra.sweep.subdir=x model=linreg,mlp", "hydra.sweep.subdir: gives two trials the folder 'x'"),
-        (
-            "sweep.halving.factor=2 cluster=2workers cluster.hosting=process",
-            "sweep.halving.factor: ends trials of one process",
-        ),
         ("sweep.halving.factor=2", "sweep.halving.least_steps: 100 is not before the last of 20 steps"),
         (
             "sweep.halving.factor=2 sweep.halving.least_steps=5 train.eval_every=0",

@@ -39,7 +39,8 @@ class _Reporting(Watch):
             return None
         self._rungs = self._rungs[len(passed) :]
         answer = self._station.ask("rung", rung=passed[-1], step=step, value=value)
-        return HALVED if answer["stop"] else None
+        # One that is asked to end is answered, too, lest it waits: it was not judged.
+        return HALVED if answer["stop"] and not self._station.stopping else None
 
     def signal(self) -> int | None:
         return signal.SIGTERM if self._station.stopping else None

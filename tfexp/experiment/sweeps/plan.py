@@ -168,8 +168,6 @@ class Planner:
         halving, every = self._sweep.halving, settings.train.eval_every
         if halving.factor is None:
             return
-        if settings.cluster.tasks:
-            raise SettingError("sweep.halving.factor", "ends trials of one process; those on a cluster go on to their end")
         if halving.least_steps >= total:
             raise SettingError("sweep.halving.least_steps", f"{halving.least_steps} is not before the last of {total} steps")
         if not 0 < every < total:

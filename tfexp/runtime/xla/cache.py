@@ -7,19 +7,13 @@ The folder is the program's own, if it has told JAX of one (`jax_compilation_cac
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import jax
 
+from tfexp.runtime.user_cache import cache_folder
+
 _WORTH_KEEPING = 0.05  # seconds of compiling: to read it back takes about half of that
-
-
-def folder() -> Path:
-    """Where compiled code is kept if the program says nothing else."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "tfexp" / "xla"
 
 
 @contextlib.contextmanager
@@ -29,7 +23,7 @@ def kept_on_disk() -> Iterator[None]:
         yield
         return
     wanted = {
-        "jax_compilation_cache_dir": str(folder()),
+        "jax_compilation_cache_dir": str(cache_folder("xla")),
         "jax_persistent_cache_min_compile_time_secs": _WORTH_KEEPING,
     }
     before = {name: getattr(jax.config, name) for name in wanted}

@@ -28,10 +28,13 @@ _current = _Current()
 
 
 class Strand:
-    """Begins `work` at once; it is over, or asleep, when the constructor, and `advance`, return."""
+    """Begins `work` at once; it is over, or asleep, when the constructor, and `advance`, return.
 
-    def __init__(self, work: Callable[[], None]):
-        self._work = work
+    `woken` is called in the strand whenever the runtime, which slept, goes on.
+    """
+
+    def __init__(self, work: Callable[[], None], woken: Callable[[], None] = lambda: None):
+        self._work, self.woken = work, woken
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
         self._arrived: Callable[[], bool] = lambda: True
         self._killed = self.over = False
@@ -94,6 +97,7 @@ def handing_over() -> Iterator[None]:
             original(arrived, *others, **more)
         else:
             _current.strand.sleep(lambda: arrived(0.0))
+            _current.strand.woken()
 
     with mock.patch.object(flow, "sleep_until", sleep_until), mock.patch.object(waiting, "sleep_until", sleep_until):
         yield

@@ -1,0 +1,84 @@
+"""`tf.estimator.EstimatorSpec` and what is exported: what they take, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tfexp as tf
+
+Spec, export = tf.estimator.EstimatorSpec, tf.estimator.export
+
+
+def one() -> Any:
+    return tf.constant(1.0)
+
+
+def foreign() -> Any:
+    with tf.Graph().as_default():
+        return tf.constant(1.0)
+
+
+def test_a_loss_becomes_a_scalar_and_predictions_an_output() -> None:
+    assert Spec("eval", loss=tf.constant([1.0])).loss.shape == ()
+    assert Spec("eval", loss=tf.placeholder(tf.float32, [None])).loss.shape == ()
+    outputs = Spec("infer", predictions={"p": one()}).export_outputs
+    assert list(outputs) == ["serving_default"] and list(outputs["serving_default"].outputs) == ["p"]
+    both = Spec("infer", one(), export_outputs={"a": export.PredictOutput({("x", "y"): one()})}).export_outputs
+    assert both["serving_default"] is both["a"] and list(both["a"].outputs) == ["x/y"]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Spec("train", train_op=tf.no_op()), ValueError, "Missing loss"),
+        (lambda: Spec("train", loss=one()), ValueError, "Missing train_op"),
+        (lambda: Spec("infer"), ValueError, "Missing predictions"),
+        (lambda: Spec("eval", loss=tf.constant([1.0, 2.0])), ValueError, "Loss must be scalar"),
+        (lambda: Spec("eval", loss=2.0), TypeError, "loss must be Tensor, given: 2.0"),
+        (lambda: Spec("train", loss=one(), train_op=3), TypeError, "train_op must be Operation or Tensor, given: 3"),
+        (lambda: Spec("infer", {"a": 3}), TypeError, r"predictions\[a\] must be Tensor, given: 3"),
+        (lambda: Spec("eval", loss=one(), eval_metric_ops=3), TypeError, "eval_metric_ops must be a dict, given: 3"),
+        (lambda: Spec("eval", loss=one(), eval_metric_ops={"a": (one(), 3)}), TypeError, "tuples, given: .* for key: a"),
+        (lambda: Spec("eval", loss=one(), evaluation_hooks=[1]), TypeError, "All hooks must be SessionRunHook"),
+        (lambda: Spec("eval", loss=one(), scaffold=1), TypeError, "scaffold must be tf.train.Scaffold. Given: 1"),
+        (lambda: Spec("infer", one(), export_outputs=1), TypeError, "`export_outputs` must be dict, received: 1"),
+        (lambda: Spec("infer", one(), export_outputs={"a": 1}), TypeError, "must be ExportOutput objects"),
+        (
+            lambda: Spec("infer", one(), export_outputs={k: export.PredictOutput(one()) for k in "ab"}),
+            ValueError,
+            "none of them are specified as the default",
+        ),
+        (lambda: Spec("eval", loss=foreign()), ValueError, 'loss with "Const:0" must be from the default graph'),
+        (lambda: export.ClassificationOutput(), ValueError, "with empty arguments"),
+        (lambda: export.ClassificationOutput(scores=tf.constant(1)), ValueError, "scores must be a float32 Tensor"),
+        (lambda: export.ClassificationOutput(classes=one()), ValueError, "classes must be a string Tensor"),
+        (lambda: export.RegressionOutput(tf.constant("a")), ValueError, "Regression output value must be a float32 Tensor"),
+        (lambda: export.PredictOutput({1: one()}), ValueError, "key must be a string; got 1"),
+        (lambda: export.ServingInputReceiver(None, one()), ValueError, "features must be defined"),
+        (lambda: export.ServingInputReceiver({"a": 3}, one()), ValueError, "feature a must be a Tensor"),
+        (lambda: export.ServingInputReceiver(one(), one(), 3), ValueError, "alternatives must be a dict: 3"),
+        (lambda: export.TensorServingInputReceiver({"a": one()}, one()), ValueError, "feature must be a Tensor"),
+    ],
+)
+def test_what_does_not_fit_is_refused(make: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_receivers_make_placeholders_and_parse() -> None:
+    features = {"x": tf.placeholder(tf.float32, [None, 2], name="x")}
+    raw = export.build_raw_serving_input_receiver_fn(features, default_batch_size=3)()
+    assert raw.features["x"].shape == (3, 2) and raw.receiver_tensors == raw.features
+    parsed = export.build_parsing_serving_input_receiver_fn({"n": tf.FixedLenFeature([2], tf.int64)})()
+    assert parsed.receiver_tensors["examples"].name == "input_example_tensor:0"
+    assert parsed.features["n"].shape.as_list() == [None, 2]
+    tensors = export.TensorServingInputReceiver(one(), one(), {"other": tf.constant("a")})
+    assert tensors.receiver_tensors_alternatives["other"]["input"].dtype == tf.string
+    specs = tf.estimator.regressor_parse_example_spec([tf.feature_column.numeric_column("a")], "y", weight_column="w")
+    assert {key: value.dtype for key, value in specs.items()} == dict.fromkeys("ayw", tf.float32)
+    with pytest.raises(ValueError, match="label should not be used as feature. label_key: a"):
+        tf.estimator.classifier_parse_example_spec([tf.feature_column.numeric_column("a")], "a")
+    with pytest.raises(ValueError, match="weight_column should not be used as feature"):
+        tf.estimator.classifier_parse_example_spec([tf.feature_column.numeric_column("a")], "y", weight_column="a")

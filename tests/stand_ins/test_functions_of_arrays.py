@@ -1,0 +1,84 @@
+"""Gradient checkers of functions, functions that run as they stand, and features by date."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.stand_ins import gradient_checker as checker
+from tfexp.stand_ins import inline_functions
+from tfexp.stand_ins.context import eager_mode
+
+
+def both_modes(run):
+    with tf.Graph().as_default(), tf.Session():
+        run()
+    with eager_mode():
+        run()
+
+
+def test_jacobians_of_a_function():
+    def run():
+        a, b = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.arange(15.0).reshape(3, 5)
+        theoretical, numeric = checker.compute_gradient(tf.matmul, [a, b])
+        assert [t.shape for t in theoretical] == [(10, 6), (10, 15)]
+        np.testing.assert_allclose(theoretical[0], np.kron(np.eye(2), b.T))
+        assert checker.max_error(theoretical, numeric) < 1e-9
+        wrong = tf.custom_gradient(lambda x: (x * x, lambda grad: grad))
+        assert checker.max_error(*checker.compute_gradient(wrong, [np.array([3.0])])) == pytest.approx(5.0)
+
+    both_modes(run)
+
+
+def test_jacobians_of_complex_values_and_rows():
+    def run():
+        z = np.array([1 + 2j, 3 - 1j])
+        theoretical, numeric = checker.compute_gradient(lambda x: x * x, [z])
+        assert theoretical[0].shape == (4, 4) and checker.max_error(theoretical, numeric) < 1e-9
+        rows = checker.compute_gradient(lambda x: tf.gather(x, [2, 2]), [np.ones((3, 2))])
+        assert rows[0][0].shape == (4, 6) and checker.max_error(*rows) < 1e-9
+
+    both_modes(run)
+
+
+def test_empty_results_have_empty_gradients():
+    def run():
+        theoretical, _ = checker.compute_gradient(lambda x: x[:0], [np.ones((3, 2), np.float32)])
+        assert theoretical[0].shape == (0, 6)
+
+        @tf.custom_gradient
+        def wrong(x):
+            return x[:0], lambda grad: tf.ones([3, 2])
+
+        with pytest.raises(ValueError, match="Empty tensor with nonzero gradients"):
+            checker.compute_gradient(wrong, [np.ones((3, 2), np.float32)])
+        with pytest.raises(ValueError, match="`x` must be a list"):
+            checker.compute_gradient(tf.sin, np.ones(3))
+
+    both_modes(run)
+
+
+def test_functions_run_where_they_are_called():
+    @inline_functions.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+    def doubled(x):
+        return 2 * x
+
+    class Model:
+        @inline_functions.function
+        def size(self, x):
+            return len(x)
+
+    with eager_mode():
+        assert doubled([[1, 2]]).numpy().tolist() == [[2.0, 4.0]] and doubled.__name__ == "doubled"
+        assert Model().size([1, 2, 3]).numpy() == 3
+        with pytest.raises(ValueError, match="incompatible with input_signature of doubled"):
+            doubled([1.0, 2.0, 3.0])
+    with tf.Graph().as_default() as graph:
+        doubled.get_concrete_function()(tf.placeholder(tf.float32, [5, 2], "x"))
+        assert "mul" in [op.name for op in graph.get_operations()]
+
+
+def test_features_by_date():
+    assert tf.compat.forward_compatible(2019, 4, 25) and not tf.compat.forward_compatible(2020, 1, 1)
+    with tf.compat.forward_compatibility_horizon(2020, 1, 2):
+        assert tf.compat.forward_compatible(2020, 1, 1)
+    assert not tf.compat.forward_compatible(2020, 1, 1)

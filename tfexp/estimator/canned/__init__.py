@@ -1,0 +1,1 @@
+"""Estimators with models of their own, of feature columns: a file for each kind of model."""

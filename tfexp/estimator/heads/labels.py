@@ -1,0 +1,142 @@
+"""Labels, weights and class names, as the heads of models want them. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.feature_column.column import Features
+from tfexp.feature_column.numeric import NumericColumn, numeric_column
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.dependencies import with_dependencies
+from tfexp.graph.sparse_tensor import SparseTensor, is_sparse
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import expand_dims, shape
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_tile import tile
+from tfexp.ops.cast import cast
+from tfexp.ops.check_compare import assert_greater_equal, assert_less_equal
+from tfexp.ops.lookup_vocabulary import index_table_from_tensor, index_to_string_table_from_tensor
+from tfexp.ops.losses import Reduction
+from tfexp.ops.sparse import sparse_tensor_to_dense
+from tfexp.ops.sparse_values import sparse_to_indicator
+from tfexp.ops.strings import as_string
+
+# The names that TensorFlow 2 has for some of the reductions.
+_SHORTER = {"sum": Reduction.SUM, "sum_over_batch_size": Reduction.SUM_OVER_BATCH_SIZE}
+
+
+def loss_reduction(given: str) -> str:
+    """One of `tf.losses.Reduction` that makes one number. ValueError for others."""
+    reduction = _SHORTER.get(given, given)
+    if reduction not in Reduction.all() or reduction == Reduction.NONE:
+        known = [*_SHORTER, *(one for one in dict.fromkeys(Reduction.all()) if one != Reduction.NONE)]
+        raise ValueError(f"Invalid loss_reduction: {given}. It must be one of {', '.join(known)}")
+    return reduction
+
+
+def dense_labels(labels: Any, logits: Tensor, width: int) -> Tensor:
+    """The labels as `[batch, width]`; of `[batch]` each one has a row. ValueError for none, and another shape."""
+    if labels is None:
+        raise ValueError(
+            "You must provide a labels Tensor. Given: None. Check that the data have the labels, and that input_fn returns "
+            "(features, labels)."
+        )
+    if isinstance(labels, Mapping):
+        raise ValueError(f"labels must be a Tensor, not a dict of {', '.join(map(str, labels))}")
+    labels = sparse_tensor_to_dense(labels) if isinstance(labels, SparseTensor) else convert_to_tensor(labels)
+    if labels.shape.ndims == 1 and logits.shape.ndims in (2, None):
+        labels = expand_dims(labels, -1)
+    if not labels.shape.is_compatible_with([logits.shape[0], width]):
+        raise ValueError(
+            f"labels shape must be [batch, {width}], for logits of shape {logits.shape}. Given: {labels}. Check the head's "
+            "n_classes or label_dimension, and the shape of the labels."
+        )
+    return labels
+
+
+def in_range(labels: Tensor, largest: float) -> Tensor:
+    """The labels; the step fails where one is below 0 or above `largest`."""
+    limit = cast(constant(largest), labels.dtype)
+    checks = [
+        assert_less_equal(labels, limit, message=f"Labels must be <= {largest}"),
+        assert_greater_equal(labels, cast(constant(0), labels.dtype), message="Labels must be >= 0"),
+    ]
+    return with_dependencies(checks, labels)
+
+
+def checked_weight_column(given: Any) -> NumericColumn | None:
+    """The column of weights: a key, or a numeric column. ValueError for another."""
+    if given is None or isinstance(given, NumericColumn):
+        return given
+    if isinstance(given, str):
+        return numeric_column(given)
+    raise ValueError(
+        f"weight_column should be an instance of tf.feature_column.numeric_column. Given type: {type(given)} value: {given}"
+    )
+
+
+def row_weights(features: Any, column: NumericColumn | None) -> Any:
+    """[batch, 1] weights of the examples; 1.0 without a column. ValueError where the features are no dict."""
+    if column is None:
+        return 1.0
+    if not isinstance(features, Mapping):
+        raise ValueError(f"weight_column {column.name!r} is one of the features, which must be a dict. Given: {features}")
+    return column.dense(Features(features))
+
+
+class Classes:
+    """`count` classes: by their numbers, or by the words of a vocabulary. ValueError where these are not as many."""
+
+    def __init__(self, count: int, vocabulary: Sequence[str] | None):
+        if vocabulary is not None and len(vocabulary) != count:
+            raise ValueError(f'"label_vocabulary" has {len(vocabulary)} items, and there are {count} classes: {vocabulary}')
+        self.count = count
+        self.vocabulary = None if vocabulary is None else tuple(vocabulary)
+
+    def ids(self, labels: Any) -> Any:
+        """Labels as numbers, looked up (int64). ValueError for words without a vocabulary, and the other way round."""
+        dtype = labels.dtype.base_dtype
+        if self.vocabulary is None:
+            if not (dtype.is_integer or dtype.is_floating):
+                raise ValueError(
+                    f"Labels dtype should be integer. Instead got {dtype.name}. Labels that are words need label_vocabulary."
+                )
+            return labels
+        if dtype is not dtypes.string:
+            raise ValueError(f"Labels dtype should be string if there is a vocabulary. Instead got {labels}")
+        return index_table_from_tensor(vocabulary_list=self.vocabulary, name="class_id_lookup").lookup(labels)
+
+    def words(self, ids: Any) -> Tensor:
+        """Numbers as words."""
+        if self.vocabulary is None:
+            return as_string(ids, name="str_classes")
+        table = index_to_string_table_from_tensor(self.vocabulary, name="class_string_lookup")
+        looked_up: Tensor = table.lookup(ids)
+        return looked_up
+
+    def all_ids(self, logits: Tensor) -> Tensor:
+        """[batch, count]: all numbers for each example (int32)."""
+        return _for_each_row(range_(self.count), logits)
+
+    def all_words(self, logits: Tensor) -> Tensor:
+        """[batch, count]: all words for each example."""
+        words = as_string(range_(self.count)) if self.vocabulary is None else constant(self.vocabulary)
+        return _for_each_row(words, logits)
+
+
+def _for_each_row(values: Any, logits: Tensor) -> Tensor:
+    rows: Any = shape(logits)[0]  # type: ignore[index]
+    return tile(expand_dims(values, 0), [rows, 1])
+
+
+def multi_hot(labels: Any, logits: Tensor, classes: Classes) -> Tensor:
+    """[batch, count] 0 or 1, of such labels or of a SparseTensor with the numbers or words of each example."""
+    if is_sparse(labels):
+        ids = classes.ids(labels)
+        ids = SparseTensor(ids.indices, cast(ids.values, dtypes.int64), ids.dense_shape)
+        return cast(sparse_to_indicator(ids, classes.count), dtypes.int64)
+    if classes.vocabulary is not None and labels is not None and convert_to_tensor(labels).dtype.base_dtype is dtypes.string:
+        raise ValueError(f"Labels that are words must be a SparseTensor for several classes. Given: {labels}")
+    return in_range(dense_labels(labels, logits, classes.count), 1)

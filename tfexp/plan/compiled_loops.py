@@ -1,0 +1,235 @@
+"""Element-wise nodes and optimizers' updates as loops that a compiler makes: once over memory for what NumPy does in many.
+
+What a node does to each element is recorded from its kernel (`plan.recording`), so that no op is named here; what cannot be
+recorded stays NumPy's. A loop computes what the kernels do in the same order and precision, so the numbers are the same, to
+the bit, and it does not matter which steps ran before anything was compiled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import workers
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.kernel import Call, Kernel, Ref
+from tfexp.core.op import Op, group_inputs
+from tfexp.plan.groups import Groups, inputs_of, node_of, replace
+from tfexp.plan.ir import Draft, Node, Value, is_pure, ref_flags
+from tfexp.plan.loop_source import LoopSource, write_loop
+from tfexp.plan.mortal import find_mortal
+from tfexp.plan.recording import Recorder, Recording, StandIn, UnrecordableError
+from tfexp.plan.segment import static_flags
+
+_WORTH_SHARING = 1 << 18  # elements of a variable
+_WORTH_COMPILING = 2  # operations: NumPy's own loop for one is as good
+
+# Takes the loop's arguments, its result if it has one, and its extents; returns whether the arrays have the sizes planned.
+Loop = Callable[..., bool]
+Compiler = Callable[[str, LoopSource], Loop]
+"""Of the name of a node and a loop."""
+
+
+def compile_loops(draft: Draft, compiler: Compiler) -> None:
+    """Let updates run compiled loops, and put a node with one in place of each group of element-wise nodes."""
+    mortal = find_mortal(draft.nodes)
+    candidates = []
+    for node in draft.nodes:
+        if node in mortal or node.call is None or "XLA" not in node.op.kernels:
+            continue
+        if any(ref_flags(node)):
+            recording = _record_update(node)
+            if recording is not None:
+                node.call = Call(_Update(node, recording, node.call, compiler))
+        elif _is_elementwise(node) and _record([node], node.inputs) is not None:
+            candidates.append(node)
+    groups = {}
+    for group in Groups(draft, candidates).found():
+        inputs = inputs_of(group)
+        recording = _record(group, inputs)
+        if recording is not None and recording.work >= _WORTH_COMPILING:
+            groups[_compiled(group, inputs, recording, compiler)] = group
+    replace(draft, groups)
+
+
+def _is_elementwise(node: Node) -> bool:
+    call = node.call
+    if call is None or not call.out or not (call.elementwise or call.pieces) or len(node.outputs) != 1 or not is_pure(node):
+        return False
+    return node.outputs[0].constant is None and all(_size(v) > 0 for v in node.inputs) and _size(node.outputs[0]) > 1
+
+
+def _size(value: Value) -> int:
+    """The elements of a value of a known shape; 0 for others."""
+    return (value.shape.num_elements() or 0) if value.shape.is_fully_defined() else 0
+
+
+def _dims(value: Value) -> tuple[int, ...]:
+    return tuple(dim for dim in value.shape.as_list() if dim is not None)  # all are known
+
+
+class _NoCompiler:
+    """What kernels for XLA find in place of the module `jax`."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnrecordableError(f"jax.{name}")
+
+
+# --- recording nodes ---------------------------------------------------------------------------------------------------
+
+
+def _record(group: Sequence[Node], inputs: Sequence[Value]) -> Recording | None:
+    """The loop of a group of nodes that take `inputs`; None when it cannot be recorded."""
+    recorder = Recorder(_dims(group[-1].outputs[0]))
+    try:
+        known: dict[Value, Any] = {v: recorder.argument(_dims(v), np.dtype(v.dtype.as_numpy_dtype)) for v in inputs}
+        for node in group:
+            value = node.outputs[0]
+            result = recorder.stand_in(_run(node, [known[v] for v in node.inputs]))
+            if (result.shape, result.dtype) != (_dims(value), np.dtype(value.dtype.as_numpy_dtype)):
+                return None
+            known[value] = result
+        return recorder.finish([(-1, known[group[-1].outputs[0]])])
+    except UnrecordableError:
+        return None
+
+
+def _run(node: Node, inputs: Sequence[Any]) -> Any:
+    return run_kernel(node.op, node.attrs, inputs, [value.constant for value in node.inputs])
+
+
+def run_kernel(op: Op, attrs: dict[str, Any], inputs: Sequence[Any], known: Sequence[Any]) -> Any:
+    """What the op's kernel for compilers gives for stand-ins; `known`: the inputs' values, where there are any.
+
+    UnrecordableError unless it is a matter of elements.
+    """
+    kernel = op.kernels["XLA"]
+    given = []
+    for stand_in, value, is_static in zip(inputs, known, static_flags(op, attrs, kernel), strict=True):
+        if is_static and value is None:
+            raise UnrecordableError("an input whose value nobody knows decides what the kernel does")
+        given.append(value if is_static else stand_in)
+    try:
+        return kernel.compute(_NoCompiler(), *group_inputs(op, given, attrs), **attrs)
+    except ValueError as error:
+        raise UnrecordableError("inputs that the node refuses when it runs") from error
+
+
+def _record_update(node: Node) -> Recording | None:
+    """The loop of a node that updates variables of the shape of its largest other input; None when it cannot be recorded."""
+    flags = ref_flags(node)
+    arrays = [value for value, is_ref in zip(node.inputs, flags, strict=True) if not is_ref]
+    if not arrays or not all(_size(value) > 0 for value in arrays):
+        return None
+    largest = max(arrays, key=_size)
+    if _size(largest) < 2:
+        return None
+    dims, dtype = _dims(largest), np.dtype(largest.dtype.as_numpy_dtype)
+    recorder = Recorder(dims)
+    refs: dict[int, tuple[Any, StandIn]] = {}
+    given: list[Any] = []
+    try:
+        for n, (value, is_ref) in enumerate(zip(node.inputs, flags, strict=True)):
+            if not is_ref:
+                given.append(recorder.argument(_dims(value), np.dtype(value.dtype.as_numpy_dtype)))
+                continue
+            ref: Any = Ref(value.name, value.dtype, largest.shape)
+            stand_in = recorder.argument(dims, dtype, writeable=True)
+            ref.value = stand_in  # as good as an array to the kernel
+            refs[n] = ref, stand_in
+            given.append(ref)
+        before = {n: stand_in.number for n, (_, stand_in) in refs.items()}
+        _run(node, given)
+        if any(ref.value is not stand_in for ref, stand_in in refs.values()):
+            return None
+        stores = [(n, stand_in) for n, (_, stand_in) in refs.items() if stand_in.number != before[n]]
+        recording = recorder.finish(stores)
+    except UnrecordableError:
+        return None
+    return recording if stores and recording.work >= _WORTH_COMPILING else None
+
+
+# --- what runs a loop --------------------------------------------------------------------------------------------------
+
+
+def _compiled(group: Sequence[Node], inputs: Sequence[Value], recording: Recording, compiler: Compiler) -> Node:
+    node = node_of(group, inputs)
+    function = _Elementwise(node, recording, compiler)
+    node.call = Call(function, out=True, pieces=True)
+    node.kernel = Kernel(lambda ctx, arrays: function(*arrays), ())
+    return node
+
+
+class _Elementwise:
+    """`f(*inputs, out=None)`; along the first dimension, pieces of the inputs and of `out` will do."""
+
+    def __init__(self, node: Node, recording: Recording, compiler: Compiler):
+        source = write_loop(recording)
+        self.__name__ = f"loop of {recording.work} operations"
+        self._loop = compiler(node.name, source)
+        self._numbers = _numbers(recording)
+        self._extents = source.extents
+        self._dims = recording.dims
+        self._dtype = np.dtype(node.outputs[0].dtype.as_numpy_dtype)
+
+    def __call__(self, *inputs: Any, out: np.ndarray | None = None) -> np.ndarray:
+        result = np.empty(self._dims, self._dtype) if out is None else out
+        arguments = list(inputs)
+        for n in self._numbers:
+            arguments[n] = inputs[n].item()
+        if not self._loop(*arguments, result, *self._extents):
+            shapes = ", ".join(str(np.shape(one)) for one in inputs)
+            raise InvalidArgumentError(
+                None, None, f"Inputs of shapes {shapes} do not broadcast to {result.shape} as the plan of the step has it"
+            )
+        return result
+
+
+class _Update:
+    """`f(*inputs)` of an op that updates variables; `plain` does it where they are not as planned."""
+
+    def __init__(self, node: Node, recording: Recording, plain: Call, compiler: Compiler):
+        source = write_loop(recording)
+        self.__name__ = f"loop of {recording.work} operations"
+        self._loop = compiler(node.name, source)
+        self._numbers = _numbers(recording)
+        self._refs = [n for n, is_ref in enumerate(ref_flags(node)) if is_ref]
+        self._extents = source.extents
+        self._dims = recording.dims
+        self._is_cut = [argument.dims == recording.dims for argument in recording.arguments]
+        self._is_large = math.prod(recording.dims) >= _WORTH_SHARING
+        self._plain = plain
+
+    def __call__(self, *inputs: Any) -> Any:
+        arguments = list(inputs)
+        for n in self._refs:
+            array = arguments[n] = inputs[n].value
+            if array.shape != self._dims:
+                return self._run_plain(inputs)
+        for n in self._numbers:
+            arguments[n] = inputs[n].item()
+        done = self._share(arguments) if self._is_large and workers.are_alone() else self._loop(*arguments, *self._extents)
+        return inputs[0] if done else self._run_plain(inputs)
+
+    def _share(self, arguments: Sequence[Any]) -> bool:
+        """The loop by all threads, each with some of the rows."""
+        done: list[bool] = []
+
+        def work(part: int, start: int, stop: int) -> None:
+            rows = [a[start:stop] if cut else a for a, cut in zip(arguments, self._is_cut, strict=True)]
+            done.append(self._loop(*rows, *self._extents))
+
+        workers.share(work, self._dims[0])
+        return all(done)
+
+    def _run_plain(self, inputs: Sequence[Any]) -> Any:
+        scratch = [np.empty(shape, dtype) for shape, dtype in self._plain.scratch]
+        return self._plain.function(*inputs, *scratch)
+
+
+def _numbers(recording: Recording) -> list[int]:
+    """The arguments that are passed as numbers."""
+    return [n for n, argument in enumerate(recording.arguments) if argument.dims == ()]

@@ -1,0 +1,1 @@
+"""The back end that compiles loops with Numba: the `jit` extra."""

@@ -1,0 +1,257 @@
+"""oneDNN's C library (version 3, `libdnnl.so.3`), called through ctypes on NumPy's memory: the one file that knows it.
+
+It comes with the extra `onednn` (the PyPI package `onednn-cpu-gomp`). Primitives run in the thread that calls them: the
+intra-op threads (`core.workers`) share the work out, and OpenMP's own threads would get in their way.
+
+Source: the C API of oneDNN 3, https://oneapi-src.github.io/oneDNN/.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import enum
+import functools
+import importlib.metadata
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from ctypes import Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InternalError
+from tfexp.core.workers import scratch
+
+DISTRIBUTION = "onednn-cpu-gomp"
+_FILE = "libdnnl.so.3"
+
+_CPU, _IN_ORDER, _FLOAT32, _ANY_LAYOUT, _USER_SCRATCHPAD = 1, 1, 3, 1, 1
+_UNIMPLEMENTED = 3
+_IMPLEMENTATION, _SCRATCHPAD_DESCRIPTION = 8, 136  # what can be asked of a primitive's description
+
+
+class Prop(enum.IntEnum):
+    """What a forward primitive is for: with TRAINING, its maxima's places are kept for the backward one."""
+
+    TRAINING = 64
+    INFERENCE = 96
+
+
+class Algorithm(enum.IntEnum):
+    DIRECT = 0x1
+    MAX = 0x1FF
+    MEAN = 0x3FF  # padding left out
+
+
+class Arg(enum.IntEnum):
+    """An array that a primitive reads or writes."""
+
+    SRC = 1
+    DST = 17
+    WEIGHTS = 33
+    WORKSPACE = 64
+    SCRATCHPAD = 80
+    DIFF_SRC = 129
+    DIFF_DST = 145
+    DIFF_WEIGHTS = 161
+
+    @property
+    def query(self) -> int:
+        """By what its layout is asked for."""
+        return _QUERIES[self]
+
+
+_QUERIES = {
+    Arg.SRC: 129,
+    Arg.DIFF_SRC: 130,
+    Arg.WEIGHTS: 131,
+    Arg.DIFF_WEIGHTS: 132,
+    Arg.DST: 133,
+    Arg.DIFF_DST: 134,
+    Arg.WORKSPACE: 135,
+}
+
+
+class LacksError(Exception):
+    """oneDNN has nothing for this, or nothing that is quick."""
+
+
+class _ExecArg(Structure):
+    _fields_ = [("arg", c_int), ("memory", c_void_p)]  # ctypes wants a list
+
+
+@functools.cache
+def installed_file() -> str | None:
+    """The library's path, or None where the package is not installed."""
+    try:
+        files = importlib.metadata.files(DISTRIBUTION) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return next((str(file.locate()) for file in files if file.name == _FILE), None)
+
+
+class Layout:
+    """How a float32 array lies in memory: oneDNN's order of dimensions, and strides in elements (None: it may choose)."""
+
+    def __init__(self, dims: Sequence[int], strides: Sequence[int] | None):
+        handle = c_void_p()
+        if strides is None:
+            _check("dnnl_memory_desc_create_with_tag", byref(handle), len(dims), ints(dims), _FLOAT32, _ANY_LAYOUT)
+        else:
+            _check("dnnl_memory_desc_create_with_strides", byref(handle), len(dims), ints(dims), _FLOAT32, ints(strides))
+        self.handle = handle
+        _destroy_with(self, "dnnl_memory_desc_destroy", handle)
+
+
+class Primitive:
+    """Something to compute, ready to run, by several threads at once."""
+
+    def __init__(self, create: str, *arguments: Any, hint: Primitive | None = None):
+        """`create`: the function that makes its description, called with the arguments, `hint`'s description and attributes.
+
+        LacksError if there is none, or only the reference code.
+        """
+        self._description, self._primitive = c_void_p(), c_void_p()
+        middle = () if hint is None else (hint._description,)
+        given = [a.handle if isinstance(a, Layout) else a for a in arguments]
+        engine = () if create == _REORDER else (_library().engine,)
+        _check(create, byref(self._description), *engine, *given, *middle, _library().attributes)
+        _destroy_with(self, "dnnl_primitive_desc_destroy", self._description)
+        name = c_char_p()
+        _check("dnnl_primitive_desc_query", self._description, _IMPLEMENTATION, 0, byref(name))
+        self.implementation = (name.value or b"").decode()
+        if self.implementation.startswith("ref"):
+            raise LacksError(f"{create}: {self.implementation}")
+        with _one_thread():
+            _check("dnnl_primitive_create", byref(self._primitive), self._description)
+        _destroy_with(self, "dnnl_primitive_destroy", self._primitive)
+        self.scratchpad_bytes = self._bytes(self._asked(_SCRATCHPAD_DESCRIPTION))
+
+    def _asked(self, query: int) -> Any:
+        return _library().dll.dnnl_primitive_desc_query_md(self._description, query, 0)
+
+    @staticmethod
+    def _bytes(layout: Any) -> int:
+        return int(_library().dll.dnnl_memory_desc_get_size(layout))
+
+    def bytes_of(self, arg: Arg) -> int:
+        return self._bytes(self._asked(arg.query))
+
+    def layout_of(self, arg: Arg) -> Any:
+        """A handle that lives as long as the primitive."""
+        return c_void_p(self._asked(arg.query))
+
+    def run(self, arrays: Mapping[Arg, np.ndarray]) -> None:
+        """Compute, from and to the memory of these arrays, whose layouts are those of `layout_of`."""
+        layouts = {arg: self._asked(arg.query) for arg in arrays}
+        self._execute(arrays, layouts)
+
+    def _execute(self, arrays: Mapping[Arg, np.ndarray], layouts: Mapping[Arg, Any]) -> None:
+        given = dict(arrays)
+        layouts = {**layouts, Arg.SCRATCHPAD: self._asked(_SCRATCHPAD_DESCRIPTION)}
+        given[Arg.SCRATCHPAD] = scratch("onednn scratchpad", (self.scratchpad_bytes,), np.uint8)
+        library, memories = _library(), (_ExecArg * len(given))()
+        made: list[c_void_p] = []
+        try:
+            for number, (arg, array) in enumerate(given.items()):
+                memory = c_void_p()
+                _called(library.quick, "dnnl_memory_create", byref(memory), layouts[arg], library.engine, array.ctypes.data)
+                made.append(memory)
+                memories[number] = _ExecArg(arg, memory)
+            with _one_thread():
+                _check("dnnl_primitive_execute", self._primitive, library.stream(), len(given), memories)
+        finally:
+            for memory in made:
+                library.quick.dnnl_memory_destroy(memory)
+
+
+_REORDER = "dnnl_reorder_primitive_desc_create"
+
+
+class Reorder(Primitive):
+    """A copy from one layout to another."""
+
+    def __init__(self, source: Any, target: Any):
+        engine = _library().engine
+        super().__init__(_REORDER, source, engine, target, engine)
+        self._layouts = {Arg.SRC: source, Arg.DST: target}
+
+    def copy(self, source: np.ndarray, target: np.ndarray) -> None:
+        layouts = {arg: a.handle if isinstance(a, Layout) else a for arg, a in self._layouts.items()}
+        self._execute({Arg.SRC: source, Arg.DST: target}, layouts)
+
+
+def ints(values: Sequence[int]) -> Any:
+    """As the library takes dimensions."""
+    return (c_int64 * len(values))(*values)
+
+
+class _Library:
+    """The loaded library, an engine for the processor, and the attributes that all primitives have."""
+
+    def __init__(self, path: str):
+        self.dll = ctypes.CDLL(path)
+        # These take nanoseconds, too little to let go of the interpreter's lock.
+        self.quick = ctypes.PyDLL(path)
+        self.dll.dnnl_primitive_desc_query_md.restype = c_void_p
+        self.dll.dnnl_primitive_desc_query_md.argtypes = [c_void_p, c_int, c_int]
+        self.dll.dnnl_memory_desc_get_size.restype = c_size_t
+        self.dll.dnnl_memory_desc_get_size.argtypes = [c_void_p]
+        self.quick.dnnl_memory_create.argtypes = [c_void_p] * 4
+        self.engine, self.attributes = c_void_p(), c_void_p()
+        self._streams = threading.local()
+        _called(self.dll, "dnnl_engine_create", byref(self.engine), _CPU, c_size_t(0))
+        _called(self.dll, "dnnl_primitive_attr_create", byref(self.attributes))
+        _called(self.dll, "dnnl_primitive_attr_set_scratchpad_mode", self.attributes, _USER_SCRATCHPAD)
+
+    def stream(self) -> c_void_p:
+        """The calling thread's own."""
+        if not hasattr(self._streams, "handle"):
+            handle = c_void_p()
+            _called(self.dll, "dnnl_stream_create", byref(handle), self.engine, _IN_ORDER)
+            self._streams.handle = handle
+        stream: c_void_p = self._streams.handle
+        return stream
+
+
+@functools.cache
+def _library() -> _Library:
+    path = installed_file()
+    if path is None:
+        raise OSError(f"The package {DISTRIBUTION} is not installed")
+    return _Library(path)
+
+
+def load() -> None:
+    """Make sure that the library can be used here. OSError if not, which says what is missing."""
+    _library()
+
+
+def _check(function: str, *arguments: Any) -> None:
+    _called(_library().dll, function, *arguments)
+
+
+def _called(dll: ctypes.CDLL, function: str, *arguments: Any) -> None:
+    status = getattr(dll, function)(*arguments)
+    if status == _UNIMPLEMENTED:
+        raise LacksError(function)
+    if status:
+        raise InternalError(None, None, f"oneDNN: {function} failed with status {status}")
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """A block in which the library computes in the calling thread alone."""
+    quick = _library().quick
+    before = quick.omp_get_max_threads()
+    quick.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        quick.omp_set_num_threads(before)
+
+
+def _destroy_with(owner: object, function: str, handle: c_void_p) -> None:
+    weakref.finalize(owner, getattr(_library().dll, function), handle).atexit = False

@@ -1,0 +1,73 @@
+"""What `ops.ragged.ragged_conversion_ops` and `.ragged_tensor` have as functions of ragged tensors. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.ops.cast import cast
+from tfexp.ragged_tensors.tensor import RaggedTensor
+from tfexp.ragged_tensors.value import RaggedTensorValue
+
+
+def from_tensor(
+    tensor: Any,
+    lengths: Any = None,
+    padding: Any = None,
+    ragged_rank: int = 1,
+    name: str | None = None,
+    row_splits_dtype: Any = dtypes.int64,
+) -> RaggedTensor:
+    return RaggedTensor.from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_dtype)
+
+
+def to_tensor(rt_input: Any, default_value: Any = None, name: str | None = None) -> Any:
+    return rt_input.to_tensor(default_value, name) if is_ragged(rt_input) else rt_input
+
+
+def from_sparse(st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64) -> RaggedTensor:
+    return RaggedTensor.from_sparse(st_input, name, row_splits_dtype)
+
+
+def to_sparse(rt_input: Any, name: str | None = None) -> Any:
+    return rt_input.to_sparse(name)
+
+
+def is_ragged(value: Any) -> bool:
+    """Whether it is a ragged tensor, or the value of one."""
+    return isinstance(value, (RaggedTensor, RaggedTensorValue))
+
+
+def convert_to_tensor_or_ragged_tensor(
+    value: Any, dtype: Any = None, preferred_dtype: Any = None, name: str | None = None
+) -> Any:
+    """The value as a tensor, or as a ragged one where it is ragged. ValueError where it has another type than `dtype`."""
+    if not is_ragged(value):
+        return convert_to_tensor(value, dtype=dtype, preferred_dtype=preferred_dtype, name=name)
+    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for RaggedTensor with dtype "
+            f"{dtypes.as_dtype(value.dtype).name}: {value!r}"
+        )
+    if isinstance(value, RaggedTensor):
+        return value
+    values = convert_to_tensor_or_ragged_tensor(value.values, dtype=dtype)
+    return RaggedTensor.from_row_splits(values, convert_to_tensor(value.row_splits, name="row_splits"), validate=False)
+
+
+def match_row_splits_dtypes(*tensors: Any, return_dtype: bool = False) -> Any:
+    """The tensors, all ragged ones with row splits of one type: int64 if they differ. With that type, if asked for."""
+    found = {t.row_splits.dtype for t in tensors if isinstance(t, RaggedTensor)}
+    wanted = dtypes.int64 if len(found) > 1 else next(iter(found), None)
+    if len(found) > 1:
+        tensors = tuple(t.with_row_splits_dtype(wanted) if isinstance(t, RaggedTensor) else t for t in tensors)
+    return (wanted, tensors) if return_dtype else tensors
+
+
+def repeat(data: Any, repeats: Any, axis: int, name: str | None = None) -> Any:
+    """Each part of `data` along the axis so many times. `ragged_util.repeat`."""
+    from tfexp.ops.array_repeat import repeat as repeated
+
+    data = convert_to_tensor(data, name="data")
+    return repeated(data, cast(convert_to_tensor(repeats, name="repeats"), dtypes.int32), axis, name)
