@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lines import X, Y, line, model_fn, receiver, rows
 
 import tfexp as tf
-from lines import X, Y, line, model_fn, receiver, rows
 from tfexp.train.summary_writer import FileWriterCache
 
 
@@ -142,7 +142,9 @@ def test_training_and_evaluation_can_be_exported_too(tmp_path: Path) -> None:
     model.train(rows(), steps=1)
 
     def supervised() -> Any:
-        made = tf.estimator.experimental.build_raw_supervised_input_receiver_fn({"x": tf.constant([1.0])}, tf.constant([1.0]))
+        made = tf.estimator.experimental.build_raw_supervised_input_receiver_fn(
+            {"x": tf.constant([1.0])}, tf.constant([1.0])
+        )
         return made()
 
     receivers = {"infer": receiver, "train": supervised, "eval": supervised}

@@ -70,7 +70,13 @@ CASES = {
     ),
     "deep, words, normalized": Case(
         lambda tf, config: tf.estimator.DNNClassifier(
-            [4, 3], _deep(tf), n_classes=3, label_vocabulary=["p", "q", "r"], batch_norm=True, optimizer="Adam", config=config
+            [4, 3],
+            _deep(tf),
+            n_classes=3,
+            label_vocabulary=["p", "q", "r"],
+            batch_norm=True,
+            optimizer="Adam",
+            config=config,
         ),
         WORDS,
     ),
@@ -87,7 +93,10 @@ CASES = {
     "several heads": Case(
         _with_head(
             lambda e: e.MultiHead(
-                [e.BinaryClassHead(name="first", weight_column="weight", thresholds=[0.3]), e.PoissonRegressionHead(name="second")],
+                [
+                    e.BinaryClassHead(name="first", weight_column="weight", thresholds=[0.3]),
+                    e.PoissonRegressionHead(name="second"),
+                ],
                 head_weights=[1.0, 2.0],
             )
         ),
@@ -136,7 +145,10 @@ def _signatures(tf: Any, estimator: Any, folder: str) -> dict[str, Any]:
     with tf.Session(graph=tf.Graph()) as session:
         loaded = tf.saved_model.load(session, ["serve"], path.decode())
     return {
-        name: [signature.method_name, *({key: info.dtype for key, info in sorted(part.items())} for part in _parts(signature))]
+        name: [
+            signature.method_name,
+            *({key: info.dtype for key, info in sorted(part.items())} for part in _parts(signature)),
+        ]
         for name, signature in sorted(loaded.signature_def.items())
     }
 

@@ -19,7 +19,7 @@ def _renamed(place: str, **names: str) -> str:
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     "client.device_lib": "tfexp.runtime.device_list",
-    "client.session": "tf tfexp.runtime.session",
+    "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
     "autograph.core.ag_ctx": "tf.autograph",
     "compat.compat": "tf.compat",
@@ -436,7 +436,9 @@ PYTHON = {
     "training.tracking.util": "tf.train",
     "training.training": "tf.train",
     "training.training_ops": "ops",
-    "training.training_util": "tf.train tfexp.train.global_step",
+    "training.training_util": "tf.train tfexp.train.global_step "
+    + _renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
+    + _renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
     "training.warm_starting_util": "tf.train",
     "user_ops.user_ops": "ops",
     "util.all_util": "tfexp.stand_ins.exporting",
