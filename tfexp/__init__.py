@@ -225,6 +225,7 @@ if TYPE_CHECKING:
     from tfexp.ops.broadcast_shapes import broadcast_static_shape as broadcast_static_shape
     from tfexp.ops.broadcast_shapes import meshgrid as meshgrid
     from tfexp.ops.case import case as case
+    from tfexp.ops.case import switch_case as switch_case
     from tfexp.ops.cast import cast as cast
     from tfexp.ops.cast import saturate_cast as saturate_cast
     from tfexp.ops.cast import to_bfloat16 as to_bfloat16
@@ -470,6 +471,7 @@ if TYPE_CHECKING:
     from tfexp.ops.reduce import reduce_sum as reduce_sum
     from tfexp.ops.reduce_composite import count_nonzero as count_nonzero
     from tfexp.ops.reduce_composite import reduce_logsumexp as reduce_logsumexp
+    from tfexp.ops.scatter import batch_scatter_update as batch_scatter_update
     from tfexp.ops.scatter import scatter_add as scatter_add
     from tfexp.ops.scatter import scatter_div as scatter_div
     from tfexp.ops.scatter import scatter_max as scatter_max

@@ -86,7 +86,7 @@ def test_hooks_and_listeners_are_told(tmp_path: Path) -> None:
             told.append("end")
 
     line(tmp_path, save_checkpoints_steps=2).train(rows(), hooks=[Hook()], steps=3, saving_listeners=[Listener()])
-    assert told == [0, 2, 3, "end"] or told == [0, 2, "end", 3]
+    assert told == [0, 2, 3, "end"]
     never = line(tmp_path, save_checkpoints_steps=None)
     with pytest.raises(ValueError, match="There should be a CheckpointSaverHook to use saving_listeners"):
         never.train(rows(), steps=1, saving_listeners=[Listener()])

@@ -78,7 +78,7 @@ def test_receivers_make_placeholders_and_parse() -> None:
     assert tensors.receiver_tensors_alternatives["other"]["input"].dtype == tf.string
     specs = tf.estimator.regressor_parse_example_spec([tf.feature_column.numeric_column("a")], "y", weight_column="w")
     assert {key: value.dtype for key, value in specs.items()} == dict.fromkeys("ayw", tf.float32)
-    with pytest.raises(ValueError, match="label should not be used as feature. label_key: a"):
+    with pytest.raises(ValueError, match=r"label should not be used as feature\. label_key: a"):
         tf.estimator.classifier_parse_example_spec([tf.feature_column.numeric_column("a")], "a")
     with pytest.raises(ValueError, match="weight_column should not be used as feature"):
         tf.estimator.classifier_parse_example_spec([tf.feature_column.numeric_column("a")], "y", weight_column="a")

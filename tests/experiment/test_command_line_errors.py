@@ -266,3 +266,17 @@ def test_a_missing_package_says_which_pip_install_brings_it(
     assert reported(imports) == 1
     assert capsys.readouterr().err == f"tfexp: {module} is not installed here: {command}\n"
     assert brought_by("a_module_that_nobody_has") is None
+
+
+def test_a_library_that_is_not_there_is_said_where_it_is_asked_for(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "tfexp.experiment.build.lacks_onednn", lambda: "oneDNN is not installed: pip install 'tfexp[onednn]'"
+    )
+    ended = cli("device=onednn", "hydra.run.dir=run")
+    assert (ended.code, ended.err) == (
+        2,
+        "tfexp: device.onednn (conf/device/onednn.yaml, line 5): oneDNN is not installed: pip install 'tfexp[onednn]'\n",
+    )
+    assert list(tmp_path.iterdir()) == []

@@ -117,6 +117,14 @@ def test_variables_of_embeddings() -> None:
     ]
 
 
+def test_parts_of_partitioned_variables_are_the_models() -> None:
+    with tf.variable_scope("cut", partitioner=tf.fixed_size_partitioner(2)):
+        fc.linear_model({"x": [[1.0, 2.0]]}, fc.numeric_column("x", shape=2))
+    names = [variable.op.name for variable in tf.get_collection(tf.GraphKeys.MODEL_VARIABLES)]
+    weights = [f"cut/linear_model/x/weights/part_{part}" for part in (0, 1)]
+    assert names == [*weights, "cut/linear_model/bias_weights/part_0"]
+
+
 def test_shared_embeddings() -> None:
     others = fc.categorical_column_with_vocabulary_list("s", ["a", "b", "d"])
     columns = fc.shared_embedding_columns([LETTERS, others], 2, initializer=counted)

@@ -265,10 +265,21 @@ EXEMPT: dict[str, str] = {
         "works on a variable, not on values alone: tables in test_state.py",
     ),
     **dict.fromkeys(
-        ("ControlTrigger", "Merge", "NoOp", "RefMerge", "RefSwitch", "Switch"),
+        ("ControlTrigger", "Merge", "NoOp", "RefIdentity", "RefMerge", "RefSwitch", "Switch"),
         "about what runs, not about values: test_control.py",
     ),
     "Assert": "has no outputs: test_check.py",
+    **dict.fromkeys(
+        (
+            "Barrier",
+            "BarrierClose",
+            "BarrierIncompleteSize",
+            "BarrierInsertMany",
+            "BarrierReadySize",
+            "BarrierTakeMany",
+        ),
+        "about who waits for whom: test_barrier.py",
+    ),
     "Print": "its kernel asks its context how often it has printed: test_check.py",
     "PreventGradient": "its gradient is an error, with a text of the node's own: test_array.py",
     "ParallelConcat": "wants fully defined shapes, which a row forgets: test_array_partition.py",

@@ -75,3 +75,36 @@ def test_no_pairs_and_refusals(session: Any) -> None:
     ):
         with pytest.raises(TypeError, match=text):
             tf.case(pairs, branch(1))
+
+
+@pytest.mark.parametrize("index", [-3, 0, 1, 2, 7])
+@pytest.mark.parametrize("has_default", [False, True])
+def test_a_branch_by_number(index: int, has_default: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, number = tf.constant(3.0), tf.placeholder(tf.int32, [])
+        branches = {2: lambda: x * 7, 0: lambda: x * x, 1: lambda: x + 5}
+        default = (lambda: -x) if has_default else None
+        chosen = tf.switch_case(number, branches, default)
+        value, slope = session.run([chosen, tf.gradients(chosen, x)[0]], {number: index})
+        outside = (-3.0, -1.0) if has_default else (21.0, 7.0)
+        assert (value, slope) == {0: (9.0, 6.0), 1: (8.0, 1.0), 2: (21.0, 7.0)}.get(index, outside)
+
+
+@pytest.mark.parametrize(
+    ("index", "branches", "error", "text"),
+    [
+        (1, {0: lambda: 1}, TypeError, "must be a Tensor, got"),
+        (1.0, {0: lambda: 1}, TypeError, "must be an integer Tensor"),
+        (None, {0: 1}, TypeError, "fn for key 0 must be callable"),
+        (None, [(0, lambda: 1), (2, lambda: 2)], ValueError, r"contiguous range of \[0 to 2\) but found \{0,2\}"),
+        (None, [(0.0, lambda: 1)], TypeError, "key must be a Python `int`"),
+        (None, [1], TypeError, "must be a 2-tuple"),
+        (None, [], ValueError, "at least one item"),
+        (None, 5, TypeError, "must be a list, tuple, or dict"),
+    ],
+)
+def test_numbered_branches_that_are_refused(index, branches, error, text: str) -> None:
+    with tf.Graph().as_default():
+        number = index if isinstance(index, int) else tf.constant(0 if index is None else index)
+        with pytest.raises(error, match=text):
+            tf.switch_case(number, branches)

@@ -8,6 +8,7 @@ import pytest
 import tfexp as tf
 from tfexp.core.kernel import DEAD
 from tfexp.core.op import get_op
+from tfexp.graph import unpublished
 
 
 def test_switch_lets_one_branch_live() -> None:
@@ -78,3 +79,36 @@ def test_tuples_wait_for_all() -> None:
         with pytest.raises(ValueError, match="must have at least one Tensor"):
             tf.tuple([None])
         assert session.run(get_op("ControlTrigger")()) is None
+
+
+def test_frames_that_nothing_goes_round_in() -> None:
+    op = tf.raw_ops
+    with tf.Graph().as_default(), tf.Session() as session:
+        inner = op.Enter(data=op.Enter(data=tf.constant(5), frame_name="a"), frame_name="b")
+        doubled = inner + inner
+        once = op.Exit(data=op.Exit(data=doubled))
+        fed = tf.placeholder(tf.int32)
+        entered = op.Enter(data=fed, frame_name="c")
+        fed_once = op.Exit(data=entered * entered)
+        loop = tf.while_loop(lambda i: i < 10, lambda i: i + op.Exit(data=op.Enter(data=i, frame_name="d")), [1])
+        assert session.run([once, fed_once, loop], {fed: 3}) == [10, 9, 16]
+
+
+def test_a_reference_passed_on_is_the_variable() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable(7, use_resource=False)
+        same = tf.raw_ops.RefIdentity(input=variable._ref())
+        session.run(variable.initializer)
+        assert same.dtype._is_ref_dtype and session.run(same) == 7
+        session.run(tf.assign(same, 9))
+        assert session.run(variable) == 9
+
+
+def test_sparse_values_are_switched_whole() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        yes = tf.placeholder(tf.bool)
+        sparse = unpublished.switch(tf.SparseTensor([[1]], [5], [3]), yes)
+        rows = unpublished.switch(tf.IndexedSlices(tf.constant([[7]]), tf.constant([2])), yes)
+        assert [type(side).__name__ for side in (*sparse, *rows)] == ["SparseTensor"] * 2 + ["IndexedSlices"] * 2
+        assert session.run([sparse[1], rows[1].values], {yes: True})[0].values.tolist() == [5]
+        assert session.run(rows[0].values, {yes: False}).tolist() == [[7]] and rows[0].dense_shape is None

@@ -142,6 +142,8 @@ def test_a_batch_of_lists(session: tf.Session) -> None:
         op.TensorListStack(input_handle=one, element_shape=[1], element_dtype=tf.float32) for one in tf.unstack(longer)
     ]
     assert [rows.ravel().tolist() for rows in session.run(stacks)] == [[1.0, 2.0, 5.0], [7.0]]
+    both = tf.unstack(op.TensorListConcatLists(input_a=lists, input_b=longer, element_dtype=tf.float32))
+    assert session.run([op.TensorListLength(input_handle=one) for one in both]) == [5, 1]
     wrong = op.TensorListPushBackBatch(input_handles=tf.placeholder_with_default(lists, None), tensor=[[5.0]])
     with pytest.raises(errors.InvalidArgumentError, match=r"Expected tensor.shape\[0\] == input_handles.size"):
         session.run(wrong.op)
@@ -160,3 +162,10 @@ def test_lists_of_shapes_that_are_not_known(session: tf.Session) -> None:
     kept = list_ops.tensor_list_reserve(None, 2, tf.float32)
     with pytest.raises(errors.InvalidArgumentError, match="only contains uninitialized tensors"):
         session.run(list_ops.tensor_list_stack(kept, tf.float32))
+
+
+def test_gradients_of_lists_of_scalars(session: tf.Session) -> None:
+    x = tf.constant([1.0, 2.0])
+    rows = list_ops.tensor_list_from_tensor(x, element_shape=[])
+    squares = list_ops.tensor_list_stack(rows, tf.float32, element_shape=[]) ** 2
+    assert session.run(tf.gradients(squares, x)[0]).tolist() == [2.0, 4.0]

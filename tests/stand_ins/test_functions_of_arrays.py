@@ -7,6 +7,7 @@ import tfexp as tf
 from tfexp.stand_ins import gradient_checker as checker
 from tfexp.stand_ins import inline_functions
 from tfexp.stand_ins.context import eager_mode
+from tfexp.stand_ins.modules import stand_for
 
 
 def both_modes(run):
@@ -82,3 +83,15 @@ def test_features_by_date():
     with tf.compat.forward_compatibility_horizon(2020, 1, 2):
         assert tf.compat.forward_compatible(2020, 1, 1)
     assert not tf.compat.forward_compatible(2020, 1, 1)
+
+
+def test_assertions_with_other_arguments():
+    check_ops = stand_for("tensorflow.python.ops.check_ops")
+    assert {"assert_less_v2", "assert_rank_v2"} <= set(dir(check_ops))
+    with eager_mode():
+        check_ops.assert_less_v2(1, 2, "fine")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="too small"):
+            check_ops.assert_greater_v2(1, 2, "too small", 3, "name")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="negative"):
+            check_ops.assert_non_negative_v2(-1, message="negative")
+    assert not hasattr(check_ops, "assert_nothing_v2")

@@ -146,6 +146,17 @@ def test_savers_in_collections() -> None:
     assert inside is not None and inside.restore_op_name == "restore_all"
 
 
+def test_a_saver_that_is_not_built_is_not_written(caplog: pytest.LogCaptureFixture) -> None:
+    """A FileWriter may write the graph before a session is made, which is when Scaffold builds the saver."""
+    tf.get_variable("v", [])
+    waiting = tf.train.Saver(defer_build=True)
+    tf.add_to_collection(tf.GraphKeys.SAVERS, waiting)
+    assert "savers" not in tf.train.export_meta_graph().collection_def
+    waiting.build()
+    assert len(tf.train.export_meta_graph().collection_def["savers"].bytes_list.value) == 1
+    assert not caplog.records
+
+
 def test_a_graph_without_variables() -> None:
     tf.constant(1.0, name="c")
     definition = tf.train.export_meta_graph()

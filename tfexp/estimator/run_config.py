@@ -110,7 +110,7 @@ class RunConfig:
             _refuse_strategy(name, value)
         self._set(
             {
-                "model_dir": self._agreed(None if model_dir is None else os.fspath(model_dir)),
+                "model_dir": self._agreed(model_dir),
                 "tf_random_seed": tf_random_seed,
                 "save_summary_steps": save_summary_steps,
                 "save_checkpoints_steps": save_checkpoints_steps,
@@ -126,9 +126,9 @@ class RunConfig:
             }
         )
 
-    def _agreed(self, model_dir: str | None) -> str | None:
+    def _agreed(self, model_dir: str | os.PathLike[str] | None) -> str | None:
         """The folder that the program or TF_CONFIG names. ValueError where they name two."""
-        named = self._task.model_dir
+        named, model_dir = self._task.model_dir, None if model_dir is None else os.fspath(model_dir)
         if None not in (model_dir, named) and model_dir != named:
             raise ValueError(
                 "`model_dir` provided in RunConfig construct, if set, must have the same value as the model_dir in "
@@ -161,6 +161,8 @@ class RunConfig:
             changes["save_checkpoints_steps"] = None
         made = copy.copy(self)
         made._properties = dict(self._properties)
+        if changes.get("model_dir") is not None:
+            changes["model_dir"] = os.fspath(changes["model_dir"])
         made._set(changes)
         return made
 

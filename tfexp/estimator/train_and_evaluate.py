@@ -6,9 +6,10 @@ chief and the workers train, and an evaluator, which is not of the cluster, eval
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfexp.core.log import get_logger
@@ -144,46 +145,52 @@ def _train(estimator: Estimator, spec: TrainSpec, *more: CheckpointSaverListener
 # --- parts of a cluster -------------------------------------------------------------------------------------------------
 
 
-def _serve(config: RunConfig) -> Server | None:
-    """The task's server, started; None for a chief that is alone in its cluster."""
+@contextlib.contextmanager
+def _served(config: RunConfig) -> Iterator[Server | None]:
+    """The task's server, for as long as the task takes; None for a chief that is alone in its cluster."""
     if config.task_type != PS and not config.master:
-        return None
+        yield None
+        return
     _log.info("Start Tensorflow server.")
-    return Server(
+    server = Server(
         config.cluster_spec,
         job_name=config.task_type,
         task_index=config.task_id,
         config=config.session_config,
         protocol=config.protocol,
     )
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 def _chief(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
-    _serve(estimator.config)
-    _train(estimator, train_spec)
+    with _served(estimator.config):
+        _train(estimator, train_spec)
 
 
 def _master(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
     """The chief of a cluster without an evaluator: it evaluates too."""
-    _serve(estimator.config)
-    _alone(estimator, train_spec, eval_spec)
+    with _served(estimator.config):
+        _alone(estimator, train_spec, eval_spec)
 
 
 def _worker(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
     config = estimator.config
-    _serve(config)
-    last = config.experimental_max_worker_delay_secs
-    delay = min(_LAST_WORKER_SECS if last is None else last, _WORKER_DELAY_SECS * (config.task_id + 1))
-    if delay > 0:
-        _log.info("Waiting %d secs before starting training.", delay)
-        threading.Event().wait(delay)  # it is said in seconds: nobody tells a worker to begin
-    _train(estimator, train_spec)
+    with _served(config):
+        last = config.experimental_max_worker_delay_secs
+        delay = min(_LAST_WORKER_SECS if last is None else last, _WORKER_DELAY_SECS * (config.task_id + 1))
+        if delay > 0:
+            _log.info("Waiting %d secs before starting training.", delay)
+            threading.Event().wait(delay)  # it is said in seconds: nobody tells a worker to begin
+        _train(estimator, train_spec)
 
 
 def _parameter_server(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:
-    server = _serve(estimator.config)
-    assert server is not None
-    server.join()
+    with _served(estimator.config) as server:
+        assert server is not None
+        server.join()
 
 
 def _evaluator(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) -> None:

@@ -15,7 +15,7 @@ from tfexp.estimator.warm_starting import WarmStartSettings, begin_with
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import add_to_collection, get_collection
 from tfexp.ops.summary import scalar
-from tfexp.train.device_setter import STANDARD_PS_OPS, replica_device_setter
+from tfexp.train.device_setter import replica_device_setter
 from tfexp.train.global_step import get_global_step
 from tfexp.train.monitored_session import MonitoredSession
 from tfexp.train.monitored_training_session import MonitoredTrainingSession
@@ -29,7 +29,7 @@ _log = get_logger()
 
 
 def default_device_fn(config: RunConfig) -> Callable[[Any], str] | None:
-    """Variables and tables to the parameter servers in turn, all else to the task; None without parameter servers."""
+    """Variables to the parameter servers in turn, all else to the task; None without parameter servers."""
     if config.device_fn is not None:
         return config.device_fn
     if config.num_ps_replicas == 0:
@@ -37,7 +37,6 @@ def default_device_fn(config: RunConfig) -> Callable[[Any], str] | None:
     return replica_device_setter(
         ps_tasks=config.num_ps_replicas,
         worker_device=f"/job:{config.task_type}/task:{config.task_id}",
-        ps_ops=(*STANDARD_PS_OPS, "HashTable", "HashTableV2"),
         cluster=config.cluster_spec,
     )
 

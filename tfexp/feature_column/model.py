@@ -21,6 +21,7 @@ from tfexp.ops.embedding_sparse import safe_embedding_lookup_sparse
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_bias import bias_add
+from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.variable_scope import get_variable, variable_scope
 
 
@@ -96,9 +97,10 @@ def input_layer(
 
 
 def keep(variable: Any, collections: Sequence[str] | None) -> None:
-    """Adds a variable to the model's, and to the collections that were asked for."""
-    wanted = [*(collections or []), GraphKeys.MODEL_VARIABLES]
-    add_to_collections([name for name in dict.fromkeys(wanted) if name != GraphKeys.GLOBAL_VARIABLES], variable)
+    """Adds a variable, or the parts of a partitioned one, to the model's, and to the collections that were asked for."""
+    wanted = dict.fromkeys([*(collections or []), GraphKeys.MODEL_VARIABLES])
+    for part in variable if isinstance(variable, PartitionedVariable) else [variable]:
+        add_to_collections([name for name in wanted if name != GraphKeys.GLOBAL_VARIABLES], part)
 
 
 def linear_model(

@@ -29,12 +29,14 @@ def file_format(data: bytes) -> str:
 
 
 def _opened(data: bytes, wanted: str, what: str) -> Any:
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # TensorFlow reads images of any size
             return Image.open(io.BytesIO(data), formats=[wanted])
+    except UnidentifiedImageError:
+        raise ValueError(f"{what}: the data are no {wanted} file") from None
     except OSError as error:
         raise ValueError(f"{what}: {error}") from None
 

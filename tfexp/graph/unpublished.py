@@ -27,7 +27,8 @@ from tfexp.graph.loop_nodes import is_merge as IsMerge
 from tfexp.graph.loop_nodes import is_switch as IsSwitch
 from tfexp.graph.loop_nodes import while_context_of as GetWhileContext
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext as WhileContext
 from tfexp.graph.while_context import enter as _enter
@@ -119,12 +120,27 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
 # --- control flow --------------------------------------------------------------------------------------------------------
 
 
-def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """(output_false, output_true): `data` on the one of the two that `pred` says. `control_flow_ops.switch`."""
-    data = convert_to_tensor(data, dtype=dtype, name="data")
+def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Any, Any]:
+    """(output_false, output_true): `data` on the one of the two that `pred` says. `control_flow_ops.switch`.
+
+    data: a tensor, IndexedSlices or a SparseTensor.
+    """
     pred = convert_to_tensor(pred, name="pred")
+    if isinstance(data, (IndexedSlices, SparseTensor)):
+        with name_scope(name, "Switch", [data, pred]):
+            return _each_switched(data, pred)
+    data = convert_to_tensor(data, dtype=dtype, name="data")
     output: tuple[Tensor, Tensor] = get_op("Switch")(data, pred, name=name)
     return output
+
+
+def _each_switched(data: Any, pred: Tensor) -> tuple[Any, Any]:
+    parts = (data.indices, data.values, data.dense_shape)
+    sides = [(None, None) if part is None else switch(part, pred) for part in parts]
+    no, yes = zip(*sides, strict=True)
+    if isinstance(data, SparseTensor):
+        return SparseTensor(*no), SparseTensor(*yes)
+    return tuple(IndexedSlices(values, indices, dims) for indices, values, dims in (no, yes))  # type: ignore[return-value]
 
 
 def merge(inputs: Any, name: str | None = None) -> tuple[Any, Any]:

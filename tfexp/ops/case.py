@@ -1,4 +1,4 @@
-"""`tf.case`: conds nested in each other's false branches. Source: TF 1.15."""
+"""`tf.case` and `tf.switch_case`: conds nested in each other's false branches. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack
 from tfexp.ops.cast import cast
 from tfexp.ops.check import Assert
-from tfexp.ops.comparison import less_equal
+from tfexp.ops.comparison import equal, less_equal
 from tfexp.ops.reduce import reduce_any, reduce_sum
 
 Pair = tuple[Tensor, Callable[[], Any]]
@@ -90,3 +90,53 @@ def _assert_at_most_one(preds: list[Tensor]) -> Any:
     names = ", ".join(pred.name for pred in preds)
     message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
     return Assert(less_equal(count, one), [message, packed], summarize=len(preds))
+
+
+# --- by number ----------------------------------------------------------------------------------------------------------
+
+
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case"
+) -> Any:
+    """The result of the function whose number `branch_index` is, a scalar int32 tensor; of `default` for any other number.
+
+    `branch_fns`: callables in order, or (number, callable) pairs or a dict of them with the numbers 0, 1, …, each once.
+    Without `default` the last one is it. TypeError or ValueError for anything else.
+    """
+    functions = _numbered(branch_fns)
+    if not isinstance(branch_index, Tensor):
+        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype}")
+    if default is None:
+        default, functions = functions[-1], functions[:-1]
+    elif not callable(default):
+        raise TypeError(f"'default' must be callable, got {type(default)}")
+    with name_scope(name, "switch_case", [branch_index]):
+        chosen = default
+        for number, function in reversed(list(enumerate(functions))):
+            chosen = _nested(equal(branch_index, number), function, chosen, strict=False)
+        return chosen()
+
+
+def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
+    if isinstance(branch_fns, dict):
+        pairs = list(branch_fns.items())
+    elif isinstance(branch_fns, (list, tuple)):
+        pairs = list(enumerate(branch_fns)) if all(map(callable, branch_fns)) else list(branch_fns)
+    else:
+        raise TypeError("'branch_fns' must be a list, tuple, or dict")
+    if not pairs:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Each entry in 'branch_fns' must be a 2-tuple (number, callable)")
+        if not isinstance(pair[0], int):
+            raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
+        if not callable(pair[1]):
+            raise TypeError(f"fn for key {pair[0]} must be callable.")
+    keys = sorted(key for key, _ in pairs)
+    if keys != list(range(len(pairs))):
+        found = ",".join(map(str, keys))
+        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{found}}}")
+    return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]

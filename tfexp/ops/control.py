@@ -144,3 +144,23 @@ ref_merge_op.gradient(_merge_gradient)
 @ref_merge_op.kernel("CPU", view=True, takes_dead=True)
 def _(ctx: Any, inputs: list[Ref]) -> list[Any]:
     return _alive(inputs)
+
+
+# --- references ---------------------------------------------------------------------------------------------------------
+
+ref_identity_op = define_op("RefIdentity(input: ref T) -> (output: ref T) {T: type} #uninitialized_input", writes_refs=False)
+
+
+@ref_identity_op.shape
+def _(input: InputShape) -> TensorShape:
+    return input
+
+
+@ref_identity_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Ref) -> Ref:
+    return input
+
+
+@ref_identity_op.gradient
+def _(op: Operation, grad: Tensor) -> Tensor:
+    return grad

@@ -89,7 +89,7 @@ def ctc_loss_v2(
                 raise ValueError("Argument `blank_index` must be provided when labels is a SparseTensor.")
             sparse = SparseTensor.from_value(labels)
         else:
-            sparse = _sparse_labels(convert_to_tensor(labels, dtypes.int32, name="labels"), label_length)
+            sparse = dense_labels_to_sparse(convert_to_tensor(labels, dtypes.int32, name="labels"), label_length)
         classes = logits.get_shape()[-1].value
         if classes is None:
             raise ValueError("the number of classes, the last dimension of logits, must be known")
@@ -102,7 +102,8 @@ def ctc_loss_v2(
         return ctc_loss(sparse, logits, logit_length)
 
 
-def _sparse_labels(labels: Tensor, lengths: Any) -> SparseTensor:
+def dense_labels_to_sparse(labels: Tensor, lengths: Any) -> SparseTensor:
+    """[batch, time] labels, of which the first `lengths` of each row count, as a SparseTensor."""
     mask = sequence_mask(lengths, shape(labels)[1])  # type: ignore[index]
     return SparseTensor(where(mask), boolean_mask(labels, mask), cast(shape(labels), dtypes.int64))
 

@@ -116,8 +116,14 @@ def _spread(grad: Array, weights: Array, lay: Windows, copies: int, result: Arra
 
 def _add_copies(values: Array, copies: int, out: Array) -> None:
     """[..., depth * copies] to [..., depth]."""
-    parts = values.reshape(*values.shape[:-1], -1, copies)
-    out[...] = parts[..., 0] if copies == 1 else np.add.reduce(parts, -1)
+    first, *others = np.moveaxis(values.reshape(*values.shape[:-1], -1, copies), -1, 0)
+    if not others:
+        out[...] = first
+        return
+    total = np.add(first, others[0])
+    for other in others[1:]:
+        np.add(total, other, total)
+    out[...] = total
 
 
 def _windows(x: Array, lay: Windows, block: Block, copies: int, dtype: np.dtype) -> Array:

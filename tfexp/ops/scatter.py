@@ -16,7 +16,12 @@ from tfexp.core.kernel import Ref
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import shape_text as static_text
+from tfexp.ops.array import expand_dims, reshape, shape
+from tfexp.ops.array_fill import ones_like
+from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_join import concat
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 from tfexp.ops.state import NUMBERS, buffer_of, is_reference, shape_text
@@ -367,3 +372,23 @@ def scatter_nd_add(ref: Any, indices: Any, updates: Any, use_locking: bool = Fal
 def scatter_nd_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
     """`ref[index] -= update` for each index. Source: `tf.scatter_nd_sub`."""
     return _update(scatter_nd_sub_op, ref, indices, updates, use_locking, name)
+
+
+def batch_scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+    """`ref[..., indices[..., i]] = updates[..., i]`, for each element of the batch. Source: `tf.batch_scatter_update`.
+
+    The dimensions of `indices` except the last are a batch, which `ref` and `updates` have, too.
+    """
+    with name_scope(name):
+        indices = convert_to_tensor(indices, name="indices")
+        batch = indices.shape.ndims - 1
+        dims: Any = shape(indices)
+        rows = expand_dims(indices, -1)
+        columns = []
+        for axis in range(batch):
+            size = dims[axis]
+            numbers = reshape(
+                range_(0, size, dtype=indices.dtype.base_dtype), [*[1] * axis, size, *[1] * (batch - axis + 1)]
+            )
+            columns.append(numbers * ones_like(rows, dtype=indices.dtype.base_dtype))
+        return scatter_nd_update(ref, concat([*columns, rows], axis=-1), updates, use_locking)

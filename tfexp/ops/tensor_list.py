@@ -223,17 +223,34 @@ def _(ctx: Any, input_handle: TensorList, size: Array) -> TensorList:
     return input_handle.resized(int(size))
 
 
-tensor_list_concat_lists = _list_op(
+tensor_list_concat_lists = define_op(
     "TensorListConcatLists(input_a: variant, input_b: variant) -> (output: variant) {element_dtype: type}"
 )
 
 
+@tensor_list_concat_lists.shape
+def _(input_a: InputShape, input_b: InputShape) -> TensorShape:
+    return merged(input_a, input_b)
+
+
 @tensor_list_concat_lists.kernel("CPU")
-def _(ctx: Any, input_a: TensorList, input_b: TensorList, *, element_dtype: DType) -> TensorList:
-    input_a.check_dtype(element_dtype)
-    input_b.check_dtype(element_dtype)
-    shape = input_a.merged_shape(input_b.element_shape) if input_a.items else input_b.element_shape
-    return TensorList(element_dtype, shape, (*input_a.items, *input_b.items))
+def _(ctx: Any, input_a: Any, input_b: Any, *, element_dtype: DType) -> Any:
+    if isinstance(input_a, TensorList):
+        return _appended(input_a, input_b, element_dtype)
+    if input_a.shape != np.shape(input_b):
+        shapes = f"{dims_text(input_a.shape)} and {dims_text(np.shape(input_b))}"
+        raise refused(f"Lists to append to each other must be as many on both sides; their shapes are {shapes}")
+    longer = np.empty(input_a.shape, object)
+    for where in np.ndindex(input_a.shape):
+        longer[where] = _appended(input_a[where], input_b[where], element_dtype)
+    return longer
+
+
+def _appended(a: TensorList, b: TensorList, dtype: DType) -> TensorList:
+    a.check_dtype(dtype)
+    b.check_dtype(dtype)
+    shape = a.merged_shape(b.element_shape) if a.items else b.element_shape
+    return TensorList(dtype, shape, (*a.items, *b.items))
 
 
 tensor_list_pop_back = define_op(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
@@ -15,7 +17,7 @@ from tfexp.ops import array, array_fill, array_join, array_slice, tensor_list
 def _sizes(shape: TensorShape) -> Any:
     """A shape as an element_shape input says it: -1 for what is unknown."""
     dims = shape.known_dims
-    return -1 if dims is None else [-1 if dim is None else dim for dim in dims]
+    return -1 if dims is None else np.array([-1 if dim is None else dim for dim in dims], np.int32)
 
 
 def _row_shape(tensor: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tfexp.core.errors import InternalError, InvalidArgumentError, UnimplementedError
 from tfexp.core.kernel import Kernel
-from tfexp.core.op import Arg, Op
+from tfexp.core.op import Arg, Op, get_op
 from tfexp.plan.ir import SWITCHES, Draft, LoopDraft, Node, Value, drafts_within, is_pure, ref_flags
 from tfexp.plan.loop_waits import let_go
 
@@ -130,10 +130,20 @@ def _contract(nodes: list[Node], around: Frame, frames: dict[Node, Frame], repla
             inside[frame[: len(around) + 1]].append(node)
     for frame, members in inside.items():
         parts = _contract(members, frame, frames, replaced)
+        if not any(node.type == "LoopCond" or node.type in _BACK_EDGES for node in parts):
+            own.extend(map(_run_once, parts))
+            continue
         loop = _Loop(frame[-1], parts, replaced).as_node()
         replaced.update((node, loop) for node in parts)
         own.append(loop)
     return own
+
+
+def _run_once(node: Node) -> Node:
+    """A node of a frame that nothing goes round in: what enters such a frame, or leaves it, stays what it is."""
+    if node.type in ("Enter", "Exit"):
+        node.op, node.attrs = get_op("Identity"), {"T": node.inputs[0].dtype.base_dtype}
+    return node
 
 
 def _never_called(ctx: Any, *inputs: Any) -> Any:

@@ -112,6 +112,7 @@ PYTHON = {
     "framework.type_spec": "tf",
     "framework.versions": "tf",
     "keras.engine.input_spec": "tfexp.layers.input_spec",
+    "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
     "layers.base": "tfexp.layers.base tf.layers",
     "layers.convolutional": "tf.layers "
     + _renamed("tf.layers", Convolution1D="Conv1D", Convolution2D="Conv2D", Convolution3D="Conv3D")
@@ -142,7 +143,7 @@ PYTHON = {
     "ops.bincount_ops": "tf tf.math",
     "ops.bitwise_ops": "tf.bitwise ops",
     "ops.candidate_sampling_ops": "tf.nn ops",
-    "ops.check_ops": "tf tf.debugging",
+    "ops.check_ops": "tf tf.debugging tfexp.stand_ins.assertions",
     "ops.clip_ops": "tf",
     "ops.cond": "tf",
     "ops.cond_v2": "tf" + _renamed("tf", cond_v2="cond"),
@@ -158,10 +159,13 @@ PYTHON = {
     "ops.control_flow_util": "tfexp.graph.unpublished",
     "ops.control_flow_v2_toggles": "tf",
     "ops.critical_section_ops": "tf",
-    "ops.ctc_ops": "tf.nn ops",
+    "ops.ctc_ops": "tf.nn ops "
+    + _renamed("tf.nn", ctc_loss_dense="ctc_loss_v2")
+    + _renamed("tfexp.ops.ctc", dense_labels_to_sparse="dense_labels_to_sparse"),
     "ops.custom_gradient": "tf",
     "ops.data_flow_grad": "tf",
-    "ops.data_flow_ops": "tf tf.queue tfexp.ops.staging ops",
+    "ops.data_flow_ops": "tf tf.queue tf.queue:GPUCompatibleFIFOQueue=FIFOQueue tfexp.ops.barrier:Barrier=Barrier "
+    "tfexp.ops.staging ops",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions",
     "ops.distributions.categorical": "tf.distributions",
@@ -209,7 +213,7 @@ PYTHON = {
     + _renamed("tf", GlorotNormal="glorot_normal_initializer")
     + _renamed("tf.initializers", Identity="identity"),
     "ops.initializers_ns": "tf.initializers",
-    "ops.inplace_ops": "ops",
+    "ops.inplace_ops": "tfexp.ops.inplace ops",
     "ops.io_ops": "tf tf.io ops",
     "ops.linalg.linalg": "tf.linalg",
     "ops.linalg.linalg_impl": "tf.linalg " + _renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
@@ -442,7 +446,7 @@ PYTHON = {
     "training.warm_starting_util": "tf.train",
     "user_ops.user_ops": "ops",
     "util.all_util": "tfexp.stand_ins.exporting",
-    "util.compat": "tf.compat",
+    "util.compat": "tf.compat collections:collections_abc=abc",
     "util.deprecation": "tfexp.core.deprecation",
     "util.function_utils": "tfexp.stand_ins.callables",
     "util.object_identity": "tfexp.stand_ins.identity_keys",

@@ -93,6 +93,10 @@ def _element(graph: Graph, item: Any) -> Any:
     return graph.as_graph_element(item)
 
 
+# Beside other workers, two steps of one may well see the same global step now and then.
+_WARN_TIMES = 5
+
+
 class StepCounterHook(SessionRunHook):
     """Logs and records how many global steps were made in a second, every so many steps or seconds. ValueError for both."""
 
@@ -109,6 +113,7 @@ class StepCounterHook(SessionRunHook):
         self._summary_writer = summary_writer
         self._output_dir = output_dir
         self._last_step: int | None = None
+        self._warned = 0
 
     def begin(self) -> None:
         if self._summary_writer is None and self._output_dir:
@@ -127,7 +132,8 @@ class StepCounterHook(SessionRunHook):
                 seconds, steps = self._timer.update_last_triggered_step(step)
                 if seconds is not None and steps is not None:
                     self._record(steps / seconds if seconds > 0 else float("inf"), step)
-        if fetched == self._last_step:
+        if fetched == self._last_step and self._warned < _WARN_TIMES:
+            self._warned += 1
             _log.warning(
                 "The global step (tf.train.get_global_step) does not seem to increase: it was %d after this step and after "
                 "the one before. Pass it to Optimizer.apply_gradients or Optimizer.minimize.",

@@ -33,15 +33,15 @@ def work(engine: str) -> None:
             return None
         if name not in steps:
             steps[name] = known[name]()
-            for _ in range(_WARM):
+            for _ in range(_WARM if steps[name] else 0):
                 steps[name]()
-        return microseconds(steps[name], request["seconds"])
+        return microseconds(steps[name], request["seconds"]) if steps[name] else None
 
     serve(answer)
 
 
-def programs_of(engine: str) -> dict[str, Callable[[], Callable[[], object]]]:
-    """name -> what builds it and gives what runs a step."""
+def programs_of(engine: str) -> dict[str, Callable[[], Callable[[], object] | None]]:
+    """name -> what builds it and gives what runs a step; None where the engine lacks what it takes."""
     if engine == NUMPY:
         from experiments.benchmarks.step_speed import by_hand
 
@@ -54,7 +54,7 @@ def programs_of(engine: str) -> dict[str, Callable[[], Callable[[], object]]]:
 
     tf = load(engine)
 
-    def build(program: Callable[[Any], Callable[[], object]]) -> Callable[[], object]:
+    def build(program: Callable[[Any], Callable[[], object] | None]) -> Callable[[], object] | None:
         with tf.Graph().as_default():
             return program(tf)
 

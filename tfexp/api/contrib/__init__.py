@@ -11,6 +11,7 @@ __getattr__ = missing_from(
             "data",
             "distributions",
             "eager",
+            "estimator",
             "feature_column",
             "framework",
             "layers",

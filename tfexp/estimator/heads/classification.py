@@ -74,7 +74,7 @@ class BinaryClassHead(SingleHead):
 
     def _own_metrics(self, losses: Losses, predictions: Mapping[str, Any]) -> Metrics:
         labels, ids, logistic = losses.labels, predictions["class_ids"], predictions["logistic"]
-        weights = None if isinstance(losses.weights, float) else losses.weights
+        weights = losses.weights
         label_mean = mean(labels, weights)
         return {
             "accuracy": accuracy(labels, ids, weights),
@@ -149,8 +149,7 @@ class MultiClassHead(SingleHead):
         }
 
     def _own_metrics(self, losses: Losses, predictions: Mapping[str, Any]) -> Metrics:
-        weights = None if isinstance(losses.weights, float) else losses.weights
-        return {"accuracy": accuracy(losses.labels, predictions["class_ids"], weights)}
+        return {"accuracy": accuracy(losses.labels, predictions["class_ids"], losses.weights)}
 
     def export_outputs(self, predictions: Mapping[str, Any]) -> dict[str, ExportOutput]:
         classification = ClassificationOutput(predictions["probabilities"], predictions["all_classes"])

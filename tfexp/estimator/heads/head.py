@@ -19,12 +19,9 @@ from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import get_collection, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.means import mean
-from tfexp.ops.array_fill import ones_like
 from tfexp.ops.cast import cast
-from tfexp.ops.elementwise_binary import add_n, mul
-from tfexp.ops.elementwise_division import div_no_nan
+from tfexp.ops.elementwise_binary import add_n
 from tfexp.ops.losses import Reduction, compute_weighted_loss
-from tfexp.ops.reduce import reduce_sum
 from tfexp.ops.summary import scalar
 from tfexp.train.global_step import get_global_step
 
@@ -32,13 +29,13 @@ Metrics = dict[str, tuple[Any, Any]]
 
 
 class Losses(NamedTuple):
-    """What a head makes of labels and logits: `rows` is the loss of each, `weights` their weights (1.0 or [batch, 1])."""
+    """What a head makes of labels and logits: `rows` is the loss of each, `weights` [batch, 1] or None, `total` the reduced
+    loss, without regularization."""
 
     labels: Any
     rows: Tensor
-    weights: Any
+    weights: Tensor | None
     total: Tensor
-    """Reduced, without regularization."""
 
 
 class Head(abc.ABC):
@@ -211,7 +208,8 @@ class SingleHead(Head):
             if not rows.shape.is_compatible_with([None, 1]) and not rows.shape.is_compatible_with(logits.shape):
                 raise ValueError(f"loss_fn must give the loss of each example, [batch, 1]. Given: {rows}")
         weights = row_weights(features, self._weight_column)
-        return Losses(labels, rows, weights, compute_weighted_loss(rows, weights, reduction=self._reduction))
+        total = compute_weighted_loss(rows, 1.0 if weights is None else weights, reduction=self._reduction)
+        return Losses(labels, rows, weights, total)
 
     def metrics_of(self, losses: Losses, predictions: Mapping[str, Any], regularization: Tensor | None) -> Metrics:
         """The metrics of an evaluation, under their full names."""
@@ -223,14 +221,17 @@ class SingleHead(Head):
 
     def summarize(self, losses: Losses, total: Tensor, regularization: Tensor | None) -> None:
         """The summaries of a training."""
-        with name_scope(""):
-            scalar(self._key("loss"), total)
-            if self.is_older and self._reduction == Reduction.SUM:
-                count = reduce_sum(mul(ones_like(losses.rows), losses.weights))
-                average = div_no_nan(reduce_sum(mul(losses.rows, losses.weights)), count)
-                scalar(self._key("average_loss"), average)
-            if regularization is not None:
-                scalar(self._key("regularization_loss"), regularization)
+        shown = {"loss": total}
+        if self.is_older and self._reduction == Reduction.SUM:
+            weights = 1.0 if losses.weights is None else losses.weights
+            shown["average_loss"] = compute_weighted_loss(
+                losses.rows, weights, loss_collection=None, reduction=Reduction.MEAN
+            )
+        if regularization is not None:
+            shown["regularization_loss"] = regularization
+        with name_scope(""):  # tags are without the scopes that the model is in
+            for name, value in shown.items():
+                scalar(self._key(name), value)
 
 
 def _regularized(loss: Tensor, regularization_losses: Sequence[Any] | None) -> tuple[Tensor, Tensor | None]:

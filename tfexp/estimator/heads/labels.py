@@ -77,10 +77,10 @@ def checked_weight_column(given: Any) -> NumericColumn | None:
     )
 
 
-def row_weights(features: Any, column: NumericColumn | None) -> Any:
-    """[batch, 1] weights of the examples; 1.0 without a column. ValueError where the features are no dict."""
+def row_weights(features: Any, column: NumericColumn | None) -> Tensor | None:
+    """[batch, 1] weights of the examples; None without a column. ValueError where the features are no dict."""
     if column is None:
-        return 1.0
+        return None
     if not isinstance(features, Mapping):
         raise ValueError(f"weight_column {column.name!r} is one of the features, which must be a dict. Given: {features}")
     return column.dense(Features(features))

@@ -75,8 +75,7 @@ class MultiLabelHead(SingleHead):
         }
 
     def _own_metrics(self, losses: Losses, predictions: Mapping[str, Any]) -> Metrics:
-        labels, probabilities = losses.labels, predictions["probabilities"]
-        weights = None if isinstance(losses.weights, float) else losses.weights
+        labels, weights, probabilities = losses.labels, losses.weights, predictions["probabilities"]
         metrics: Metrics = {
             **areas(labels, probabilities, weights),
             **threshold_metrics(labels, probabilities, weights, self._thresholds),

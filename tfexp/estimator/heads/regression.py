@@ -59,10 +59,9 @@ class RegressionHead(SingleHead):
         return {"predictions": self._inverse_link(logits), "logits": logits}
 
     def _own_metrics(self, losses: Losses, predictions: Mapping[str, Any]) -> Metrics:
-        weights = None if isinstance(losses.weights, float) else losses.weights
         return {
-            "prediction/mean": mean(predictions["predictions"], weights),
-            "label/mean": mean(losses.labels, weights),
+            "prediction/mean": mean(predictions["predictions"], losses.weights),
+            "label/mean": mean(losses.labels, losses.weights),
         }
 
     def export_outputs(self, predictions: Mapping[str, Any]) -> dict[str, ExportOutput]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.workers import scratch, share, threads
-from tfexp.runtime.onednn.library import Algorithm, Arg, Layout, Primitive, Prop, Reorder, ints
+from tfexp.runtime.onednn.library import DIRECT, INFERENCE, Arg, Layout, Primitive, Reorder, ints
 
 _WORTH_SHARING = 1 << 22  # multiplications: below, the other threads wake up too late to help
 _KEPT = 8  # primitives of each kind: how many numbers of images come up
@@ -68,7 +68,7 @@ class Convolution:
 
             def work(part: int, start: int, stop: int) -> None:
                 primitive, reorder = self._of["_filter_gradient"](stop - start)
-                packed = _memory(primitive, Arg.DIFF_WEIGHTS)
+                packed = primitive.memory_for(Arg.DIFF_WEIGHTS)
                 primitive.run({Arg.SRC: x[start:stop], Arg.DIFF_WEIGHTS: packed, Arg.DIFF_DST: grad[start:stop]})
                 reorder.copy(packed, sums[part])
 
@@ -84,7 +84,7 @@ class Convolution:
 
         def work(part: int, start: int, stop: int) -> None:
             primitive, reorder = self._of[kind](stop - start)
-            packed = _memory(primitive, Arg.WEIGHTS)
+            packed = primitive.memory_for(Arg.WEIGHTS)
             reorder.copy(filters, packed)
             primitive.run({given: array[start:stop], Arg.WEIGHTS: packed, made: out[start:stop]})
 
@@ -102,20 +102,20 @@ class Convolution:
     def _forward(self, images: int) -> tuple[Primitive, Reorder]:
         create = "dnnl_convolution_forward_primitive_desc_create"
         x, w, y = self._layouts(images)
-        primitive = Primitive(create, Prop.INFERENCE, Algorithm.DIRECT, x, w, None, y, *self._geometry)
+        primitive = Primitive(create, INFERENCE, DIRECT, x, w, None, y, *self._geometry)
         return primitive, Reorder(self._plain, primitive.layout_of(Arg.WEIGHTS))
 
     def _input_gradient(self, images: int) -> tuple[Primitive, Reorder]:
         create = "dnnl_convolution_backward_data_primitive_desc_create"
         hint = self._of["_forward"](images)[0]
-        primitive = Primitive(create, Algorithm.DIRECT, *self._layouts(images), *self._geometry, hint=hint)
+        primitive = Primitive(create, DIRECT, *self._layouts(images), *self._geometry, hint=hint)
         return primitive, Reorder(self._plain, primitive.layout_of(Arg.WEIGHTS))
 
     def _filter_gradient(self, images: int) -> tuple[Primitive, Reorder]:
         create = "dnnl_convolution_backward_weights_primitive_desc_create"
         hint = self._of["_forward"](images)[0]
         x, w, y = self._layouts(images)
-        primitive = Primitive(create, Algorithm.DIRECT, x, w, None, y, *self._geometry, hint=hint)
+        primitive = Primitive(create, DIRECT, x, w, None, y, *self._geometry, hint=hint)
         return primitive, Reorder(primitive.layout_of(Arg.DIFF_WEIGHTS), self._plain)
 
     def _layouts(self, images: int) -> tuple[Layout, Layout, Layout]:
@@ -140,8 +140,3 @@ def _channels_last(images: int, space: Sequence[int], depth: int) -> Layout:
 
 def _row_major(dims: Sequence[int]) -> list[int]:
     return [math.prod(dims[axis + 1 :]) for axis in range(len(dims))]
-
-
-def _memory(primitive: Primitive, arg: Arg) -> np.ndarray:
-    """The calling thread's memory for filters in the primitive's layout."""
-    return scratch("onednn filters", (primitive.bytes_of(arg),), np.uint8)

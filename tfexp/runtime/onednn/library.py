@@ -28,21 +28,9 @@ DISTRIBUTION = "onednn-cpu-gomp"
 _FILE = "libdnnl.so.3"
 
 _CPU, _IN_ORDER, _FLOAT32, _ANY_LAYOUT, _USER_SCRATCHPAD = 1, 1, 3, 1, 1
+INFERENCE, DIRECT = 96, 1  # what a forward primitive is for, and how a convolution is computed
 _UNIMPLEMENTED = 3
-_IMPLEMENTATION, _SCRATCHPAD_DESCRIPTION = 8, 136  # what can be asked of a primitive's description
-
-
-class Prop(enum.IntEnum):
-    """What a forward primitive is for: with TRAINING, its maxima's places are kept for the backward one."""
-
-    TRAINING = 64
-    INFERENCE = 96
-
-
-class Algorithm(enum.IntEnum):
-    DIRECT = 0x1
-    MAX = 0x1FF
-    MEAN = 0x3FF  # padding left out
+_IMPLEMENTATION = 8  # what can be asked of a primitive's description
 
 
 class Arg(enum.IntEnum):
@@ -51,7 +39,6 @@ class Arg(enum.IntEnum):
     SRC = 1
     DST = 17
     WEIGHTS = 33
-    WORKSPACE = 64
     SCRATCHPAD = 80
     DIFF_SRC = 129
     DIFF_DST = 145
@@ -70,7 +57,7 @@ _QUERIES = {
     Arg.DIFF_WEIGHTS: 132,
     Arg.DST: 133,
     Arg.DIFF_DST: 134,
-    Arg.WORKSPACE: 135,
+    Arg.SCRATCHPAD: 136,
 }
 
 
@@ -127,37 +114,29 @@ class Primitive:
         with _one_thread():
             _check("dnnl_primitive_create", byref(self._primitive), self._description)
         _destroy_with(self, "dnnl_primitive_destroy", self._primitive)
-        self.scratchpad_bytes = self._bytes(self._asked(_SCRATCHPAD_DESCRIPTION))
-
-    def _asked(self, query: int) -> Any:
-        return _library().dll.dnnl_primitive_desc_query_md(self._description, query, 0)
-
-    @staticmethod
-    def _bytes(layout: Any) -> int:
-        return int(_library().dll.dnnl_memory_desc_get_size(layout))
-
-    def bytes_of(self, arg: Arg) -> int:
-        return self._bytes(self._asked(arg.query))
+        self._layouts: dict[Arg, Any] = {}
 
     def layout_of(self, arg: Arg) -> Any:
         """A handle that lives as long as the primitive."""
-        return c_void_p(self._asked(arg.query))
+        if arg not in self._layouts:
+            self._layouts[arg] = c_void_p(_library().quick.dnnl_primitive_desc_query_md(self._description, arg.query, 0))
+        return self._layouts[arg]
+
+    def memory_for(self, arg: Arg) -> np.ndarray:
+        """The calling thread's own memory, of the size of this array."""
+        size = _library().quick.dnnl_memory_desc_get_size(self.layout_of(arg))
+        return scratch(f"onednn {arg.name}", (size,), np.uint8)
 
     def run(self, arrays: Mapping[Arg, np.ndarray]) -> None:
         """Compute, from and to the memory of these arrays, whose layouts are those of `layout_of`."""
-        layouts = {arg: self._asked(arg.query) for arg in arrays}
-        self._execute(arrays, layouts)
-
-    def _execute(self, arrays: Mapping[Arg, np.ndarray], layouts: Mapping[Arg, Any]) -> None:
-        given = dict(arrays)
-        layouts = {**layouts, Arg.SCRATCHPAD: self._asked(_SCRATCHPAD_DESCRIPTION)}
-        given[Arg.SCRATCHPAD] = scratch("onednn scratchpad", (self.scratchpad_bytes,), np.uint8)
+        given = {**arrays, Arg.SCRATCHPAD: self.memory_for(Arg.SCRATCHPAD)}
         library, memories = _library(), (_ExecArg * len(given))()
         made: list[c_void_p] = []
         try:
             for number, (arg, array) in enumerate(given.items()):
                 memory = c_void_p()
-                _called(library.quick, "dnnl_memory_create", byref(memory), layouts[arg], library.engine, array.ctypes.data)
+                layout, address = self.layout_of(arg), array.ctypes.data
+                _called(library.quick, "dnnl_memory_create", byref(memory), layout, library.engine, address)
                 made.append(memory)
                 memories[number] = _ExecArg(arg, memory)
             with _one_thread():
@@ -171,16 +150,17 @@ _REORDER = "dnnl_reorder_primitive_desc_create"
 
 
 class Reorder(Primitive):
-    """A copy from one layout to another."""
+    """A copy from one layout to another, from SRC to DST."""
 
-    def __init__(self, source: Any, target: Any):
+    def __init__(self, source: Layout | c_void_p, target: Layout | c_void_p):
+        """Handles have to live as long as this does."""
         engine = _library().engine
         super().__init__(_REORDER, source, engine, target, engine)
-        self._layouts = {Arg.SRC: source, Arg.DST: target}
+        self._kept = source, target
+        self._layouts |= {arg: getattr(a, "handle", a) for arg, a in ((Arg.SRC, source), (Arg.DST, target))}
 
     def copy(self, source: np.ndarray, target: np.ndarray) -> None:
-        layouts = {arg: a.handle if isinstance(a, Layout) else a for arg, a in self._layouts.items()}
-        self._execute({Arg.SRC: source, Arg.DST: target}, layouts)
+        self.run({Arg.SRC: source, Arg.DST: target})
 
 
 def ints(values: Sequence[int]) -> Any:
@@ -195,10 +175,10 @@ class _Library:
         self.dll = ctypes.CDLL(path)
         # These take nanoseconds, too little to let go of the interpreter's lock.
         self.quick = ctypes.PyDLL(path)
-        self.dll.dnnl_primitive_desc_query_md.restype = c_void_p
-        self.dll.dnnl_primitive_desc_query_md.argtypes = [c_void_p, c_int, c_int]
-        self.dll.dnnl_memory_desc_get_size.restype = c_size_t
-        self.dll.dnnl_memory_desc_get_size.argtypes = [c_void_p]
+        self.quick.dnnl_primitive_desc_query_md.restype = c_void_p
+        self.quick.dnnl_primitive_desc_query_md.argtypes = [c_void_p, c_int, c_int]
+        self.quick.dnnl_memory_desc_get_size.restype = c_size_t
+        self.quick.dnnl_memory_desc_get_size.argtypes = [c_void_p]
         self.quick.dnnl_memory_create.argtypes = [c_void_p] * 4
         self.engine, self.attributes = c_void_p(), c_void_p()
         self._streams = threading.local()

@@ -1,0 +1,144 @@
+"""`tf.estimator.Head`: losses by themselves, and what heads refuse. Whole models are in test_against_tensorflow.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+
+E = tf.estimator
+LOGITS = np.array([[0.5], [-1.0], [2.0]], np.float32)
+WEIGHTS = {"w": np.array([[1.0], [2.0], [3.0]], np.float32)}
+
+
+def sigmoid_loss(labels: Any, logits: Any) -> Any:
+    return np.log1p(np.exp(-np.abs(logits))) + np.maximum(logits, 0) - logits * labels
+
+
+def value(tensor: Any) -> Any:
+    with tf.Session() as session:
+        session.run(tf.tables_initializer())
+        return session.run(tensor)
+
+
+@pytest.mark.parametrize(
+    ("reduction", "divisor"), [("sum", 1), ("sum_over_batch_size", 3), ("weighted_mean", 6), ("weighted_sum", 1)]
+)
+def test_rows_are_weighted_and_reduced(reduction: str, divisor: int) -> None:
+    labels = np.array([1, 0, 1])
+    head = E.BinaryClassHead("w", loss_reduction=reduction)
+    expected = (sigmoid_loss(labels[:, None], LOGITS) * WEIGHTS["w"]).sum() / divisor
+    np.testing.assert_allclose(value(head.loss(labels, LOGITS, WEIGHTS)), expected, rtol=1e-6)
+    extra = head.loss(labels, LOGITS, WEIGHTS, regularization_losses=[tf.constant(2.0), tf.constant(3.0)])
+    np.testing.assert_allclose(value(extra), expected + 5, rtol=1e-6)
+
+
+def test_words_and_sparse_labels_are_classes() -> None:
+    words = E.BinaryClassHead(label_vocabulary=["no", "yes"])
+    numbers = E.BinaryClassHead()
+    assert value(words.loss(["yes", "no", "yes"], LOGITS)) == value(numbers.loss([1, 0, 1], LOGITS))
+    several = E.MultiLabelHead(3, label_vocabulary=["p", "q", "r"])
+    logits = np.array([[0.5, 1.0, -2.0], [0.0, 3.0, 1.0]], np.float32)
+    sparse = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["r", "p", "q"], [2, 2])
+    made = value(several.loss(sparse, logits))
+    assert made == value(several.loss(np.array([[1, 0, 1], [0, 1, 0]]), logits))
+    np.testing.assert_allclose(made, sigmoid_loss(np.array([[1, 0, 1], [0, 1, 0]]), logits).mean(), rtol=1e-6)
+
+
+def test_losses_may_be_ones_own() -> None:
+    head = E.RegressionHead(loss_fn=lambda labels, logits: tf.abs(labels - logits), loss_reduction="sum")
+    np.testing.assert_allclose(value(head.loss([1.0, 1.0, 1.0], LOGITS)), np.abs(LOGITS - 1).sum(), rtol=1e-6)
+    poisson = E.PoissonRegressionHead(compute_full_loss=False)
+    np.testing.assert_allclose(value(poisson.loss([[2.0]], [[0.5]])), np.exp(0.5) - 1.0, rtol=1e-6)
+
+
+def test_only_what_is_asked_for_is_predicted() -> None:
+    head = E.MultiClassHead(3)
+    assert list(head.predictions(np.zeros((2, 3), np.float32), keys=["class_ids"])) == ["class_ids"]
+    with pytest.raises(ValueError, match=r"must be among logits, probabilities, .*\. Given: other"):
+        head.predictions(np.zeros((2, 3), np.float32), keys=["other"])
+    several = E.MultiHead([E.BinaryClassHead(name="a"), E.RegressionHead(name="b", label_dimension=2)])
+    assert (several.name, several.logits_dimension) == ("a_b", 3)
+    made = several.predictions({"a": LOGITS, "b": np.zeros((3, 2), np.float32)}, keys=[("b", "predictions")])
+    assert list(made) == [("b", "predictions")]
+
+
+def test_labels_out_of_range_fail_the_step() -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Labels must be <= 1"):
+        value(E.BinaryClassHead().loss([2, 0, 1], LOGITS))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Labels must be >= 0"):
+        value(E.PoissonRegressionHead().loss([-1.0, 0.0, 1.0], LOGITS))
+
+
+def spec(head: Any, **more: Any) -> Any:
+    return head.create_estimator_spec({}, "train", LOGITS, [0, 1, 0], **more)
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda: E.BinaryClassHead(loss_reduction="none"), "Invalid loss_reduction: none. It must be one of sum, "),
+        (lambda: E.BinaryClassHead(thresholds=[1.0]), r"thresholds not in \(0, 1\)"),
+        (lambda: E.BinaryClassHead(label_vocabulary=["a"]), '"label_vocabulary" has 1 items, and there are 2 classes'),
+        (lambda: E.BinaryClassHead(weight_column=3), "weight_column should be an instance"),
+        (lambda: E.BinaryClassHead(loss_fn=lambda labels: 0), "loss_fn must take labels and logits"),
+        (lambda: E.MultiClassHead(2), "n_classes must be > 2: 2"),
+        (lambda: E.MultiLabelHead(1), "n_classes must be > 1"),
+        (lambda: E.MultiLabelHead(2, classes_for_class_based_metrics=["a"]), "'a' of classes_for_class_based_metrics"),
+        (lambda: E.RegressionHead(0), "Invalid label_dimension 0"),
+        (lambda: E.MultiHead([]), "Must specify heads"),
+        (lambda: E.MultiHead([E.BinaryClassHead()]), "All given heads must have name specified"),
+        (lambda: E.MultiHead([E.BinaryClassHead(name="a")] * 2), "All heads must have different names"),
+        (lambda: E.BinaryClassHead().loss(None, LOGITS), "You must provide a labels Tensor"),
+        (lambda: E.BinaryClassHead().loss({"a": [1]}, LOGITS), "labels must be a Tensor, not a dict of a"),
+        (lambda: E.BinaryClassHead().loss([[1, 2]], LOGITS), r"labels shape must be \[batch, 1\]"),
+        (lambda: E.BinaryClassHead().loss(["a", "b", "c"], LOGITS), "Labels that are words need label_vocabulary"),
+        (lambda: E.BinaryClassHead().loss([1], [[1.0, 2.0]]), r"logits shape must be \[batch, 1\] for BinaryClassHead"),
+        (lambda: E.BinaryClassHead("w").loss([1, 0, 1], LOGITS, LOGITS), "features, which must be a dict"),
+        (lambda: spec(E.BinaryClassHead()), "one of optimizer and train_op_fn to a head for training, not neither"),
+        (
+            lambda: spec(E.BinaryClassHead(), optimizer=1, train_op_fn=1),
+            "one of optimizer and train_op_fn to a head for training, not both",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(action: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        action()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: E.DNNLinearCombinedRegressor(), "Either linear_feature_columns or dnn_feature_columns must be defined"),
+        (
+            lambda: E.DNNLinearCombinedRegressor(dnn_feature_columns=tf.feature_column.numeric_column("a")),
+            "dnn_hidden_units must be defined",
+        ),
+        (lambda: trained(E.BaselineClassifier(optimizer="Other")), "Unsupported optimizer name: Other. Supported names are"),
+        (lambda: trained(E.BaselineClassifier(optimizer=lambda: 3)), "The given object is not an Optimizer instance"),
+        (
+            lambda: trained(E.BaselineClassifier(), features=LOGITS),
+            "features should be a dictionary of `Tensor`s for Baseline",
+        ),
+    ],
+)
+def test_canned_estimators_refuse(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def trained(model: Any, features: Any = None) -> None:
+    model.train(lambda: ({"a": tf.constant(LOGITS)} if features is None else features, tf.constant([0, 1, 0])), steps=1)
+
+
+def test_functions_to_logits_are_called_with_what_they_take() -> None:
+    call = E.experimental.call_logit_fn
+    assert call(lambda features, mode: tf.constant(1.0), {}, "train", {}, None).shape == ()
+    with pytest.raises(ValueError, match="must include features argument"):
+        call(lambda mode: 1, {}, "train", {}, None)
+    with pytest.raises(ValueError, match=r"should return a Tensor or a dictionary of Tensors\. Given: 1"):
+        call(lambda features: 1, {}, "train", {}, None)

@@ -1,0 +1,32 @@
+"""`tf.contrib.estimator`: what `tf.estimator` has by now, under its older names, and features beside predictions."""
+
+from tfexp.contributed.forward_features import forward_features as forward_features
+from tfexp.core.gone import missing_from
+from tfexp.estimator.added_metrics import add_metrics as add_metrics
+from tfexp.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
+from tfexp.estimator.canned.combined import DNNLinearCombinedEstimator as DNNLinearCombinedEstimator
+from tfexp.estimator.canned.dnn import DNNEstimator as DNNEstimator
+from tfexp.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
+from tfexp.estimator.canned.linear import LinearEstimator as LinearEstimator
+from tfexp.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from tfexp.estimator.canned.logit_functions import call_logit_fn as call_logit_fn
+from tfexp.estimator.early_stopping import make_early_stopping_hook as make_early_stopping_hook
+from tfexp.estimator.early_stopping import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook
+from tfexp.estimator.early_stopping import stop_if_higher_hook as stop_if_higher_hook
+from tfexp.estimator.early_stopping import stop_if_lower_hook as stop_if_lower_hook
+from tfexp.estimator.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
+from tfexp.estimator.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
+from tfexp.estimator.eval_metrics import metrics_of_folder as read_eval_metrics
+from tfexp.estimator.heads.classification import BinaryClassHead as binary_classification_head
+from tfexp.estimator.heads.classification import MultiClassHead as multi_class_head
+from tfexp.estimator.heads.multi_head import MultiHead as multi_head
+from tfexp.estimator.heads.multi_label import MultiLabelHead as multi_label_head
+from tfexp.estimator.heads.regression import LogisticRegressionHead as logistic_regression_head
+from tfexp.estimator.heads.regression import PoissonRegressionHead as poisson_regression_head
+from tfexp.estimator.heads.regression import RegressionHead as regression_head
+from tfexp.estimator.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
+from tfexp.estimator.receivers import (
+    build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,
+)
+
+__getattr__ = missing_from("tf.contrib.estimator")
