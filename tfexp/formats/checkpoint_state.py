@@ -67,7 +67,7 @@ def update_checkpoint_state(
     the new.
 
     With `save_relative_paths` all paths are written relative to the folder, so that it can be moved. Raises
-    ValueError where the model's own path is that of the state file, and NotFoundError where there is no such
+    RuntimeError where the model's own path is that of the state file, and NotFoundError where there is no such
     folder.
     """
     folder = os.fspath(save_dir)
@@ -84,7 +84,7 @@ def update_checkpoint_state(
         last_preserved_timestamp,
     )
     if path == model_checkpoint_path:
-        raise ValueError(
+        raise RuntimeError(
             f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state. "
             "Please use a different save path."
         )
