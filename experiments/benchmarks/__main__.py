@@ -34,6 +34,7 @@ GROUPS = {
     "checkpoint": "checkpoint_speed.checkpoint_speed",
     "cluster": "cluster_speed.cluster_speed",
     "xla": "xla_speed.xla_speed",
+    "jit": "jit_speed.jit_speed",
     "placement": "placement_speed.placement_speed",
     "trainers": "trainers.trainers",
     "sweep": "sweep_speed.sweep_speed",

@@ -140,8 +140,15 @@ class _Updates:
             except OpError as error:
                 if not coordinator.should_stop():
                     coordinator.request_stop(error)
-            with contextlib.suppress(OpError):
-                session.run(self._worker.program.cancel)
+            while True:
+                try:
+                    session.run(self._worker.program.cancel)
+                except errors.UnavailableError:
+                    self._worker._pause()
+                    continue
+                except OpError:
+                    pass
+                return
 
         strand = self._worker.world.begin(self._worker.host, update)
         return [SimpleNamespace(join=lambda: asleep(lambda: strand.over))]

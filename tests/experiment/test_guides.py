@@ -28,10 +28,13 @@ APART = re.compile(r"tfexp\.script|cluster=(?!static)|sweep\.launcher=")
 @pytest.fixture
 def forgotten(tmp_path: Path) -> Iterator[None]:
     """What is imported from the folder of a test is forgotten with it."""
+    before = sys.modules.get("experiments")  # this project's, which other tests have
     yield
     for name, module in list(sys.modules.items()):
         if str(getattr(module, "__file__", None) or "").startswith(str(tmp_path)) or name == "experiments":
             del sys.modules[name]
+    if before is not None:
+        sys.modules["experiments"] = before
 
 
 @DOCUMENTS

@@ -236,16 +236,16 @@ def lose_sessions_after(*losses: tuple[str, int, bool], monkeypatch: pytest.Monk
     """Let a step of that worker fail with UnavailableError as soon as so many were made: before, or after it was made."""
     left = list(losses)
 
-    def run(self: tf.Session, fetches: Any, *arguments: Any) -> Any:
+    def run(self: tf.Session, fetches: Any, *arguments: Any, **options: Any) -> Any:
         trains = isinstance(fetches, tuple) and len(fetches) == 3
         task = threading.current_thread().name.removeprefix("task-")
         due = [loss for loss in left if trains and loss[0] == task and step_of(self) >= loss[1]]
         if due:
             left.remove(due[0])
             if due[0][2]:
-                whole(self, fetches, *arguments)
+                whole(self, fetches, *arguments, **options)
             raise tf.errors.UnavailableError(None, None, "the connection was cut")
-        return whole(self, fetches, *arguments)
+        return whole(self, fetches, *arguments, **options)
 
     def step_of(session: tf.Session) -> int:
         return int(whole(session, session.graph.get_tensor_by_name("global_step:0")))

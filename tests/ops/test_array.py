@@ -224,6 +224,8 @@ def test_one_hot_takes_its_dtype_from_its_values() -> None:
     with tf.Graph().as_default():
         assert tf.one_hot([1], 3).dtype is tf.float32
         assert tf.one_hot([1], 3, on_value=2).dtype is tf.int32
+        with pytest.raises(TypeError, match="dtype float32 of on_value does not match dtype parameter int32"):
+            tf.one_hot([1], 3, on_value=1.0, dtype=tf.int32)
         with pytest.raises(TypeError, match="on_value"):
             tf.one_hot([1], 3, on_value=2, off_value=tf.constant(0.5))
 

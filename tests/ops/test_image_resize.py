@@ -9,7 +9,7 @@ import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
 from tfexp.ops import image_crop_ops, image_resize_ops  # noqa: F401  # registers the ops
 
 CORNERS = {"align_corners": True, "half_pixel_centers": False}
@@ -203,7 +203,7 @@ CASES += [
         numeric=False,
         errors=[
             Error([(2, 5, 7, 3), BOXES[:, :3], OF, CROP], ValueError, "Dimension must be 4 but is 3"),
-            Error([(2, 5, 7, 3), BOXES, OF + 1, CROP], InvalidArgumentError, "values outside [0, batch_size)"),
+            Error([(2, 5, 7, 3), BOXES, OF + 1, CROP], OutOfRangeError, "values outside [0, batch_size)"),
             Error([(2, 5, 7, 3), BOXES, OF, CROP * 0], InvalidArgumentError, "crop dimensions must be positive"),
         ],
     ),

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
+import tfexp as tf
 from tests.ops.harness import Error, Like, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
 
@@ -85,7 +87,7 @@ PRODUCTS += [
         "Cross",
         [(2, 3), (2, 3)],
         lambda a, b: np.stack([a[:, i] * b[:, j] - a[:, j] * b[:, i] for i, j in ((1, 2), (2, 0), (0, 1))], 1),
-        errors=[Error([(2, 5), (2, 5)], ValueError, "but are 5 and 3")],
+        errors=[Error([(2, 5), (2, 5)], ValueError, "Dimension must be 3 but is 5")],
     ),
 ]
 
@@ -407,3 +409,16 @@ test_products = op_tests(PRODUCTS)
 test_einsum_rows = op_tests(EINSUM)
 test_diagonals = op_tests(DIAGONALS)
 test_systems = op_tests(SYSTEMS)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda x: tf.tensordot(x, x, [[2], [0]]), IndexError, "out of range for a tensor of 2 dimensions"),
+        (lambda x: tf.tensordot(x, x, [[0], [-3]]), IndexError, "out of range for a tensor of 2 dimensions"),
+        (lambda x: tf.einsum("ij,jk->iz", x, x), ValueError, "contain the label z not present in the input subscripts"),
+    ],
+)
+def test_axes_and_labels_that_are_not_there(make, error, text):
+    with tf.Graph().as_default(), pytest.raises(error, match=text):
+        make(tf.ones([3, 3]))

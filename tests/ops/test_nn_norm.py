@@ -124,6 +124,10 @@ def test_dropout_refuses() -> None:
             tf.nn.dropout([1.0], keep_prob=0.0)
         with pytest.raises(ValueError, match="must be provided"):
             tf.nn.dropout([1.0])
+        with pytest.raises(ValueError, match="keep_prob must be a floating point number or Tensor"):
+            tf.nn.dropout([1.0], keep_prob=[0.5, 0.5])
+        with pytest.raises(ValueError, match="must have rank 0"):
+            tf.nn.dropout([1.0], rate=tf.constant([0.5, 0.5]))
         with pytest.raises(ValueError, match="floating point tensor"):
             tf.nn.dropout([1], rate=0.5)
 

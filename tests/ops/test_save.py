@@ -11,7 +11,7 @@ import pytest
 import tfexp as tf
 from tfexp.core import errors
 from tfexp.formats.bundle import BundleReader
-from tfexp.ops.save import merge_v2_checkpoints, restore_v2, save_v2, sharded_filename
+from tfexp.ops.save import merge_v2_checkpoints, restore_v2, save_v2, sharded_filename, sharded_filespec
 
 
 @pytest.fixture(autouse=True)
@@ -115,3 +115,8 @@ def test_errors_of_a_run(session: Any, tmp_path: Path) -> None:
     (tmp_path / "m.index").write_bytes(b"not a table")
     with pytest.raises(errors.DataLossError, match=r"m.index"):
         restore("w", "", tf.float32)
+
+
+def test_pattern_of_all_shards():
+    with tf.Session() as session:
+        assert session.run(sharded_filespec("foo", 100)) == b"foo-?????-of-00100"

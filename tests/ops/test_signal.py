@@ -125,3 +125,18 @@ def test_shifts_and_mel_scales(session: tf.Session) -> None:
         tf.signal.linear_to_mel_weight_matrix(upper_edge_hertz=4001)
     cepstra = session.run(tf.signal.mfccs_from_log_mel_spectrograms(X))
     np.testing.assert_allclose(cepstra[:, 0], X.sum(-1) * 2 / np.sqrt(46))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.signal.frame(tf.constant(1.0), 2, 2),
+        lambda: tf.signal.frame([1.0, 2.0], [2], 2),
+        lambda: tf.signal.frame([1.0, 2.0], 2, [2]),
+        lambda: tf.signal.hann_window([4]),
+        lambda: tf.signal.rfft([1.0, 2.0], [5, 6]),
+    ],
+)
+def test_lengths_are_scalars_and_signals_are_not(make):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"rank|incompatible"):
+        make()

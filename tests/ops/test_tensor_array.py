@@ -132,6 +132,10 @@ RUN_TIME = [
     ),
     (lambda: TA(tf.float32, 2).unstack([1.0, 2.0, 3.0]).flow, r"Max scatter index must be < array size \(2 vs. 2\)"),
     (lambda: TA(tf.float32, 2).split([1.0, 2.0, 3.0], [1, 1]).flow, "Expected sum of lengths to be equal to values.shape"),
+    (
+        lambda: TA(tf.float32, 1).split([1.0], tf.placeholder_with_default(np.int64(1), None)).flow,
+        r"Expected lengths to be a vector, received shape: \[\]",
+    ),
     (lambda: TA(tf.float32, 3).split([1.0, 2.0, 3.0], [1, 2]).flow, r"not equal to the size of lengths \(3 vs. 2\)"),
     (
         lambda: TA(tf.float32, 2).split([1.0, 2.0, 3.0], [1, 2]).flow,

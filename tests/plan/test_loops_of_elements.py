@@ -112,7 +112,43 @@ def test_updates_are_loops_and_follow_the_same_trajectory(
                     session.run(train)
                 assert any("/Apply" in node or "Apply" in node for node in loops) == is_looped
                 trajectories.append(session.run(w))
-    np.testing.assert_allclose(*trajectories, rtol=1e-12 if dtype is tf.float64 else 3e-7)
+    np.testing.assert_array_equal(*trajectories)
+
+
+ROWS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "add": tf.scatter_add,
+    "sub": tf.scatter_sub,
+    "mul": tf.scatter_mul,
+    "max": tf.scatter_max,
+    "momentum": lambda v, i, u: tf.train.MomentumOptimizer(0.1, 0.9).apply_gradients([(tf.IndexedSlices(u, i), v)]),
+    "adagrad": lambda v, i, u: tf.train.AdagradOptimizer(0.1).apply_gradients([(tf.IndexedSlices(u, i), v)]),
+}
+
+
+@pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "resource"])
+@pytest.mark.parametrize("shape", [(11, 5), (11,), (11, 2, 3)], ids=str)
+@pytest.mark.parametrize("name", ROWS)
+def test_updates_of_rows_are_loops_and_repeated_rows_are_updated_in_turn(
+    name: str, shape: tuple[int, ...], use_resource: bool, loops: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = []
+    for is_looped in (True, False):
+        if not is_looped:
+            monkeypatch.setattr(local, "loop_compiler_of", lambda config: None)
+        with tf.Graph().as_default(), tf.Session() as session:
+            v = tf.get_variable("v", initializer=_floats(*shape), use_resource=use_resource)
+            indices = tf.placeholder(tf.int32, [7])
+            update = ROWS[name](v, indices, _floats(7, *shape[1:]))
+            session.run(tf.global_variables_initializer())
+            loops.clear()
+            for fed in ([3, 0, 3, 10, 1, 3, 0], range(7)):
+                session.run(update, {indices: fed})
+            assert bool(loops) == is_looped
+            results.append(session.run(v))
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"11|out of range"):
+                session.run(update, {indices: [0, 1, 2, 3, 4, 5, 11]})
+            np.testing.assert_array_equal(session.run(v), results[-1], "nothing has been updated")
+    np.testing.assert_array_equal(*results)
 
 
 def test_a_variable_that_is_not_as_planned_is_refused_as_without_loops(loops: list[str]) -> None:

@@ -168,7 +168,7 @@ def test_the_loop_of_a_kernel_computes_the_same_bits(op: str) -> None:
         for dtype in case.dtypes:
             arrays = case.arrays(dtype)
             flat = flatten_args(arrays)
-            if not all(can_record(np.asarray(a).dtype) for a in flat):
+            if len(get_op(op).outputs) != 1 or not all(can_record(np.asarray(a).dtype) for a in flat):
                 continue
             with tf.Graph().as_default():
                 outputs = build_constant(get_op(op), arrays, case.attrs)

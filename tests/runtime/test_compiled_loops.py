@@ -116,6 +116,22 @@ def test_a_session_computes_the_same_bits_and_says_what_is_compiled(
 
 
 @needs_numba
+def test_rows_that_come_again_are_updated_again() -> None:
+    random = np.random.default_rng(3)
+    rows, indices = random.standard_normal((7, 5)).astype(np.float32), np.array([3, 0, 3, 6], np.int32)
+    with tf.Graph().as_default(), tf.Session(config=jit.with_numba()) as session:
+        v = tf.get_variable("v", initializer=rows)
+        fed = tf.placeholder(tf.int32, [4])
+        update = tf.scatter_sub(v, fed, np.ones((4, 5), np.float32) / 3)
+        session.run(tf.global_variables_initializer())
+        actual = session.run(update, {fed: indices})
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = -1 is not in \[0, 7\)"):
+            session.run(update, {fed: [0, -1, 0, 0]})
+    np.subtract.at(rows, indices, np.float32(1) / 3)
+    np.testing.assert_array_equal(actual, rows)
+
+
+@needs_numba
 def test_a_cache_that_cannot_be_written_to_costs_time_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))

@@ -50,6 +50,9 @@ class Kernel:
     `static`: names of inputs whose values decide how the rest is computed (axes, shapes). On "XLA", they must be known when
     the node is compiled, and the kernel gets them as NumPy arrays. `floats`: it takes no integers (whose division may fail).
 
+    On "ROWS" the kernel of an op that updates some rows of variables says what becomes of those: its refs hold rows, one for
+    each of the op's `indices`, at which it does not look. It is recorded for loops (`plan.compiled_loops`).
+
     On "XLA" the kernel runs once, to be compiled (`runtime.xla`): the inputs are stand-ins for arrays, on which NumPy's
     functions, operators and in-place updates work as on arrays but whose values nobody can ask for, and `ctx` is the module
     `jax`. `x.traced` is JAX's own array for a stand-in; results may be either.

@@ -138,7 +138,8 @@ class _Replica:
             if self.program.stale is not None:
                 recorder.note = noting(self.program.stale, session, records)
             recorder.note = functools.partial(self._noted, recorder.note)
-            if not records:
+            # A session may be lost when a step was made and before it was evaluated.
+            if not records or due(self.settings.train.eval_every, self.step, records[-1]["step"]):
                 recorder.evaluate(self.step)
             if recorder.checkpoints.last is None:
                 self._save(recorder)

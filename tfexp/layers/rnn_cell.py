@@ -92,6 +92,10 @@ class LayerRNNCell(RNNCell):
     """A cell whose variables are a layer's: made once, shared by all calls."""
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None, **kwargs: Any) -> Any:
+        for leaf in nest.flatten([inputs, state]):
+            dtype = dtypes.as_dtype(leaf.dtype) if hasattr(leaf, "dtype") else None
+            if dtype is not None and not (dtype.is_floating or dtype.is_complex):
+                raise ValueError(f"RNN cell only supports floating point inputs, but saw dtype: {dtype.base_dtype.name}")
         return Layer.__call__(self, inputs, state, scope=scope, **kwargs)
 
     def _input_depth(self, input_shape: Any) -> int:

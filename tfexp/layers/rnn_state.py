@@ -69,8 +69,8 @@ def state_dtype(explicit: Any, state: Any) -> Any:
     if explicit is not None:
         return explicit
     if not nest.is_nested(state):
-        return state.dtype.base_dtype
-    found = [leaf.dtype.base_dtype for leaf in nest.flatten(state)]
+        return dtypes.as_dtype(state.dtype).base_dtype
+    found = [dtypes.as_dtype(leaf.dtype).base_dtype for leaf in nest.flatten(state)]
     if not found:
         raise ValueError("Unable to infer dtype from empty state.")
     if any(kind is not found[0] for kind in found):

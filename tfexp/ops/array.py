@@ -373,6 +373,7 @@ def _(op: Operation, grad: Tensor) -> Tensor:
     return reshape(grad, shape(op.inputs[0]))
 
 
+@takes_composites
 def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
     """`input` without its dimensions of 1, all of them or those in `axis`. Source: `tf.squeeze`."""
     axis = either_argument("axis", axis, "squeeze_dims", squeeze_dims)

@@ -337,7 +337,7 @@ def one_hot(
         given = {argument: t.dtype.base_dtype for argument, t in found.items() if t is not None}
         for argument, its_dtype in given.items():
             if wanted is not None and its_dtype is not wanted:
-                raise TypeError(f"dtype {wanted.name} of {argument} does not match dtype parameter {its_dtype.name}")
+                raise TypeError(f"dtype {its_dtype.name} of {argument} does not match dtype parameter {wanted.name}")
         if len(set(given.values())) > 1:
             raise TypeError(
                 f"dtype {given['on_value'].name} of on_value does not match dtype {given['off_value'].name} of off_value"

@@ -301,6 +301,7 @@ def _(op: Operation, grad: Tensor) -> list[Any]:
     return [scatter_nd(indices, grad, dims), None]
 
 
+@takes_composites
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
     """The slices of `params` whose coordinates stand in the last axis of `indices`. Source: `tf.gather_nd`."""
     if batch_dims:

@@ -185,6 +185,7 @@ def _(ctx: Any, input: Array) -> Array:
     return np.argwhere(input).astype(np.int64, copy=False)
 
 
+@takes_composites
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """Elements (or, by a vector, rows) of `x` where `condition` holds, else of `y`. Source: `tf.where`, TF 1.15.
 

@@ -66,6 +66,7 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     return result
 
 
+@takes_composites
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     """params[i, ..., indices[i, ..., j]]: leading dimensions in step, chosen along the indices' last. `tf.batch_gather`.
 

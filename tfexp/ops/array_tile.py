@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import IndexedSlices
@@ -74,6 +75,7 @@ def _(op: Operation, grad: Any) -> list[Tensor | None]:
     return [result, None]
 
 
+@takes_composites
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """`input` repeated `multiples[i]` times along each axis i. Source: `tf.tile`."""
     result: Tensor = tile_op(input, multiples, name=name)

@@ -58,6 +58,12 @@ class EagerVariable(RefVariable):
         tape.variable_accessed(self)
         return array_identity.identity(self._variable)
 
+    def __deepcopy__(self, memo: Any) -> Any:
+        """A variable of its own that starts with this one's value."""
+        copied = type(self)(self.numpy(), trainable=self.trainable, name=self.name.partition(":")[0], dtype=self.dtype)
+        memo[id(self)] = copied
+        return copied
+
     def numpy(self) -> Any:
         """A copy of the value: an array, or a NumPy scalar."""
         return self._variable.numpy()  # type: ignore[attr-defined]

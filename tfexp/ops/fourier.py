@@ -228,6 +228,7 @@ def _real_transform(op: Op, rank: int, input: Any, fft_length: Any, name: str | 
             fft_length = _lengths_of(input, rank) if forward else _spectrum_lengths_of(input, rank)
         else:
             fft_length = convert_to_tensor(fft_length, dtype=dtypes.int32)
+            fft_length.shape.assert_is_compatible_with([rank])
         input = _padded(input, rank, fft_length, halved=not forward)
         known = constant_value(fft_length)
         wide = input.dtype in (dtypes.float64, dtypes.complex128)

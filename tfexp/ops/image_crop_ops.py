@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import OutOfRangeError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
@@ -111,7 +112,7 @@ def _check_boxes(boxes: Array, box_ind: Array, batch: int) -> None:
     if box_ind.shape != boxes.shape[:1]:
         raise ValueError(f"box_ind has incompatible shape: {dims_text(box_ind.shape)} for boxes {dims_text(boxes.shape)}")
     if box_ind.size and not ((box_ind >= 0) & (box_ind < batch)).all():
-        raise ValueError(f"box_index has values outside [0, batch_size): batch_size is {batch}")
+        raise OutOfRangeError(None, None, f"box_index has values outside [0, batch_size): batch_size is {batch}")
 
 
 def _laid(boxes: Array, height: int, width: int, rows: int, columns: int) -> tuple[_Places, _Places]:

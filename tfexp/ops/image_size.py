@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
@@ -220,6 +221,19 @@ def resize_images(
 
     preserve_aspect_ratio: as large as fits into `size`. Source: `tf.image.resize_images`.
     """
+
+    def resize(images: Tensor, size: Tensor) -> Tensor:
+        if method not in _METHODS:
+            raise ValueError(f"Resize method is not implemented: {method}")
+        return _METHODS[method](images, size, align_corners=align_corners)
+
+    return resized(images, size, resize, preserve_aspect_ratio, name)
+
+
+def resized(
+    images: Any, size: Any, resize: Callable[[Tensor, Tensor], Tensor], preserve_aspect_ratio: bool, name: str | None
+) -> Tensor:
+    """As `resize_images`, by `resize(batch of images, size)`."""
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         ndims = images.shape.ndims
@@ -241,9 +255,7 @@ def resize_images(
         new = [None, None] if known is None else [int(n) for n in known]
         if None not in new and images.shape.as_list()[1:3] == new:
             return images if ndims == 4 else squeeze(images, axis=[0])
-        if method not in _METHODS:
-            raise ValueError(f"Resize method is not implemented: {method}")
-        images = _METHODS[method](images, size, align_corners=align_corners)
+        images = resize(images, size)
         images.set_shape([None, *new, None])
         return images if ndims == 4 else squeeze(images, axis=[0])
 
@@ -263,6 +275,15 @@ def resize_image_with_pad(
     image: Any, target_height: Any, target_width: Any, method: int = ResizeMethod.BILINEAR, align_corners: bool = False
 ) -> Tensor:
     """The image as large as fits into that size, in the middle of zeros. Source: `tf.image.resize_image_with_pad`."""
+
+    def resize(image: Tensor, size: Any) -> Tensor:
+        return resize_images(image, size, method, align_corners)
+
+    return padded(image, target_height, target_width, resize)
+
+
+def padded(image: Any, target_height: Any, target_width: Any, resize: Callable[[Tensor, Any], Tensor]) -> Tensor:
+    """As `resize_image_with_pad`, by `resize(image, size)`."""
     with name_scope(None, "resize_image_with_pad", [image]):
         image, is_batch = batched(convert_to_tensor(image, name="image"))
         checks = [
@@ -281,9 +302,9 @@ def resize_image_with_pad(
         above, beside = floor(above), floor(beside)
         top = maximum(0, cast(above, dtypes.int32))
         left = maximum(0, cast(beside, dtypes.int32))
-        resized = resize_images(image, [size_height, size_width], method, align_corners)
-        padded = pad_to_bounding_box(resized, top, left, target_height, target_width)
-        if padded.shape.ndims is None:
+        smaller = resize(image, [size_height, size_width])
+        whole = pad_to_bounding_box(smaller, top, left, target_height, target_width)
+        if whole.shape.ndims is None:
             raise ValueError("padded contains no shape.")
-        image_dimensions(padded, 4)
-        return padded if is_batch else squeeze(padded, axis=[0])
+        image_dimensions(whole, 4)
+        return whole if is_batch else squeeze(whole, axis=[0])

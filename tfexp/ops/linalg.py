@@ -379,8 +379,8 @@ cross_op = define_op(
 def _(a: InputShape, b: InputShape) -> TensorShape:
     shape = merged(a, b)
     dims = with_rank_at_least(shape, 1).known_dims
-    if dims is not None:
-        merged_dims(dims[-1], 3)
+    if dims is not None and dims[-1] not in (None, 3):
+        raise ValueError(f"Dimension must be 3 but is {dims[-1]}")
     return shape
 
 

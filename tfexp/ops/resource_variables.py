@@ -184,6 +184,10 @@ class ResourceVariable(RefVariable):
         return UnreadVariable(self, op)
 
     def _assigned(self, op: Any, value: Any, name: str | None, read_value: bool) -> Any:
+        current = get_default_graph()
+        if current is not self.graph and not current.building_function and not isinstance(value, Tensor):
+            with self.graph.as_default():
+                return self._assigned(op, value, name, read_value)
         tensor = convert_to_tensor(value, dtype=self._dtype)
         if not self._shape.is_compatible_with(tensor.get_shape()):
             raise ValueError(
@@ -201,6 +205,9 @@ class ResourceVariable(RefVariable):
 
     def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         return self._assigned(resource_state.assign_sub_variable_op, delta, name, read_value)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled: a copy needs a name")
 
     def count_up_to(self, limit: int) -> Tensor:
         result: Tensor = resource_state.resource_count_up_to_op(self._handle, limit=limit, T=self._dtype)

@@ -156,7 +156,11 @@ class Forms(NamedTuple):
 
 
 # `stops_gradients=False`: TensorFlow has nothing registered for the op, so that differentiating through it is an error.
-def _define_rows(name: str, types: str | None, use_locking: str, update: Update, stops_gradients: bool = True) -> Forms:
+def _define_rows(
+    name: str, types: str | None, use_locking: str, change: Update | np.ufunc, stops_gradients: bool = True
+) -> Forms:
+    """`change`: what does it, or a ufunc of the rows as they are and the updates."""
+    update = _apply(change) if isinstance(change, np.ufunc) else change
     t = f"type in [{types}]" if types else "type"
     op = define_op(
         f"{name}(ref: ref T, indices: Tindices, updates: T) -> (output_ref: ref T) "
@@ -178,6 +182,9 @@ def _define_rows(name: str, types: str | None, use_locking: str, update: Update,
             update(buffer, (indices,), _own(updates, buffer))
         return ref
 
+    if isinstance(change, np.ufunc):
+        for form in (op, of_handle):
+            form.kernel("ROWS")(lambda ctx, ref, indices, updates: change(ref.value, updates, out=ref.value))
     return _finish(Forms(op, of_handle), update_rows, _row_shape, stops_gradients)
 
 
@@ -208,12 +215,12 @@ def _own(updates: Any, buffer: np.ndarray) -> Any:
 _ORDERED = "half,bfloat16,float,double,int32,int64"
 
 scatter_update_op = _define_rows("ScatterUpdate", None, "true", _replace, stops_gradients=False)
-scatter_add_op = _define_rows("ScatterAdd", NUMBERS, "false", _apply(np.add))
-scatter_sub_op = _define_rows("ScatterSub", NUMBERS, "false", _apply(np.subtract))
-scatter_mul_op = _define_rows("ScatterMul", NUMBERS, "false", _apply(np.multiply))
+scatter_add_op = _define_rows("ScatterAdd", NUMBERS, "false", np.add)
+scatter_sub_op = _define_rows("ScatterSub", NUMBERS, "false", np.subtract)
+scatter_mul_op = _define_rows("ScatterMul", NUMBERS, "false", np.multiply)
 scatter_div_op = _define_rows("ScatterDiv", NUMBERS, "false", _divide)
-scatter_min_op = _define_rows("ScatterMin", _ORDERED, "false", _apply(np.minimum), stops_gradients=False)
-scatter_max_op = _define_rows("ScatterMax", _ORDERED, "false", _apply(np.maximum), stops_gradients=False)
+scatter_min_op = _define_rows("ScatterMin", _ORDERED, "false", np.minimum, stops_gradients=False)
+scatter_max_op = _define_rows("ScatterMax", _ORDERED, "false", np.maximum, stops_gradients=False)
 
 
 # --- elements and slices: ref[indices[..., 0], indices[..., 1], …] ------------------------------------------------------

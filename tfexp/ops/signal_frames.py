@@ -50,6 +50,9 @@ def frame(
         ndims = signal.shape.ndims
         if ndims is None:
             raise ValueError("the rank of signal must be known")
+        signal.shape.with_rank_at_least(1)
+        frame_length.shape.assert_has_rank(0)
+        frame_step.shape.assert_has_rank(0)
         axis = axis % ndims
         known = signal.shape[axis].value
         length: Any = shape(signal)[axis] if known is None else known  # type: ignore[index]
@@ -110,6 +113,7 @@ def _raised_cosine(
         raise ValueError(f"dtype must be a floating point type. Found {kind}")
     with name_scope(name, default, [window_length, periodic]):
         length: Any = convert_to_tensor(window_length, dtypes.int32, name="window_length")
+        length.shape.assert_has_rank(0)
         known = static_value(length)
         if known is not None and int(known) == 1:
             return ones([1], kind)

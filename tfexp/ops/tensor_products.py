@@ -171,6 +171,9 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         terms, output = _sides(full)
         if len(terms) != len(tensors):
             raise ValueError(f"Got {len(tensors)} arguments for equation {equation!r}, expecting {len(terms)}")
+        unknown = sorted({label for label in output if label not in "".join(terms)})
+        if unknown:
+            raise ValueError(f"Output subscripts contain the label {unknown[0]} not present in the input subscripts: {full}")
         # More than two are multiplied from the left, keeping the labels that are needed later.
         while len(terms) > 2:
             needed = "".join(terms[2:]) + output
@@ -196,12 +199,16 @@ def _with_output(equation: str) -> str:
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
     """The sum of products over pairs of axes; an int n: the last n of `a` with the first n of `b`. `tf.tensordot`.
 
-    Done by one matrix product of transposed and reshaped arguments. ValueError when `axes` do not fit.
+    Done by one matrix product of transposed and reshaped arguments. ValueError when `axes` do not fit,
+    IndexError for one that a tensor does not have.
     """
     with name_scope(name, "Tensordot", [a, b, axes]) as scope:
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b")
         a_axes, b_axes = _axes_of(a, axes)
+        for x, its_axes in ((a, a_axes), (b, b_axes)):
+            if x.shape.ndims is not None and any(not -x.shape.ndims <= axis < x.shape.ndims for axis in its_axes):
+                raise IndexError(f"axes {its_axes} are out of range for a tensor of {x.shape.ndims} dimensions")
         left, a_free, a_static = _as_matrix(a, a_axes, contract_last=True)
         right, b_free, b_static = _as_matrix(b, b_axes, contract_last=False)
         product = matmul(left, right)

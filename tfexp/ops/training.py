@@ -234,12 +234,17 @@ def _adam(
 
 
 def _adam_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
-    """lr * sqrt(1 - beta2_power) / (1 - beta1_power). Python's arithmetic on scalars is ten times as quick as NumPy's."""
+    """lr * sqrt(1 - beta2_power) / (1 - beta1_power), in double precision; rounded when it meets the variable.
+
+    Python's arithmetic on scalars is ten times as quick as NumPy's.
+    """
     if all(isinstance(scalar, (np.ndarray, np.generic)) for scalar in (lr, beta1_power, beta2_power)):
         first, second = float(beta1_power), float(beta2_power)
         if first != 1 and second <= 1:
             return float(lr) * math.sqrt(1 - second) / (1 - first)
-    return lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)  # inf or nan, without an exception
+    rate, first, second = (scalar.astype(np.float64) for scalar in (lr, beta1_power, beta2_power))
+    # What compilers are given in place of numbers; and without an exception inf or nan.
+    return (rate * np.sqrt(1 - second) / (1 - first)).astype(lr.dtype)
 
 
 apply_adam = define_dense(

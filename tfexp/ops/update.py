@@ -112,7 +112,19 @@ def define_sparse(name: str, refs: str, others: str, rule: Rule, attrs: str = ""
     """`SparseApply<name>` and `ResourceSparseApply<name>`, with `indices` behind the gradient; as `define_dense`."""
     others = others.replace("grad", "grad indices:Tindices", 1)
     attrs = f"{{T: type in [{_NUMBER}]; Tindices: type in [int32,int64]; use_locking: bool = false{attrs}}}"
-    return _define(f"SparseApply{name}", refs, others, attrs, _sparse_shape, functools.partial(_update_rows, rule))
+    form = _define(f"SparseApply{name}", refs, others, attrs, _sparse_shape, functools.partial(_update_rows, rule))
+    if rule.static is not None:
+        for op in (form.of_references, form.of_handles):
+            _attach_for_rows(op, _layout(op, refs), rule)
+    return form
+
+
+def _attach_for_rows(op: Op, layout: Layout, rule: Rule) -> None:
+    @op.kernel("ROWS")
+    def _(ctx: Any, *inputs: Any, **attrs: Any) -> None:
+        others = [*inputs[layout.refs : layout.gradient + 1], *inputs[layout.gradient + 2 :]]
+        scratch = [np.empty_like(inputs[layout.gradient]) for _ in range(rule.scratch)]
+        rule.with_attrs(op, attrs)(*(ref.value for ref in inputs[: layout.refs]), *others, *scratch)
 
 
 def _define(name: str, refs: str, others: str, attrs: str, shape_rule: Any, update: Any, rule: Rule | None = None) -> Form:

@@ -15,7 +15,7 @@ import numpy as np
 
 from tfexp.core import workers
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.kernel import Call, Kernel, Ref
+from tfexp.core.kernel import Call, Kernel
 from tfexp.core.op import Op, group_inputs
 from tfexp.plan.groups import Groups, inputs_of, node_of, replace
 from tfexp.plan.ir import Draft, Node, Value, is_pure, ref_flags
@@ -25,6 +25,7 @@ from tfexp.plan.recording import Recorder, Recording, StandIn, UnrecordableError
 from tfexp.plan.segment import static_flags
 
 _WORTH_SHARING = 1 << 18  # elements of a variable
+_SOME = 2  # rows: as many as any
 _WORTH_COMPILING = 2  # operations: NumPy's own loop for one is as good
 
 # Takes the loop's arguments, its result if it has one, and its extents; returns whether the arrays have the sizes planned.
@@ -38,12 +39,11 @@ def compile_loops(draft: Draft, compiler: Compiler) -> None:
     mortal = find_mortal(draft.nodes)
     candidates = []
     for node in draft.nodes:
-        if node in mortal or node.call is None or "XLA" not in node.op.kernels:
+        if node in mortal:
             continue
         if any(ref_flags(node)):
-            recording = _record_update(node)
-            if recording is not None:
-                node.call = Call(_Update(node, recording, node.call, compiler))
+            if (update := _record_rows(node) if "ROWS" in node.op.kernels else _record_update(node)) is not None:
+                node.call = Call((_Update if update.indices is None else _RowUpdate)(node, update, compiler))
         elif _is_elementwise(node) and _record([node], node.inputs) is not None:
             candidates.append(node)
     groups = {}
@@ -57,7 +57,14 @@ def compile_loops(draft: Draft, compiler: Compiler) -> None:
 
 def _is_elementwise(node: Node) -> bool:
     call = node.call
-    if call is None or not call.out or not (call.elementwise or call.pieces) or len(node.outputs) != 1 or not is_pure(node):
+    if (
+        "XLA" not in node.op.kernels
+        or call is None
+        or not call.out
+        or not (call.elementwise or call.pieces)
+        or len(node.outputs) != 1
+        or not is_pure(node)
+    ):
         return False
     return node.outputs[0].constant is None and all(_size(v) > 0 for v in node.inputs) and _size(node.outputs[0]) > 1
 
@@ -65,6 +72,10 @@ def _is_elementwise(node: Node) -> bool:
 def _size(value: Value) -> int:
     """The elements of a value of a known shape; 0 for others."""
     return (value.shape.num_elements() or 0) if value.shape.is_fully_defined() else 0
+
+
+def _dtype(value: Value) -> np.dtype[Any]:
+    return np.dtype(value.dtype.base_dtype.as_numpy_dtype)
 
 
 def _dims(value: Value) -> tuple[int, ...]:
@@ -85,11 +96,11 @@ def _record(group: Sequence[Node], inputs: Sequence[Value]) -> Recording | None:
     """The loop of a group of nodes that take `inputs`; None when it cannot be recorded."""
     recorder = Recorder(_dims(group[-1].outputs[0]))
     try:
-        known: dict[Value, Any] = {v: recorder.argument(_dims(v), np.dtype(v.dtype.as_numpy_dtype)) for v in inputs}
+        known: dict[Value, Any] = {v: recorder.argument(_dims(v), _dtype(v)) for v in inputs}
         for node in group:
             value = node.outputs[0]
             result = recorder.stand_in(_run(node, [known[v] for v in node.inputs]))
-            if (result.shape, result.dtype) != (_dims(value), np.dtype(value.dtype.as_numpy_dtype)):
+            if (result.shape, result.dtype) != (_dims(value), _dtype(value)):
                 return None
             known[value] = result
         return recorder.finish([(-1, known[group[-1].outputs[0]])])
@@ -122,34 +133,91 @@ def _record_update(node: Node) -> Recording | None:
     """The loop of a node that updates variables of the shape of its largest other input; None when it cannot be recorded."""
     flags = ref_flags(node)
     arrays = [value for value, is_ref in zip(node.inputs, flags, strict=True) if not is_ref]
-    if not arrays or not all(_size(value) > 0 for value in arrays):
+    if node.call is None or "XLA" not in node.op.kernels or not arrays or not all(_size(value) > 0 for value in arrays):
         return None
     largest = max(arrays, key=_size)
     if _size(largest) < 2:
         return None
-    dims, dtype = _dims(largest), np.dtype(largest.dtype.as_numpy_dtype)
+    dims, dtype = _dims(largest), _dtype(largest)
     recorder = Recorder(dims)
-    refs: dict[int, tuple[Any, StandIn]] = {}
-    given: list[Any] = []
     try:
-        for n, (value, is_ref) in enumerate(zip(node.inputs, flags, strict=True)):
-            if not is_ref:
-                given.append(recorder.argument(_dims(value), np.dtype(value.dtype.as_numpy_dtype)))
-                continue
-            ref: Any = Ref(value.name, value.dtype, largest.shape)
-            stand_in = recorder.argument(dims, dtype, writeable=True)
-            ref.value = stand_in  # as good as an array to the kernel
-            refs[n] = ref, stand_in
-            given.append(ref)
-        before = {n: stand_in.number for n, (_, stand_in) in refs.items()}
-        _run(node, given)
-        if any(ref.value is not stand_in for ref, stand_in in refs.values()):
-            return None
-        stores = [(n, stand_in) for n, (_, stand_in) in refs.items() if stand_in.number != before[n]]
-        recording = recorder.finish(stores)
+        given: list[Any] = [
+            _StandInRef(recorder.argument(dims, dtype, writeable=True)) if is_ref else _argument(recorder, value)
+            for value, is_ref in zip(node.inputs, flags, strict=True)
+        ]
+        recording = recorder.finish(_stores(given, lambda: _run(node, given)))
     except UnrecordableError:
         return None
-    return recording if stores and recording.work >= _WORTH_COMPILING else None
+    return recording if recording.stores and recording.work >= _WORTH_COMPILING else None
+
+
+def _record_rows(node: Node) -> Recording | None:
+    """The loop of a node that updates rows of variables; None when it cannot be recorded.
+
+    How many rows it will be need not be known.
+    """
+    row, (indices, updates) = _row(node), _places(node)
+    if row is None or updates is None:
+        return None
+    dims, dtype = (_SOME, math.prod(row)), _dtype(node.inputs[updates])
+    recorder = Recorder(dims)
+    try:
+        given: list[Any] = []
+        for n, (value, is_ref) in enumerate(zip(node.inputs, ref_flags(node), strict=True)):
+            if is_ref:
+                given.append(_StandInRef(recorder.argument(dims, dtype, writeable=True, by_row=True)))
+            elif n == indices:
+                recorder.indices(_dtype(value))
+                given.append(None)
+            else:
+                given.append(recorder.argument(dims if n == updates else (), _dtype(value)))
+        return recorder.finish(_stores(given, lambda: node.op.kernels["ROWS"].compute(None, *given, **node.attrs)))
+    except UnrecordableError:
+        return None
+
+
+def _places(node: Node) -> tuple[int, int | None]:
+    """Which inputs are the indices and, if any, what comes row by row."""
+    indices = [arg.name for arg in node.op.inputs].index("indices")
+    others = (n for n, is_ref in enumerate(ref_flags(node)) if not is_ref and n != indices)
+    return indices, next((n for n in others if node.inputs[n].shape.rank != 0), None)
+
+
+def _row(node: Node) -> tuple[int, ...] | None:
+    """The shape of a row of the variable that a node updates, if that is known, and has elements."""
+    handle = node.inputs[0]
+    if handle.dtype._is_ref_dtype:
+        shape = handle.shape
+    elif handle.node is not None and "shape" in handle.node.attrs:
+        shape = handle.node.attrs["shape"]
+    else:
+        return None
+    dims = shape.known_dims
+    row = tuple(dim for dim in dims[1:] if dim) if dims else ()
+    return row if dims and len(row) == len(dims) - 1 else None
+
+
+def _argument(recorder: Recorder, value: Value) -> StandIn:
+    return recorder.argument(_dims(value), _dtype(value))
+
+
+class _StandInRef:
+    """As good as a `Ref` to a kernel that updates its value in place."""
+
+    def __init__(self, value: StandIn):
+        self.value = value
+
+    def __getattr__(self, name: str) -> Any:
+        raise UnrecordableError(f"`{name}` of a variable")
+
+
+def _stores(given: Sequence[Any], run: Callable[[], Any]) -> list[tuple[int, StandIn]]:
+    """The stand-ins of variables that `run` writes to, by number of the argument."""
+    before = {n: (one.value, one.value.number) for n, one in enumerate(given) if isinstance(one, _StandInRef)}
+    run()
+    if any(given[n].value is not stand_in for n, (stand_in, _) in before.items()):
+        raise UnrecordableError("a variable is given another array")
+    return [(n, stand_in) for n, (stand_in, number) in before.items() if stand_in.number != number]
 
 
 # --- what runs a loop --------------------------------------------------------------------------------------------------
@@ -173,7 +241,7 @@ class _Elementwise:
         self._numbers = _numbers(recording)
         self._extents = source.extents
         self._dims = recording.dims
-        self._dtype = np.dtype(node.outputs[0].dtype.as_numpy_dtype)
+        self._dtype = _dtype(node.outputs[0])
 
     def __call__(self, *inputs: Any, out: np.ndarray | None = None) -> np.ndarray:
         result = np.empty(self._dims, self._dtype) if out is None else out
@@ -189,9 +257,9 @@ class _Elementwise:
 
 
 class _Update:
-    """`f(*inputs)` of an op that updates variables; `plain` does it where they are not as planned."""
+    """`f(*inputs)` of an op that updates variables; where these are not as planned, its kernel does it, or says why not."""
 
-    def __init__(self, node: Node, recording: Recording, plain: Call, compiler: Compiler):
+    def __init__(self, node: Node, recording: Recording, compiler: Compiler):
         source = write_loop(recording)
         self.__name__ = f"loop of {recording.work} operations"
         self._loop = compiler(node.name, source)
@@ -201,18 +269,18 @@ class _Update:
         self._dims = recording.dims
         self._is_cut = [argument.dims == recording.dims for argument in recording.arguments]
         self._is_large = math.prod(recording.dims) >= _WORTH_SHARING
-        self._plain = plain
+        self._kernel, self._attrs = node.op.kernels["CPU"], node.attrs
 
     def __call__(self, *inputs: Any) -> Any:
         arguments = list(inputs)
         for n in self._refs:
             array = arguments[n] = inputs[n].value
-            if array.shape != self._dims:
-                return self._run_plain(inputs)
+            if array is None or array.shape != self._dims:
+                return self._run_kernel(inputs)
         for n in self._numbers:
             arguments[n] = inputs[n].item()
         done = self._share(arguments) if self._is_large and workers.are_alone() else self._loop(*arguments, *self._extents)
-        return inputs[0] if done else self._run_plain(inputs)
+        return inputs[0] if done else self._run_kernel(inputs)
 
     def _share(self, arguments: Sequence[Any]) -> bool:
         """The loop by all threads, each with some of the rows."""
@@ -225,9 +293,34 @@ class _Update:
         workers.share(work, self._dims[0])
         return all(done)
 
-    def _run_plain(self, inputs: Sequence[Any]) -> Any:
-        scratch = [np.empty(shape, dtype) for shape, dtype in self._plain.scratch]
-        return self._plain.function(*inputs, *scratch)
+    def _run_kernel(self, inputs: Sequence[Any]) -> Any:
+        return self._kernel.compute(None, *inputs, **self._attrs)
+
+
+class _RowUpdate(_Update):
+    """The same of some rows."""
+
+    def __init__(self, node: Node, recording: Recording, compiler: Compiler):
+        super().__init__(node, recording, compiler)
+        self._indices, updates = _places(node)
+        assert updates is not None  # else there were no recording
+        self._updates = updates
+        self._row = _row(node)
+
+    def __call__(self, *inputs: Any) -> Any:
+        arguments, length = list(inputs), self._dims[1]
+        for n in self._refs:
+            array = inputs[n].value
+            if array is None or array.shape[1:] != self._row or not array.flags.c_contiguous:
+                return self._run_kernel(inputs)
+            arguments[n] = array.reshape(-1, length)
+        indices, updates = inputs[self._indices], inputs[self._updates]
+        if updates.shape != indices.shape + self._row:
+            return self._run_kernel(inputs)
+        arguments[self._indices], arguments[self._updates] = indices.reshape(-1, 1), updates.reshape(-1, length)
+        for n in self._numbers:
+            arguments[n] = inputs[n].item()
+        return inputs[0] if self._loop(*arguments, *self._extents) else self._run_kernel(inputs)
 
 
 def _numbers(recording: Recording) -> list[int]:

@@ -3,7 +3,8 @@
 `loop(a0, …[, out], n1, …)` takes the arguments in order, the array for its result if it has one, and the extents of the
 loops but the outermost one; it returns whether all arrays have the sizes that follow from those. Dimensions along which all
 arguments advance alike are one loop, so that the text does not depend on shapes, and one text serves all that are broadcast
-alike.
+alike. With indices, the outermost loop goes through them in turn, so that a row that comes again is updated again; that they
+are all within the arrays is asked first.
 """
 
 from __future__ import annotations
@@ -32,7 +33,11 @@ class _Writer:
         self._recording = recording
         self._result = next((number for argument, number in recording.stores if argument < 0), None)
         arrays = [argument for argument in recording.arguments if _size(argument.dims) > 1]
-        self._levels = _levels([a.dims for a in arrays], recording.dims)
+        self._by_row = [n for n, argument in enumerate(recording.arguments) if argument.by_row]
+        if self._by_row:
+            self._levels = [(extent, axis) for axis, extent in enumerate(recording.dims)]
+        else:
+            self._levels = _levels([a.dims for a in arrays], recording.dims)
         self._lines: list[str] = []
 
     def write(self) -> LoopSource:
@@ -41,15 +46,19 @@ class _Writer:
         extents = [f"n{level}" for level in range(1, len(self._levels))]
         lines.append(f"def loop({', '.join([*names, *extents])}):")
         # The outermost extent is that of what is written to, as a piece of the arrays may be all there is.
-        whole = "out" if self._result is not None else f"a{recording.stores[0][0]}"
+        whole = recording.indices if recording.indices is not None else recording.stores[0][0]
         inner = " * ".join(["1", *extents])
-        lines.append(f"    n0 = {whole}.size // ({inner})")
+        lines.append(f"    n0 = {self._name(whole)}.size // ({inner if recording.indices is None else 1})")
         for n, argument in enumerate(recording.arguments):
             if argument.dims:
                 lines.append(f"    if a{n}.size != {self._size_of(argument)}: return False")
                 lines.append(f"    a{n} = a{n}.reshape(a{n}.size)")
         if self._result is not None:
             lines.append("    out = out.reshape(out.size)")
+        if self._by_row:
+            lines.append("    for i0 in range(n0):")
+            index = f"a{recording.indices}[i0]"
+            lines.append(f"        if {index} < 0 or {index} >= a{self._by_row[0]}.size // n1: return False")
         inside = [n for n, expression in enumerate(recording.expressions) if _size(expression.dims) > 1]
         for n, expression in enumerate(recording.expressions):
             if _size(expression.dims) <= 1:
@@ -58,16 +67,25 @@ class _Writer:
         for level in range(len(self._levels)):
             lines.append(f"{indent}for i{level} in range(n{level}):")
             indent += "    "
+            if level == 0:
+                lines.extend(f"{indent}r{n} = a{n}[a{recording.indices}[i0] * n1 :][:n1]" for n in self._by_row)
         lines.extend(f"{indent}v{n} = {self._text(recording.expressions[n])}" for n in inside)
-        everywhere = [True] * len(self._levels)
+        everywhere = _index([True] * len(self._levels))
         for argument_number, number in recording.stores:
-            name = "out" if argument_number < 0 else f"a{argument_number}"
-            lines.append(f"{indent}{name}[{_index(everywhere)}] = v{number}")
+            place = (
+                f"r{argument_number}[i1]"
+                if argument_number in self._by_row
+                else f"{self._name(argument_number)}[{everywhere}]"
+            )
+            lines.append(f"{indent}{place} = v{number}")
         lines.append("    return True")
         parameters = [(a.dtype.name, len(a.dims), a.written) for a in recording.arguments]
         if self._result is not None:
             parameters.append((recording.expressions[self._result].dtype.name, len(recording.dims), True))
         return LoopSource("\n".join(lines) + "\n", tuple(parameters), tuple(extent for extent, _ in self._levels[1:]))
+
+    def _name(self, argument: int) -> str:
+        return "out" if argument < 0 else f"a{argument}"
 
     def _advances(self, dims: Dims) -> list[bool]:
         """For each level, whether an array of these dimensions goes on with it."""
@@ -77,6 +95,8 @@ class _Writer:
     def _size_of(self, argument: Argument) -> str:
         if _size(argument.dims) == 1:
             return "1"
+        if argument.by_row:
+            return f"a{self._by_row[0]}.size // n1 * n1"
         return " * ".join(f"n{level}" for level, on in enumerate(self._advances(argument.dims)) if on)
 
     def _text(self, expression: Expression) -> str:
@@ -97,6 +117,8 @@ class _Writer:
     def _load(self, load: Load) -> str:
         if not load.dims:
             return f"a{load.argument}"
+        if load.argument in self._by_row:
+            return f"r{load.argument}[i1]"
         return f"a{load.argument}[{_index(self._advances(load.dims)) if _size(load.dims) > 1 else '0'}]"
 
 

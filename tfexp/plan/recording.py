@@ -58,11 +58,15 @@ class UnrecordableError(TypeError):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An array, or with no dimensions a number, that the loop is given. `written`: it stores to it."""
+    """An array, or with no dimensions a number, that the loop is given. `written`: it stores to it.
+
+    `by_row`: an array of all rows, of which the loop goes through those that the indices name.
+    """
 
     dims: Dims
     dtype: np.dtype[Any]
     written: bool = False
+    by_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,7 @@ class Recording:
     arguments: tuple[Argument, ...]
     expressions: tuple[Expression, ...]
     stores: tuple[tuple[int, int], ...]
+    indices: int | None = None  # the argument that says which rows, where there is one
 
     @property
     def work(self) -> int:
@@ -128,24 +133,26 @@ class Recorder:
         self._arguments: list[Argument] = []
         self._expressions: list[Expression] = []
         self._number: dict[Expression, int] = {}
+        self._indices: int | None = None
 
-    def argument(self, dims: Dims, dtype: np.dtype[Any], writeable: bool = False) -> StandIn:
+    def argument(self, dims: Dims, dtype: np.dtype[Any], writeable: bool = False, by_row: bool = False) -> StandIn:
         """A stand-in for the next argument. UnrecordableError for a type that loops do not have."""
         if not can_record(dtype) or not _fits(dims, self.dims):
             raise UnrecordableError(f"{dtype} of shape {dims} in a loop over {self.dims}")
-        self._arguments.append(Argument(dims, dtype))
+        self._arguments.append(Argument(dims, dtype, by_row=by_row))
         return self._made(Load(len(self._arguments) - 1, dims, dtype), writeable)
 
-    def unread(self) -> None:
-        """Pass over an argument that is known already."""
-        self._arguments.append(Argument((), np.dtype(np.bool_)))
+    def indices(self, dtype: np.dtype[Any]) -> None:
+        """The next argument are the numbers of the rows, one for each along the first dimension."""
+        self._indices = len(self._arguments)
+        self._arguments.append(Argument((self.dims[0], 1), dtype))
 
     def finish(self, stores: Sequence[tuple[int, Any]]) -> Recording:
         """The loop that stores these; of arguments that are written to, the stand-in's last value."""
         numbered = tuple((argument, self.number_of(value)) for argument, value in stores)
         written = {argument for argument, _ in stores}
-        arguments = tuple(Argument(a.dims, a.dtype, n in written) for n, a in enumerate(self._arguments))
-        return Recording(self.dims, arguments, tuple(self._expressions), numbered)
+        arguments = tuple(Argument(a.dims, a.dtype, n in written, a.by_row) for n, a in enumerate(self._arguments))
+        return Recording(self.dims, arguments, tuple(self._expressions), numbered, self._indices)
 
     def number_of(self, value: Any) -> int:
         number = self.stand_in(value).number

@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import (
     array,
@@ -20,7 +20,9 @@ from tfexp.ops import (
     cumulative,
     segment,
 )
+from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
+from tfexp.ops.check_compare import assert_none_equal
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.elementwise_rounding import ceil
 from tfexp.ops.sort import argsort
@@ -51,6 +53,8 @@ def range(
         one = array_fill.ones([1], begin.dtype)
         shape: Any = array_fill.zeros_like(begin * one + end * one + step * one)  # the rows that all are repeated to
         begin, end, step = begin + shape, end + shape, step + shape
+        with control_dependencies([assert_none_equal(step, cast(0, step.dtype), message="Requires delta != 0")]):
+            step = identity(step)
         count = ceil(cast(end - begin, dtypes.float64) / cast(step, dtypes.float64))  # type: ignore[operator]
         lengths = cast(maximum(count, cast(0, dtypes.float64)), kind)
         splits = array_join.concat([cast([0], kind), cumulative.cumsum(lengths)], 0)

@@ -7,6 +7,7 @@ FUNCTIONS: dict[str, str] = {
     **{f"reduce_{kind}": f"reductions:reduce_{kind}" for kind in ("sum", "mean", "prod", "max", "min", "all", "any")},
     **{name: f"arrays:{name}" for name in ("concat", "stack", "gather", "expand_dims", "boolean_mask", "size", "rank")},
     "repeat": "arrays:repeat",
+    **{name: f"selecting:{name}" for name in ("batch_gather", "gather_nd", "squeeze", "tile", "where")},
 }
 
 _OPS = """

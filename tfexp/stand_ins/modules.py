@@ -2,7 +2,7 @@
 
 TensorFlow's own tests, and many scripts, import from the modules in which its public functions are defined
 (`from tensorflow.python.ops import array_ops`). tfexp is cut up differently, so each of these names stands for an ordered
-list of places here: the first that has an attribute answers.
+list of places here: the first that has an attribute answers, attributes that the list names one by one before whole places.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Stand(types.ModuleType):
     def __init__(self, name: str, places: str):
         super().__init__(name, f"Stands for TensorFlow's {name}; its names come from {places}.")
         self.__path__: list[str] = []
-        self._places = places.split()
+        # What the table names by itself goes before whole places.
+        self._places = sorted(places.split(), key=lambda place: ":" not in place)
         for place in self._places:
             if place.startswith("tfexp.stand_ins."):
                 _place(place.partition(":")[0])  # what was written for this module comes with it: it may register ops
@@ -69,7 +70,9 @@ def _find(place: str, name: str) -> Any:
     if attribute:
         theirs, _, ours = attribute.partition("=")
         return getattr(_place(module), ours) if theirs == name else _NOTHING
-    return getattr(_place(module), name, _NOTHING)
+    found = getattr(_place(module), name, _NOTHING)
+    # A module that one of ours imports is not a name of TensorFlow's.
+    return _NOTHING if module.startswith("tfexp.") and isinstance(found, types.ModuleType) else found
 
 
 @functools.cache

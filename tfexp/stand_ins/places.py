@@ -112,6 +112,7 @@ PYTHON = {
     "framework.type_spec": "tf",
     "framework.versions": "tf",
     "keras.engine.input_spec": "tfexp.layers.input_spec",
+    "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
     "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
     "layers.base": "tfexp.layers.base tf.layers",
     "layers.convolutional": "tf.layers "
@@ -192,8 +193,9 @@ PYTHON = {
     "ops.handle_data_util": "tf",
     "ops.histogram_ops": "tf",
     "ops.image_grad": "tf",
-    "ops.image_ops": "tf.image ops",
-    "ops.image_ops_impl": "tf.image ops "
+    "ops.image_ops": "tfexp.stand_ins.image_resizing tf.image ops "
+    + _renamed("tf.image", non_max_suppression_with_overlaps="non_max_suppression_overlaps"),
+    "ops.image_ops_impl": "tfexp.stand_ins.image_resizing tf.image ops "
     + _renamed(
         "tfexp.ops.image_metrics", _fspecial_gauss="gaussian_kernel", _verify_compatible_image_shapes="checks_of_pair"
     ),
@@ -251,7 +253,7 @@ PYTHON = {
     "ops.math_grad": "tf",
     "ops.math_ops": "tf tf.math tf.linalg ops "
     + _renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
-    + _renamed("tfexp.ops.reduce_gradients", reduced_shape="kept_shape"),
+    + "tfexp.stand_ins.second_signatures",
     "ops.metrics": "tf.metrics",
     "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming",
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
@@ -295,9 +297,9 @@ PYTHON = {
     "ops.resources": "tf",
     "ops.rnn": "tf.nn tf.contrib.rnn",
     "ops.rnn_cell": "tf.nn.rnn_cell",
-    "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell",
+    "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell tfexp.stand_ins.rnn_cells",
     "ops.rnn_grad": "tf",
-    "ops.script_ops": "tf ops",
+    "ops.script_ops": "tf tfexp.stand_ins.script_functions ops tf:eager_py_func=py_function",
     "ops.session_ops": "tf tfexp.runtime.session_handles ops",
     "ops.sets": "tf.sets",
     "ops.sets_impl": "tf.sets",
@@ -327,7 +329,9 @@ PYTHON = {
     + _renamed("tf.random", stateless_random_uniform="stateless_uniform", stateless_random_normal="stateless_normal"),
     "ops.string_ops": "tf.strings tf ops "
     + _renamed("tf.strings", string_bytes_split="bytes_split", string_ngrams="ngrams", reduce_join_v2="reduce_join")
-    + _renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr"),
+    + _renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr", string_split_v2="split")
+    + _renamed("tf.strings", string_format="format", string_join="join", string_length="length", string_strip="strip")
+    + _renamed("tf.strings", string_lower="lower", string_upper="upper"),
     "ops.summary_ops": "tf.summary ops",
     "ops.summary_ops_v2": "tf.contrib.summary",
     "ops.template": "tf tfexp.ops.template",

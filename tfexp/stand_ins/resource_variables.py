@@ -17,5 +17,10 @@ class _OfBothModes(type(GraphVariable)):  # type: ignore[misc]  # its metaclass 
         return isinstance(instance, (EagerVariable, GraphVariable))
 
 
+def is_resource_variable(value: Any) -> bool:
+    """Whether it is a variable behind a handle, or one that has its value at once."""
+    return isinstance(value, (EagerVariable, GraphVariable))
+
+
 class ResourceVariable(GraphVariable, metaclass=_OfBothModes):
     """Calling it makes a variable of a graph, or where ops run at once one that has its value. It has no instances."""

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.decode_csv import decode_csv
 from tfexp.ops.functional import foldl, foldr, map_fn, scan
 from tfexp.ops.nn_conv_transpose import conv2d_transpose, conv3d_transpose
 from tfexp.ops.nn_dropout import dropout
 from tfexp.ops.pool_fractional import fractional_avg_pool, fractional_max_pool
+from tfexp.ops.reduce_gradients import kept_shape
 
 map_fn_v2, foldl_v2, foldr_v2, scan_v2 = map_fn, foldl, foldr, scan
 
 
 def dropout_v2(x: Any, rate: Any, noise_shape: Any = None, seed: int | None = None, name: str | None = None) -> Tensor:
     return dropout(x, rate=rate, noise_shape=noise_shape, seed=seed, name=name)
+
+
+def reduced_shape(input_shape: Any, axes: Any) -> Any:
+    """The shape of a reduction along `axes` that keeps them: an array where both arguments are constant, else a tensor."""
+    return kept_shape(convert_to_tensor(input_shape), convert_to_tensor(axes))
 
 
 def _four(pooling_ratio: float | Sequence[float]) -> Sequence[float]:

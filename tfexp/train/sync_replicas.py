@@ -7,9 +7,11 @@ out tokens for the next step. Gradients of replicas that come too late carry an 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tfexp.core.errors import OpError, UnavailableError
 from tfexp.core.log import get_logger
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices
@@ -31,6 +33,9 @@ from tfexp.train.session_hooks import SessionRunHook
 from tfexp.train.session_manager import missing_values
 
 _log = get_logger()
+
+_AGAIN_AFTER = 0.1
+"""Seconds before a server that was not reached is tried again."""
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -200,6 +205,22 @@ class UpdateRunner(QueueRunner):
     """Makes the updates. When training ends it waits for gradients that nobody makes any more, which closing cancels."""
 
     _ends_with_session = True
+
+    def _close_on_stop(self, sess: Session, coord: Coordinator) -> None:
+        """Wake who waits for an update, as soon as that can be said, or with the session's end.
+
+        A connection that is cut may be what ended the updates, while a step that waits for them came over another one.
+        """
+        coord.wait_for_stop()
+        while True:
+            try:
+                sess.run(self.cancel_op)
+            except UnavailableError:
+                threading.Event().wait(_AGAIN_AFTER)  # nobody tells a client that a server is back
+                continue
+            except (OpError, RuntimeError) as error:
+                _log.debug("Nobody waits for updates any more: %s", error)
+            return
 
 
 class _SyncReplicasHook(SessionRunHook):

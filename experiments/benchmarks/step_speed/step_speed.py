@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from experiments.benchmarks.measuring import JAX, NUMPY, Figure, Options, in_turn, load, microseconds, serve, workers
+from experiments.benchmarks.measuring import JAX, NUMPY, Figure, Options, in_turn, load, workers
+from experiments.benchmarks.step_speed.configured import Programs, answer_with
 
 _WARM = 20  # steps before anything is measured
 
@@ -25,22 +26,10 @@ def figures(options: Options) -> Iterator[Figure]:
 
 
 def work(engine: str) -> None:
-    known, steps = programs_of(engine), {}
-
-    def answer(request: dict[str, Any]) -> float | None:
-        name = request["program"]
-        if name not in known:
-            return None
-        if name not in steps:
-            steps[name] = known[name]()
-            for _ in range(_WARM if steps[name] else 0):
-                steps[name]()
-        return microseconds(steps[name], request["seconds"]) if steps[name] else None
-
-    serve(answer)
+    answer_with(programs_of(engine), _WARM)
 
 
-def programs_of(engine: str) -> dict[str, Callable[[], Callable[[], object] | None]]:
+def programs_of(engine: str) -> Programs:
     """name -> what builds it and gives what runs a step; None where the engine lacks what it takes."""
     if engine == NUMPY:
         from experiments.benchmarks.step_speed import by_hand

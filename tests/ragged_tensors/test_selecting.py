@@ -1,0 +1,67 @@
+"""Functions of tensors that pick, repeat and drop parts of ragged ones."""
+
+from __future__ import annotations
+
+import pytest
+
+import tfexp as tf
+
+ROWS = [[1, 2], [3], []]
+DEEP = [[[1, 2], [3]], [[4]]]
+
+
+def ragged(value, **settings):
+    return tf.ragged.constant(value, **settings)
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: tf.tile(ragged(ROWS), [2, 3]), [[1, 2, 1, 2, 1, 2], [3, 3, 3], []] * 2),
+        (lambda: tf.tile(ragged(DEEP), [1, 2, 2]), [[[1, 2, 1, 2], [3, 3]] * 2, [[4, 4]] * 2]),
+        (lambda: tf.tile(ragged([[[1], [2]]], ragged_rank=1), [1, 1, 2]), [[[1, 1], [2, 2]]]),
+        (lambda: tf.batch_gather(ragged(ROWS), ragged([[1], [0, 0], []], dtype=tf.int32)), [[2], [3, 3], []]),
+        (lambda: tf.batch_gather(ragged(DEEP), ragged([[1, 0], [0]])), [[[3], [1, 2]], [[4]]]),
+        (lambda: tf.batch_gather(ragged(DEEP), ragged([[[1], [0]], [[0, 0]]])), [[[2], [3]], [[4, 4]]]),
+        (lambda: tf.gather_nd(ragged(ROWS), [[1], [0]]), [[3], [1, 2]]),
+        (lambda: tf.gather_nd(ragged(ROWS), [[1, 0], [0, 1]]), [3, 2]),
+        (lambda: tf.gather_nd(ragged(DEEP), [[0, 0, 1], [1, 0, 0]]), [2, 4]),
+        (lambda: tf.gather_nd(ragged(DEEP), [[[0, 1], [1, 0]]]), [[[3], [4]]]),
+        (lambda: tf.squeeze(ragged([[[1, 2]], [[3]]]), [1]), [[1, 2], [3]]),
+        (lambda: tf.squeeze(ragged([[[1], [3]]]), [0, -1]), [1, 3]),
+        (
+            lambda: tf.where(ragged([[True, False], [True]]), ragged([[1, 2], [3]]), ragged([[4, 5], [6]])),
+            [[1, 5], [3]],
+        ),
+        (lambda: tf.where([True, False], ragged([[1, 2], [3]]), ragged([[4], [6, 7]])), [[1, 2], [6, 7]]),
+        (lambda: tf.where(ragged([[[True, False], [True]], [], [[False, True]]])), [[0, 0, 0], [0, 1, 0], [2, 0, 1]]),
+    ],
+)
+def test_values(make, expected):
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(make())
+        assert (found.to_list() if hasattr(found, "to_list") else found.tolist()) == expected
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: tf.tile(ragged(ROWS), [2, 1, 1]), ValueError, "incompatible"),
+        (lambda: tf.squeeze(ragged(ROWS)), ValueError, "must have an axis argument"),
+        (lambda: tf.squeeze(ragged(ROWS), [1]), tf.errors.InvalidArgumentError, "axis = 1.* is not 1"),
+        (lambda: tf.gather_nd(ragged(ROWS), [[1, 1]]), tf.errors.InvalidArgumentError, "assertion failed"),
+        (lambda: tf.where(ragged([[True]]), ragged(ROWS)), ValueError, "both be non-None or both be None"),
+        (lambda: tf.where(ragged([[True]]), ragged(DEEP), ragged(ROWS)), ValueError, r"of ranks \[2, 3, 2\]"),
+        (lambda: tf.batch_gather(ragged(ROWS), 1), ValueError, "known rank above 0"),
+    ],
+)
+def test_what_cannot_be(make, error, text):
+    with tf.Graph().as_default(), tf.Session() as session, pytest.raises(error, match=text):
+        session.run(make())
+
+
+def test_a_range_that_does_not_move():
+    with tf.Graph().as_default(), tf.Session() as session:
+        delta = tf.placeholder_with_default([0, 1], [2])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Requires delta != 0"):
+            session.run(tf.ragged.range([0, 5], [3, 7], delta))

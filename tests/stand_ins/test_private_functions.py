@@ -1,0 +1,169 @@
+"""Functions that TensorFlow's tests take from its modules: resizing of version 2, ragged conversions, variables' nodes."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.stand_ins.context import eager_mode
+from tfexp.stand_ins.modules import stand_for
+
+image_ops = stand_for("tensorflow.python.ops.image_ops")
+RAMP = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),  # recorded from TensorFlow
+    [
+        ("bilinear", [2.1667, 3.5, 4.8333]),
+        ("bicubic", [1.7501, 3.1471, 4.544]),
+        ("nearest", [4, 6, 7]),
+        ("area", [2.25, 3.5, 4.75]),
+        ("lanczos3", [1.5723, 2.9866, 4.4008]),
+    ],
+)
+def test_resizing_of_version_2(method, expected):
+    with tf.Session() as session:
+        found = session.run(image_ops.resize_images_v2(RAMP, [2, 3], method))
+        np.testing.assert_allclose(found[0, 0, :, 0], expected, atol=1e-4)
+        assert session.run(image_ops.resize_image_with_pad_v2(RAMP[0], 8, 4, method)).shape == (8, 4, 1)
+
+
+def test_methods_of_both_versions():
+    assert image_ops.ResizeMethodV1 is tf.image.ResizeMethod and image_ops.ResizeMethod.AREA == "area"
+    with tf.Session() as session:
+        by_name, by_number = (image_ops.resize_images(RAMP, [2, 3], m) for m in (image_ops.ResizeMethod.AREA, 3))
+        np.testing.assert_array_equal(*session.run([by_name, by_number]))
+    with pytest.raises(ValueError, match="Resize method is not implemented: cubic"):
+        image_ops.resize_images_v2(RAMP, [2, 3], "cubic")
+
+
+def test_ragged_conversions():
+    conversions = stand_for("tensorflow.python.ops.ragged.ragged_conversion_ops")
+    ragged_tensor = stand_for("tensorflow.python.ops.ragged.ragged_tensor")
+    test_case = stand_for("tensorflow.python.ops.ragged.ragged_test_util").RaggedTensorTestCase()
+    value = tf.ragged.constant_value([[1, 2], [3]])
+    with tf.Session() as session:
+        made = ragged_tensor.convert_to_tensor_or_ragged_tensor(value)
+        test_case.assertRaggedEqual(session.run(made), [[1, 2], [3]])
+        test_case.assertRaggedEqual(session.run(conversions.from_tensor([[1, 2], [3, 0]], padding=0)), [[1, 2], [3]])
+        assert session.run(conversions.to_tensor(made, 9)).tolist() == [[1, 2], [3, 9]]
+    assert ragged_tensor.is_ragged(value) and not ragged_tensor.is_ragged([[1]])
+    narrow = made.with_row_splits_dtype(tf.int32)
+    dtype, both = ragged_tensor.match_row_splits_dtypes(made, narrow, return_dtype=True)
+    assert dtype is tf.int64 and both[1].row_splits.dtype is tf.int64
+    with pytest.raises(ValueError, match="requested dtype float32 for RaggedTensor with dtype int"):
+        ragged_tensor.convert_to_tensor_or_ragged_tensor(made, tf.float32)
+
+
+def test_nodes_of_variables():
+    state_ops, variables = (stand_for(f"tensorflow.python.ops.{name}") for name in ("state_ops", "variables"))
+    assert state_ops.variable_op([2, 3], tf.float32).shape == [2, 3]
+    assert state_ops.variable_op([2], tf.float32, set_shape=False).shape.rank is None
+    start = tf.constant(1.0)
+    assert variables._try_guard_against_uninitialized_dependencies("v", start) is start
+    with pytest.raises(TypeError, match="initial_value needs to be a Tensor"):
+        variables._try_guard_against_uninitialized_dependencies("v", 3)
+
+
+def test_losses_over_samples_may_keep_what_is_expected_of_them():
+    sampled = (np.array([1, 0]), np.full((1, 1), 0.5, np.float32), np.full(2, 0.5, np.float32))
+    compute = stand_for("tensorflow.python.ops.nn_impl")._compute_sampled_logits
+    weights, biases = np.eye(3, dtype=np.float32), np.zeros(3, np.float32)
+    arguments = (weights, biases, np.array([[2]]), np.float32([[1, 2, 3]]), 2, 3)
+    with tf.Session() as session:
+        whole, less = (session.run(compute(*arguments, sampled_values=sampled, subtract_log_q=s)[0]) for s in (False, True))
+        np.testing.assert_allclose(whole, [[3, 2, 1]])
+        np.testing.assert_allclose(less, whole - np.log(0.5), rtol=1e-6)
+
+
+def test_what_a_table_names_goes_before_ops():
+    string_ops = stand_for("tensorflow.python.ops.string_ops")
+    assert string_ops.string_format is tf.strings.format and string_ops.string_split_v2 is tf.strings.split
+    assert stand_for("tensorflow.python.ops.math_ops").reduced_shape([5, 7, 3], [1]).tolist() == [5, 1, 3]
+
+
+def test_what_functions_and_cells_are_asked():
+    script_ops = stand_for("tensorflow.python.ops.script_ops")
+    before = script_ops._py_funcs.size()
+    with tf.Graph().as_default():
+        node = tf.py_func(lambda: 1.0, [], tf.float64)
+        assert script_ops._py_funcs.size() == before + 1 and node.op.type == "PyFunc"
+    cells = stand_for("tensorflow.python.ops.rnn_cell_impl")
+    cells.assert_like_rnncell("cell", tf.nn.rnn_cell.GRUCell(3))
+    with pytest.raises(TypeError, match=r"'cell' .* is not an RNNCell"):
+        cells.assert_like_rnncell("cell", 3)
+    with pytest.raises(ValueError, match="RNN cell only supports floating point inputs, but saw dtype: int32"):
+        tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(3, dtype=tf.int32), np.zeros((3, 4, 5), np.int32), dtype=tf.int32)
+
+
+def test_a_network_that_runs_at_once_takes_arrays():
+    with eager_mode():
+        cell = tf.nn.rnn_cell.BasicRNNCell(5)
+        outputs, state = tf.nn.dynamic_rnn(cell, np.zeros((3, 4, 2), np.float32), initial_state=np.zeros((3, 5), np.float32))
+        assert outputs.shape == [3, 4, 5] and state.shape == [3, 5]
+
+
+def test_resource_variables_of_another_graph_and_copies():
+    resource_variable_ops = stand_for("tensorflow.python.ops.resource_variable_ops")
+    assert callable(resource_variable_ops.resource_gather)  # the op, not a module of ours of that name
+    with tf.Graph().as_default() as graph:
+        variable = resource_variable_ops.ResourceVariable(1.0)
+    with tf.Graph().as_default():
+        assert variable.assign(2.0).op.graph is graph
+    with pytest.raises(NotImplementedError, match="eager execution"):
+        copy.deepcopy(variable)
+    with eager_mode():
+        first = resource_variable_ops.ResourceVariable([1.0, 2.0])
+        second = copy.deepcopy(first)
+        second.assign([3.0, 3.0])
+        assert resource_variable_ops.is_resource_variable(second)
+        assert [first.numpy().tolist(), second.numpy().tolist()] == [[1.0, 2.0], [3.0, 3.0]]
+
+
+def test_products_with_hessians():
+    product = stand_for("tensorflow.python.ops.gradients_impl")._hessian_vector_product
+    matrix = np.random.default_rng(1).normal(size=(3, 3))
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, v = tf.constant([1.0, -2.0, 0.5], tf.float64), tf.constant([0.3, 1.0, -1.0], tf.float64)
+        loss = tf.reduce_sum(tf.tensordot(x, tf.tensordot(matrix, x, 1), 1))
+        (found,) = product(loss, [x], [v])
+        np.testing.assert_allclose(session.run(found), (matrix + matrix.T) @ [0.3, 1.0, -1.0])
+        with pytest.raises(ValueError, match="same length, got 1 and 2"):
+            product(loss, [x], [v, v])
+
+
+def test_stores_of_variables():
+    scopes = stand_for("tensorflow.python.ops.variable_scope")
+    with tf.Graph().as_default():
+        store = scopes._get_default_variable_store()
+        first = store.get_variable("v", [1])
+        assert store.get_variable("v", [1]) is first and isinstance(store, scopes._VariableStore)
+        with pytest.raises(ValueError, match="Variable v already exists"):
+            store.get_variable("v", [1], reuse=False)
+    with eager_mode():
+        kept = scopes.EagerVariableStore()
+        with kept.as_default():
+            old = tf.get_variable("v", initializer=1.0)
+        with kept.copy().as_default():
+            new = tf.get_variable("v", shape=[])
+        new.assign_add(1.0)
+        assert [old.numpy(), new.numpy()] == [1.0, 2.0]
+
+
+def test_messages_of_shapes_and_of_control_flow():
+    shapes = stand_for("tensorflow.python.framework.cpp_shape_inference_pb2")
+    known = shapes.CppShapeInferenceResult.HandleData(is_set=True)
+    known.shape_and_type.add(dtype=1).shape.dim.add(size=3)
+    control_flow = stand_for("tensorflow.core.protobuf.control_flow_pb2")
+    context = control_flow.CondContextDef(context_name="a", branch=1)
+    for message in (known, context):
+        assert type(message).FromString(message.SerializeToString()) == message
+
+
+def test_a_gradient_that_is_no_number_is_an_error_that_is_none():
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.constant([1.0, 2.0])
+        y = tf.where(x > 0, x, x) * tf.constant([np.nan, 1.0])
+        assert np.isnan(tf.test.compute_gradient_error(x, [2], y, [2]))

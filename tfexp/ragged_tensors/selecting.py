@@ -1,0 +1,164 @@
+"""Parts of ragged tensors picked, repeated and dropped: batch_gather, gather_nd, squeeze, tile, where. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import array, array_fill, array_gather, array_join, array_mask, array_repeat, array_tile
+from tfexp.ops import check_compare as check
+from tfexp.ops.array_identity import identity
+from tfexp.ops.cast import cast
+from tfexp.ragged_tensors.arrays import concat, gather
+from tfexp.ragged_tensors.elementwise import map_flat_values
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted
+
+
+def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
+    """Of each row of `params` the elements that the same row of `indices` says. Source: `tf.batch_gather`."""
+    with name_scope(name, "RaggedBatchGather", [params, indices]):
+        params, indices = converted(params), converted(indices)
+        if indices.shape.rank is None or indices.shape.rank == 0:
+            raise ValueError(f"batch_gather needs indices of a known rank above 0, got shape {indices.shape}")
+        if indices.shape.rank == 1:
+            return gather(params, indices)
+        if not isinstance(indices, RaggedTensor):
+            indices = RaggedTensor.from_tensor(indices, ragged_rank=indices.shape.rank - 1)
+        if not isinstance(params, RaggedTensor):
+            params = RaggedTensor.from_tensor(params)
+        return _batch_gathered(params, indices)
+
+
+def _batch_gathered(params: Any, indices: RaggedTensor) -> RaggedTensor:
+    if isinstance(indices.values, RaggedTensor):
+        inner = params.values if isinstance(params.values, RaggedTensor) else RaggedTensor.from_tensor(params.values)
+        return indices.with_values(_batch_gathered(inner, indices.values))
+    starts: Any = array_gather.gather(params.row_starts(), indices.value_rowids())
+    return indices.with_values(gather(params.values, starts + cast(indices.values, starts.dtype)))
+
+
+def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Any:
+    """The parts of `params` at the places that the last dimension of `indices` spells. Source: `tf.gather_nd`."""
+    if batch_dims:
+        raise ValueError("For ragged tensors, batch_dims must be 0")
+    with name_scope(name, "RaggedGatherNd", [params, indices]):
+        params, indices = converted(params), converted(indices)
+        if isinstance(indices, RaggedTensor):
+            return indices.with_values(gather_nd(params, indices.values))
+        if not isinstance(params, RaggedTensor):
+            return array_gather.gather_nd(params, indices)
+        rank = indices.shape.rank
+        length = None if not rank else indices.shape.as_list()[-1]
+        if length is None:
+            raise ValueError(f"gather_nd of a ragged tensor needs a known last dimension of indices, got {indices.shape}")
+        if rank == 1:
+            return gather_nd(params, array.expand_dims(indices, 0))[0]
+        if rank > 2:
+            return gather_nd(params, RaggedTensor.from_tensor(indices, ragged_rank=rank - 2))
+        return _at(params, array_join.unstack(cast(indices, params.row_splits.dtype), num=length, axis=1))
+
+
+def _at(x: Any, places: Sequence[Any]) -> Any:
+    """x[i, j, …] for the vectors i, j, …"""
+    first, *rest = places
+    if not isinstance(x, RaggedTensor):
+        return array_gather.gather_nd(x, array_join.stack([first, *rest], axis=1))
+    if not rest:
+        return gather(x, first)
+    length = array_gather.gather(x.row_lengths(), first)
+    with control_dependencies([check.assert_less(rest[0], length), check.assert_non_negative(rest[0])]):
+        start: Any = array_gather.gather(x.row_starts(), first)
+    return _at(x.values, [start + rest[0], *rest[1:]])
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None, **_: Any) -> Any:
+    """`input` without the dimensions `axis`, which must be 1. ValueError without `axis`. Source: `tf.squeeze`."""
+    axis = squeeze_dims if axis is None else axis
+    if axis is None:
+        raise ValueError("Ragged.squeeze must have an axis argument.")
+    with name_scope(name, "RaggedSqueeze", [input]):
+        x = converted(input)
+        wanted = [axis] if isinstance(axis, int) else list(axis)
+        if x.shape.rank is None and any(a < 0 for a in wanted):
+            raise ValueError("Negative axes need an input of known rank")
+        for one in sorted({a if a >= 0 else a + x.shape.rank for a in wanted}, reverse=True):
+            x = _squeezed(x, one)
+        return x
+
+
+def _squeezed(x: Any, axis: int) -> Any:
+    if not isinstance(x, RaggedTensor):
+        return array.squeeze(x, [axis])
+    if axis > 1:
+        return x.with_values(_squeezed(x.values, axis - 1))
+    lengths = x.nrows() if axis == 0 else x.row_lengths()
+    one = convert_to_tensor(1, x.row_splits.dtype)
+    with control_dependencies([check.assert_equal(lengths, one, message=f"the given axis (axis = {axis}) is not 1")]):
+        values = x.values
+        return values.with_values(identity(values.values)) if isinstance(values, RaggedTensor) else identity(values)
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+    """`input` so many times along each of its dimensions. Source: `tf.tile`."""
+    with name_scope(name, "RaggedTile", [input, multiples]):
+        x = converted(input)
+        counts = convert_to_tensor(multiples, x.row_splits.dtype, name="multiples")
+        counts.shape.assert_has_rank(1)
+        rank = x.shape.rank if x.shape.rank is not None else counts.shape.as_list()[0]
+        if rank is None:
+            raise ValueError("tile of a ragged tensor needs its rank, or a known number of multiples")
+        counts.shape.assert_is_compatible_with([rank])
+        return _tiled(x, array_join.unstack(counts, num=rank))
+
+
+def _tiled(x: Any, counts: list[Any]) -> Any:
+    if not isinstance(x, RaggedTensor):
+        return array_tile.tile(x, array_join.stack(counts))
+    outer, along, *inner = counts
+    if inner:
+        x = x.with_values(_tiled(x.values, [array_fill.ones_like(outer), *inner]))
+    # Each row, times `along`, one after the other: their values are those of one row.
+    repeated = gather(x, array_repeat.repeat(array_fill.range(x.nrows()), along, axis=0))
+    whole = RaggedTensor(repeated.values, x.row_splits * along)
+    return gather(whole, array_tile.tile(array_fill.range(whole.nrows()), array.reshape(outer, [1])))
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+    """Values of `x` where the condition holds, else of `y`; without both, the coordinates where it holds. `tf.where`.
+
+    The condition has the form of `x` and `y`, or is a vector that chooses among their rows.
+    """
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    with name_scope(name, "RaggedWhere", [condition, x, y]):
+        condition = converted(condition, dtypes.bool)
+        if x is None:
+            return _coordinates(condition)
+        x, y = converted(x), converted(y)
+        ranks = [t.shape.rank for t in (condition, x, y)]
+        if None not in ranks and ranks[0] == ranks[1] == ranks[2]:
+            return map_flat_values(array_mask.where, condition, x, y)
+        if ranks[0] == 1 and all(r is None or r > 1 for r in ranks[1:]):
+            return _rows_where(condition, x, y)
+        raise ValueError(f"condition must be a vector or have the rank of x and y; they are of ranks {ranks}")
+
+
+def _rows_where(condition: Tensor, x: Any, y: Any) -> Any:
+    count = array.shape(condition, out_type=dtypes.int64)[0]  # type: ignore[index]
+    mine: Any = array_fill.range(count)
+    return gather(concat([x, y], axis=0), array_mask.where(condition, mine, mine + count))
+
+
+def _coordinates(condition: Any) -> Any:
+    """[places, rank], of the places where it is true."""
+    if not isinstance(condition, RaggedTensor):
+        return array_mask.where(condition)
+    inner: Any = _coordinates(condition.values)
+    place = inner[:, 0]
+    row = array_gather.gather(condition.value_rowids(), place)
+    column = place - array_gather.gather(condition.row_starts(), row)
+    return array_join.concat([array_join.stack([row, column], axis=1), inner[:, 1:]], 1)
