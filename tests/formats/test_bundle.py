@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tfexp as tf
 from tests.golden import format_cases as cases
 from tests.golden import oracle
 from tfexp.core import dtypes, errors
@@ -80,14 +81,14 @@ def test_index_of_several_blocks_is_tensorflows(tmp_path: Path) -> None:
     recorded = json.loads((cases.FORMATS / "facts.json").read_text(encoding="utf-8"))["many_index_sha256"]
     assert hashlib.sha256((tmp_path / "many.index").read_bytes()).hexdigest() == recorded
     with BundleReader(tmp_path / "many") as bundle:
-        assert bundle.get_tensor(cases.many_name(7919)) == 7919
+        assert bundle.read(cases.many_name(7919)) == 7919
 
 
 def test_reads_tensorflows_mix() -> None:
     with BundleReader(cases.FORMATS / "mix") as bundle:
         assert bundle.names() == sorted(cases.MIX)
         for name, expected in cases.MIX.items():
-            same(bundle.get_tensor(name), expected)
+            same(bundle.read(name), expected)
         assert bundle.get_variable_to_shape_map() == {name: list(t.shape) for name, t in cases.MIX.items()}
         kinds = bundle.get_variable_to_dtype_map()
         assert kinds["bfloat16"] is dtypes.bfloat16 and kinds["one string"] is dtypes.string
@@ -99,8 +100,8 @@ def test_reads_tensorflows_partitions() -> None:
     with BundleReader(cases.FORMATS / "partitioned") as bundle:
         assert bundle.names() == ["blocks", "columns", "rows", "whole"]
         for name, expected in cases.PARTITIONED_VALUES.items():
-            same(bundle.get_tensor(name), expected)
-        same(bundle.get_tensor("whole"), cases.BESIDE_PARTITIONED)
+            same(bundle.read(name), expected)
+        same(bundle.read("whole"), cases.BESIDE_PARTITIONED)
 
 
 @pytest.mark.parametrize(
@@ -125,8 +126,8 @@ def test_reads_tensorflows_shards() -> None:
     with BundleReader(cases.FORMATS / "sharded") as bundle:
         for tensors in cases.SHARDS:
             for name, expected in tensors.items():
-                same(bundle.get_tensor(name), expected)
-        same(bundle.get_tensor("spread"), cases.SHARDED_VALUES)
+                same(bundle.read(name), expected)
+        same(bundle.read("spread"), cases.SHARDED_VALUES)
 
 
 @LIVE
@@ -142,7 +143,7 @@ def test_tensorflow_reads_ours(tmp_path: Path) -> None:
         reader = tf.train.load_checkpoint(str(prefix))
         assert sorted(reader.get_variable_to_shape_map()) == sorted(expected)
         for name, tensor in expected.items():
-            np.testing.assert_array_equal(reader.get_tensor(name), tensor)
+            np.testing.assert_array_equal(reader.read(name), tensor)
 
 
 def test_tensors_may_have_any_layout(tmp_path: Path) -> None:
@@ -150,7 +151,7 @@ def test_tensors_may_have_any_layout(tmp_path: Path) -> None:
     tensors = {"t": base.T, "s": base[:, ::2], "big": base.astype(">f8"), "r": base[::-1], "b": np.arange(7) % 2 == 0}
     with BundleReader(write(tmp_path / "m", tensors)) as bundle:
         for name, tensor in tensors.items():
-            same(bundle.get_tensor(name), tensor.astype(tensor.dtype.newbyteorder("=")))
+            same(bundle.read(name), tensor.astype(tensor.dtype.newbyteorder("=")))
 
 
 def test_tensors_beyond_a_piece(tmp_path: Path) -> None:
@@ -158,20 +159,20 @@ def test_tensors_beyond_a_piece(tmp_path: Path) -> None:
     tensors = {str(n): rng.integers(0, 256, n, np.uint8) for n in ((1 << 20) - 1, 1 << 20, (1 << 20) + 1, (3 << 20) + 7)}
     with BundleReader(write(tmp_path / "m", tensors)) as bundle:
         for name, tensor in tensors.items():
-            same(bundle.get_tensor(name), tensor)
+            same(bundle.read(name), tensor)
 
 
 def test_reading_into_an_array(tmp_path: Path) -> None:
     tensor = np.arange(15, dtype=np.float32).reshape(3, 5)
     with BundleReader(write(tmp_path / "m", {"x": tensor})) as bundle:
         out = np.zeros((3, 5), np.float32)
-        assert bundle.get_tensor("x", out) is out
+        assert bundle.read("x", out) is out
         same(out, tensor)
         strided = np.zeros((5, 3), np.float32).T
-        same(bundle.get_tensor("x", strided), tensor)
+        same(bundle.read("x", strided), tensor)
         for wrong in (np.zeros((5, 3), np.float32), np.zeros((3, 5), np.float64)):
             with pytest.raises(errors.InvalidArgumentError, match=r"'x' in .* is float32 of shape \[3, 5\]; it cannot"):
-                bundle.get_tensor("x", wrong)
+                bundle.read("x", wrong)
 
 
 def test_quantized_types_keep_their_name(tmp_path: Path) -> None:
@@ -179,7 +180,7 @@ def test_quantized_types_keep_their_name(tmp_path: Path) -> None:
         bundle.add("q", np.array([1, -2, 3], np.int8), dtypes.qint8)
     with BundleReader(tmp_path / "m") as found:
         assert found.dtype("q") is dtypes.qint8
-        assert found.get_tensor("q").tolist() == [1, -2, 3]
+        assert found.read("q").tolist() == [1, -2, 3]
 
 
 def test_threads_may_read() -> None:
@@ -189,7 +190,7 @@ def test_threads_may_read() -> None:
         def read() -> None:
             try:
                 for name, expected in cases.MIX.items():
-                    same(bundle.get_tensor(name), expected)
+                    same(bundle.read(name), expected)
             except BaseException as error:
                 failures.append(error)
 
@@ -221,12 +222,12 @@ def test_misuse_is_refused(tmp_path: Path) -> None:
             with pytest.raises(errors.InvalidArgumentError, match=complaint):
                 call()
     with BundleReader(tmp_path / "m") as found:
-        same(found.get_tensor("x"), x)
+        same(found.read("x"), x)
         with pytest.raises(errors.InvalidArgumentError, match=r"the saved slices of 'y' do not cover .*: 3 of 6 elements"):
-            found.get_tensor("y")
+            found.read("y")
         same(found.get_slice("y", part), x[:1])
         with pytest.raises(errors.NotFoundError, match=r"Key z not found in checkpoint .*m$"):
-            found.get_tensor("z")
+            found.read("z")
 
 
 def test_merging_needs_different_tensors(tmp_path: Path) -> None:
@@ -242,9 +243,9 @@ def test_merged_checkpoints_merge_again(tmp_path: Path) -> None:
     other = write(tmp_path / "other", {"extra": np.arange(3)})
     merge_bundles([str(write_sharded(tmp_path)), str(other)], tmp_path / "all")
     with BundleReader(tmp_path / "all") as bundle:
-        same(bundle.get_tensor("extra"), np.arange(3))
-        same(bundle.get_tensor("spread"), cases.SHARDED_VALUES)
-        same(bundle.get_tensor("m"), cases.SHARDS[1]["m"])
+        same(bundle.read("extra"), np.arange(3))
+        same(bundle.read("spread"), cases.SHARDED_VALUES)
+        same(bundle.read("m"), cases.SHARDS[1]["m"])
 
 
 def test_one_folder_is_made_but_not_two(tmp_path: Path) -> None:
@@ -257,4 +258,16 @@ def test_names_that_look_like_patterns(tmp_path: Path) -> None:
     (tmp_path / "a[0]*").mkdir()
     write(tmp_path / "a[0]*" / "m?", {"x": np.zeros(3)})
     write(tmp_path / "a[0]*" / "m?", {"x": np.ones(3)})
-    same(BundleReader(tmp_path / "a[0]*" / "m?").get_tensor("x"), np.ones(3))
+    same(BundleReader(tmp_path / "a[0]*" / "m?").read("x"), np.ones(3))
+
+
+def test_values_without_dimensions_are_numbers_and_bytes(tmp_path):
+    """`NewCheckpointReader.get_tensor` of TensorFlow gives them so; `read` gives arrays."""
+    prefix = str(tmp_path / "ck")
+    with tf.Graph().as_default(), tf.Session() as session:
+        variables = {"text": tf.Variable("abc"), "number": tf.Variable(2.5), "vector": tf.Variable([1, 2])}
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver(variables).save(session, prefix)
+    reader = tf.train.NewCheckpointReader(prefix)
+    assert reader.get_tensor("text") == b"abc" and isinstance(reader.get_tensor("number"), np.float32)
+    assert reader.get_tensor("vector").tolist() == [1, 2] and reader.read("number").shape == ()

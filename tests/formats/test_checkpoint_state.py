@@ -135,7 +135,7 @@ def test_a_state_without_a_model_is_refused(tmp_path: Path, content: str) -> Non
 
 
 def test_misuse_and_missing_folders(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="conflicts with path used for checkpoint state"):
+    with pytest.raises(RuntimeError, match="conflicts with path used for checkpoint state"):
         update_checkpoint_state(tmp_path, str(tmp_path / "checkpoint"))
     with pytest.raises(errors.NotFoundError, match="none/checkpoint; No such file or directory"):
         update_checkpoint_state(tmp_path / "none", "m")

@@ -89,7 +89,10 @@ def test_defaults_are_filled_in(graph):
     [
         ('node { name: "a" op: "Nope" } node { name: "b" op: "Nope" }', r"No op named Nope .*'a', 'b'"),
         ('node { name: "a" op: "NoOp" input: "^gone" }', "Node 'a': Unknown input node '\\^gone'"),
-        ('node { name: "a" op: "NoOp" } node { name: "a" op: "NoOp" }', "more than one node is called 'a'"),
+        ('node { name: "a" op: "NoOp" } node { name: "a" op: "NoOp" }', "Node 'a' is not unique: more than one node is"),
+        ('node { name: "a" op: "NoOp" attr { key: "_class" value { list { s: "loc:@z" } } } }', "with unknown node 'z'"),
+        ("versions { min_consumer: 9999 }", "min consumer version 9999 above current version 134 for TensorFlow"),
+        ("versions { producer: -1 }", "producer version -1 below min producer 0 supported by TensorFlow"),
         ('node { name: "a" op: "NoOp" input: "^b" } node { name: "b" op: "NoOp" input: "^a" }', "a cycle goes through"),
         ('node { name: "a" op: "Identity" }', "missing attr 'T'"),
         (

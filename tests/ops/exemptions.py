@@ -287,7 +287,7 @@ EXEMPT: dict[str, str] = {
         ("AudioSummaryV2", "ImageSummary"), "their results are files that have to be decoded: test_summary_media.py"
     ),
     **dict.fromkeys(
-        ("MergeV2Checkpoints", "RestoreV2", "SaveV2", "ShardedFilename", "ShardedFilespec"),
+        ("MergeV2Checkpoints", "RestoreV2", "SaveSlices", "SaveV2", "ShardedFilename", "ShardedFilespec"),
         "about files and their names: test_save.py",
     ),
     **dict.fromkeys(

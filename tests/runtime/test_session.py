@@ -9,6 +9,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core import errors
+from tfexp.stand_ins.modules import stand_for
 
 Pair = collections.namedtuple("Pair", ["left", "right"])
 
@@ -460,3 +461,41 @@ def test_a_session_block_is_entered_once():
             assert tf.constant(2.0).eval() == 2.0
         assert tf.get_default_graph() is graph
     assert tf.get_default_session() is None
+
+
+def test_types_of_ones_own_are_fetched_and_fed():
+    class Squared:
+        def __init__(self, root):
+            self.root = root
+
+    def fetch(squared):
+        return [squared.root], lambda values: values[0] ** 2
+
+    tf_session = stand_for("tensorflow.python.client.session")
+    tf_session.register_session_run_conversion_functions(Squared, fetch, lambda squared, value: [(squared.root, value**0.5)])
+    with pytest.raises(ValueError, match="has already been registered"):
+        tf_session.register_session_run_conversion_functions(Squared, fetch)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32)
+        assert session.run(Squared(x + 1.0), {Squared(x): 4.0}) == 9.0
+
+
+def test_a_traced_step_of_constants_names_its_device():
+    metadata = tf.RunMetadata()
+    with tf.Graph().as_default(), tf.Session() as session:
+        session.run(tf.constant(1.0), options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    (device,) = metadata.step_stats.dev_stats
+    assert device.device.endswith("CPU:0")
+
+
+def test_scopes_of_attributes_take_protos():
+    with tf.Graph().as_default() as graph:
+        with graph._attr_scope({"_A": tf.AttrValue(s=b"x")}):
+            assert tf.no_op().get_attr("_A") == b"x"
+        for wrong in (
+            lambda: graph._attr_scope(3),
+            lambda: graph._kernel_label_map({"Foo": 3}),
+            lambda: graph.gradient_override_map({"Foo": 3}),
+        ):
+            with pytest.raises(TypeError, match="must be a dictionary mapping strings to"), wrong():
+                pass

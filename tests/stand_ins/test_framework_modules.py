@@ -159,3 +159,22 @@ def test_ops_by_name_and_keywords():
         node = module("framework.test_ops")._op_def_lib.apply_op("ReservedAttr", range_=7, name="seven")
         assert (node.name, node.get_attr("range")) == ("seven", 7)
     assert module("framework.op_def_registry").get_registered_ops()["MatMul"].input_arg[0].name == "a"
+
+
+def test_decorators_that_ask_for_modes_there_are_not():
+    test_util = module("framework.test_util")
+
+    def test(self):
+        return "ran"
+
+    assert test_util.disable_all_xla("why")(test) is test and test_util.eager_lazy_remote_copy_on_and_off(test) is test
+
+
+def test_objects_that_track_their_parts():
+    class Model(module("training.tracking.tracking").AutoTrackable):
+        def __init__(self):
+            self.weight = tf.get_variable("w", initializer=2.0)
+
+    with tf.Graph().as_default():
+        checkpoint = module("training.tracking.util").Checkpoint(model=Model())
+        assert [name for name, _ in checkpoint.model._checkpoint_children()] == ["weight"]

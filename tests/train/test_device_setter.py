@@ -79,3 +79,10 @@ def test_no_servers_and_refusals() -> None:
         setter(ps_tasks=2, ps_strategy=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`cluster` must be a dictionary"):
         setter(cluster=3)
+
+
+def test_node_defs_are_placed_as_nodes_are() -> None:
+    chooser = tf.train.replica_device_setter(ps_tasks=2)
+    ops = ("VariableV2", "VarHandleOp", "MatMul")
+    devices = ["/job:ps/task:0", "/job:ps/task:1", "/job:worker"]
+    assert [chooser(tf.NodeDef(op=op)) for op in ops] == devices

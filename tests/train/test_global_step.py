@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tfexp as tf
+from tfexp.train.global_step import global_step_read_or_created, increment_global_step
 
 
 def test_made_once() -> None:
@@ -50,3 +51,13 @@ def test_what_is_no_step(value: object, text: str) -> None:
         tf.train.get_global_step()
     with pytest.raises(TypeError, match="must be a Variable or Tensor"):
         tf.train.assert_global_step("x")
+
+
+def test_a_read_that_makes_the_step_and_an_increment():
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(ValueError, match="Global step tensor should be created"):
+            increment_global_step(3)
+        assert global_step_read_or_created() is global_step_read_or_created()
+        more = increment_global_step(3)
+        session.run(tf.global_variables_initializer())
+        assert session.run(more) == 3

@@ -198,3 +198,8 @@ def test_what_makes_no_batch() -> None:
             call()
     with pytest.raises(TypeError, match=r"Expected types to be consistent: float32 vs\. int32"):
         tf.train.batch_join([[x], [tf.constant([1, 2])]], 2)
+
+
+def test_batches_need_a_rank() -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot infer Tensor's rank"):
+        tf.train.batch([tf.placeholder(tf.float32)], 2)

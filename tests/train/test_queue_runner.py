@@ -186,3 +186,11 @@ def test_starting_all_runners(caplog: pytest.LogCaptureFixture) -> None:
         thread.start()
         assert drain(session, take) == [0, 1, 2, 3]
         thread.join()
+
+
+def test_a_protos_exceptions_have_names() -> None:
+    with tf.Graph().as_default():
+        queue = tf.FIFOQueue(3, tf.float32)
+        ends = (errors.OutOfRangeError, errors.CancelledError)
+        proto = tf.train.QueueRunner(queue, [queue.enqueue(1.0)], queue_closed_exception_types=ends).to_proto()
+    assert str(proto).endswith("queue_closed_exception_types: OUT_OF_RANGE\nqueue_closed_exception_types: CANCELLED\n")

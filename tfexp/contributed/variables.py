@@ -10,7 +10,7 @@ import numpy as np
 
 from tfexp.contributed.arg_scope import add_arg_scope
 from tfexp.core.shape import as_shape
-from tfexp.formats.bundle import BundleReader
+from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import add_to_collection, device, get_collection
@@ -199,7 +199,7 @@ def assign_from_checkpoint(model_path: str, var_list: Any, ignore_missing_vars: 
 
     ValueError where the checkpoint lacks one, unless `ignore_missing_vars`, or has it in another shape.
     """
-    reader = BundleReader(model_path)
+    reader = open_checkpoint(model_path)
     feeds, assignments = {}, []
     for name, parts in _by_name(var_list).items():
         if not reader.has_tensor(name):
@@ -232,7 +232,7 @@ def assign_from_checkpoint_fn(
         raise ValueError("var_list cannot be empty")
     named = _by_name(var_list)
     if ignore_missing_vars:
-        reader = BundleReader(model_path)
+        reader = open_checkpoint(model_path)
         named = {name: parts for name, parts in named.items() if reader.has_tensor(name)}
     chosen = {name: parts if len(parts) > 1 else parts[0] for name, parts in named.items()}
     saver = Saver(chosen, reshape=reshape_variables) if chosen else None

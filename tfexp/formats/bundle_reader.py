@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
-from tensorboard.compat.proto import types_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.errors import DataLossError, InvalidArgumentError, NotFoundError, OpError
 from tfexp.formats import bundle_files as files
 from tfexp.formats.bundle_strings import decode_strings
+from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.crc import crc32c, unmask
 from tfexp.formats.file_errors import file_error
 from tfexp.formats.protos.tensor_bundle import BundleEntryProto, BundleHeaderProto
@@ -67,7 +66,7 @@ def read_index(prefix: str, token: str | None = None) -> tuple[Any, dict[bytes, 
     return header, entries
 
 
-class BundleReader:
+class BundleReader(CheckpointReader):
     """Reads the tensors of the checkpoint `prefix`, checking every byte against its CRC. Source:
     `tf.train.load_checkpoint`.
 
@@ -115,12 +114,6 @@ class BundleReader:
             if isinstance(handle, int):
                 os.close(handle)
 
-    def __enter__(self) -> BundleReader:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
     def __del__(self) -> None:
         if hasattr(self, "_files"):
             self.close()
@@ -142,24 +135,7 @@ class BundleReader:
         """The tensor's shape; NotFoundError where there is no such tensor."""
         return _shape(self._entry(name.encode(), name))
 
-    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
-        """The shape of every tensor, by name."""
-        return {name: list(self.shape(name)) for name in self.names()}
-
-    def get_variable_to_dtype_map(self) -> dict[str, DType]:
-        """The dtype of every tensor, by name."""
-        return {name: self.dtype(name) for name in self.names()}
-
-    def debug_string(self) -> bytes:
-        """A line for each tensor: name, dtype, shape. Bytes, which programs decode, as TensorFlow's are."""
-        text = "".join(
-            f"{name} ({types_pb2.DataType.Name(self._entry(name.encode(), name).dtype)}) "
-            f"[{','.join(map(str, self.shape(name)))}]\n"
-            for name in self.names()
-        )
-        return text.encode()
-
-    def get_tensor(self, name: str, out: Array | None = None) -> Array:
+    def read(self, name: str, out: Array | None = None) -> Array:
         """The tensor, put together where it is partitioned; into `out` where given (of its dtype and shape).
 
         Raises NotFoundError where there is none of that name, InvalidArgumentError where `out` does not fit.

@@ -7,6 +7,7 @@ from __future__ import annotations
 import glob
 import logging
 import os
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ def update_checkpoint_state(
     the new.
 
     With `save_relative_paths` all paths are written relative to the folder, so that it can be moved. Raises
-    ValueError where the model's own path is that of the state file, and NotFoundError where there is no such
+    RuntimeError where the model's own path is that of the state file, and NotFoundError where there is no such
     folder.
     """
     folder = os.fspath(save_dir)
@@ -83,7 +84,7 @@ def update_checkpoint_state(
         last_preserved_timestamp,
     )
     if path == model_checkpoint_path:
-        raise ValueError(
+        raise RuntimeError(
             f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state. "
             "Please use a different save path."
         )
@@ -132,6 +133,7 @@ def checkpoint_exists(checkpoint_prefix: str) -> bool:
     return bool(
         glob.glob(bundle_files.index_path(checkpoint_prefix))
         or os.path.exists(checkpoint_prefix)
+        or glob.glob(checkpoint_prefix)  # shards of the first format
         or bundle_files.interrupted_commit(checkpoint_prefix)
     )
 
@@ -140,10 +142,18 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Iterable[str]) -> list[float]:
     """When each checkpoint was written, in seconds since 1970; those that do not exist are left out."""
     times = []
     for prefix in checkpoint_prefixes:
-        found = glob.glob(bundle_files.index_path(prefix))
+        found = glob.glob(bundle_files.index_path(prefix)) or glob.glob(prefix)
         if found:
             times.append(os.path.getmtime(found[0]))
     return times
+
+
+def meta_graph_path(checkpoint_prefix: str, suffix: str = "meta") -> str:
+    """The MetaGraph beside a checkpoint; a pattern of shards is left out of its name."""
+    return f"{re.sub(_SHARDS, '', checkpoint_prefix)}.{suffix}"
+
+
+_SHARDS = r"-[\d\?]+-of-\d+$"
 
 
 def remove_checkpoint(checkpoint_prefix: str, meta_graph_suffix: str = "meta") -> None:
@@ -154,7 +164,8 @@ def remove_checkpoint(checkpoint_prefix: str, meta_graph_suffix: str = "meta") -
     doomed = [
         bundle_files.index_path(checkpoint_prefix),
         *glob.glob(f"{escaped}.data-?????-of-?????"),
-        f"{checkpoint_prefix}.{meta_graph_suffix}",
+        *(path for path in glob.glob(checkpoint_prefix) if os.path.isfile(path)),  # of the first format
+        meta_graph_path(checkpoint_prefix, meta_graph_suffix),
     ]
     try:
         bundle_files.discard(checkpoint_prefix, "*")

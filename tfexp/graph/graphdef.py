@@ -52,6 +52,7 @@ def import_graph_def(
     with name_scope(name, "import", list(input_map.values())) as scope:
         importer = Importer(graph, graph_def, scope, _mapped(name, input_map))
         with _library_added(graph, graph_def.library):
+            importer.check_surroundings(graph_def.versions)
             importer.check(return_elements or [])
             importer.add_all()
         return None if return_elements is None else [importer.element(e) for e in return_elements]

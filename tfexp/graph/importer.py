@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
-from tensorboard.compat.proto import graph_pb2, node_def_pb2, types_pb2
+from tensorboard.compat.proto import graph_pb2, node_def_pb2, types_pb2, versions_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
@@ -16,6 +16,7 @@ from tfexp.graph.calls import called_by_node
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
 
 _LOOP_BACK = "NextIteration"
 
@@ -61,7 +62,10 @@ class Importer:
         if len(self.index) != len(self.nodes):
             seen: set[str] = set()
             twice = [n.name for n in self.nodes if n.name in seen or seen.add(n.name)]  # type: ignore[func-returns-value]
-            raise ValueError(f"graph_def is invalid: more than one node is called {', '.join(map(repr, twice))}")
+            raise ValueError(
+                f"graph_def is invalid: Node {twice[0]!r} is not unique: more than one node is called "
+                f"{', '.join(map(repr, twice))}"
+            )
         if unknown := self._unknown_ops(into_functions):
             listed = "; ".join(f"{op!r} (nodes {', '.join(map(repr, names))})" for op, names in sorted(unknown.items()))
             raise ValueError(f"No op named {', '.join(sorted(unknown))} in defined operations: the graph uses {listed}")
@@ -79,7 +83,28 @@ class Importer:
         for element in return_elements:
             node_name, _ = parse_input(element)
             if node_name not in self.index:
-                raise ValueError(f"Requested return_element {element!r} not found in graph_def.")
+                raise ValueError(
+                    f"Requested return_element {element!r} not found in graph_def. Requested return node {node_name!r} not "
+                    "found in graph def"
+                )
+
+    def check_surroundings(self, versions: versions_pb2.VersionDef) -> None:
+        """ValueError for a graph that is too new or too old, and for nodes that are to be with a node that is not there."""
+        if versions.min_consumer > GRAPH_DEF_VERSION:
+            raise ValueError(
+                f"GraphDef min consumer version {versions.min_consumer} above current version {GRAPH_DEF_VERSION} for "
+                f"TensorFlow {VERSION}.  Please upgrade TensorFlow."
+            )
+        if versions.producer < GRAPH_DEF_VERSION_MIN_PRODUCER:
+            raise ValueError(
+                f"GraphDef producer version {versions.producer} below min producer {GRAPH_DEF_VERSION_MIN_PRODUCER} "
+                f"supported by TensorFlow {VERSION}.  Please regenerate your graph."
+            )
+        for node in self.nodes:
+            for group in node.attr["_class"].list.s if "_class" in node.attr else ():
+                name = attr_codec.as_text(group).removeprefix("loc:@")
+                if name not in self.index:
+                    raise ValueError(f"Node {node.name!r} expects to be colocated with unknown node {name!r}")
 
     def _unknown_ops(self, into_functions: bool) -> dict[str, list[str]]:
         """The op types that are neither here nor in the library, each with its nodes; also those in functions in use."""
@@ -124,7 +149,8 @@ class Importer:
                     heapq.heappush(ready, j)
         if len(order) != len(self.nodes):
             stuck = [self.nodes[i].name for i, count in enumerate(waiting) if count]
-            raise ValueError(f"graph_def is invalid: a cycle goes through the nodes {', '.join(map(repr, stuck[:20]))}")
+            names = ", ".join(map(repr, stuck[:20]))
+            raise ValueError(f"graph_def is invalid: {len(stuck)} nodes in a cycle: a cycle goes through the nodes {names}")
         return order
 
     def add_all(self) -> None:
@@ -232,7 +258,10 @@ class Importer:
         if name and index.isdigit():
             outputs = self.ops[name].outputs
             if int(index) >= len(outputs):
-                raise ValueError(f"Requested return_element {text!r} not found in graph_def.")
+                raise ValueError(
+                    f"Requested return_element {text!r} not found in graph_def. Invalid return output {index} of node "
+                    f"{name!r}, which has {len(outputs)} output(s)"
+                )
             return outputs[int(index)]
         return self.ops[text]
 

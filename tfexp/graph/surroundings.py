@@ -12,9 +12,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tfexp.core.device import DeviceName, DeviceSpec, canonical_name
+from tfexp.graph.attrs import from_proto
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
@@ -207,12 +209,15 @@ class Surroundings:
 
     @contextlib.contextmanager
     def _attr_scope(self, attributes: dict[str, Any]) -> Iterator[None]:
-        """Give new nodes these native attributes, or what a function makes of a NodeDef of the node's name and type.
+        """Give new nodes these attributes, native or protos, or what a function makes of a NodeDef with its name and type.
 
         None removes one that an outer scope gives.
         """
+        if not isinstance(attributes, dict):
+            raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers")
         saved = self._attr_scopes
-        merged = {**saved, **attributes}
+        native = {key: from_proto(one)[1] if isinstance(one, AttrValue) else one for key, one in attributes.items()}
+        merged = {**saved, **native}
         self._attr_scopes = {key: value for key, value in merged.items() if value is not None}
         try:
             yield
@@ -226,8 +231,7 @@ class Surroundings:
     @contextlib.contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
         """New nodes of these op types use the gradient registered under the mapped name (`tf.RegisterGradient`)."""
-        if not isinstance(op_type_map, dict):
-            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+        _check_strings("op_type_map", op_type_map)
         saved, self._gradient_overrides = self._gradient_overrides, {**self._gradient_overrides, **op_type_map}
         try:
             yield
@@ -236,6 +240,7 @@ class Surroundings:
 
     @contextlib.contextmanager
     def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
+        _check_strings("op_to_kernel_label_map", op_to_kernel_label_map)
         saved, self._kernel_labels = self._kernel_labels, {**self._kernel_labels, **op_to_kernel_label_map}
         try:
             yield
@@ -257,3 +262,8 @@ class _ControlDependencies:
     def __init__(self, ops: list[Operation]):
         self.ops = ops
         self.seen: set[Operation] = set()
+
+
+def _check_strings(name: str, mapping: Any) -> None:
+    if not isinstance(mapping, dict) or not all(isinstance(text, str) for pair in mapping.items() for text in pair):
+        raise TypeError(f"{name} must be a dictionary mapping strings to strings")

@@ -218,7 +218,7 @@ class _Reading(DatasetIterator):
         return [self._value(key) for key in keys]
 
     def _value(self, key: str) -> Any:
-        array = self._reader.get_tensor(key)
+        array = self._reader.read(key)
         return decode(bytes(array[()]), self._prefix) if self._reader.dtype(key) is dtypes.variant else array
 
     def save(self) -> State:

@@ -9,8 +9,11 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.formats.bundle import BundleReader, BundleWriter, merge_bundles
-from tfexp.formats.tensor_slice import parse_shape_and_slice
+from tfexp.formats.bundle import BundleWriter, merge_bundles
+from tfexp.formats.checkpoint_reader import CheckpointReader
+from tfexp.formats.checkpoints import open_checkpoint
+from tfexp.formats.sliced_checkpoint import Part, write_slices
+from tfexp.formats.tensor_slice import TensorSlice, parse_shape_and_slice
 from tfexp.ops.shape_rules import merged, with_rank
 
 save_v2 = define_op(
@@ -68,14 +71,14 @@ def _slice_shape(spec: bytes) -> TensorShape:
 
 @restore_v2.kernel("CPU")
 def _(ctx: Any, prefix: Any, tensor_names: Any, shape_and_slices: Any, *, dtypes: list[Any]) -> list[Any]:
-    with BundleReader(_text(prefix)) as reader:
+    with open_checkpoint(_text(prefix)) as reader:
         return [
             _restore(reader, name.decode(), spec.decode(), dtype)
             for name, spec, dtype in zip(tensor_names, shape_and_slices, dtypes, strict=True)
         ]
 
 
-def _restore(reader: BundleReader, name: str, spec: str, dtype: Any) -> Any:
+def _restore(reader: CheckpointReader, name: str, spec: str, dtype: Any) -> Any:
     stored = reader.dtype(name)
     if stored is not dtype.base_dtype:
         raise InvalidArgumentError(
@@ -84,7 +87,7 @@ def _restore(reader: BundleReader, name: str, spec: str, dtype: Any) -> Any:
             f"tensor_name = {name}; expected dtype {_c_name(dtype)} does not equal original dtype {_c_name(stored)}",
         )
     if not spec:
-        return reader.get_tensor(name)
+        return reader.read(name)
     shape, part = parse_shape_and_slice(spec)
     if tuple(shape) != tuple(reader.shape(name)):
         raise InvalidArgumentError(
@@ -134,23 +137,50 @@ def _(ctx: Any, basename: Any, shard: Any, num_shards: Any) -> Any:
 
 sharded_filename.not_differentiable()
 
-
 sharded_filespec = define_op("ShardedFilespec(basename: string, num_shards: int32) -> (filename: string)")
 
 
 @sharded_filespec.shape
 def _(basename: TensorShape, num_shards: TensorShape) -> TensorShape:
-    with_rank(basename, 0)
-    return with_rank(num_shards, 0)
+    for scalar in (basename, num_shards):
+        with_rank(scalar, 0)
+    return TensorShape(())
 
 
 @sharded_filespec.kernel("CPU")
 def _(ctx: Any, basename: Any, num_shards: Any) -> Any:
-    """The pattern of the files of all shards."""
     return np.array(f"{_text(basename)}-?????-of-{int(num_shards):05d}".encode(), dtype=object)
 
 
 sharded_filespec.not_differentiable()
+
+# --- the first format -------------------------------------------------------------------------------------------------
+
+save_slices = define_op(
+    "SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: T) -> () "
+    "{T: list(type) >= 1} #stateful"
+)
+
+
+@save_slices.shape
+def _(filename: TensorShape, tensor_names: TensorShape, shapes_and_slices: TensorShape, data: list[TensorShape]) -> None:
+    with_rank(filename, 0)
+    for vector in (tensor_names, shapes_and_slices):
+        merged(vector, TensorShape([len(data)]))
+
+
+@save_slices.kernel("CPU")
+def _(ctx: Any, filename: Any, tensor_names: Any, shapes_and_slices: Any, data: list[Any], *, T: list[Any]) -> None:
+    parts = []
+    for name, spec, value, dtype in zip(tensor_names, shapes_and_slices, data, T, strict=True):
+        array = np.asarray(value)
+        whole = array.shape, TensorSlice(((0, None),) * array.ndim)
+        shape, part = parse_shape_and_slice(spec.decode()) if spec else whole
+        parts.append(Part(name.decode(), shape, part, array, dtype.base_dtype))
+    write_slices(_text(filename), parts)
+
+
+save_slices.not_differentiable()
 
 
 def _c_name(dtype: Any) -> str:

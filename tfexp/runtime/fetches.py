@@ -22,11 +22,20 @@ Fetcher = Callable[[Any], tuple[list[Any], Callable[[list[Any]], Any]]]
 # fed key, fed value -> (tensor, value) pairs
 Feeder = Callable[[Any, Any], list[tuple[Any, Any]]]
 
-_COMPOSITES: list[tuple[type, Fetcher, Feeder]] = []
+_COMPOSITES: list[tuple[type, Fetcher, Feeder | None]] = []
 
 
-def register_session_run_conversion_functions(tensor_type: type, fetch_function: Fetcher, feed_function: Feeder) -> None:
-    """Let objects of a type be fetched and fed as several tensors. ValueError when a function is there already."""
+def register_session_run_conversion_functions(
+    tensor_type: type,
+    fetch_function: Fetcher,
+    feed_function: Feeder | None = None,
+    feed_function_for_partial_run: Callable[[Any], list[Any]] | None = None,
+) -> None:
+    """Let objects of a type be fetched and (with `feed_function`) fed as several tensors. ValueError for a known type.
+
+    What is fed in a partial run (`feed_function_for_partial_run`) is what `feed_function` says. Source:
+    `tensorflow.python.client.session`, TF 1.15.
+    """
     for known, _, _ in _COMPOSITES:
         if issubclass(tensor_type, known):
             raise ValueError(f"{tensor_type} has already been registered so ignore it.")
@@ -37,7 +46,7 @@ def composite_feeds(key: Any, value: Any) -> list[tuple[Any, Any]] | None:
     """The (tensor, value) pairs that feeding `value` for the composite `key` means; None when it is none."""
     for kind, _, feed in _COMPOSITES:
         if isinstance(key, kind):
-            return feed(key, value)
+            return None if feed is None else list(feed(key, value))
     return None
 
 

@@ -71,7 +71,7 @@ def _unchanged(func: Any = None) -> Any:
 
 run_deprecated_v1 = deprecated_graph_mode_only = run_all_in_deprecated_graph_mode_only = _unchanged
 assert_no_new_tensors = assert_no_new_pyobjects_executing_eagerly = assert_no_garbage_created = _unchanged
-disable_cudnn_autotune = _unchanged
+disable_cudnn_autotune = eager_lazy_remote_copy_on_and_off = _unchanged
 enable_c_shapes = with_c_shapes = enable_c_api = with_c_api = enable_control_flow_v2 = with_control_flow_v2 = _unchanged
 disable_control_flow_v2 = enable_output_all_intermediates = also_run_as_tf_function = run_class_in_v1_v2 = _unchanged
 run_in_v1_v2 = build_as_function_and_v1_graph = _unchanged
@@ -133,6 +133,7 @@ def _with_description(description: str) -> Any:
     return _unchanged
 
 
+disable_all_xla = enable_tf_xla_constant_folding = _with_description
 disable_xla = no_xla_auto_jit = xla_allow_fallback = disable_mlir_bridge = _with_description
 
 

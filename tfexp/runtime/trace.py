@@ -18,6 +18,9 @@ from tfexp.plan.segment import SEGMENT
 _ALLOCATOR = "cpu"
 
 
+_IDLE = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
 class Tracer:
     """Collects one record per node while the interpreter runs, in whatever threads."""
 
@@ -55,8 +58,11 @@ class Tracer:
         self._by_device.setdefault(step.device, []).append(stats)
 
     def write(self, step_stats: step_stats_pb2.StepStats) -> None:
+        """What ran, by device. Where nothing had to run, as the plan has the values already, the one device is idle."""
         for device, nodes in self._by_device.items():
             step_stats.dev_stats.add(device=device).node_stats.extend(nodes)
+        if not self._by_device:
+            step_stats.dev_stats.add(device=_IDLE)
 
 
 def _label(step: Step) -> str:

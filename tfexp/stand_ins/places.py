@@ -19,7 +19,7 @@ def _renamed(place: str, **names: str) -> str:
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     "client.device_lib": "tfexp.runtime.device_list",
-    "client.session": "tf tfexp.runtime.session",
+    "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
     "autograph.core.ag_ctx": "tf.autograph",
     "compat.compat": "tf.compat",
@@ -421,7 +421,7 @@ PYTHON = {
     "training.momentum": "tf.train",
     "training.monitored_session": "tf.train",
     "training.moving_averages": "tf.train tfexp.train.moving_averages",
-    "training.optimizer": "tf.train tfexp.train.optimizer",
+    "training.optimizer": "tf.train tfexp.train.optimizer tfexp.train.optimizer:_var_key=_key",
     "training.proximal_adagrad": "tf.train",
     "training.proximal_gradient_descent": "tf.train",
     "training.py_checkpoint_reader": "tf.train",
@@ -440,11 +440,13 @@ PYTHON = {
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
     "training.tracking.base": "tf.train",
-    "training.tracking.tracking": "tf.train",
+    "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable",
     "training.tracking.util": "tf.train",
     "training.training": "tf.train",
     "training.training_ops": "ops",
-    "training.training_util": "tf.train tfexp.train.global_step",
+    "training.training_util": "tf.train tfexp.train.global_step "
+    + _renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
+    + _renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
     "training.warm_starting_util": "tf.train",
     "user_ops.user_ops": "ops",
     "util.all_util": "tfexp.stand_ins.exporting",
@@ -479,6 +481,7 @@ MESSAGES = {
     "feature_pb2": "tfexp.formats.protos.example",
     "queue_runner_pb2": "tfexp.formats.protos.queue_runner",
     "saved_model_pb2": "tfexp.formats.protos.saved_model",
+    "saved_tensor_slice_pb2": "tfexp.formats.protos.tensor_bundle",
     "tensor_bundle_pb2": "tfexp.formats.protos.tensor_bundle",
     "tensorflow_server_pb2": "tfexp.formats.protos.devices tensorboard.compat.proto.cluster_pb2",
 }

@@ -7,7 +7,6 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
 from tfexp.core.gone import of_train as __getattr__
 from tfexp.distributed.cluster import ClusterSpec as ClusterSpec
 from tfexp.distributed.server import Server as Server
-from tfexp.formats.bundle import BundleReader as NewCheckpointReader
 from tfexp.formats.checkpoint_state import checkpoint_exists as checkpoint_exists
 from tfexp.formats.checkpoint_state import generate_checkpoint_state_proto as generate_checkpoint_state_proto
 from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
@@ -15,6 +14,7 @@ from tfexp.formats.checkpoint_state import get_checkpoint_state as get_checkpoin
 from tfexp.formats.checkpoint_state import latest_checkpoint as latest_checkpoint
 from tfexp.formats.checkpoint_state import remove_checkpoint as remove_checkpoint
 from tfexp.formats.checkpoint_state import update_checkpoint_state as update_checkpoint_state
+from tfexp.formats.checkpoints import open_checkpoint as NewCheckpointReader
 from tfexp.formats.event import read_events as summary_iterator
 from tfexp.formats.protos.devices import ServerDef as ServerDef
 from tfexp.formats.protos.example import BytesList as BytesList
@@ -40,6 +40,8 @@ from tfexp.train.batching import maybe_shuffle_batch as maybe_shuffle_batch
 from tfexp.train.batching import maybe_shuffle_batch_join as maybe_shuffle_batch_join
 from tfexp.train.batching import shuffle_batch as shuffle_batch
 from tfexp.train.batching import shuffle_batch_join as shuffle_batch_join
+from tfexp.train.checkpoint import Checkpoint as Checkpoint
+from tfexp.train.checkpoint_manager import CheckpointManager as CheckpointManager
 from tfexp.train.checkpoint_utils import list_variables as list_variables
 from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
 from tfexp.train.checkpoint_utils import load_variable as load_variable

@@ -269,6 +269,8 @@ def _merged(shapes: list[TensorShape], enqueue_many: bool) -> list[int | None]:
     merged = known[0]
     for other in known[1:]:
         merged = merged.merge_with(other)
+    if merged.ndims is None:
+        raise ValueError("Cannot infer Tensor's rank: give `shapes`, or set the shapes of the tensors")
     dims: list[int | None] = merged.as_list()
     return dims
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tfexp.formats.bundle import BundleReader
+from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.checkpoint_state import latest_checkpoint
+from tfexp.formats.checkpoints import open_checkpoint
 
 
-def load_checkpoint(ckpt_dir_or_file: str) -> BundleReader:
+def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
     """A reader of a checkpoint: a prefix, or a folder whose latest it takes. ValueError where there is none."""
     path = os.fspath(ckpt_dir_or_file)
     if os.path.isdir(path):
@@ -17,7 +18,7 @@ def load_checkpoint(ckpt_dir_or_file: str) -> BundleReader:
         if latest is None:
             raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")
         path = latest
-    return BundleReader(path)
+    return open_checkpoint(path)
 
 
 def load_variable(ckpt_dir_or_file: str, name: str) -> Any:

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
 from tfexp.core.device import DeviceName
 from tfexp.core.dtypes import as_dtype
 from tfexp.core.shape import TensorShape
@@ -82,12 +84,13 @@ class _ReplicaDeviceChooser:
         self._ps_ops, self._ps_strategy = frozenset(ps_ops), ps_strategy
 
     def device_function(self, op: Any) -> str:
-        """The device of `op`: what it asks for, completed by its server's or its worker's."""
+        """The device of `op`, a node or its NodeDef: what it asks for, completed by its server's or its worker's."""
         if not self._merge_devices and op.device:
             device: str = op.device
             return device
         current = DeviceName.parse(op.device or "")
-        if op.type not in self._ps_ops or self._ps_device == DeviceName():
+        op_type = op.op if isinstance(op, NodeDef) else op.type
+        if op_type not in self._ps_ops or self._ps_device == DeviceName():
             return str(current.merged_over(self._worker_device))
         chosen = self._ps_device
         if chosen.job is not None and current.job in (None, chosen.job):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfexp.core.shape import as_shape
-from tfexp.formats.bundle import BundleReader
+from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.scopes import device
 from tfexp.ops import save, state
@@ -62,7 +62,7 @@ def _below(scope_there: str, scope_here: str) -> list[tuple[str, Any]]:
     return [(there + name[len(here) :], found[name]) for name in sorted(found) if name.startswith(here)]
 
 
-def _initialize(variable: Any, reader: BundleReader, shapes: Mapping[str, Any], path: str, name: str) -> None:
+def _initialize(variable: Any, reader: CheckpointReader, shapes: Mapping[str, Any], path: str, name: str) -> None:
     if name not in shapes:
         raise ValueError(f"Tensor {name} is not found in {path} checkpoint {dict(shapes)}")
     parts: list[Any] = [variable] if isinstance(variable, Variable) else list(variable)

@@ -16,6 +16,8 @@ from tfexp.ops import state
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import minimum
 from tfexp.ops.elementwise_binary import pow as power
+from tfexp.ops.elementwise_division import div
+from tfexp.ops.elementwise_division import truediv as _truediv
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.variable_lists import moving_average_variables, trainable_variables
 from tfexp.ops.variable_scope import get_variable, variable_scope
@@ -139,3 +141,25 @@ def assign_moving_average(
         unbiased = biased_now / (1.0 - power(1.0 - rest, steps_now))
         corrected: Tensor = state.assign(variable, unbiased, name=scope)
         return corrected
+
+
+def weighted_moving_average(
+    value: Any, decay: Any, weight: Any, truediv: bool = True, collections: Any = None, name: str | None = None
+) -> Tensor:
+    """The moving average of `value`, in which each counts as much as its `weight` says: of both products, then divided.
+
+    Two variables, in `collections` (GLOBAL_VARIABLES if None), hold the averages of `value * weight` and of `weight`;
+    where `truediv` is False integers are divided as integers. Source: `moving_averages.weighted_moving_average`, TF 1.15.
+    """
+    where = [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
+    with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
+
+        def kept(label: str, like: Any) -> Any:
+            zeros = zeros_initializer()
+            return get_variable(label, like.get_shape(), like.dtype.base_dtype, zeros, trainable=False, collections=where)
+
+        product = assign_moving_average(kept("value_x_weight", value), value * weight, decay, zero_debias=False)
+        total = assign_moving_average(kept("weight", weight), weight, decay, zero_debias=False)
+        divide = _truediv if truediv else div
+        average: Tensor = divide(product, total, name=scope.name)
+        return average

@@ -31,6 +31,7 @@ from tfexp.ops.array_unique import unique
 from tfexp.ops.resource_state import assign_add_variable_op
 from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.ops.segment import unsorted_segment_sum
+from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variables import Variable
 from tfexp.train import slot_creator
@@ -43,7 +44,7 @@ def call_if_callable(value: Any) -> Any:
     return value() if callable(value) else value
 
 
-class Optimizer:
+class Optimizer(Trackable):
     """Base class. `name` scopes the update ops and names the slots."""
 
     GATE_NONE = 0
@@ -205,6 +206,14 @@ class Optimizer:
         for slots in self._slots.values():
             made.extend(v for v in slots.values() if v.op.graph is current)
         return sorted(made, key=lambda v: v.name)
+
+    def _checkpoint_children(self) -> list[tuple[str, Any]]:
+        graph = get_default_graph()
+        return sorted((name, variable) for (name, of), variable in self._non_slots.items() if of is graph)
+
+    def _checkpoint_slots(self, variable: Any) -> list[tuple[str, Any]]:
+        named = [(name, self.get_slot(variable, name)) for name in self.get_slot_names()]
+        return [(name, slot) for name, slot in named if slot is not None]
 
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})

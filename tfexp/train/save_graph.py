@@ -147,8 +147,8 @@ def _saveable(key: str, variable: Variable, spec: str) -> Saveable:
 class SaveGraphBuilder:
     """Adds the save and restore nodes to the default graph and describes them in a SaverDef."""
 
-    def __init__(self, reshape: bool, sharded: bool, filename: str | None):
-        self.reshape, self.sharded = reshape, sharded
+    def __init__(self, reshape: bool, sharded: bool, filename: str | None, version: int = saver_pb2.SaverDef.V2):
+        self.reshape, self.sharded, self.version = reshape, sharded, version
         self.filename = filename or "model"
 
     def build(self, saveables: list[Saveable], name: str | None) -> saver_pb2.SaverDef:
@@ -166,7 +166,7 @@ class SaveGraphBuilder:
             save_tensor_name=saved.name,
             restore_op_name=restore.name,
             sharded=self.sharded,
-            version=saver_pb2.SaverDef.V2,
+            version=self.version,
         )
 
     def save_at_once(self, path: str, saveables: list[Saveable]) -> None:
@@ -178,11 +178,14 @@ class SaveGraphBuilder:
         self._restore(constant(path), saveables, "restore", None)
 
     def _save(self, prefix: Tensor, saveables: list[Saveable]) -> Tensor:
-        """SaveV2 of these, and the file name once it has run."""
-        with name_scope("SaveV2") as scope:
+        """SaveV2 of these (V1: SaveSlices), and the file name once it has run."""
+        first = self.version == saver_pb2.SaverDef.V1
+        op, scope_name = (save.save_slices, "save") if first else (save.save_v2, "SaveV2")
+        with name_scope(scope_name) as scope:
             names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
-            specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
-            written = save.save_v2(prefix, names, specs, [s.tensor for s in saveables], name=scope)
+            specs_name = "shapes_and_slices" if first else "shape_and_slices"
+            specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name=specs_name)
+            written = op(prefix, names, specs, [s.tensor for s in saveables], name=scope)
         saved: Tensor = with_dependencies([written], prefix)
         return saved
 
@@ -205,8 +208,9 @@ class SaveGraphBuilder:
         for saveable in saveables:
             by_device.setdefault(saveable.device, []).append(saveable)
         groups = sorted(by_device.items())
+        first = self.version == saver_pb2.SaverDef.V1
         with device("CPU"):
-            suffixed = self._temporary_prefix(prefix)
+            suffixed = prefix if first else self._temporary_prefix(prefix)
         count = constant(len(groups), name="num_shards")
         files: list[Tensor] = []
         saved: list[Tensor] = []
@@ -218,15 +222,23 @@ class SaveGraphBuilder:
                 files.append(file)
                 saved.append(self._save(file, members))
         with control_dependencies(saved), device(last_cpu):
-            merged = save.merge_v2_checkpoints(files, prefix, delete_old_dirs=True)
-            with control_dependencies([merged]):
-                done: Tensor = get_op("Identity")(prefix, name="Identity")
+            done = save.sharded_filespec(prefix, count, name="ShardedFilespec") if first else self._merged(files, prefix)
+        return done, self._restored_shards(prefix, groups)
+
+    def _merged(self, files: list[Tensor], prefix: Tensor) -> Tensor:
+        """The name of the checkpoint once its shards are in its place."""
+        merged = save.merge_v2_checkpoints(files, prefix, delete_old_dirs=True)
+        with control_dependencies([merged]):
+            done: Tensor = get_op("Identity")(prefix, name="Identity")
+        return done
+
+    def _restored_shards(self, prefix: Tensor, groups: list[tuple[str, list[Saveable]]]) -> Operation:
         restores = []
         for on, members in groups:
             with device(on or None):
                 restores.append(self._restore(prefix, members, "restore_shard", on))
         restored: Operation = group(*restores, name="restore_all")
-        return done, restored
+        return restored
 
     def _temporary_prefix(self, prefix: Tensor) -> Tensor:
         """Shards go to a folder beside the checkpoint until MergeV2Checkpoints puts them in its place."""

@@ -28,6 +28,7 @@ class Saver:
 
     `var_list`: a list of variables (saved under their op names) or a dict from key to variable. `max_to_keep` checkpoints
     are kept (None or 0: all), besides one every `keep_checkpoint_every_n_hours`. `sharded` writes a file per device;
+    `write_version` is `SaverDef.V2` or `SaverDef.V1`, TensorFlow's first format; both are read.
     `reshape` restores into variables of another shape with the same number of elements. `restore_sequentially` is accepted
     and, as in TensorFlow's graphs of V2 checkpoints, changes nothing: one RestoreV2 reads everything.
 
@@ -56,8 +57,7 @@ class Saver:
             raise ValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
             )
-        if saver_def is None and write_version != saver_pb2.SaverDef.V2:
-            raise ValueError("tfexp writes V2 checkpoints only: leave write_version as it is")
+        self._version = write_version
         self._var_list = var_list
         self._reshape, self._sharded = reshape, sharded
         self._max_to_keep, self._keep_hours = max_to_keep, keep_checkpoint_every_n_hours
@@ -99,7 +99,7 @@ class Saver:
         self.saver_def.keep_checkpoint_every_n_hours = self._keep_hours
 
     def _builder(self) -> SaveGraphBuilder:
-        return SaveGraphBuilder(self._reshape, self._sharded, self._filename)
+        return SaveGraphBuilder(self._reshape, self._sharded, self._filename, self._version)
 
     def _built(self, purpose: str) -> saver_pb2.SaverDef:
         if self.saver_def is None:
@@ -181,7 +181,9 @@ class Saver:
             path = self._write(sess, path, folder)
         if write_meta_graph and not at_once:
             with sess.graph.as_default():
-                self.export_meta_graph(f"{path}.{meta_graph_suffix}", strip_default_attrs=strip_default_attrs)
+                self.export_meta_graph(
+                    checkpoint_state.meta_graph_path(path, meta_graph_suffix), strip_default_attrs=strip_default_attrs
+                )
         if self._is_empty:
             return None
         if write_state:

@@ -1,0 +1,150 @@
+"""`tf.train.Checkpoint` and `CheckpointManager`: values by the structure of objects, in graphs and eagerly."""
+
+import os
+
+import pytest
+from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
+
+import tfexp as tf
+from tfexp.runtime.eager import eager_mode
+from tfexp.train.object_graph import OBJECT_GRAPH_KEY
+
+
+class Model:
+    """A variable, an optimizer that keeps slots for it, and the checkpoint of both."""
+
+    def __init__(self, name="v", start=3.0):
+        self.variable = tf.get_variable(name, initializer=start, use_resource=True)
+        self.optimizer = tf.train.MomentumOptimizer(0.25, 0.5)
+        self.train = self.optimizer.minimize(self.variable * self.variable)
+        self.checkpoint = tf.train.Checkpoint(model=[{"a.b": self.variable}], optimizer=self.optimizer)
+
+    def values(self, session):
+        return session.run([self.variable, self.optimizer.get_slot(self.variable, "momentum"), self.checkpoint.save_counter])
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A checkpoint after one step."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = Model()
+        session.run(tf.global_variables_initializer())
+        session.run(model.train)
+        return model.checkpoint.save(str(tmp_path / "ck"))
+
+
+VALUE, SLOT = "model/0/a..b/.ATTRIBUTES/VARIABLE_VALUE", "model/0/a..b/.OPTIMIZER_SLOT/optimizer/momentum"
+
+
+def test_keys_and_structure_are_those_of_tensorflow(saved, tmp_path):
+    keys = [name for name, _ in tf.train.list_variables(saved)]
+    counter = "save_counter/.ATTRIBUTES/VARIABLE_VALUE"
+    assert keys == [OBJECT_GRAPH_KEY, VALUE, f"{SLOT}/.ATTRIBUTES/VARIABLE_VALUE", counter]
+    graph = TrackableObjectGraph.FromString(tf.train.load_variable(saved, OBJECT_GRAPH_KEY))
+    children = [[(child.node_id, child.local_name) for child in node.children] for node in graph.nodes]
+    assert children == [[(1, "model"), (2, "optimizer"), (3, "save_counter")], [(4, "0")], [], [], [(5, "a.b")], [], []]
+    (slot,) = graph.nodes[2].slot_variables
+    assert (slot.original_variable_node_id, slot.slot_name, slot.slot_variable_node_id) == (5, "momentum", 6)
+    assert [(a.name, a.full_name, a.checkpoint_key) for a in graph.nodes[5].attributes] == [("VARIABLE_VALUE", "v", VALUE)]
+    assert saved.endswith("ck-1") and tf.train.latest_checkpoint(str(tmp_path)) == saved
+
+
+def test_values_come_back_by_structure_whatever_the_names(saved):
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = Model("another_name", start=0.0)
+        status = model.checkpoint.restore(saved).assert_consumed().assert_nontrivial_match()
+        status.run_restore_ops()
+        assert model.values(session) == [1.5, 6.0, 1]
+        assert model.checkpoint.save(saved[:-2]).endswith("ck-2")
+
+
+def test_what_is_not_there_is_said_or_initialised(saved):
+    with tf.Graph().as_default(), tf.Session() as session:
+        other = tf.get_variable("other", initializer=7.0, use_resource=True)
+        part = tf.train.Checkpoint(model=[{"a.b": tf.get_variable("v", initializer=0.0)}], other=other)
+        status = part.restore(saved).expect_partial()
+        with pytest.raises(AssertionError, match=r"Unresolved object in checkpoint .*momentum"):
+            status.assert_consumed()
+        with pytest.raises(AssertionError, match=r"Object not assigned a value from checkpoint .*: other:0"):
+            status.assert_existing_objects_matched()
+        status.initialize_or_restore()
+        assert session.run([other, "v:0"]) == [7.0, 1.5]
+        with pytest.raises(AssertionError, match="Nothing except the root object"):
+            tf.train.Checkpoint(other=other).restore(saved).assert_nontrivial_match()
+
+
+def test_variables_that_are_made_later_get_their_values(saved):
+    with tf.Graph().as_default(), tf.Session() as session:
+        root = tf.train.Checkpoint()
+        status = root.restore(saved)
+        root.model = [{"a.b": tf.get_variable("late", initializer=0.0)}]
+        status.run_restore_ops()
+        assert session.run(root.model[0]["a.b"]) == 1.5
+
+
+def test_checkpoints_by_name_are_restored_by_name(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("v", initializer=5.0)
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver().save(session, str(tmp_path / "by_name"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        root = tf.train.Checkpoint(x=tf.get_variable("v", initializer=0.0))
+        root.restore(path).assert_consumed().run_restore_ops()
+        assert session.run(root.x) == 5.0
+
+
+def test_no_checkpoint_initialises():
+    with tf.Graph().as_default(), tf.Session() as session:
+        root = tf.train.Checkpoint(x=tf.get_variable("v", initializer=2.0))
+        status = root.restore(None)
+        with pytest.raises(AssertionError, match="No checkpoint specified"):
+            status.assert_consumed()
+        status.initialize_or_restore()
+        assert session.run(root.x) == 2.0
+
+
+def test_layers_are_parts_and_values_are_saved_eagerly(tmp_path):
+    with eager_mode():
+        layer = tf.layers.Dense(2, name="dense")
+        layer(tf.ones([1, 3]))
+        root = tf.train.Checkpoint(layer=layer)
+        path = root.save(str(tmp_path / "eager"))
+        assert [name for name, _ in tf.train.list_variables(path)][1:3] == [
+            f"layer/{part}/.ATTRIBUTES/VARIABLE_VALUE" for part in ("bias", "kernel")
+        ]
+        before = layer.kernel.numpy()
+        layer.kernel.assign(tf.zeros([3, 2]))
+        root.restore(path).assert_consumed()
+        assert (layer.kernel.numpy() == before).all() and root.save_counter.numpy() == 1
+
+
+def test_the_manager_keeps_the_newest(tmp_path):
+    folder = str(tmp_path / "kept")
+    with tf.Graph().as_default(), tf.Session() as session:
+        model = Model()
+        session.run(tf.global_variables_initializer())
+        manager = tf.train.CheckpointManager(model.checkpoint, folder, max_to_keep=2)
+        assert manager.latest_checkpoint is None and manager.checkpoints == []
+        paths = [manager.save() for _ in range(3)]
+        assert manager.checkpoints == paths[1:] and manager.latest_checkpoint == paths[2] == tf.train.latest_checkpoint(
+            folder
+        )
+        assert not tf.train.checkpoint_exists(paths[0]) and os.path.basename(manager.save(70)) == "ckpt-70"
+        again = tf.train.CheckpointManager(model.checkpoint, folder, 5, checkpoint_name="other")
+        assert again.checkpoints == [paths[2], f"{folder}/ckpt-70"] and os.path.basename(again.save()) == "other-5"
+        kept = tf.train.CheckpointManager(model.checkpoint, folder, 1, keep_checkpoint_every_n_hours=0.0)
+        last = kept.save()
+        assert kept.checkpoints == [last] and tf.train.checkpoint_exists(paths[2])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: tf.train.Checkpoint(x=3), "expecting a trackable object .* got 3 as 'x'"),
+        (lambda: tf.train.CheckpointManager(tf.train.Checkpoint(), "folder", 0), "Expected a positive integer or `None`"),
+        (lambda: tf.train.Checkpoint().save("nowhere/x"), "no default session"),
+    ],
+)
+def test_refusals(call, message):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,50 @@
+"""`Trackable`: objects that a checkpoint finds variables in, by the names of attributes. Source: TF 1.15's object graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tfexp.ops.saveable_object import SaveableObject
+from tfexp.ops.variable_base import Variable
+
+
+class Trackable:
+    """An object with parts: attributes that are variables, other trackable objects, or public lists and dicts of these."""
+
+    def _checkpoint_children(self) -> list[tuple[str, Any]]:
+        """(local name, part)."""
+        return [
+            (name, value)
+            for name, value in vars(self).items()
+            if is_trackable(value) or (not name.startswith("_") and _holds_trackables(value))
+        ]
+
+    def _checkpoint_slots(self, variable: Any) -> list[tuple[str, Any]]:
+        """(name, variable) of what it keeps beside a variable."""
+        return []
+
+
+def is_trackable(value: Any) -> bool:
+    return isinstance(value, (Variable, Trackable, SaveableObject))
+
+
+def _holds_trackables(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(is_trackable(one) or _holds_trackables(one) for one in value)
+    return isinstance(value, Mapping) and _holds_trackables(list(value.values()))
+
+
+def parts_of(value: Any) -> list[tuple[str, Any]]:
+    """(local name, part) of a trackable object, a list or a dict."""
+    if isinstance(value, Trackable):
+        return value._checkpoint_children()
+    if isinstance(value, Mapping):
+        return [(str(key), part) for key, part in sorted(value.items(), key=lambda item: str(item[0])) if _counts(part)]
+    if isinstance(value, (list, tuple)):
+        return [(str(i), part) for i, part in enumerate(value) if _counts(part)]
+    return []
+
+
+def _counts(value: Any) -> bool:
+    return is_trackable(value) or _holds_trackables(value)

@@ -1,0 +1,133 @@
+"""The graph of objects that a checkpoint keeps: who has which part under which name, and so the keys of variables.
+
+A variable's key is the way to it from the root (`model/dense/kernel/.ATTRIBUTES/VARIABLE_VALUE`); what an optimizer keeps
+beside it comes behind `.OPTIMIZER_SLOT`. The graph itself is written as a TrackableObjectGraph under `OBJECT_GRAPH_KEY`,
+so that it is restored by structure, not by name. Source: `trackable_object_graph.proto`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
+
+from tfexp.ops.trackable import Trackable, parts_of
+from tfexp.ops.variable_base import Variable
+
+OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_VALUE = "VARIABLE_VALUE"
+
+
+@dataclass(frozen=True)
+class ObjectGraph:
+    """What is reached from a root: the message, and the variables by their keys."""
+
+    proto: TrackableObjectGraph
+    variables: dict[str, Any]
+
+
+def _escaped(name: str) -> str:
+    """A local name as a part of a key."""
+    return name.replace(".", "..").replace("/", ".S")
+
+
+class _Found:
+    """The objects reached from a root, breadth first, and the shortest way to each."""
+
+    def __init__(self, root: Any):
+        self.objects = [root]
+        self.paths = [""]
+        self.numbers = {id(root): 0}
+        self.parts: list[list[tuple[str, int]]] = []
+        queue = deque([root])
+        while queue:
+            value = queue.popleft()
+            path = self.paths[self.numbers[id(value)]]
+            parts = parts_of(value)
+            for name, part in parts:
+                if id(part) not in self.numbers:
+                    self.numbers[id(part)] = len(self.objects)
+                    self.objects.append(part)
+                    self.paths.append(f"{path}/{_escaped(name)}" if path else _escaped(name))
+                    queue.append(part)
+            self.parts.append([(name, self.numbers[id(part)]) for name, part in parts])
+
+    def slots(self) -> list[tuple[int, str, int, Any]]:
+        """(optimizer, slot's name, variable, the slot) by numbers of objects."""
+        variables = [i for i, value in enumerate(self.objects) if isinstance(value, Variable)]
+        found = []
+        for owner, value in enumerate(self.objects):
+            if isinstance(value, Trackable):
+                own = [(name, i, slot) for i in variables for name, slot in value._checkpoint_slots(self.objects[i])]
+                found += [(owner, name, i, slot) for name, i, slot in sorted(own, key=lambda one: (one[0], one[1]))]
+        return found
+
+
+def object_graph(root: Any) -> ObjectGraph:
+    """The graph of what `root` has."""
+    found = _Found(root)
+    proto, variables = TrackableObjectGraph(), {}
+
+    def keep(node: Any, key: str, variable: Any) -> None:
+        node.attributes.add(name=_VALUE, full_name=variable.op.name, checkpoint_key=key)
+        variables[key] = variable
+
+    for value, path, parts in zip(found.objects, found.paths, found.parts, strict=True):
+        node = proto.nodes.add()
+        for name, number in parts:
+            node.children.add(node_id=number, local_name=name)
+        if isinstance(value, Variable):
+            keep(node, f"{path}/.ATTRIBUTES/{_VALUE}", value)
+    for owner, name, number, slot in found.slots():
+        proto.nodes[owner].slot_variables.add(
+            original_variable_node_id=number, slot_name=name, slot_variable_node_id=len(proto.nodes)
+        )
+        way = f"{found.paths[number]}/.OPTIMIZER_SLOT/{found.paths[owner]}/{_escaped(name)}/.ATTRIBUTES/{_VALUE}"
+        keep(proto.nodes.add(), way, slot)
+    return ObjectGraph(proto, variables)
+
+
+@dataclass(frozen=True)
+class Match:
+    """Which objects of a program a checkpoint has values for."""
+
+    variables: dict[str, Any]  # by the checkpoint's keys
+    unused: list[str]  # what the checkpoint has and the program does not: nodes, as texts
+    left_out: list[Any]  # variables of the program that the checkpoint does not have
+
+
+def match(root: Any, proto: TrackableObjectGraph) -> Match:
+    """Go through both from their roots along the same names."""
+    paired: dict[int, Any] = {0: root}
+    queue = deque([0])
+    while queue:
+        number = queue.popleft()
+        parts = dict(parts_of(paired[number]))
+        for child in proto.nodes[number].children:
+            if child.local_name in parts and child.node_id not in paired:
+                paired[child.node_id] = parts[child.local_name]
+                queue.append(child.node_id)
+    for number, owner in list(paired.items()):
+        for slot in proto.nodes[number].slot_variables:
+            variable = paired.get(slot.original_variable_node_id)
+            if isinstance(owner, Trackable) and isinstance(variable, Variable):
+                own = dict(owner._checkpoint_slots(variable))
+                if slot.slot_name in own:
+                    paired[slot.slot_variable_node_id] = own[slot.slot_name]
+    variables = {
+        attribute.checkpoint_key: paired[number]
+        for number, node in enumerate(proto.nodes)
+        for attribute in node.attributes
+        if isinstance(paired.get(number), Variable) and attribute.name == _VALUE
+    }
+    unused = [
+        attribute.checkpoint_key
+        for number, node in enumerate(proto.nodes)
+        for attribute in node.attributes
+        if number not in paired
+    ]
+    known = {id(variable) for variable in variables.values()}
+    left_out = [variable for variable in object_graph(root).variables.values() if id(variable) not in known]
+    return Match(variables, unused, left_out)
