@@ -232,3 +232,16 @@ def test_nodes_by_type_and_protos(graph):
         graph.create_op("MatMul", [x])
     with pytest.raises(TypeError, match="Input #1 is not a tensor"):
         graph.create_op("MatMul", [x, 3])
+
+
+def test_scopes_of_attributes_take_protos():
+    with tf.Graph().as_default() as graph:
+        with graph._attr_scope({"_A": tf.AttrValue(s=b"x")}):
+            assert tf.no_op().get_attr("_A") == b"x"
+        for wrong in (
+            lambda: graph._attr_scope(3),
+            lambda: graph._kernel_label_map({"Foo": 3}),
+            lambda: graph.gradient_override_map({"Foo": 3}),
+        ):
+            with pytest.raises(TypeError, match="must be a dictionary mapping strings to"), wrong():
+                pass

@@ -486,16 +486,3 @@ def test_a_traced_step_of_constants_names_its_device():
         session.run(tf.constant(1.0), options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
     (device,) = metadata.step_stats.dev_stats
     assert device.device.endswith("CPU:0")
-
-
-def test_scopes_of_attributes_take_protos():
-    with tf.Graph().as_default() as graph:
-        with graph._attr_scope({"_A": tf.AttrValue(s=b"x")}):
-            assert tf.no_op().get_attr("_A") == b"x"
-        for wrong in (
-            lambda: graph._attr_scope(3),
-            lambda: graph._kernel_label_map({"Foo": 3}),
-            lambda: graph.gradient_override_map({"Foo": 3}),
-        ):
-            with pytest.raises(TypeError, match="must be a dictionary mapping strings to"), wrong():
-                pass
