@@ -137,18 +137,11 @@ def test_what_is_not_element_by_element_is_refused(kernel: Any) -> None:
 # --- the kernels of all ops --------------------------------------------------------------------------------------------
 
 
-FAMILIES = ("elementwise_*", "nn_activation", "nn_bias", "comparison", "logical", "array_mask", "cast", "clip")
-
-
 def _rows() -> dict[str, list[harness.OpCase]]:
-    """The rows of element-wise families whose op says what it does to arrays, by op."""
-    modules = {
-        f"tests.ops.{file.stem}"
-        for family in FAMILIES
-        for file in pathlib.Path(harness.__file__).parent.glob(f"test_{family}.py")
-    }
-    for module in sorted(modules):
-        importlib.import_module(module)
+    """The rows of all families whose op says what it does to arrays, by op."""
+    for file in sorted(pathlib.Path(harness.__file__).parent.glob("test_*.py")):
+        if "op_tests(" in file.read_text():
+            importlib.import_module(f"tests.ops.{file.stem}")
     rows: dict[str, list[harness.OpCase]] = {}
     for case in harness.CASES:
         if "XLA" in get_op(case.op).kernels:
@@ -168,11 +161,13 @@ def test_the_loop_of_a_kernel_computes_the_same_bits(op: str) -> None:
         for dtype in case.dtypes:
             arrays = case.arrays(dtype)
             flat = flatten_args(arrays)
-            if len(get_op(op).outputs) != 1 or not all(can_record(np.asarray(a).dtype) for a in flat):
+            if not all(can_record(np.asarray(a).dtype) for a in flat):
                 continue
             with tf.Graph().as_default():
                 outputs = build_constant(get_op(op), arrays, case.attrs)
                 attrs = outputs[0].op._attrs
+            if len(outputs) != 1 or (outputs[0].shape.num_elements() or 0) < 2:  # no loop is made of these
+                continue
             with np.errstate(all="ignore"):
                 wanted = get_op(op).kernels["CPU"].compute(None, *arrays, **attrs)
             recorder = Recorder(np.shape(wanted))

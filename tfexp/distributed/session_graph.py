@@ -10,7 +10,7 @@ from tensorboard.compat.proto import graph_pb2
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError, NotFoundError, OpError
 from tfexp.graph.graph import Graph
-from tfexp.graph.graphdef import import_graph_def
+from tfexp.graph.graphdef import extend_graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Places
@@ -110,8 +110,7 @@ def add_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:
             elif int(index) < len(op._outputs):
                 outside[text] = op._outputs[int(index)]
     try:
-        with graph.as_default():
-            import_graph_def(graph_def, input_map=outside, name="")
+        extend_graph(graph, graph_def, outside)
     except OpError:
         raise
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError, MemoryError) as error:

@@ -52,10 +52,24 @@ def import_graph_def(
     with name_scope(name, "import", list(input_map.values())) as scope:
         importer = Importer(graph, graph_def, scope, _mapped(name, input_map))
         with _library_added(graph, graph_def.library):
-            importer.check_surroundings(graph_def.versions)
+            importer.check_versions(graph_def.versions)
+            importer.check_colocation()
             importer.check(return_elements or [])
             importer.add_all()
         return None if return_elements is None else [importer.element(e) for e in return_elements]
+
+
+def extend_graph(graph: Graph, graph_def: graph_pb2.GraphDef, input_map: dict[str, Any]) -> None:
+    """Add nodes that another process has named, as `import_graph_def` does with `name=""`, but for one thing.
+
+    They may be colocated with nodes that are not among them: with some of the graph, or some that nobody needs here.
+    """
+    with graph.as_default(), name_scope(""):
+        importer = Importer(graph, graph_def, "", input_map)
+        with _library_added(graph, graph_def.library):
+            importer.check_versions(graph_def.versions)
+            importer.check([])
+            importer.add_all()
 
 
 def _without_later_attrs(graph_def: graph_pb2.GraphDef, producer_op_list: Any) -> graph_pb2.GraphDef:

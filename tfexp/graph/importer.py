@@ -88,8 +88,8 @@ class Importer:
                     "found in graph def"
                 )
 
-    def check_surroundings(self, versions: versions_pb2.VersionDef) -> None:
-        """ValueError for a graph that is too new or too old, and for nodes that are to be with a node that is not there."""
+    def check_versions(self, versions: versions_pb2.VersionDef) -> None:
+        """ValueError for a graph that is too new or too old."""
         if versions.min_consumer > GRAPH_DEF_VERSION:
             raise ValueError(
                 f"GraphDef min consumer version {versions.min_consumer} above current version {GRAPH_DEF_VERSION} for "
@@ -100,6 +100,9 @@ class Importer:
                 f"GraphDef producer version {versions.producer} below min producer {GRAPH_DEF_VERSION_MIN_PRODUCER} "
                 f"supported by TensorFlow {VERSION}.  Please regenerate your graph."
             )
+
+    def check_colocation(self) -> None:
+        """ValueError for nodes that are to be with a node that is not there."""
         for node in self.nodes:
             for group in node.attr["_class"].list.s if "_class" in node.attr else ():
                 name = attr_codec.as_text(group).removeprefix("loc:@")
