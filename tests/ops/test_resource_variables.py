@@ -212,6 +212,8 @@ ERRORS = [
     (lambda v: v.assign([1.0]), ValueError, "incompatible"),
     (lambda v: v.assign_add([[1.0, 2.0]]), ValueError, "incompatible"),
     (lambda v: get_op("AssignVariableOp")(v.handle, [1.0]), ValueError, "Dimension"),
+    (lambda v: get_op("AssignVariableOp")(v.handle, [1, 2]), ValueError, "wrong dtype. Expected float got int32"),
+    (lambda v: get_op("ReadVariableOp")(v.handle, dtype=tf.int32), ValueError, "wrong dtype. Expected float got int32"),
     (lambda v: v.scatter_update([1.0]), TypeError, "sparse_delta is not IndexedSlices"),
     (lambda v: tf.scatter_add(v, [0], [[1.0, 2.0]]), ValueError, "Shapes must be equal rank|Dimension"),
     (lambda v: tf.scatter_add(tf.constant([1.0]), [0], [1.0]), AttributeError, "is not a variable"),

@@ -189,6 +189,7 @@ def test_what_makes_no_batch() -> None:
         (lambda: tf.train.maybe_batch([x], tf.placeholder(tf.bool), 2), "dimensions must be known"),
         (lambda: tf.train.maybe_batch([x], [[True]], 2, enqueue_many=True), "must be 0 or 1 dimensions"),
         (lambda: tf.train.shuffle_batch([x], 2, 5, 5), "capacity 5 must be bigger than min_after_dequeue 5"),
+        (lambda: tf.train.batch_join([[x], [x, x]], 2), "as many tensors as the others, and they have 1, 2"),
         (lambda: tf.train.slice_input_producer([]), "Expected at least one tensor"),
         (lambda: tf.train.input_producer(tf.placeholder(tf.float32)), "must have a fully defined shape"),
         (lambda: tf.train.limit_epochs(x, 0), "num_epochs must be > 0 not 0"),

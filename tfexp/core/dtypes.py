@@ -89,6 +89,11 @@ class DType:
         return self._enum
 
     @property
+    def _proto_name(self) -> str:
+        """`float`, `int32_ref`: the type as protos and TensorFlow's messages have it."""
+        return types_pb2.DataType.Name(self._enum).removeprefix("DT_").lower()
+
+    @property
     def base_dtype(self) -> DType:
         """The type without reference."""
         return self if self._enum < _REF_OFFSET else self._by_enum[self._enum - _REF_OFFSET]

@@ -389,7 +389,7 @@ class InputShape(TensorShape):
     (-1 counts as unknown), as a TensorShape. Source: the shape functions' `input_tensor` and `input_tensors_as_shapes`.
     """
 
-    __slots__ = ("_find_of_handle", "_find_value", "_find_value_as_shape")
+    __slots__ = ("_find_dtype_of_handle", "_find_of_handle", "_find_value", "_find_value_as_shape")
 
     def __init__(
         self,
@@ -397,8 +397,10 @@ class InputShape(TensorShape):
         find_value: Callable[[], Any],
         find_value_as_shape: Callable[[], TensorShape],
         find_of_handle: Callable[[], TensorShape] | None = None,
+        find_dtype_of_handle: Callable[[], Any] | None = None,
     ):
         self._dims = shape._dims
+        self._find_dtype_of_handle = find_dtype_of_handle
         self._find_of_handle = find_of_handle
         self._find_value = find_value
         self._find_value_as_shape = find_value_as_shape
@@ -415,6 +417,11 @@ class InputShape(TensorShape):
     def of_handle(self) -> TensorShape:
         """The shape of the variable, where the input is the handle of one."""
         return TensorShape(None) if self._find_of_handle is None else self._find_of_handle()
+
+    @property
+    def dtype_of_handle(self) -> Any:
+        """The DType of the variable, where the input is the handle of one that is known; None elsewhere."""
+        return None if self._find_dtype_of_handle is None else self._find_dtype_of_handle()
 
 
 def dimension_value(dimension: Any) -> int | None:

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable
 from typing import Any
 
-from tensorboard.compat.proto import graph_pb2, node_def_pb2, types_pb2, versions_pb2
+from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
@@ -39,9 +39,7 @@ def parse_input(text: str) -> tuple[str, int]:
 
 
 def _type_text(dtype: DType, is_ref: bool = False) -> str:
-    """`float`, `int32_ref`: a type as TensorFlow's messages have it."""
-    name = types_pb2.DataType.Name(dtype.as_datatype_enum).removeprefix("DT_").lower()
-    return f"{name}_ref" if is_ref else name
+    return (dtype._as_ref if is_ref else dtype)._proto_name
 
 
 class Importer:

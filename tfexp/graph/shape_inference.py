@@ -16,7 +16,7 @@ from tfexp.core import dtypes
 from tfexp.core.op import Op, flatten_args, group_inputs
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.tensor import make_ndarray
-from tfexp.graph.handles import handle_shape
+from tfexp.graph.handles import handle_dtype, handle_shape
 from tfexp.graph.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -70,7 +70,11 @@ def shape_text(shape: TensorShape) -> str:
 
 def _input_shape(tensor: Tensor) -> InputShape:
     return InputShape(
-        tensor._shape, lambda: static_value(tensor), lambda: static_value_as_shape(tensor), lambda: handle_shape(tensor)
+        tensor._shape,
+        lambda: static_value(tensor),
+        lambda: static_value_as_shape(tensor),
+        lambda: handle_shape(tensor),
+        lambda: handle_dtype(tensor),
     )
 
 

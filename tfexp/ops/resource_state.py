@@ -69,9 +69,17 @@ def _(ctx: Any, *, shape: TensorShape, dtype: DType, container: str, shared_name
 read_variable_op = variable_op("ReadVariableOp(resource: resource) -> (value: dtype) {dtype: type} #stateful", writes=False)
 
 
-@read_variable_op.shape
-def _(resource: InputShape) -> TensorShape:
+def _check_handle(resource: InputShape, dtype: DType) -> None:
+    """ValueError unless it is one handle, of a variable of that type as far as is known."""
     with_rank(resource, 0)
+    known = resource.dtype_of_handle
+    if known is not None and known.base_dtype != dtype.base_dtype:
+        raise ValueError(f"Trying to read variable with wrong dtype. Expected {known._proto_name} got {dtype._proto_name}")
+
+
+@read_variable_op.shape
+def _(resource: InputShape, *, dtype: DType) -> TensorShape:
+    _check_handle(resource, dtype)
     return resource.of_handle
 
 
@@ -107,8 +115,8 @@ assign_variable_op = variable_op(
 )
 
 
-def _check_value(resource: InputShape, value: InputShape) -> None:
-    with_rank(resource, 0)
+def _check_value(resource: InputShape, value: InputShape, *, dtype: DType) -> None:
+    _check_handle(resource, dtype)
     merged(resource.of_handle, value)
 
 

@@ -174,6 +174,9 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         unknown = sorted({label for label in output if label not in "".join(terms)})
         if unknown:
             raise ValueError(f"Output subscripts contain the label {unknown[0]} not present in the input subscripts: {full}")
+        labels = output.replace("...", "")
+        if len(set(labels)) != len(labels):
+            raise ValueError(f"Output subscripts contain a label appearing more than once: {full}")
         # More than two are multiplied from the left, keeping the labels that are needed later.
         while len(terms) > 2:
             needed = "".join(terms[2:]) + output

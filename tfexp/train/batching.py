@@ -212,6 +212,9 @@ class _Source:
         self.lists = [[_converted(t) for t in tensors] for tensors in self.lists]
         if not all(self.lists):
             raise ValueError("Expected at least one tensor in batch().")
+        if len({len(tensors) for tensors in self.lists}) > 1:
+            counts = ", ".join(str(len(tensors)) for tensors in self.lists)
+            raise ValueError(f"Every list needs as many tensors as the others, and they have {counts}.")
         keep = convert_to_tensor(self.keep_input)
         if keep.shape.rank is None:
             raise ValueError("`keep_input` dimensions must be known at graph construction.")
