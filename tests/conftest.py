@@ -7,8 +7,13 @@ import sys
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import pytest
 from absl import logging as absl_logging
+
+# The same examples each time, however long they take beside other processes.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("repeatable")
 
 # absl's handler takes the `sys.stderr` of its import, which in a test is pytest's, and closes it when a program that is run
 # inside a test (Hydra's) sets up logging anew. The process's own it leaves open.

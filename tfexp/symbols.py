@@ -1,7 +1,8 @@
 """`python -m tfexp.symbols [namespace …]`: which of TensorFlow 1.15's public names tfexp has.
 
 Without arguments a line for each namespace: how many of its names are here, and those that are not. With namespaces
-(`tf.nn`), every name of theirs, one to a line, with a mark. Found by looking, not from a list kept by hand.
+(`tf.nn`), every name of theirs, one to a line, with a mark. Found by looking, not from a list kept by hand. What TensorFlow
+has in `tf.contrib` and `tf.keras` is not counted: of the first what is here is shown, and nothing is of the second.
 """
 
 from __future__ import annotations
@@ -35,26 +36,42 @@ def by_namespace(symbols: Iterable[str]) -> dict[str, dict[str, bool]]:
     return dict(groups)
 
 
+def is_uncounted(namespace: str) -> bool:
+    """Whether TensorFlow's names in a namespace are not in the list."""
+    return namespace.split(".")[:2] in (["tf", "contrib"], ["tf", "keras"])
+
+
+def here(namespace: str) -> list[str]:
+    """The names that tfexp has in a namespace, those of further namespaces included."""
+    from tfexp.documented import documented, namespaces
+
+    within = (space.removeprefix(f"{namespace}.") for space in namespaces() if space.startswith(f"{namespace}."))
+    return sorted({*documented().get(namespace, ()), *(name.partition(".")[0] for name in within)})
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tfexp.symbols", description="TensorFlow 1.15's public names in tfexp.")
     parser.add_argument("namespaces", nargs="*", metavar="namespace", help="for example tf.nn; default: an overview of all")
     wanted = parser.parse_args(argv).namespaces
     groups = by_namespace(public_symbols())
-    unknown = [namespace for namespace in wanted if namespace not in groups]
+    unknown = [namespace for namespace in wanted if namespace not in groups and not is_uncounted(namespace)]
     if unknown:
         print(f"TensorFlow 1.15 has no namespace {', '.join(unknown)}; it has {', '.join(groups)}", file=sys.stderr)
         return 2
     if wanted:
         for namespace in wanted:
-            for name, here in groups[namespace].items():
-                print(f"{'+' if here else '-'} {namespace}.{name}")
+            names = dict.fromkeys(here(namespace), True) if is_uncounted(namespace) else groups[namespace]
+            for name, is_here in names.items():
+                print(f"{'+' if is_here else '-'} {namespace}.{name}")
+            if not names:
+                print(f"nothing of {namespace}")
         return 0
     width = max(map(len, groups))
     for namespace, names in groups.items():
-        missing = [name for name, here in names.items() if not here]
+        missing = [name for name, is_here in names.items() if not is_here]
         line = f"{namespace:{width}}  {len(names) - len(missing):4} of {len(names):4}"
         print(f"{line}   missing: {' '.join(missing)}" if missing else line)
-    total = [here for names in groups.values() for here in names.values()]
+    total = [is_here for names in groups.values() for is_here in names.values()]
     print(f"{'in all':{width}}  {sum(total):4} of {len(total):4}")
     return 0
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 import tfexp as tf
-from tfexp import train
+from tfexp import symbols, train
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,19 @@ def test_gone_from_the_top_level(name: str, replacement: str) -> None:
 def test_gone_from_train() -> None:
     with pytest.raises(AttributeError, match=r"'SummaryWriter' any more: use tf\.summary\.FileWriter"):
         _ = train.SummaryWriter
+
+
+@pytest.mark.parametrize(
+    ("symbol", "where"), [("keras", "tf"), ("contrib.opt", "tf.contrib"), ("contrib.rnn.Lacks", "tf.contrib.rnn")]
+)
+def test_what_is_not_here_points_to_what_is(symbol: str, where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    message = rf"tfexp does not have TensorFlow's tf\.{symbol}; `python -m tfexp\.symbols {where}` lists what there is"
+    with pytest.raises(AttributeError, match=message):
+        functools.reduce(getattr, symbol.split("."), tf)
+    assert symbols.main([where]) == 0
+    assert f"+ {where}." in capsys.readouterr().out
+    assert symbols.main(["tf.keras"]) == 0
+    assert capsys.readouterr().out == "nothing of tf.keras\n"
 
 
 def test_other_names_are_just_missing() -> None:

@@ -43,6 +43,11 @@ def public_symbols() -> tuple[str, ...]:
     return tuple((Path(__file__).parent / "symbols_1_15.txt").read_text().split())
 
 
+def _is_tensorflows(symbol: str) -> bool:
+    """Whether a name is TensorFlow's; what it has in `tf.contrib` is not listed, so that any of these may be."""
+    return symbol in public_symbols() or symbol == "tf.keras" or symbol.startswith("tf.contrib.")
+
+
 def _lookup(
     module: str, namespace: str, gone: Mapping[str, str] | None = None, on_first_use: Mapping[str, str] | None = None
 ) -> Callable[[str], Any]:
@@ -59,7 +64,7 @@ def _lookup(
         plain = f"module {module!r} has no attribute {name!r}"
         if gone is not None and name in gone:
             raise AttributeError(f"{plain} any more: use {gone[name]}")
-        if not name.startswith("_") and f"{namespace}.{name}" in public_symbols():
+        if not name.startswith("_") and _is_tensorflows(f"{namespace}.{name}"):
             raise AttributeError(
                 f"{plain}: tfexp does not have TensorFlow's {namespace}.{name}; `python -m tfexp.symbols {namespace}` lists "
                 "what there is"
