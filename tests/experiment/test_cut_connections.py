@@ -1,9 +1,10 @@
-"""Runs on a cluster whose connections are cut while they train: every socket between tasks, of either side, at once."""
+"""Runs on a cluster whose connections are cut while they train, every socket between tasks at once, or slow."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import socket
 import threading
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from run_files import numbers, records
 from thread_hosting import ThreadHosting
 
+from tfexp.distributed import frames
 from tfexp.experiment import driver, together, turns
 
 
@@ -49,9 +51,13 @@ def test_no_step_is_lost(update: str, cli: Callable, tmp_path: Path, monkeypatch
     assert cuts[0] > 1
     assert numbers(tmp_path / "run")["step"] == 31
     if update == "sync":
-        for ours, theirs in zip(records(tmp_path / "run"), records(tmp_path / "one"), strict=True):
-            assert ours["step"] == theirs["step"]
-            assert ours["train"] == pytest.approx(theirs["train"], rel=1e-4)
+        assert_same_curve(tmp_path / "run", tmp_path / "one")
+
+
+def assert_same_curve(one: Path, other: Path) -> None:
+    for ours, theirs in zip(records(one), records(other), strict=True):
+        assert ours["step"] == theirs["step"]
+        assert ours["train"] == pytest.approx(theirs["train"], rel=1e-4)
 
 
 def cut_at(*steps: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -67,3 +73,20 @@ def cut_at(*steps: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
         monkeypatch.setattr(kind, "may_begin", may_begin)
     return cuts
+
+
+def test_slow_connections_change_no_number(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each message between tasks takes a while, and some take ten times as long, so that others overtake them."""
+    count, never, send = itertools.count(), threading.Event(), frames.send
+
+    def slowly(sock: socket.socket, buffers: frames.Buffers) -> None:
+        never.wait(0.02 if next(count) % 7 == 0 else 0.002)
+        send(sock, buffers)
+
+    common = ["train.steps=31", "train.eval_every=10"]
+    assert cli(*common, "hydra.run.dir=one").code == 0
+    monkeypatch.setattr(frames, "send", slowly)
+    ended = cli(*common, "cluster=2workers", "cluster.hosting=process", "update=sync", "hydra.run.dir=run")
+    assert ended.code == 0, ended.err
+    assert next(count) > 31
+    assert_same_curve(tmp_path / "run", tmp_path / "one")
