@@ -19,6 +19,7 @@ from tfexp.experiment.placing import placed_dynamically
 from tfexp.experiment.schema import Balance, Jit, Placer, Settings, WireDtype
 from tfexp.experiment.update import Async, Sync
 from tfexp.plan import narrow
+from tfexp.plan.rewriters import rewriter_of, with_rewriter
 from tfexp.runtime.device_list import local_devices
 from tfexp.runtime.jit import can_compile, has_numba, with_numba
 from tfexp.runtime.libraries import lacks_onednn, with_onednn
@@ -337,8 +338,10 @@ def session_config(settings: Settings) -> tf.ConfigProto:
         graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(global_jit_level=int(device.jit is Jit.xla))),
     )
     if settings.cluster.wire_dtype is not WireDtype.float32:
-        rewriter = config.graph_options.rewrite_options.custom_optimizers.add(name=narrow.NAME)
-        rewriter.parameter_map["dtype"].type = tf.as_dtype(settings.cluster.wire_dtype.value).as_datatype_enum
+        config = with_rewriter(config, narrow.NAME)
+        rewriter_of(config, narrow.NAME).parameter_map["dtype"].type = tf.as_dtype(
+            settings.cluster.wire_dtype.value
+        ).as_datatype_enum
     if device.jit is Jit.numba:
         config = with_numba(config)
     if device.onednn:

@@ -19,6 +19,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.rewriters import rewriter_of
 
 __all__ = ["NAME", "kept_exact", "wire_dtype"]
 
@@ -34,16 +35,15 @@ def wire_dtype(config: config_pb2.ConfigProto) -> DType | None:
 
     InvalidArgumentError for one that is not 16 bits.
     """
-    options = config.graph_options
-    for rewriter in options.rewrite_options.custom_optimizers:
-        if rewriter.name == NAME:
-            asked = dtypes.as_dtype(rewriter.parameter_map["dtype"].type)
-            if asked not in (dtypes.bfloat16, dtypes.float16):
-                raise InvalidArgumentError(
-                    None, None, f"The wire_dtype of a session has to be bfloat16 or float16, and it is {asked.name}"
-                )
-            return asked
-    return dtypes.bfloat16 if options.enable_bfloat16_sendrecv else None
+    rewriter = rewriter_of(config, NAME)
+    if rewriter is None:
+        return dtypes.bfloat16 if config.graph_options.enable_bfloat16_sendrecv else None
+    asked = dtypes.as_dtype(rewriter.parameter_map["dtype"].type)
+    if asked not in (dtypes.bfloat16, dtypes.float16):
+        raise InvalidArgumentError(
+            None, None, f"The wire_dtype of a session has to be bfloat16 or float16, and it is {asked.name}"
+        )
+    return asked
 
 
 def kept_exact(ops: Iterable[Operation]) -> set[Tensor]:

@@ -17,6 +17,7 @@ from tfexp.core.device import DeviceName
 from tfexp.core.errors import UnimplementedError
 from tfexp.plan.compiled_loops import Compiler, Loop
 from tfexp.plan.loop_source import LoopSource
+from tfexp.plan.rewriters import rewriter_of, with_rewriter
 from tfexp.plan.segment import Jit, Segment
 from tfexp.runtime.device_list import is_virtual
 from tfexp.runtime.gpus import visible_order
@@ -60,17 +61,12 @@ def _compile(gpus: tuple[int, ...], segment: Segment) -> Callable[..., tuple[Any
 
 def with_numba(config: config_pb2.ConfigProto | None = None) -> config_pb2.ConfigProto:
     """A copy of the ConfigProto, with which Numba compiles the loops of element-wise nodes and of optimizers' updates."""
-    changed = config_pb2.ConfigProto()
-    if config is not None:
-        changed.CopyFrom(config)
-    if not _names_numba(changed):
-        changed.graph_options.rewrite_options.custom_optimizers.add(name=NUMBA)
-    return changed
+    return with_rewriter(config, NUMBA)
 
 
 def loop_compiler_of(config: config_pb2.ConfigProto) -> Compiler | None:
     """What compiles a session's loops, if anything does; UnimplementedError when that is Numba, and it is not installed."""
-    if not _names_numba(config):
+    if rewriter_of(config, NUMBA) is None:
         return None
     if not has_numba():
         raise UnimplementedError(
@@ -82,10 +78,6 @@ def loop_compiler_of(config: config_pb2.ConfigProto) -> Compiler | None:
 def has_numba() -> bool:
     """Whether Numba is installed."""
     return importlib.util.find_spec("numba") is not None
-
-
-def _names_numba(config: config_pb2.ConfigProto) -> bool:
-    return any(optimizer.name == NUMBA for optimizer in config.graph_options.rewrite_options.custom_optimizers)
 
 
 def _compile_loop(name: str, source: LoopSource) -> Loop:

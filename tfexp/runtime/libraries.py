@@ -14,6 +14,7 @@ from typing import Any
 from tensorboard.compat.proto import config_pb2
 
 from tfexp.core.errors import UnimplementedError
+from tfexp.plan.rewriters import rewriter_of, with_rewriter
 
 ONEDNN = "onednn"
 """The custom optimizer of a ConfigProto that lets oneDNN compute, and what the ops' rules for it are registered under."""
@@ -21,17 +22,12 @@ ONEDNN = "onednn"
 
 def with_onednn(config: config_pb2.ConfigProto | None = None) -> config_pb2.ConfigProto:
     """A copy of the ConfigProto, with which oneDNN computes convolutions and products of matrices."""
-    changed = config_pb2.ConfigProto()
-    if config is not None:
-        changed.CopyFrom(config)
-    if not _names_onednn(changed):
-        changed.graph_options.rewrite_options.custom_optimizers.add(name=ONEDNN)
-    return changed
+    return with_rewriter(config, ONEDNN)
 
 
 def libraries_of(config: config_pb2.ConfigProto) -> Mapping[str, Any]:
     """What computes beside NumPy, by name; UnimplementedError when the library that is asked for cannot be used."""
-    if not _names_onednn(config):
+    if rewriter_of(config, ONEDNN) is None:
         return MappingProxyType({})
     why = lacks_onednn()
     if why is not None:
@@ -53,7 +49,3 @@ def lacks_onednn() -> str | None:
     except OSError as error:
         return f"oneDNN cannot be loaded: {error}"  # without OpenMP's library, or for another processor
     return None
-
-
-def _names_onednn(config: config_pb2.ConfigProto) -> bool:
-    return any(optimizer.name == ONEDNN for optimizer in config.graph_options.rewrite_options.custom_optimizers)

@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tensorboard.compat.proto import config_pb2, step_stats_pb2
+from tensorboard.compat.proto import step_stats_pb2
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.plan.assign import Assignment
 from tfexp.plan.dynamic import DynamicPlacer, Placement
+from tfexp.plan.rewriters import rewriter_of, with_rewriter
 from tfexp.runtime.cpu import step_threads
 
 NAME = "dynamic_placer"
@@ -26,11 +27,8 @@ _ESTIMATED, _UNMOVED = "estimated seconds", "estimated seconds without moves"
 
 def with_step_stats(config: Any, step_stats: Any) -> Any:
     """A copy of the ConfigProto, with which the dynamic placer starts from these measurements (`RunMetadata.step_stats`)."""
-    changed = config_pb2.ConfigProto()
-    changed.CopyFrom(config)
-    optimizers = changed.graph_options.rewrite_options.custom_optimizers
-    mine = next((o for o in optimizers if o.name == NAME), None) or optimizers.add(name=NAME)
-    mine.parameter_map[_STEP_STATS].s = step_stats.SerializeToString()
+    changed = with_rewriter(config, NAME)
+    rewriter_of(changed, NAME).parameter_map[_STEP_STATS].s = step_stats.SerializeToString()
     return changed
 
 
@@ -39,13 +37,13 @@ def dynamic_placer(assignment: Assignment, config: Any, memory: Mapping[str, int
     if config.placement_period <= 0:
         return None
     placer = DynamicPlacer(assignment, step_threads(config), memory)
-    for optimizer in config.graph_options.rewrite_options.custom_optimizers:
-        if optimizer.name == NAME and _STEP_STATS in optimizer.parameter_map:
-            try:
-                known = step_stats_pb2.StepStats.FromString(optimizer.parameter_map[_STEP_STATS].s)
-            except Exception as error:
-                raise InvalidArgumentError(None, None, f"{NAME}: {_STEP_STATS} are no StepStats: {error}") from None
-            placer.measured.learn(known)
+    told = rewriter_of(config, NAME)
+    if told is not None and _STEP_STATS in told.parameter_map:
+        try:
+            known = step_stats_pb2.StepStats.FromString(told.parameter_map[_STEP_STATS].s)
+        except Exception as error:
+            raise InvalidArgumentError(None, None, f"{NAME}: {_STEP_STATS} are no StepStats: {error}") from None
+        placer.measured.learn(known)
     return placer
 
 
