@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,12 +13,12 @@ from tfexp.core.dtypes import DType
 from tfexp.formats.tensor_slice import TensorSlice
 
 
-class CheckpointReader:
+class CheckpointReader(abc.ABC):
     """Tensors by name. NotFoundError for a name that is not there."""
 
+    @abc.abstractmethod
     def close(self) -> None:
         """Let go of the files."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
@@ -25,29 +26,29 @@ class CheckpointReader:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    @abc.abstractmethod
     def names(self) -> list[str]:
         """The tensors' names, sorted."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def has_tensor(self, name: str) -> bool:
         """Whether the checkpoint has a tensor of that name."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def dtype(self, name: str) -> DType:
         """The tensor's dtype."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def shape(self, name: str) -> tuple[int, ...]:
         """The tensor's shape."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def read(self, name: str, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """The tensor, put together where it is partitioned; into `out` where given (of its dtype and shape)."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def get_slice(self, name: str, part: TensorSlice) -> NDArray[Any]:
         """The slice `part` of a tensor, however the tensor was partitioned when it was saved."""
-        raise NotImplementedError
 
     def get_tensor(self, name: str) -> Any:
         """The value of a tensor: an array, or the number or bytes themselves of one without dimensions. Raises as `read`."""

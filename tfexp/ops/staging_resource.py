@@ -6,6 +6,7 @@ who wait are tried again in the order in which they came.
 
 from __future__ import annotations
 
+import abc
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -32,7 +33,7 @@ def _bytes(values: Sequence[Any]) -> int:
     return sum(value.nbytes for value in values)
 
 
-class _Area:
+class _Area(abc.ABC):
     """Room for `capacity` elements and `memory_limit` bytes, without bound where these are 0."""
 
     def __init__(self, name: str, capacity: int, memory_limit: int):
@@ -41,8 +42,9 @@ class _Area:
         self._lock = threading.Lock()
         self._waiting: deque[_Try] = deque()
 
+    @abc.abstractmethod
     def _count(self) -> int:
-        raise NotImplementedError
+        """The elements that it holds."""
 
     def _has_room(self, size: int, more: int = 1) -> bool:
         is_full = self._capacity > 0 and self._count() + more > self._capacity
@@ -99,8 +101,9 @@ class _Area:
     def clear(self) -> Any:
         return self._when_possible("clearing", self._emptied)
 
+    @abc.abstractmethod
     def _emptied(self) -> None:
-        raise NotImplementedError
+        """Let go of all elements."""
 
 
 class Row(_Area):
