@@ -156,7 +156,7 @@ def _steps(member: Member, step: Callable[[], Any], pace: float) -> None:
             member.send("steps", times=times)
             times, told = [], now
         if pace:
-            # A pace, for which nobody is waited for. One that is late begins at once, and does not make up for it: a stall is
-            # seen as steps that are not made.
+            # A pace, for which nobody is waited for. One that is late begins at once, and does not make up for it: a stall
+            # is seen as steps that are not made.
             due = max(due + 1 / pace, now)
             time.sleep(due - now)
