@@ -245,3 +245,13 @@ def test_scopes_of_attributes_take_protos():
         ):
             with pytest.raises(TypeError, match="must be a dictionary mapping strings to"), wrong():
                 pass
+
+
+def test_attributes_are_written_out_only_where_they_are_wrong():
+    class Long(int):
+        def __repr__(self):
+            raise AssertionError("nobody reads this")
+
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [6])
+        assert len(tf.raw_ops.Split(axis=0, value=x, num_split=Long(3))) == 3

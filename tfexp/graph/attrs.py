@@ -89,14 +89,13 @@ def _normalize_one(kind: str, value: Any, name: str) -> Any:
             return as_shape(value)
         except (TypeError, ValueError) as error:
             raise type(error)(f"Error converting {value!r} (arg name = {name}) to a TensorShape: {error}") from None
-    wrong = TypeError(f"Expected {kind} for argument {name!r} not {value!r}.")
     if kind == "string":
         if not isinstance(value, (str, bytes)):
-            raise wrong
+            raise _wrong(kind, value, name)
         return as_text(value)
     if kind == "bool":
         if not isinstance(value, (bool, np.bool_)):
-            raise wrong
+            raise _wrong(kind, value, name)
         return bool(value)
     if kind in ("int", "float"):
         try:
@@ -107,12 +106,16 @@ def _normalize_one(kind: str, value: Any, name: str) -> Any:
                 return int(value)
         except (TypeError, ValueError):
             pass
-        raise wrong
+        raise _wrong(kind, value, name)
     if kind == "tensor":
         if not isinstance(value, tensor_pb2.TensorProto):
             raise TypeError(f"Expected TensorProto, got {type(value).__name__}")
         return value
     return value
+
+
+def _wrong(kind: str, value: Any, name: str) -> TypeError:
+    return TypeError(f"Expected {kind} for argument {name!r} not {value!r}.")
 
 
 def to_proto(kind: str, value: Any) -> AttrValue:
