@@ -254,4 +254,4 @@ def test_attributes_are_written_out_only_where_they_are_wrong():
 
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [6])
-        assert len(tf.raw_ops.Split(axis=0, value=x, num_split=Long(3))) == 3
+        assert len(tf.raw_ops.Unpack(value=x, num=Long(6))) == 6
