@@ -1,7 +1,9 @@
 """Synchronous training between graphs: SyncReplicasOptimizer adds up the workers' gradients before one update.
 
 2017/4/14, note 15 with its rules: one chief, which starts the queue runner and puts the first tokens; every worker gives the
-global step. Two workers are threads of this process, each with a graph of its own; a server of this process has the rest.
+global step. Two workers are threads of this process, each with a graph of its own; a server of this process has the rest. Nobody is
+a step ahead here (no token lies ready at the beginning, and the workers meet after each step, so that neither takes the other's
+token): every update is made of one gradient of each.
 
 Prints:
 
@@ -9,7 +11,6 @@ Prints:
     between the two targets: 2.0
 """
 
-import contextlib
 import threading
 
 import numpy as np
@@ -19,7 +20,7 @@ import tfexp as tf
 server = tf.train.Server.create_local_server()
 targets = (1.0, 3.0)
 ended: dict[int, tuple[int, float]] = {}
-chief_is_ready, both_are_done = threading.Event(), threading.Barrier(2)
+chief_is_ready, both_have_stepped = threading.Event(), threading.Barrier(2, timeout=60)
 
 
 def worker(number: int) -> None:
@@ -32,12 +33,11 @@ def worker(number: int) -> None:
             )
             train = optimizer.minimize(tf.square(w - targets[number]), global_step=global_step)
         chief = number == 0
-        first_tokens = optimizer.get_init_tokens_op() if chief else None
+        first_tokens = optimizer.get_init_tokens_op(0) if chief else None
         runner = optimizer.get_chief_queue_runner() if chief else None
         init = tf.global_variables_initializer()
         local_init = optimizer.chief_init_op if chief else optimizer.local_step_init_op
         coordinator = tf.train.Coordinator(clean_stop_exception_types=(tf.errors.CancelledError,))
-        soon = tf.RunOptions(timeout_in_ms=300)
         with tf.Session(server.target) as sess:
             if chief:
                 sess.run(init)
@@ -46,14 +46,13 @@ def worker(number: int) -> None:
                 sess.run(first_tokens)
                 chief_is_ready.set()
             else:
-                chief_is_ready.wait()
+                chief_is_ready.wait(60)
                 sess.run(local_init)
-            while sess.run(global_step) < 40:
-                with contextlib.suppress(tf.errors.DeadlineExceededError):  # the other one has made the last step
-                    sess.run(train, options=soon)
-            both_are_done.wait()
+            for _ in range(40):
+                sess.run(train)
+                both_have_stepped.wait()
             ended[number] = sess.run([global_step, w])
-            both_are_done.wait()
+            both_have_stepped.wait()
             coordinator.request_stop()
 
 
