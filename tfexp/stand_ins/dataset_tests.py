@@ -21,8 +21,7 @@ class DatasetTestBase(TestCase):
     ) -> Callable[[], Any]:
         """A function that gives the next element, as a tensor of the graph or as what it is eagerly."""
         if executing_eagerly():
-            elements = iter(dataset)
-            return lambda: next(elements)
+            return iter(dataset).get_next
         if requires_initialization:
             initializable = iterators.make_initializable_iterator(dataset, shared_name)
             self.evaluate(initializable.initializer)
