@@ -44,6 +44,8 @@ PYTHON = {
     "data.experimental.ops.take_while_ops": "tf.data.experimental",
     "data.experimental.ops.unique": "tf.data.experimental",
     "data.experimental.ops.writers": "tf.data.experimental",
+    "data.experimental.kernel_tests.serialization.dataset_serialization_test_base": "tfexp.stand_ins.dataset_saving_tests",
+    "data.kernel_tests.filter_test_base": "tfexp.stand_ins.dataset_tests",
     "data.kernel_tests.test_base": "tfexp.stand_ins.dataset_tests",
     "data.ops.dataset_ops": "tf.data tfexp.data.dataset tf.data:DatasetV1=Dataset tf.data:DatasetV2=Dataset "
     "tf.data:DatasetV1Adapter=Dataset tf.data.experimental "
@@ -57,8 +59,15 @@ PYTHON = {
     "data.util.nest": _renamed("tfexp.data.structure", pack_sequence_as="pack_as", map_structure="map_leaves")
     + _renamed("tfexp.data.structure", is_sequence="is_structure")
     + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
-    "data.util.options": "tf.data",
-    "data.util.structure": "tf tf.data.experimental",
+    "data.util.options": "tfexp.stand_ins.option_groups tf.data",
+    "data.util.structure": "tf tfexp.stand_ins.dataset_structures tf.data.experimental",
+    "data.util.convert": "tfexp.stand_ins.dataset_structures",
+    "data.util.random_seed": "tfexp.stand_ins.dataset_structures",
+    "data.util.sparse": "tfexp.stand_ins.dataset_structures",
+    "data.util.traverse": "tfexp.stand_ins.dataset_structures",
+    "data.experimental.ops.distribute_options": "tf.data.experimental",
+    "data.experimental.ops.stats_options": "tf.data.experimental",
+    "data.experimental.ops.threading_options": "tf.data.experimental",
     "eager.backprop": "tf tf.contrib.eager "
     + _renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + _renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
