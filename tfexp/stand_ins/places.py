@@ -401,7 +401,11 @@ PYTHON = {
     "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
-    "tools.strip_unused_lib": "tf.graph_util",
+    "tools.optimize_for_inference_lib": "tfexp.graph.inference_graph tf.graph_util "
+    + _renamed("tfexp.graph.graph_util", node_name_from_input="node_name"),
+    "tools.saved_model_cli": "tfexp.saved_model_cli",
+    "tools.saved_model_utils": "tfexp.train.saved_model_files",
+    "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
     "training.adadelta": "tf.train",
     "training.adagrad": "tf.train",
     "training.adagrad_da": "tf.train",
