@@ -190,6 +190,9 @@ PYTHON = {
     "ops.distributions.laplace": "tf.distributions",
     "ops.distributions.multinomial": "tf.distributions",
     "ops.distributions.normal": "tf.distributions",
+    "ops.distributions.special_math": "tfexp.stand_ins.distribution_functions",
+    "ops.distributions.util": "tfexp.distributions.checks tfexp.stand_ins.distribution_functions "
+    + _renamed("tfexp.stand_ins.distribution_functions", maybe_get_static_value="static_value_of"),
     "ops.distributions.student_t": "tf.distributions",
     "ops.distributions.uniform": "tf.distributions",
     "ops.embedding_ops": "tf.nn tf",
