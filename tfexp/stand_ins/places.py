@@ -288,15 +288,16 @@ PYTHON = {
     "ops.ragged.ragged_functional_ops": "tf.ragged",
     "ops.ragged.ragged_gather_ops": "tfexp.ragged_tensors.arrays tf:gather_nd=gather_nd",
     "ops.ragged.ragged_getitem": "tfexp.ragged_tensors.indexing:ragged_tensor_getitem=item",
-    "ops.ragged.ragged_map_ops": "tf",
-    "ops.ragged.ragged_math_ops": "tf.ragged tf",
+    "ops.ragged.ragged_map_ops": "tfexp.ragged_tensors.mapping tf",
+    "ops.ragged.ragged_math_ops": "tf.ragged tfexp.ragged_tensors.segments tf",
     "ops.ragged.ragged_operators": "tf.ragged",
     "ops.ragged.ragged_ops": "tf.ragged tf",
     "ops.ragged.ragged_squeeze_op": "tf:squeeze=squeeze",
     "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
     + _renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
     + _renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
-    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
+    "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
     "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",
     "ops.ragged.ragged_util": "tfexp.stand_ins.ragged_conversions",
