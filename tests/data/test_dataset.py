@@ -274,7 +274,7 @@ def test_a_one_shot_iterator_takes_no_placeholder_and_no_variable():
 
 def test_calling_get_next_in_a_loop_is_pointed_out():
     iterator = tf.data.make_one_shot_iterator(Data.range(3))
-    for _ in range(31):
+    for _ in range(32):
         iterator.get_next()
     with pytest.warns(UserWarning, match="unusually high number of `Iterator.get_next"):
         iterator.get_next()

@@ -116,3 +116,62 @@ def test_data_sets_know_what_they_are_made_of():
     ):
         assert dataset._inputs() == [one]
     assert one._inputs() == [] and one.concatenate(two)._inputs() == tf.data.Dataset.zip((one, two))._inputs() == [one, two]
+
+
+def test_functions_use_resources_of_the_graph_around_them():
+    counter = tf.get_variable("counter", (), tf.int64, tf.zeros_initializer(), use_resource=True)
+    keys = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([7, 8], tf.int64))
+    table, queue = tf.lookup.StaticHashTable(keys, -1), tf.FIFOQueue(3, tf.int64, [])
+    words = tf.data.Dataset.from_tensor_slices(["b", "c"])
+    counted = words.map(lambda word: (table.lookup(word), counter.assign_add(1), queue.dequeue()))
+    with tf.Session() as session:
+        iterator = tf.data.make_initializable_iterator(counted)
+        session.run([table.initializer, counter.initializer, queue.enqueue_many([[5, 6]]), iterator.initializer])
+        element = iterator.get_next()
+        assert [session.run(element) for _ in range(2)] == [(8, 1, 5), (-1, 2, 6)]
+        assert session.run(counter) == 2
+
+
+def test_one_shot_iterators_read_files_and_have_no_variables(tmp_path):
+    (tmp_path / "a.txt").write_text("text")
+    names = tf.data.Dataset.list_files(str(tmp_path / "*.txt"))
+    texts = tf.data.Dataset.from_tensors(tf.io.read_file(str(tmp_path / "a.txt")))
+    element = [tf.data.make_one_shot_iterator(dataset).get_next() for dataset in (names, texts)]
+    with tf.Session() as session:
+        assert session.run(element) == [str(tmp_path / "a.txt").encode(), b"text"]
+    with pytest.raises(ValueError, match=r"`Dataset.make_one_shot_iterator\(\)` does not support .*Variable"):
+        tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensors(tf.Variable(1.0)))
+
+
+def test_handles_and_initializers_of_other_elements():
+    handle = tf.data.make_one_shot_iterator(tf.data.Dataset.range(3)).string_handle()
+    fed = tf.placeholder(tf.string, [])
+    other = tf.data.Iterator.from_string_handle(fed, tf.int64, [None]).get_next()
+    message = r"at component 0: expected \(\?,\) but got \(\)"
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        session.run(other, {fed: session.run(handle)})
+    iterator = tf.data.Iterator.from_structure((tf.int64, tf.int64))
+    with pytest.raises(ValueError, match="structure"):
+        iterator.make_initializer(tf.data.Dataset.range(3))
+
+
+def test_records_of_another_length_are_refused_before_the_first(tmp_path):
+    (tmp_path / "records").write_bytes(b"HHaabbccFF")
+    for sizes, message in (({"record_bytes": 3}, "body length 10"), ({"record_bytes": 2, "header_bytes": 12}, "length -2")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            elements(tf.data.FixedLengthRecordDataset(str(tmp_path / "records"), **sizes), limit=1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"cycle_length": 0}, "`cycle_length` must be > 0"),
+        ({"cycle_length": 1, "block_length": 0}, "`block_length` must be > 0"),
+        ({"cycle_length": 1, "buffer_output_elements": 0}, "`buffer_output_elements` must be > 0"),
+        ({"cycle_length": 1, "prefetch_input_elements": -1}, "`prefetch_input_elements` must be >= 0"),
+    ],
+)
+def test_numbers_of_a_parallel_interleave(wrong, message):
+    made = tf.data.experimental.parallel_interleave(lambda i: tf.data.Dataset.range(i), **wrong)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        elements(tf.data.Dataset.range(3).apply(made))

@@ -125,11 +125,15 @@ def test_goes_on_where_it_was_saved(name, position, tmp_path):
         (
             lambda: Data.range(3).apply(experimental.group_by_window(lambda v: [v], lambda k, w: w, 2)),
             ValueError,
-            "Invalid `key_func`",
+            "`key_func` must return a single tf.int64 tensor",
         ),
         (lambda: experimental.bucket_by_sequence_length(len, [3], [1]), ValueError, "len.bucket_boundaries.=1"),
         (lambda: experimental.sample_from_datasets([]), ValueError, "should not be empty"),
-        (lambda: experimental.sample_from_datasets([Data.range(2)], [0.5, 0.5]), ValueError, "`len.weights.=2`"),
+        (
+            lambda: experimental.sample_from_datasets([Data.range(2)], [0.5, 0.5]),
+            ValueError,
+            "a vector of length `len.datasets.`: 1",
+        ),
         (
             lambda: experimental.sample_from_datasets([Data.range(2), Data.from_tensors("a")]),
             TypeError,

@@ -11,6 +11,7 @@ from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.dataset import DATASET, Dataset, traced
 from tfexp.data.functions import DatasetFunction, stateful_function
+from tfexp.data.specs import spec_structure
 from tfexp.data.structure import Component, map_leaves, spec_of
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import control_dependencies
@@ -70,7 +71,7 @@ def _grouped(dataset: Dataset, key_func: Any, reduce_func: Any, window_size_func
     if not (isinstance(reduce.result, Component) and reduce.result.kind is DATASET):
         raise TypeError(
             "Invalid `reduce_func`. `reduce_func` must return a single `tf.data.Dataset` object but its return type is "
-            f"{reduce.result}."
+            f"{spec_structure(reduce.result)}."
         )
     size = traced(window_size_func_wrapper, label, _KEY)
     _check_scalar(size, "window_size_func")
@@ -91,9 +92,7 @@ def _grouped(dataset: Dataset, key_func: Any, reduce_func: Any, window_size_func
 def _check_scalar(function: DatasetFunction, name: str) -> None:
     result = function.result
     if not (isinstance(result, Component) and result.dtype is dtypes.int64 and result.shape.is_compatible_with([])):
-        raise ValueError(
-            f"Invalid `{name}`. `{name}` must return a single `tf.int64` scalar tensor but its return type is {result}."
-        )
+        raise ValueError(f"`{name}` must return a single tf.int64 tensor. Got {spec_structure(result)}.")
 
 
 class Reducer:

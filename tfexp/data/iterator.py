@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
+from tfexp.core.nest import assert_same_structure
 from tfexp.data.eager_iterator import EagerIterator
+from tfexp.data.specs import spec_structure
 from tfexp.data.structure import Structured, as_values, components_of, flatten, spec_of
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
@@ -24,7 +26,13 @@ if TYPE_CHECKING:
     from tfexp.data.dataset import Dataset
 
 # A training loop asks for the next element again and again by mistake where one `get_next()` before it would do.
-_MANY_CALLS = 32
+GET_NEXT_CALL_WARNING_THRESHOLD = 32
+GET_NEXT_CALL_WARNING_MESSAGE = (
+    "An unusually high number of `Iterator.get_next()` calls was detected. This often indicates that "
+    "`Iterator.get_next()` is being called inside a training loop, which will cause gradual slowdown and eventual resource "
+    "exhaustion. If this is the case, restructure your code to call `next_element = iterator.get_next()` once outside the "
+    "loop, and use `next_element` as the input to some computation that is invoked inside the loop."
+)
 
 
 class Iterator(Structured):
@@ -67,6 +75,11 @@ class Iterator(Structured):
         return Iterator(resource, None, element)
 
     @property
+    def element_spec(self) -> Any:
+        """The structure of the elements, a TypeSpec for each part."""
+        return spec_structure(self._element)
+
+    @property
     def initializer(self) -> Operation:
         """The operation that begins the data set; ValueError for an iterator that has none."""
         if self._initializer is None:
@@ -76,7 +89,8 @@ class Iterator(Structured):
         return self._initializer
 
     def make_initializer(self, dataset: Dataset, name: str | None = None) -> Operation:
-        """An operation that begins `dataset` with this iterator; TypeError when its elements do not fit."""
+        """An operation that begins `dataset` with this iterator; ValueError, TypeError when its elements do not fit."""
+        assert_same_structure(self.output_types, dataset.output_types)
         for ours, theirs in zip(flatten(self._element), flatten(dataset._element), strict=True):
             if ours.dtype != theirs.dtype:
                 raise TypeError(
@@ -97,15 +111,8 @@ class Iterator(Structured):
     def get_next(self, name: str | None = None) -> Any:
         """The next element. OutOfRangeError, when it runs, at the end of the data set."""
         self._calls += 1
-        if self._calls == _MANY_CALLS:
-            warnings.warn(
-                "An unusually high number of `Iterator.get_next()` calls was detected. This often indicates that "
-                "`Iterator.get_next()` is being called inside a training loop, which will cause gradual slowdown and "
-                "eventual resource exhaustion. If this is the case, restructure your code to call "
-                "`next_element = iterator.get_next()` once outside the loop, and use `next_element` as the input to some "
-                "computation that is invoked inside the loop.",
-                stacklevel=2,
-            )
+        if self._calls > GET_NEXT_CALL_WARNING_THRESHOLD:
+            warnings.warn(GET_NEXT_CALL_WARNING_MESSAGE, stacklevel=2)
         with colocate_with(self._iterator_resource.op):
             tensors = ops.iterator_get_next(self._iterator_resource, **spec_of(self._element), name=name)
             return as_values(tensors, self._element)
@@ -128,13 +135,6 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
         return Iterator(resource, initializer, dataset._element)
 
 
-_WHAT_TO_DO = (
-    ": A likely cause of this error is that the dataset for which you are calling `make_one_shot_iterator()` captures a "
-    "stateful object, such as a `tf.Variable` or `tf.lookup.StaticHashTable`, which is not supported. Use "
-    "`make_initializable_iterator()` instead."
-)
-
-
 def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
     """An iterator that goes through `dataset` once, with nothing to initialize.
 
@@ -143,9 +143,16 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
     if executing_eagerly():
         return EagerIterator(dataset)
     outer = get_default_graph()
-    graph = ByValueGraph(f"_make_dataset_{secrets.token_urlsafe(8)}", outer, _WHAT_TO_DO)
-    with graph.as_default():
-        copy = graph.capture(dataset._variant_tensor)
+    graph = ByValueGraph(f"_make_dataset_{secrets.token_urlsafe(8)}", outer)
+    try:
+        with graph.as_default():
+            copy = graph.capture(dataset._variant_tensor)
+    except ValueError as error:
+        raise ValueError(
+            "Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` does not support "
+            "datasets that capture stateful objects, such as a `Variable` or `LookupTable`. In these cases, use "
+            f"`Dataset.make_initializable_iterator()`. (Original error: {error})"
+        ) from None
     function, _ = finish_function(graph, [], [copy])
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.one_shot_iterator(dataset_factory=NameAttrList(name=function.name), **dataset._spec())

@@ -113,8 +113,7 @@ def _sampled(datasets: Sequence[Dataset], weights: Any, seed: Any) -> Dataset:
         given = convert_to_tensor(weights, name="weights")
         if not given.shape.is_compatible_with([len(datasets)]):
             raise ValueError(
-                "Invalid `weights`. `weights` should have the same length as `datasets` but got "
-                f"`len(weights)={given.shape[0]}` vs. `len(datasets)={len(datasets)}`."
+                f"`weights` must be a vector of length `len(datasets)`: {len(datasets)}, not one of shape {given.shape}"
             )
         if given.dtype not in (dtypes.float32, dtypes.float64):
             raise TypeError(f"Invalid `weights`. `weights` type must be `tf.float32` or `tf.float64` but is {given.dtype}.")

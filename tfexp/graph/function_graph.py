@@ -93,15 +93,18 @@ class FunctionGraph(Graph):
         return [self.outer.capture(t) if inner else t for t in self.captured]  # type: ignore[attr-defined]
 
 
+# Ops that are marked as stateful, so that each of their nodes runs, and that have no state: a copy does the same.
+_WITHOUT_STATE = frozenset({"CheckNumerics", "MatchingFiles", "ReadFile"})
+
+
 class ByValueGraph(FunctionGraph):
     """A function that copies what it uses of the graph around it, so that it needs no arguments.
 
-    `what_to_do` follows the message about what has a state and cannot be copied.
+    ValueError for what has a state, or is fed, and cannot be copied.
     """
 
-    def __init__(self, name: str, outer: Graph, what_to_do: str = ""):
+    def __init__(self, name: str, outer: Graph):
         super().__init__(name, outer)
-        self._what_to_do = what_to_do
         self._copies: dict[Operation, Operation] = {}
 
     def capture(self, tensor: Tensor) -> Tensor:
@@ -114,10 +117,8 @@ class ByValueGraph(FunctionGraph):
             if op.type in ("Placeholder", "PlaceholderV2"):
                 raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
             makes_dataset = any(t.dtype is dtypes.variant for t in op.outputs)
-            if op.op_def.is_stateful and not makes_dataset:
-                raise ValueError(
-                    f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.{self._what_to_do}"
-                )
+            if op.op_def.is_stateful and not makes_dataset and op.type not in _WITHOUT_STATE:
+                raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
             inputs = [self._copy(t.op).outputs[t.value_index] for t in op.inputs]
             self._copies[op] = self.add_node(op.type, inputs, op.attrs, name=op.name)
         return self._copies[op]

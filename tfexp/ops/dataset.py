@@ -128,8 +128,8 @@ def row(array: np.ndarray, index: int) -> Any:
 
 
 def kept(value: Any) -> Any:
-    """A copy to keep beyond the kernel that got it."""
-    return np.array(value)
+    """What may be kept beyond the kernel that got it: a copy of an array, or a resource, a data set … as it is."""
+    return np.array(value) if isinstance(value, np.ndarray) else value
 
 
 def as_count(value: Any) -> int:
@@ -190,7 +190,7 @@ class _Once(DatasetIterator):
 
 @tensor_dataset.kernel("CPU")
 def _(ctx: Any, components: Sequence[Any]) -> Dataset:
-    element = [value if isinstance(value, Dataset) else kept(value) for value in components]
+    element = [kept(value) for value in components]
     return FromRecipe(lambda: _Once(element), cardinality=1)
 
 

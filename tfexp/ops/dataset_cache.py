@@ -71,7 +71,7 @@ class _Caching(Chain):
             self._cache.elements, self._seen = self._seen, []
             self._from_cache, self._position = True, len(self._cache.elements)
             return None
-        self._seen.append([kept(v) if isinstance(v, np.ndarray) else v for v in element])
+        self._seen.append([kept(v) for v in element])
         return element
 
     def block(self, count: int) -> list[np.ndarray] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Callable, Generator, Sequence
 from typing import Any, Protocol
 
@@ -143,27 +144,37 @@ def read_lines(name: str, kind: str) -> Generator[bytes, None, None]:
 
 
 def read_fixed_length(name: str, kind: str, header: int, record: int, footer: int) -> Generator[bytes, None, None]:
-    """A file's records of one length, between its header and its footer."""
+    """A file's records of one length, between its header and its footer.
+
+    InvalidArgumentError for another length: before the first record, where the file is not compressed.
+    """
     try:
+        if not kind:
+            _check_body(name, os.path.getsize(name) - header - footer, header, record, footer)
         with open_file(name, kind) as file:
-            file.read(header)
+            length = len(file.read(header))
             waiting = file.read(footer)
-            length = header + len(waiting)
+            length += len(waiting)
             while data := file.read(record):
                 length += len(data)
                 waiting += data
                 if len(data) < record:
-                    raise InvalidArgumentError(
-                        None,
-                        None,
-                        f"Excluding the header ({header} bytes) and footer ({footer} bytes), input file {name!r} has body "
-                        f"length {length - header - footer} bytes, which is not an exact multiple of the record length "
-                        f"({record} bytes).",
-                    )
+                    _check_body(name, length - header - footer, header, record, footer)
                 yield waiting[:record]
                 waiting = waiting[record:]
+            _check_body(name, length - header - footer, header, record, footer)
     except OSError as error:
         raise file_error(name, error) from error
+
+
+def _check_body(name: str, body: int, header: int, record: int, footer: int) -> None:
+    if body < 0 or body % record:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f'Excluding the header ({header} bytes) and footer ({footer} bytes), input file "{name}" has body length {body} '
+            f"bytes, which is not an exact multiple of the record length ({record} bytes).",
+        )
 
 
 @text_line_dataset.kernel("CPU")

@@ -33,7 +33,7 @@ unique_dataset = define_dataset(f"UniqueDataset(input_dataset: variant) -> (hand
 
 
 def _keep(element: Element) -> list[Any]:
-    return [kept(value) if isinstance(value, np.ndarray) else value for value in element]
+    return [kept(value) for value in element]
 
 
 def _key(results: Sequence[Any], what: str) -> int:

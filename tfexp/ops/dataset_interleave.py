@@ -77,7 +77,7 @@ class _FlatMap(Chain):
         self._inner: DatasetIterator | None = None
 
     def _enter(self, element: Element) -> DatasetIterator:
-        self._element = [kept(v) if isinstance(v, np.ndarray) else v for v in element]
+        self._element = [kept(v) for v in element]
         self._inner = self._function(element)[0].iterator()
         return self._inner
 
@@ -136,7 +136,7 @@ class _Interleave(Chain):
         self._ended = False
 
     def _enter(self, element: Element) -> tuple[Element, DatasetIterator]:
-        values = [kept(v) if isinstance(v, np.ndarray) else v for v in element]
+        values = [kept(v) for v in element]
         return values, self._function(element)[0].iterator()
 
     def _pass_on(self) -> None:
@@ -225,6 +225,14 @@ def _(
     f: Any,
 ) -> Dataset:
     """Also where the order may be another one, it is that of `interleave`."""
+    for name, value, least in (
+        ("cycle_length", cycle, 1),
+        ("block_length", block, 1),
+        ("buffer_output_elements", buffer_output_elements, 1),
+        ("prefetch_input_elements", prefetch_input_elements, 0),
+    ):
+        if as_count(value) < least:
+            raise InvalidArgumentError(None, None, f"`{name}` must be >{'=' if not least else ''} 0, not {as_count(value)}")
     return _interleave(ctx, dataset, arguments, cycle, block, f, max(as_count(buffer_output_elements), as_count(block)))
 
 

@@ -70,9 +70,7 @@ class ElementFunction:
 
 def with_arguments(ctx: Any, function: Any, arguments: Sequence[Any]) -> ElementFunction:
     """The function of a node, ready to be called."""
-    return ElementFunction(
-        ctx.function(function), [value if isinstance(value, Dataset) else kept(value) for value in arguments]
-    )
+    return ElementFunction(ctx.function(function), [kept(value) for value in arguments])
 
 
 # --- map ---------------------------------------------------------------------------------------------------------------

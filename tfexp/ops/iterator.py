@@ -226,6 +226,11 @@ def _(ctx: Any, string_handle: Any, *, output_types: list[Any], output_shapes: l
             f"The iterator {found.name!r} has elements of types {[t.name for t in found.types]}, not "
             f"{[t.name for t in output_types]}",
         )
+    for place, (wanted, given) in enumerate(zip(output_shapes, found.shapes, strict=False)):
+        if not wanted.is_compatible_with(given):
+            raise InvalidArgumentError(
+                None, None, f"Incompatible shapes at component {place}: expected {wanted} but got {given}."
+            )
     return found
 
 

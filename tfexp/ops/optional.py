@@ -47,7 +47,7 @@ def _(optional: InputShape, *, output_shapes: list[TensorShape]) -> list[TensorS
 
 @optional_from_value.kernel("CPU")
 def _(ctx: Any, components: Sequence[Any]) -> OptionalValue:
-    return OptionalValue([kept(value) if isinstance(value, np.ndarray) else value for value in components])
+    return OptionalValue([kept(value) for value in components])
 
 
 @optional_none.kernel("CPU")

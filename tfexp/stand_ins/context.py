@@ -32,6 +32,14 @@ def graph_mode() -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def execution_mode(mode: Any) -> Iterator[None]:
+    """A block in one of the modes SYNC and ASYNC: ops that run at once are done when they return in both."""
+    if mode not in (None, SYNC, ASYNC):
+        raise ValueError(f"Execution mode should be None/SYNC/ASYNC. Got {mode}")
+    yield
+
+
 class _Context:
     """What `context()` answers: questions about the one context there is."""
 
