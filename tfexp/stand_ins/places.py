@@ -255,7 +255,10 @@ PYTHON = {
     + _renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
     + "tfexp.stand_ins.second_signatures",
     "ops.metrics": "tf.metrics",
-    "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming",
+    "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming "
+    + _renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
+    + _renamed("tfexp.metrics.thresholds", _confusion_matrix_at_thresholds="at_thresholds")
+    + _renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
     "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
