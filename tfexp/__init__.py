@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tfexp import train as train
     from tfexp.api import app as app
     from tfexp.api import audio as audio
+    from tfexp.api import autograph as autograph
     from tfexp.api import bitwise as bitwise
     from tfexp.api import compat as compat
     from tfexp.api import contrib as contrib

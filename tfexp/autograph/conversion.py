@@ -14,76 +14,98 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType, MethodType
-from typing import Any, TypeVar
+from typing import Any
 
+from tfexp.autograph.directives import is_off
 from tfexp.autograph.feature import Feature
 from tfexp.autograph.operators import Operators
-from tfexp.autograph.source import UnsupportedError, definition_of
+from tfexp.autograph.source import ConversionError, definition_of
 from tfexp.autograph.transformer import OPERATORS, converted_tree
+from tfexp.autograph.verbosity import tell
 from tfexp.core.log import get_logger
+from tfexp.graph.scopes import name_scope
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Features = frozenset[Feature]
-_CodeTable = weakref.WeakKeyDictionary[CodeType, CodeType]
-
-LEFT_ALONE = "_autograph_left_alone"
-"""The attribute of functions that are not converted."""
 
 # Python's own modules, tfexp (also under TensorFlow's name) and what it stands on.
 _LIBRARIES = frozenset(
     {*sys.stdlib_module_names, "tfexp", "tensorflow", "tensorboard", "google", "numpy", "ml_dtypes", "pytest", "_pytest"}
-) - {"__main__"}
+)
 
-_converted: dict[Features, _CodeTable] = {}
+# By features and file (code that is the same but for its file is equal): the converted form of some code.
+_forms: dict[tuple[Features, str], weakref.WeakKeyDictionary[CodeType, CodeType]] = {}
 _results: weakref.WeakSet[CodeType] = weakref.WeakSet()
+_warned: weakref.WeakSet[CodeType] = weakref.WeakSet()
 
 
-def convert(function: Function, features: Features = frozenset(), recursive: bool = True) -> Function:
+def convert(function: Any, features: Features = frozenset(), recursive: bool = True) -> Any:
     """`function` with its control flow converted, and that of the functions that it calls if `recursive`.
 
-    Functions, lambdas, methods, partial functions and objects with a `__call__` of the program are converted; what belongs
-    to Python, to tfexp or to NumPy, classes, and what `do_not_convert` marks, comes back as it is.
+    What cannot be converted, and what is called where `do_not_convert` holds, comes back as it is, the former with a warning
+    if it has control flow.
     """
-    found: Any = function
-    if getattr(found, LEFT_ALONE, False):
+    if is_off():
         return function
-    if isinstance(found, FunctionType):
-        return _function(found, features, recursive)  # type: ignore[return-value]
-    if isinstance(found, MethodType):
-        inner = convert(found.__func__, features, recursive)
-        return function if inner is found.__func__ else MethodType(inner, found.__self__)  # type: ignore[return-value]
-    if isinstance(found, functools.partial):
-        inner = convert(found.func, features, recursive)
-        return function if inner is found.func else functools.partial(inner, *found.args, **found.keywords)  # type: ignore[return-value]
-    if isinstance(found, type) or not callable(found):
+    try:
+        return converted(function, features, recursive)
+    except ConversionError as error:
+        _warn(error)
         return function
-    called = type(found).__call__
+
+
+def converted(function: Any, features: Features = frozenset(), recursive: bool = True) -> Any:
+    """As `convert`, but ConversionError for what cannot be converted.
+
+    Functions, lambdas, methods, partial functions and objects with a `__call__` of the program are converted. What belongs
+    to Python, tfexp or NumPy, and classes, come back as they are.
+    """
+    if isinstance(function, FunctionType):
+        return _function(function, features, recursive)
+    if isinstance(function, MethodType):
+        inner = converted(function.__func__, features, recursive)
+        return function if inner is function.__func__ else MethodType(inner, function.__self__)
+    if isinstance(function, functools.partial):
+        inner = converted(function.func, features, recursive)
+        return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
+    called = type(function).__call__ if callable(function) else None
     if not isinstance(called, FunctionType):
         return function
-    inner = convert(called, features, recursive)
-    return function if inner is called else MethodType(inner, found)  # type: ignore[return-value]
+    inner = converted(called, features, recursive)
+    return function if inner is called else MethodType(inner, function)
 
 
-def _function(function: FunctionType, features: Features, recursive: bool) -> FunctionType:
+def _function(function: FunctionType, features: Features, recursive: bool) -> Callable[..., Any]:
     code = function.__code__
-    if code in _results or _is_library(function.__module__) or not _needs_conversion(code):
+    if code in _results or _is_library(function) or not (_flows(code) or _calls(code)):
         return function
     try:
         made = _converted_code(code, features)
-    except UnsupportedError as error:
-        _warn(function, error)
-        return function
+    except ConversionError as error:
+        raise ConversionError(error.cause, function) from None
+    tell(1, "AutoGraph converted %r", function)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[OPERATORS] = CellType(_operators(features, recursive))
     closure = tuple(cells[name] for name in made.co_freevars)
     result = FunctionType(made, function.__globals__, function.__name__, function.__defaults__, closure)
     result.__kwdefaults__ = function.__kwdefaults__
     functools.update_wrapper(result, function)
-    return result
+    return _in_scope(result) if Feature.NAME_SCOPES in features else result
 
 
-def _is_library(module: str | None) -> bool:
-    return module is not None and module.partition(".")[0] in _LIBRARIES
+def _in_scope(function: FunctionType) -> Callable[..., Any]:
+    """`function`, whose nodes are in a scope of its name."""
+
+    @functools.wraps(function)
+    def scoped(*args: Any, **kwargs: Any) -> Any:
+        with name_scope(function.__name__):
+            return function(*args, **kwargs)
+
+    return scoped
+
+
+def _is_library(function: FunctionType) -> bool:
+    """Whether it was written elsewhere: a wrapper that a library made of a function of the program is the library's."""
+    return str(function.__globals__.get("__name__")).partition(".")[0] in _LIBRARIES
 
 
 @functools.cache
@@ -92,29 +114,26 @@ def _operators(features: Features, recursive: bool) -> Operators:
     return Operators(features, called)
 
 
-def _needs_conversion(code: CodeType) -> bool:
-    """Whether there is anything in some code, or in that of the functions in it, that is converted."""
-    return any(operation in _CONVERTED for operation in code.co_code[::2]) or any(
-        _needs_conversion(inner) for inner in code.co_consts if isinstance(inner, CodeType)
-    )
+def _flows(code: CodeType) -> bool:
+    """Whether there are branches, loops or the like in some code."""
+    return any(_FLOW.intersection(inner.co_code[::2]) for inner in _code_in(code))
 
 
-# Branches and loops, comparisons, `not`, and calls.
-_CONVERTED = frozenset(
-    number
-    for name, number in dis.opmap.items()
-    if number in dis.hasjrel or number in dis.hasjabs or name.startswith(("CALL", "COMPARE_OP", "UNARY_NOT"))
-)
+def _calls(code: CodeType) -> bool:
+    return any(_CALLS.intersection(inner.co_code[::2]) for inner in _code_in(code))
+
+
+_CALLS = frozenset(number for name, number in dis.opmap.items() if name.startswith("CALL"))
+_FLOW = frozenset({*dis.hasjrel, *dis.hasjabs, dis.opmap["UNARY_NOT"], dis.opmap["COMPARE_OP"]})
 
 
 def _converted_code(code: CodeType, features: Features) -> CodeType:
-    """The converted form of some code. UnsupportedError where there is none."""
-    table = _converted.setdefault(features, weakref.WeakKeyDictionary())
-    made = table.get(code)
+    """The converted form of some code. ConversionError where there is none."""
+    forms = _forms.setdefault((features, code.co_filename), weakref.WeakKeyDictionary())
+    made = forms.get(code)
     if made is None:
-        made = _compiled(code, features)
+        made = forms[code] = _compiled(code, features)
         _results.update(_code_in(made))
-        table[code] = made
     return made
 
 
@@ -134,7 +153,7 @@ def _compiled(code: CodeType, features: Features) -> CodeType:
     inner: ast.stmt = tree if isinstance(tree, ast.FunctionDef) else ast.Expr(tree)
     if found.owner is not None:
         inner = ast.ClassDef(found.owner, [], [], [inner], [])
-    variables = [ast.arg(name) for name in (*code.co_freevars, OPERATORS) if name != "__class__"]
+    variables = [ast.arg(name) for name in dict.fromkeys((*code.co_freevars, OPERATORS)) if name != "__class__"]
     around = ast.FunctionDef("around__", ast.arguments([], variables, None, [], [], None, []), [inner], [], None)
     module = ast.fix_missing_locations(ast.Module([around], []))
     flags = code.co_flags & __future__.annotations.compiler_flag
@@ -144,16 +163,14 @@ def _compiled(code: CodeType, features: Features) -> CodeType:
     return made
 
 
-def _warn(function: FunctionType, reason: UnsupportedError) -> None:
-    """Say, once for each function, that it runs unconverted."""
-    if function.__code__ not in _warned:
-        _warned.add(function.__code__)
+def _warn(error: ConversionError) -> None:
+    """Say, once for each function, that it runs unconverted, if that makes a difference."""
+    code = error.function.__code__
+    if _flows(code) and code not in _warned:
+        _warned.add(code)
         get_logger().warning(
             "AutoGraph could not transform %r and will run it as-is.\nCause: %s\nTo silence this warning, decorate the "
             "function with @tf.autograph.experimental.do_not_convert",
-            function,
-            reason,
+            error.function,
+            error.cause,
         )
-
-
-_warned: weakref.WeakSet[CodeType] = weakref.WeakSet()

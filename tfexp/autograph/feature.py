@@ -24,15 +24,15 @@ class Feature(enum.Enum):
     NAME_SCOPES = "NAME_SCOPES"
 
     @classmethod
+    def all(cls) -> tuple[Feature, ...]:
+        """All features."""
+        return tuple(cls)
+
+    @classmethod
     def all_but(cls, exclude: Feature | Iterable[Feature]) -> tuple[Feature, ...]:
         """All features except those."""
         left_out = features({exclude} if isinstance(exclude, Feature) else exclude)
         return tuple(sorted(frozenset(cls) - left_out - {cls.ALL}, key=lambda feature: feature.value))
-
-    @classmethod
-    def all(cls) -> tuple[Feature, ...]:
-        """All features."""
-        return cls.all_but(())
 
 
 def features(given: Feature | Iterable[Feature] | None) -> frozenset[Feature]:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tfexp.autograph.names import SCOPES
-from tfexp.autograph.source import UnsupportedError
+from tfexp.autograph.source import ConversionError
 
 RETURN_VALUE = "return__"
 _RETURNED = "returned__"
@@ -94,10 +94,11 @@ class _Lowering:
         self._tested: set[str] = set()
 
     def function(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
-        if not any(isinstance(node, ast.Return) for statement in body for node in _own_nodes(statement)):
-            made, _ = self._block(body, None)
-            return self._kept(made)
         last = body[-1]
+        early = body[:-1] if isinstance(last, ast.Return) else body
+        if not any(isinstance(node, ast.Return) for statement in early for node in _own_nodes(statement)):
+            made, _ = self._block(early, None)
+            return self._kept([*made, *body[len(early) :]])
         if not _ends(body):
             body = [*body, ast.copy_location(ast.Return(ast.copy_location(ast.Constant(None), last)), last)]
         made, _ = self._block(body, None)
@@ -205,7 +206,7 @@ class _Lowering:
                 new: ast.stmt = ast.With(node.items, block(node.body))
             case ast.Try() | ast.TryStar():
                 if any(_jumps(statement) for statement in node.finalbody):
-                    raise UnsupportedError(f"line {node.lineno}: a jump out of `finally` is not supported")
+                    raise ConversionError(f"line {node.lineno}: a jump out of `finally` is not supported")
                 body = block(node.body)
                 if flags and node.orelse:
                     orelse, more = self._guarded([], flags, node.orelse, loop, node)
@@ -218,7 +219,7 @@ class _Lowering:
                 cases = [ast.match_case(case.pattern, case.guard, block(case.body)) for case in node.cases]
                 new = ast.Match(node.subject, cases)
             case _:
-                raise UnsupportedError(f"line {node.lineno}: a jump out of `{type(node).__name__}` is not supported")
+                raise ConversionError(f"line {node.lineno}: a jump out of `{type(node).__name__}` is not supported")
         return [ast.copy_location(new, node)], flags
 
     def _kept(self, body: list[ast.stmt]) -> list[ast.stmt]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfexp.autograph.branches import and_, condition
+from tfexp.autograph.directives import LoopOptions
 from tfexp.autograph.jumps import RETURN_VALUE
 from tfexp.autograph.variables import UNBOUND, Body, Carried, Opaque, Variables, is_symbolic, trial, where
 from tfexp.core import nest
@@ -26,14 +27,6 @@ from tfexp.ops.comparison import greater, less
 from tfexp.ops.tensor_array import TensorArray
 
 _UNCHANGING = "A loop is Python's or the graph's throughout: let what it depends on be a tensor before it, or never."
-
-
-@dataclass(frozen=True)
-class LoopOptions:
-    """What `tf.autograph.experimental.set_loop_options` says of the loop that it stands in."""
-
-    arguments: dict[str, Any]
-    shape_invariants: Sequence[tuple[Any, Any]] = ()
 
 
 Options = Callable[[], Any]

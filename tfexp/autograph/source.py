@@ -12,13 +12,19 @@ import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
+from typing import Any
 
 Definition = ast.FunctionDef | ast.Lambda
 Place = tuple[int, int]  # line, column
 
 
-class UnsupportedError(Exception):
-    """What cannot be converted, and why; the function runs as it is."""
+class ConversionError(Exception):
+    """A function (where it is known) cannot be converted, and why."""
+
+    def __init__(self, cause: str, function: Any = None):
+        super().__init__(cause if function is None else f"converting {function!r}: {cause}")
+        self.cause = cause
+        self.function = function
 
 
 @dataclass(frozen=True)
@@ -33,13 +39,13 @@ _trees: dict[str, tuple[list[str], dict[int, list[Found]]]] = {}
 
 
 def definition_of(code: CodeType) -> Found:
-    """The definition that `code` was compiled from. UnsupportedError: there is no source, or it is none to convert."""
+    """The definition that `code` was compiled from. ConversionError: there is no source, or it is none to convert."""
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        raise UnsupportedError("generators and coroutines are not supported")
+        raise ConversionError("generators and coroutines are not supported")
     here = _definitions(code.co_filename).get(code.co_firstlineno, ())
     matching = [found for found in here if _matches(found.node, code)]
     if not matching:
-        raise UnsupportedError(f"its source is not in {code.co_filename!r} at line {code.co_firstlineno}")
+        raise ConversionError(f"its source is not in {code.co_filename!r} at line {code.co_firstlineno}")
     return min(matching, key=lambda found: _size(found.node))
 
 
@@ -48,13 +54,13 @@ def _definitions(filename: str) -> dict[int, list[Found]]:
     linecache.checkcache(filename)
     lines = linecache.getlines(filename)
     if not lines:
-        raise UnsupportedError(f"there is no source code for {filename!r}")
+        raise ConversionError(f"there is no source code for {filename!r}")
     known = _trees.get(filename)
     if known is None or known[0] is not lines:
         try:
             tree = ast.parse("".join(lines), filename)
         except SyntaxError as error:
-            raise UnsupportedError(f"the source in {filename!r} cannot be read: {error}") from None
+            raise ConversionError(f"the source in {filename!r} cannot be read: {error}") from None
         by_line: dict[int, list[Found]] = {}
         for found in _walk(tree, None):
             by_line.setdefault(_first_line(found.node), []).append(found)
