@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
+    from tfexp import autograph as autograph
     from tfexp import data as data
     from tfexp import distributions as distributions
     from tfexp import estimator as estimator
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from tfexp import train as train
     from tfexp.api import app as app
     from tfexp.api import audio as audio
-    from tfexp.api import autograph as autograph
     from tfexp.api import bitwise as bitwise
     from tfexp.api import compat as compat
     from tfexp.api import contrib as contrib

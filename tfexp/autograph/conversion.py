@@ -1,29 +1,23 @@
 """`convert`: a function whose control flow depends on tensors as one that builds a graph.
 
-Conversions are kept by code object: the functions that one `def` or `lambda` makes share one. What has nothing to convert
-(no branch, no loop, no call) comes back as it is. A function without source runs as it is, with one warning.
+What has nothing to convert (no branch, no loop, no call) comes back as it is. A function without source runs as it is, with
+one warning.
 """
 
 from __future__ import annotations
-import __future__
 
-import ast
 import dis
 import functools
 import sys
 import weakref
-from collections.abc import Callable, Iterator
-from types import CellType, CodeType, FunctionType, MethodType
+from collections.abc import Callable
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from tfexp.autograph.directives import is_off
 from tfexp.autograph.feature import Feature
-from tfexp.autograph.operators import Operators
-from tfexp.autograph.source import ConversionError, definition_of
-from tfexp.autograph.transformer import OPERATORS, converted_tree
-from tfexp.autograph.verbosity import tell
+from tfexp.autograph.source import ConversionError, code_in
 from tfexp.core.log import get_logger
-from tfexp.graph.scopes import name_scope
 
 Features = frozenset[Feature]
 
@@ -32,9 +26,6 @@ _LIBRARIES = frozenset(
     {*sys.stdlib_module_names, "tfexp", "tensorflow", "tensorboard", "google", "numpy", "ml_dtypes", "pytest", "_pytest"}
 )
 
-# By features and file (code that is the same but for its file is equal): the converted form of some code.
-_forms: dict[tuple[Features, str], weakref.WeakKeyDictionary[CodeType, CodeType]] = {}
-_results: weakref.WeakSet[CodeType] = weakref.WeakSet()
 _warned: weakref.WeakSet[CodeType] = weakref.WeakSet()
 
 
@@ -74,33 +65,23 @@ def converted(function: Any, features: Features = frozenset(), recursive: bool =
     return function if inner is called else MethodType(inner, function)
 
 
-def _function(function: FunctionType, features: Features, recursive: bool) -> Callable[..., Any]:
-    code = function.__code__
-    if code in _results or _is_library(function) or not (_flows(code) or _calls(code)):
+def _function(function: FunctionType, features: Features, recursive: bool) -> Any:
+    if _is_library(function) or not (_flows(function.__code__) or _calls(function.__code__)):
         return function
-    try:
-        made = _converted_code(code, features)
-    except ConversionError as error:
-        raise ConversionError(error.cause, function) from None
-    tell(1, "AutoGraph converted %r", function)
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    cells[OPERATORS] = CellType(_operators(features, recursive))
-    closure = tuple(cells[name] for name in made.co_freevars)
-    result = FunctionType(made, function.__globals__, function.__name__, function.__defaults__, closure)
-    result.__kwdefaults__ = function.__kwdefaults__
-    functools.update_wrapper(result, function)
-    return _in_scope(result) if Feature.NAME_SCOPES in features else result
+    # On first use: programs that have nothing to convert do without the operators and all that these stand on.
+    from tfexp.autograph.compilation import rewritten
+
+    return rewritten(function, features, _for_calls(features) if recursive else _as_it_is)
 
 
-def _in_scope(function: FunctionType) -> Callable[..., Any]:
-    """`function`, whose nodes are in a scope of its name."""
+@functools.cache
+def _for_calls(features: Features) -> Callable[[Any], Any]:
+    """How functions that converted code calls are converted."""
+    return functools.partial(convert, features=features)
 
-    @functools.wraps(function)
-    def scoped(*args: Any, **kwargs: Any) -> Any:
-        with name_scope(function.__name__):
-            return function(*args, **kwargs)
 
-    return scoped
+def _as_it_is(function: Any) -> Any:
+    return function
 
 
 def _is_library(function: FunctionType) -> bool:
@@ -108,59 +89,17 @@ def _is_library(function: FunctionType) -> bool:
     return str(function.__globals__.get("__name__")).partition(".")[0] in _LIBRARIES
 
 
-@functools.cache
-def _operators(features: Features, recursive: bool) -> Operators:
-    called = functools.partial(convert, features=features) if recursive else lambda function: function
-    return Operators(features, called)
-
-
 def _flows(code: CodeType) -> bool:
     """Whether there are branches, loops or the like in some code."""
-    return any(_FLOW.intersection(inner.co_code[::2]) for inner in _code_in(code))
+    return any(_FLOW.intersection(inner.co_code[::2]) for inner in code_in(code))
 
 
 def _calls(code: CodeType) -> bool:
-    return any(_CALLS.intersection(inner.co_code[::2]) for inner in _code_in(code))
+    return any(_CALLS.intersection(inner.co_code[::2]) for inner in code_in(code))
 
 
 _CALLS = frozenset(number for name, number in dis.opmap.items() if name.startswith("CALL"))
 _FLOW = frozenset({*dis.hasjrel, *dis.hasjabs, dis.opmap["UNARY_NOT"], dis.opmap["COMPARE_OP"]})
-
-
-def _converted_code(code: CodeType, features: Features) -> CodeType:
-    """The converted form of some code. ConversionError where there is none."""
-    forms = _forms.setdefault((features, code.co_filename), weakref.WeakKeyDictionary())
-    made = forms.get(code)
-    if made is None:
-        made = forms[code] = _compiled(code, features)
-        _results.update(_code_in(made))
-    return made
-
-
-def _code_in(code: CodeType) -> Iterator[CodeType]:
-    """Some code and the code of the functions in it."""
-    yield code
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _code_in(inner)
-
-
-def _compiled(code: CodeType, features: Features) -> CodeType:
-    """Compile the converted definition as it stood: at its lines, in its class, with the variables around it."""
-    found = definition_of(code)
-    tree = converted_tree(found, features)
-    tree.args.defaults, tree.args.kw_defaults = [], [None] * len(tree.args.kwonlyargs)  # a function has their values
-    inner: ast.stmt = tree if isinstance(tree, ast.FunctionDef) else ast.Expr(tree)
-    if found.owner is not None:
-        inner = ast.ClassDef(found.owner, [], [], [inner], [])
-    variables = [ast.arg(name) for name in dict.fromkeys((*code.co_freevars, OPERATORS)) if name != "__class__"]
-    around = ast.FunctionDef("around__", ast.arguments([], variables, None, [], [], None, []), [inner], [], None)
-    module = ast.fix_missing_locations(ast.Module([around], []))
-    flags = code.co_flags & __future__.annotations.compiler_flag
-    made: CodeType = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
-    for _ in range(2 if found.owner is None else 3):
-        made = next(inner for inner in made.co_consts if isinstance(inner, CodeType))
-    return made
 
 
 def _warn(error: ConversionError) -> None:

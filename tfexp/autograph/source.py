@@ -107,3 +107,11 @@ def _positions(code: CodeType) -> Iterator[tuple[Place, Place]]:
     for line, end_line, column, end_column in code.co_positions():
         if line and end_line and end_column and column is not None:
             yield (line, column), (end_line, end_column)
+
+
+def code_in(code: CodeType) -> Iterator[CodeType]:
+    """Some code and the code of the functions in it."""
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from code_in(inner)
