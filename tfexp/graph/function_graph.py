@@ -90,7 +90,7 @@ class FunctionGraph(Graph):
     def outer_captures(self) -> list[Tensor]:
         """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""
         inner = isinstance(self.outer, FunctionGraph)
-        return [self.outer.capture(t) if inner else t for t in self.captured]  # type: ignore[attr-defined]
+        return [self.outer.capture(t) if inner else t for t in self.captured]
 
 
 class ByValueGraph(FunctionGraph):
