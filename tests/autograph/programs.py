@@ -262,6 +262,46 @@ def return_in_with_and_try(x):
     return x
 
 
+@program((5,), (1,))
+def return_out_of_try(x):
+    try:
+        if x > 2:
+            return x
+        x = x + 1
+    finally:
+        x = x * 100
+    return x
+
+
+@program((5,), (1,))
+def return_out_of_with(x):
+    import contextlib
+
+    with contextlib.nullcontext():
+        if x > 2:
+            return x
+    return 2
+
+
+@program((2,), (9,), (13,))
+def return_out_of_loop(x):
+    i = 2
+    while i * i <= x:
+        if x % i < 1:
+            return i
+        i += 1
+    return 1
+
+
+@program((5,), (1,))
+def return_out_of_loops(x):
+    for i in range(x):
+        for j in range(x):
+            if i + j > 4:
+                return i * 10 + j
+    return -1
+
+
 # --- while --------------------------------------------------------------------------------------------------------------
 
 
@@ -651,6 +691,28 @@ def recursion(x):
         return g(n - 1, y)
 
     return g(3, x)
+
+
+@program((5, 1), (1, 7))
+def recursion_by_name(x, y):
+    if x is None:
+        return y
+    if y > 3:
+        y = y * 2
+    return recursion_by_name(None, y + x)
+
+
+class _Chain:
+    def __init__(self, x):
+        self.x = x
+
+    def following(self):
+        return _Chain(self.x + 1 if self.x > 2 else self.x * 10)
+
+
+@program((5,), (1,))
+def class_by_name(x):
+    return _Chain(x).following().following().x
 
 
 @program((5,), (1,))

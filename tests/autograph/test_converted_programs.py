@@ -8,6 +8,7 @@ import pytest
 
 import tfexp as tf
 from tests.autograph.programs import PROGRAMS
+from tests.autograph.tensor_programs import RECORDED
 from tfexp.autograph import convert
 
 every_program = pytest.mark.parametrize(("function", "inputs"), PROGRAMS, ids=[p[0].__name__ for p in PROGRAMS])
@@ -33,3 +34,15 @@ def test_python_values_stay_pythons(function: Callable[..., Any], inputs: list[t
     converted = convert(function)
     for values in inputs:
         assert converted(*values) == function(*values)
+
+
+@pytest.mark.parametrize(("function", "results"), RECORDED, ids=[p[0].__name__ for p in RECORDED])
+def test_graphs_give_what_tensorflows_do(function: Callable[..., Any], results: list[Any]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32, [])
+        outputs = [tf.convert_to_tensor(leaf) for leaf in tf.nest.flatten(convert(function)(x))]
+        session.run(tf.global_variables_initializer())
+        for value, expected in zip((5, 1, 0), results, strict=True):
+            found = [np.asarray(part).tolist() for part in session.run(outputs, {x: value})]
+            found = [part.decode() if isinstance(part, bytes) else part for part in found]
+            assert (found if len(found) > 1 else found[0]) == expected, value

@@ -81,8 +81,13 @@ def _compiled(code: CodeType, features: Features) -> CodeType:
     inner: ast.stmt = tree if isinstance(tree, ast.FunctionDef) else ast.Expr(tree)
     if found.owner is not None:
         inner = ast.ClassDef(found.owner, [], [], [inner], [])
-    variables = [ast.arg(name) for name in dict.fromkeys((*code.co_freevars, OPERATORS)) if name != "__class__"]
-    around = ast.FunctionDef("around__", ast.arguments([], variables, None, [], [], None, []), [inner], [], None)
+    variables = dict.fromkeys((*code.co_freevars, OPERATORS))
+    variables.pop("__class__", None)  # is the class's
+    parameters = ast.arguments([], [ast.arg(name) for name in variables], None, [], [], None, [])
+    # The names of the function and its class are not those of this place, where they were not.
+    elsewhere = {getattr(inner, "name", OPERATORS)} - variables.keys()
+    body = [*([ast.Global(sorted(elsewhere))] if elsewhere else []), inner]
+    around = ast.FunctionDef("around__", parameters, body, [], None)
     module = ast.fix_missing_locations(ast.Module([around], []))
     flags = code.co_flags & __future__.annotations.compiler_flag
     made: CodeType = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
