@@ -1,7 +1,7 @@
 """Small programs of tensors, with what TensorFlow 2.21 (`tensorflow.compat.v1.autograph`) makes of 5, 1 and 0."""
 
 # Programs as people write them.
-# ruff: noqa
+# ruff: noqa: B007, E731, E741, F841
 
 import collections
 from collections.abc import Callable

@@ -179,7 +179,15 @@ class _Function(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
-        return node  # its functions are converted when they are called
+        body = _ClassBody(node.name, self._features)
+        node.body = [body.visit(statement) for statement in node.body]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        # A variable that is shared by bodies cannot be annotated.
+        if node.value is None:
+            return _place(ast.Pass(), node)
+        return _place(ast.Assign([self.visit(node.target)], self.visit(node.value)), node)
 
     def visit_Global(self, node: ast.Global) -> ast.stmt:
         return _place(ast.Pass(), node)  # it is declared at the beginning of the function
@@ -264,6 +272,24 @@ class _Function(ast.NodeTransformer):
     def _operator(self, name: str, at: ast.AST, *arguments: ast.expr) -> ast.Call:
         function = ast.Attribute(_name(OPERATORS), name, ast.Load())
         return _place(ast.Call(function, list(arguments), []), at)
+
+
+class _ClassBody(ast.NodeTransformer):
+    """What stands in a class: the functions in it are converted, the rest is left."""
+
+    def __init__(self, owner: str, features: frozenset[Feature]):
+        self._owner = owner
+        self._features = features
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        return _Function(node.args, self._owner, self._features).definition(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        return _Function(node.args, self._owner, self._features).function(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        node.body = [_ClassBody(node.name, self._features).visit(statement) for statement in node.body]
+        return node
 
 
 def _name(name: str) -> ast.expr:
