@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
+    from tfexp import autograph as autograph
     from tfexp import data as data
     from tfexp import distributions as distributions
     from tfexp import estimator as estimator

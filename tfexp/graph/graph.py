@@ -219,6 +219,10 @@ class Graph(Elements, Surroundings, Collections):
     def building_function(self) -> bool:
         return False
 
+    def capture(self, tensor: Tensor) -> Tensor:
+        """What stands for `tensor` in this graph: itself; in a function, for a tensor from around it, an argument."""
+        return tensor
+
     @property
     def graph_def_versions(self) -> versions_pb2.VersionDef:
         return versions_pb2.VersionDef(producer=PRODUCER_VERSION)
