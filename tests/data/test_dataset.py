@@ -165,7 +165,11 @@ def test_what_cannot_work_is_said_when_it_runs(build, kind, message):
             TypeError,
             r"Unsupported return value from function passed to Dataset.map\(\)",
         ),
-        (lambda: Data.range(3).filter(lambda v: v), ValueError, "must return a `tf.bool` scalar tensor"),
+        (
+            lambda: Data.range(3).filter(lambda v: v),
+            ValueError,
+            "return type must be convertible to a scalar boolean tensor",
+        ),
         (lambda: Data.range(3).flat_map(lambda v: v), TypeError, "must return a `Dataset` object"),
         (lambda: Data.range(1).concatenate(Data.from_tensors("a")), TypeError, "int64 and string"),
         (lambda: Data.range(1).apply(lambda d: 3), TypeError, "must return a `tf.data.Dataset` object"),

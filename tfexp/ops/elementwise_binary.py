@@ -115,6 +115,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     return [grad] * len(op.inputs)
 
 
+@takes_composites
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype; a single tensor is returned as it is. `tf.add_n`.
 

@@ -338,6 +338,8 @@ class TestCase(absltest.TestCase):
 
 
 def _value_of_eager(tensor: Any) -> Any:
+    if isinstance(tensor, nest.Composite):
+        return tensor.fetched([_value_of_eager(part) for part in tensor.parts])
     return tensor.numpy() if hasattr(tensor, "numpy") else tensor
 
 
