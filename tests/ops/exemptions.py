@@ -37,7 +37,7 @@ VarHandleOp ReadVariableOp AssignVariableOp AssignAddVariableOp AssignSubVariabl
 DestroyResourceOp DisableCopyOnRead ResourceCountUpTo ResourceStridedSliceAssign ResourceGather ResourceGatherNd
 ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub
 ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate
-ResourceApplyAdam ResourceApplyGradientDescent
+ResourceApplyAdam ResourceApplyAdaMax ResourceApplyAddSign ResourceApplyGradientDescent ResourceApplyPowerSign
 {" ".join(f"ResourceApply{rule} ResourceSparseApply{rule}" for rule in _RULES.split())}
 """
 
@@ -297,12 +297,15 @@ EXEMPT: dict[str, str] = {
                 "Adadelta": ("", "Sparse"),
                 "Adagrad": ("", "Sparse"),
                 "AdagradDA": ("", "Sparse"),
+                "AdaMax": ("",),
                 "Adam": ("",),
+                "AddSign": ("",),
                 "CenteredRMSProp": ("", "Sparse"),
                 "Ftrl": ("", "Sparse"),
                 "FtrlV2": ("", "Sparse"),
                 "GradientDescent": ("",),
                 "Momentum": ("", "Sparse"),
+                "PowerSign": ("",),
                 "ProximalAdagrad": ("", "Sparse"),
                 "ProximalGradientDescent": ("", "Sparse"),
                 "RMSProp": ("", "Sparse"),

@@ -20,6 +20,7 @@ __getattr__ = missing_from(
             "lookup",
             "losses",
             "metrics",
+            "opt",
             "rnn",
             "seq2seq",
             "slim",
