@@ -14,6 +14,7 @@ __getattr__ = missing_from(
             "estimator",
             "feature_column",
             "framework",
+            "image",
             "layers",
             "learn",
             "legacy_seq2seq",
