@@ -14,6 +14,7 @@ __getattr__ = missing_from(
             "estimator",
             "feature_column",
             "framework",
+            "graph_editor",
             "image",
             "layers",
             "learn",
