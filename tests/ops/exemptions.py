@@ -287,6 +287,13 @@ EXEMPT: dict[str, str] = {
         ("AudioSummaryV2", "ImageSummary"), "their results are files that have to be decoded: test_summary_media.py"
     ),
     **dict.fromkeys(
+        (
+            *("SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "ImportEvent"),
+            *(f"Write{what}Summary" for what in ("", "Audio", "Graph", "Histogram", "Image", "RawProto", "Scalar")),
+        ),
+        "they write files, with a writer that is a resource: test_summary_writing.py",
+    ),
+    **dict.fromkeys(
         ("MergeV2Checkpoints", "RestoreV2", "SaveSlices", "SaveV2", "ShardedFilename", "ShardedFilespec"),
         "about files and their names: test_save.py",
     ),

@@ -32,6 +32,7 @@ __getattr__ = missing_from(
             "slim",
             "staging",
             "stateless",
+            "summary",
             "tensorboard",
             "training",
             "util",
