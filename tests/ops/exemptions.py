@@ -38,7 +38,7 @@ VarHandleOp ReadVariableOp AssignVariableOp AssignAddVariableOp AssignSubVariabl
 DestroyResourceOp DisableCopyOnRead ResourceCountUpTo ResourceStridedSliceAssign ResourceGather ResourceGatherNd
 ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub
 ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate
-ResourceApplyAdam ResourceApplyGradientDescent
+ResourceApplyAdam ResourceApplyAdaMax ResourceApplyAddSign ResourceApplyGradientDescent ResourceApplyPowerSign
 {" ".join(f"ResourceApply{rule} ResourceSparseApply{rule}" for rule in _RULES.split())}
 """
 
@@ -292,6 +292,13 @@ EXEMPT: dict[str, str] = {
         ("AudioSummaryV2", "ImageSummary"), "their results are files that have to be decoded: test_summary_media.py"
     ),
     **dict.fromkeys(
+        (
+            *("SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "ImportEvent"),
+            *(f"Write{what}Summary" for what in ("", "Audio", "Graph", "Histogram", "Image", "RawProto", "Scalar")),
+        ),
+        "they write files, with a writer that is a resource: test_summary_writing.py",
+    ),
+    **dict.fromkeys(
         ("MergeV2Checkpoints", "RestoreV2", "SaveSlices", "SaveV2", "ShardedFilename", "ShardedFilespec"),
         "about files and their names: test_save.py",
     ),
@@ -302,12 +309,15 @@ EXEMPT: dict[str, str] = {
                 "Adadelta": ("", "Sparse"),
                 "Adagrad": ("", "Sparse"),
                 "AdagradDA": ("", "Sparse"),
+                "AdaMax": ("",),
                 "Adam": ("",),
+                "AddSign": ("",),
                 "CenteredRMSProp": ("", "Sparse"),
                 "Ftrl": ("", "Sparse"),
                 "FtrlV2": ("", "Sparse"),
                 "GradientDescent": ("",),
                 "Momentum": ("", "Sparse"),
+                "PowerSign": ("",),
                 "ProximalAdagrad": ("", "Sparse"),
                 "ProximalGradientDescent": ("", "Sparse"),
                 "RMSProp": ("", "Sparse"),
