@@ -41,7 +41,16 @@ ResourceApplyAdam ResourceApplyGradientDescent
 {" ".join(f"ResourceApply{rule} ResourceSparseApply{rule}" for rule in _RULES.split())}
 """
 
+_QUANTIZED = """
+QuantizedMatMul QuantizedConv2D QuantizedMul QuantizedAdd QuantizedBiasAdd QuantizedRelu QuantizedRelu6 QuantizedReluX
+QuantizedMaxPool QuantizedAvgPool QuantizedConcat QuantizedReshape QuantizedInstanceNorm QuantizedResizeBilinear
+QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange QuantizeDownAndShrinkRange
+"""
+
 EXEMPT: dict[str, str] = {
+    **dict.fromkeys(
+        _QUANTIZED.split(), "its integers have a quantised type: test_quantized.py, tests/golden/programs/quantized.py"
+    ),
     **dict.fromkeys(
         ("SerializeSparse", "SerializeManySparse", "DeserializeSparse", "DeserializeManySparse"),
         "they take and give serialized protos: test_sparse_stored.py, tests/golden/programs/sparse_stored.py",
