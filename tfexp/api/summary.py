@@ -4,8 +4,10 @@ from tensorboard.compat.proto.event_pb2 import Event as Event
 from tensorboard.compat.proto.event_pb2 import SessionLog as SessionLog
 from tensorboard.compat.proto.event_pb2 import TaggedRunMetadata as TaggedRunMetadata
 from tensorboard.compat.proto.summary_pb2 import Summary as Summary
+from tensorboard.compat.proto.summary_pb2 import SummaryDescription as SummaryDescription
 
 from tfexp.core.gone import missing_from
+from tfexp.ops.summary_description import get_summary_description as get_summary_description
 from tfexp.ops.summary import histogram as histogram
 from tfexp.ops.summary import merge as merge
 from tfexp.ops.summary import merge_all as merge_all
