@@ -54,4 +54,7 @@ from tfexp.ops.dataset import UNKNOWN as UNKNOWN_CARDINALITY
 
 AUTOTUNE = -1
 
-__getattr__ = missing_from("tf.data.experimental")
+__getattr__ = missing_from(
+    "tf.data.experimental",
+    {"CheckpointInputPipelineHook": "tfexp.estimator.input_checkpoints:CheckpointInputPipelineHook"},
+)
