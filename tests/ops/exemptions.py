@@ -41,6 +41,7 @@ ResourceApplyAdam ResourceApplyGradientDescent
 {" ".join(f"ResourceApply{rule} ResourceSparseApply{rule}" for rule in _RULES.split())}
 """
 
+
 _PROTOS = ("DecodeProtoV2", "EncodeProto")
 _QUANTIZED = """
 QuantizedMatMul QuantizedConv2D QuantizedMul QuantizedAdd QuantizedBiasAdd QuantizedRelu QuantizedRelu6 QuantizedReluX
@@ -49,6 +50,7 @@ QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange Quantiz
 """
 
 EXEMPT: dict[str, str] = {
+    **dict.fromkeys(("GenerateVocabRemapping", "LoadAndRemapMatrix"), "they read files: test_remapping.py"),
     **dict.fromkeys(_PROTOS, "they have a type's description: test_proto.py, tests/golden/programs/protos.py"),
     **dict.fromkeys(
         _QUANTIZED.split(), "its integers have a quantised type: test_quantized.py, tests/golden/programs/quantized.py"
