@@ -125,7 +125,7 @@ def _(
     except ValueError as error:
         raise DataLossError(None, None, f"Unable to parse {way} protobuf of type {descriptor.full_name}: {error}") from None
     sizes = np.stack([counts for counts, _ in columns], -1) if columns else np.zeros((len(messages), 0), np.int32)
-    return [sizes.reshape(*shape, len(columns)), [values.reshape(*shape, -1) for _, values in columns]]
+    return [sizes.reshape(*shape, len(columns)), *(values.reshape(*shape, -1) for _, values in columns)]
 
 
 @encode_op.shape
