@@ -444,6 +444,7 @@ if TYPE_CHECKING:
     from tfexp.ops.quantize import dequantize as dequantize
     from tfexp.ops.quantize import quantize as quantize
     from tfexp.ops.quantize import quantize_v2 as quantize_v2
+    from tfexp.ops.quantized_elements import quantized_concat as quantized_concat
     from tfexp.ops.queue import FIFOQueue as FIFOQueue
     from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
     from tfexp.ops.queue import PriorityQueue as PriorityQueue

@@ -491,6 +491,11 @@ OTHERS = {
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
 }
 
+# Modules within `tensorflow.contrib` whose names are not those of the library they are in.
+CONTRIB = {
+    "contrib.framework.python.ops.audio_ops": "tf.audio ops",
+}
+
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.
 MESSAGES = {
     "checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
