@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
     from tfexp import data as data
+    from tfexp import distribute as distribute
     from tfexp import distributions as distributions
     from tfexp import estimator as estimator
     from tfexp import feature_column as feature_column

@@ -8,7 +8,7 @@ from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, name_scope
+from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import either_argument, rank, shape, size, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
@@ -115,6 +115,11 @@ def _num_elements(losses: Tensor) -> Tensor:
         return cast(size(losses, name=scope), losses.dtype)
 
 
+def last_reduction() -> str | None:
+    """How the newest loss of the default graph was reduced; None where there is none."""
+    return get_default_graph()._last_loss_reduction
+
+
 def compute_weighted_loss(
     losses: Any,
     weights: Any = 1.0,
@@ -127,6 +132,7 @@ def compute_weighted_loss(
     By default the sum is divided by the number of losses whose weight is not zero. Source: `tf.losses` symbol of this name.
     """
     Reduction.validate(reduction)
+    get_default_graph()._last_loss_reduction = reduction
     with (
         name_scope(scope, "weighted_loss", [losses, weights]),
         control_dependencies([assert_broadcastable(weights, losses)]),
