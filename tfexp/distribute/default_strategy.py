@@ -22,7 +22,6 @@ class OneReplicaExtended(StrategyExtended):
 
     def __init__(self, device_name: str | None):
         self._device = None if device_name is None else whole(device_name)
-        self._default_device = self._device
 
     def _there(self) -> Any:
         return contextlib.nullcontext() if self._device is None else device(self._device)

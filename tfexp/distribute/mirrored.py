@@ -51,7 +51,7 @@ class InGraphExtended(StrategyExtended):
                     ReplicaContext(self._container_strategy, replica, made),
                     device(self._devices[replica]),
                     name_scope(f"{name}/" if name else None),
-                    variable_scope(variables, reuse=replica > 0, auxiliary_name_scope=False),
+                    variable_scope(variables, reuse=replica > 0),
                     variable_creator_scope(shared.creator(replica)),
                 ):
                     return fn(*select(replica, args), **select(replica, kwargs))
@@ -68,7 +68,7 @@ class InGraphExtended(StrategyExtended):
         with (
             graph.name_scope(f"{name}/" if name else None),
             graph.control_dependencies(dict.fromkeys(op for call in calls for op in call.control_inputs)),
-            variable_scope(first.variable_scope, auxiliary_name_scope=False),
+            variable_scope(first.variable_scope),
         ):
             args, kwargs = regroup([merge.args for merge in merges]), regroup([merge.kwargs for merge in merges])
             result = first.function(self._container_strategy, *args, **kwargs)

@@ -68,6 +68,11 @@ class DistributedVariable(ResourceVariable):
         return str(self._primary.name)
 
     @property
+    def _unique_id(self) -> str:
+        """Under which name optimizers keep its slots, from whichever copy they come."""
+        return str(self._primary.op.name)
+
+    @property
     def handle(self) -> Tensor:
         """The copy's handle. ValueError across replicas, where there is more than one."""
         if here() is None and len(self._copies) > 1:

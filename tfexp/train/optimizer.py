@@ -148,19 +148,19 @@ class Optimizer(Trackable):
 
     def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
         """The op that applies [(gradient or None, variable), …] and increments `global_step`; None when that was at once."""
+        mode = distributing()
+        if mode is not None and mode.replica is None:
+            raise RuntimeError(
+                "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context: call it in the function "
+                "that `strategy.experimental_run_v2` runs for each replica."
+            )
         pairs = [(_checked_gradient(g), v) for g, v in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
         variables = [v for g, v in pairs if g is not None]
         if not variables:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
-        mode = distributing()
         if mode is not None:
-            if mode.replica is None:
-                raise RuntimeError(
-                    "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context: call it in the "
-                    "function that `strategy.experimental_run_v2` runs for each replica."
-                )
             return mode.replica.merge_call(self._distributed_apply, args=(pairs, global_step, name))
         with init_scope():
             self._create_slots(variables)
@@ -206,7 +206,7 @@ class Optimizer(Trackable):
             if global_step is None:
                 return _registered(strategy.group(finished, name=scope))
             with control_dependencies(finished):
-                return _registered(extended.update(global_step, lambda step: _incremented(step, self._name)))
+                return _registered(extended.update(global_step, state.assign_add, args=(1,), kwargs={"name": self._name}))
 
     def _update(self, grad: Any, variable: Any) -> Any:
         if not isinstance(variable, Variable):
