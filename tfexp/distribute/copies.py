@@ -74,7 +74,8 @@ class SharedVariables:
         taken: dict[str, int] = {}
 
         def create(next_creator: Callable[..., Any], **kwargs: Any) -> Any:
-            name = kwargs.get("name") or "Variable"
+            # A name that is whole already has the replica's scope in it.
+            name = (kwargs.get("name") or "Variable").replace(f"replica_{replica}/", "", 1)
             of_that_name = self._made.setdefault(name, [])
             if replica == 0:
                 of_that_name.append(next_creator(**kwargs))

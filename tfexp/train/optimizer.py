@@ -151,8 +151,8 @@ class Optimizer(Trackable):
         mode = distributing()
         if mode is not None and mode.replica is None:
             raise RuntimeError(
-                "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context: call it in the function "
-                "that `strategy.experimental_run_v2` runs for each replica."
+                "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context: call it in the "
+                "function that `strategy.experimental_run_v2` runs for each replica."
             )
         pairs = [(_checked_gradient(g), v) for g, v in grads_and_vars]
         if not pairs:

@@ -89,7 +89,13 @@ def assignments(tf: Any) -> Outcome:
         total = tf.identity(count.read_value())
     everything = [copy for v in (mean, first, count) for copy in strategy.experimental_local_results(v)]
     init = tf.group(*[copy.initializer for copy in everything])
-    return runs(Run(init), Run(list(strategy.experimental_local_results(changed))), Run([copy.read_value() for copy in everything]), Run(total), cpus=2)
+    return runs(
+        Run(init),
+        Run(list(strategy.experimental_local_results(changed))),
+        Run([copy.read_value() for copy in everything]),
+        Run(total),
+        cpus=2,
+    )
 
 
 @program("T17: variables and scopes inside of replicas")
@@ -134,7 +140,9 @@ def contexts(tf: Any) -> Outcome:
         def build() -> Any:
             context = d.get_replica_context()
             seen.append((d.has_strategy(), d.in_cross_replica_context(), context.num_replicas_in_sync))
-            return context.merge_call(lambda s: (s is strategy, d.in_cross_replica_context(), d.get_replica_context() is None))
+            return context.merge_call(
+                lambda s: (s is strategy, d.in_cross_replica_context(), d.get_replica_context() is None)
+            )
 
         seen.append(strategy.extended.call_for_each_replica(build))
         wrong = [
@@ -144,6 +152,10 @@ def contexts(tf: Any) -> Outcome:
             raised(lambda: d.experimental_set_strategy(strategy)),
             raised(lambda: tf.Variable(1.0, synchronization=tf.VariableSynchronization.NONE)),
             raised(lambda: tf.Variable(1.0, name="v", trainable=True).handle),
-            raised(lambda: tf.train.GradientDescentOptimizer(0.1).apply_gradients([(1.0, tf.Variable(1.0, name="u", trainable=True))])),
+            raised(
+                lambda: tf.train.GradientDescentOptimizer(0.1).apply_gradients(
+                    [(1.0, tf.Variable(1.0, name="u", trainable=True))]
+                )
+            ),
         ]
     return runs(seen=seen, wrong=wrong)
