@@ -12,9 +12,9 @@ class _NotHere(ClusterResolver):
 
     _missing: str
 
-    def __init__(self, *args: Any, **kwargs: Any):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(
-            f"tf.distribute.cluster_resolver.{type(self).__name__} needs {self._missing}, which tfexp does not have. Name "
+            f"tf.distribute.cluster_resolver.{cls.__name__} needs {self._missing}, which tfexp does not have. Name "
             "the tasks yourself by SimpleClusterResolver, or set TF_CONFIG for TFConfigClusterResolver."
         )
 
