@@ -14,7 +14,7 @@ class _NotHere(ClusterResolver):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(
-            f"tf.distribute.cluster_resolver.{cls.__name__} needs {self._missing}, which tfexp does not have. Name "
+            f"tf.distribute.cluster_resolver.{cls.__name__} needs {cls._missing}, which tfexp does not have. Name "
             "the tasks yourself by SimpleClusterResolver, or set TF_CONFIG for TFConfigClusterResolver."
         )
 
