@@ -5,9 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from tfexp.graph.replica_modes import current_mode
-from tfexp.ops.losses import Reduction as LossReduction
-from tfexp.ops.losses import last_reduction
+from tfexp.graph.replica_modes import averages_losses
 
 
 class ReduceOp(enum.Enum):
@@ -33,7 +31,4 @@ def get_loss_reduction() -> ReduceOp:
 
     Only an Estimator's training looks at losses so; elsewhere each replica's loss is its share of the sum: `ReduceOp.SUM`.
     """
-    mode = current_mode()
-    if mode is None or not mode.strategy._scale_loss_for_estimator or last_reduction() == LossReduction.SUM:
-        return ReduceOp.SUM
-    return ReduceOp.MEAN
+    return ReduceOp.MEAN if averages_losses() else ReduceOp.SUM

@@ -13,6 +13,9 @@ from typing import Any
 
 from tfexp.graph.scopes import colocate_with, get_default_graph
 
+# What `tf.losses.Reduction.SUM` is.
+SUMMED_LOSSES = "weighted_sum"
+
 
 @dataclass(frozen=True)
 class ReplicaMode:
@@ -53,6 +56,25 @@ def num_replicas() -> int:
     """How many replicas what is built here is one of."""
     mode = current_mode()
     return 1 if mode is None else int(mode.strategy.num_replicas_in_sync)
+
+
+def in_another_replica() -> bool:
+    """Whether this builds for a replica that is not the first."""
+    mode = current_mode()
+    return mode is not None and mode.replica is not None and mode.replica._replica_id > 0
+
+
+def averages_losses() -> bool:
+    """Whether the replicas' losses are each one of as many parts of a mean: so an Estimator's are, but for summed ones.
+
+    Elsewhere a replica's loss is its share of the sum.
+    """
+    mode = distributing()
+    return (
+        mode is not None
+        and mode.strategy._scale_loss_for_estimator
+        and get_default_graph()._last_loss_reduction != SUMMED_LOSSES
+    )
 
 
 def across_replicas(function: Callable[..., Any], *args: Any) -> Any:

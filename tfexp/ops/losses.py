@@ -8,6 +8,7 @@ from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.replica_modes import SUMMED_LOSSES
 from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import either_argument, rank, shape, size, squeeze
@@ -35,7 +36,7 @@ class Reduction:
     """How element-wise losses become one. Source: `tf.losses.Reduction`."""
 
     NONE = "none"
-    SUM = "weighted_sum"
+    SUM = SUMMED_LOSSES
     SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
     MEAN = "weighted_mean"
     SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
@@ -113,11 +114,6 @@ def _num_present(losses: Tensor, weights: Any, per_batch: bool = False) -> Tenso
 def _num_elements(losses: Tensor) -> Tensor:
     with name_scope(None, "num_elements", [losses]) as scope:
         return cast(size(losses, name=scope), losses.dtype)
-
-
-def last_reduction() -> str | None:
-    """How the newest loss of the default graph was reduced; None where there is none."""
-    return get_default_graph()._last_loss_reduction
 
 
 def compute_weighted_loss(

@@ -16,7 +16,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor, convert_to_ten
 from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradients import gradients
-from tfexp.graph.replica_modes import beside, distributing
+from tfexp.graph.replica_modes import averages_losses, beside, distributing, num_replicas
 from tfexp.graph.scopes import (
     colocate_with,
     control_dependencies,
@@ -113,6 +113,8 @@ class Optimizer(Trackable):
         if executing_eagerly():
             return self._gradients_at_once(loss, var_list, grad_loss)
         loss = call_if_callable(loss)
+        if averages_losses() and num_replicas() > 1:
+            loss = loss * (1.0 / num_replicas())
         self._assert_valid_dtypes([loss] if grad_loss is None else [loss, grad_loss])
         variables = trainable_variables() if var_list is None else nest.flatten(var_list)
         if not variables:
@@ -334,9 +336,12 @@ def _registered(train_op: Any) -> Any:
     if executing_eagerly():
         return None
     train_op = train_op.op if isinstance(train_op, Tensor) else train_op
+    # Of what an update of several copies gives, the first part stands for all.
+    fetched = train_op._as_graph_element() if hasattr(train_op, "_as_graph_element") else train_op
+    noted = fetched.op if isinstance(fetched, Tensor) else fetched
     collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
-    if train_op not in collection:
-        collection.append(train_op)
+    if noted not in collection:
+        collection.append(noted)
     return train_op
 
 
