@@ -9,6 +9,7 @@ __getattr__ = missing_from(
         for name in (
             "crf",
             "data",
+            "distribute",
             "distributions",
             "eager",
             "estimator",
