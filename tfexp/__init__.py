@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tfexp import autograph as autograph
     from tfexp import data as data
+    from tfexp import distribute as distribute
     from tfexp import distributions as distributions
     from tfexp import estimator as estimator
     from tfexp import feature_column as feature_column

@@ -49,6 +49,7 @@ class Graph(Elements, Surroundings, Collections):
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._kept: list[Any] = []
+        self._last_loss_reduction: str | None = None  # see `ops.losses`
 
     # --- nodes -------------------------------------------------------------------------------------------------
 
