@@ -67,7 +67,7 @@ def _is_any_of(data: np.ndarray, delimiters: bytes) -> np.ndarray:
 
 
 def _matrix(rows: np.ndarray, counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """indices, values and shape of a sparse matrix with the values of each row side by side; `counts`: how many these are."""
+    """indices, values and shape of a sparse matrix with the values of each row side by side, so many of each."""
     indices = np.empty((len(values), 2), np.int64)
     indices[:, 0] = rows
     indices[:, 1] = np.arange(len(values)) - (counts.cumsum() - counts)[rows]

@@ -140,7 +140,7 @@ def _characters(texts: Bytes, starts: np.ndarray, lengths: np.ndarray) -> np.nda
 def _within(
     sizes: np.ndarray, starts: np.ndarray, lengths: np.ndarray, named: Callable[[int], str]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The parts of texts of these sizes, as starts from 0 on and lengths that there are; `named`: what an error says of one."""
+    """Parts of texts of these sizes: starts counted from 0, lengths cut to what there is. `named`: a text in an error."""
     for index in np.flatnonzero((starts < -sizes) | (starts > sizes))[:1].tolist():
         at = f"string{named(index)} at index {index}"
         raise InvalidArgumentError(None, None, f"pos {starts[index]} out of range for {at}")
