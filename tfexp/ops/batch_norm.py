@@ -6,7 +6,7 @@ averages; the gradient gets the biased one, with which the batch was normalised.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.core.workers import threads
+from tfexp.core.workers import scratch, threads
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
@@ -117,10 +117,19 @@ def _attach_shapes(forward: Op, backward: Op, reserved: int) -> None:
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
-def _rows(x: Array, data_format: str) -> Array:
-    """[everything else, channels], in float32."""
+_LONG = 1 << 11  # elements of a row: of shorter ones, NumPy's loops take as long to begin as to run
+
+
+def _copies(x: Array, channels: int) -> int:
+    """How many times the channels follow each other in a row: what takes a long row leaves nothing over."""
+    count = x.size // max(channels, 1)
+    return next(n for n in range(min(count, max(_LONG // max(channels, 1), 1)), 0, -1) if count % n == 0) if count else 1
+
+
+def _rows(x: Array, data_format: str, copies: int) -> Array:
+    """[everything else, that many times the channels], in float32."""
     last = to_last(x, data_format)
-    return last.astype(wide(x.dtype), copy=False).reshape(-1, last.shape[-1])
+    return last.astype(wide(x.dtype), copy=False).reshape(-1, copies * last.shape[-1])
 
 
 def _back(rows: Array, x: Array, data_format: str) -> Array:
@@ -131,16 +140,25 @@ def _back(rows: Array, x: Array, data_format: str) -> Array:
 _BLOCK = 1 << 16  # elements: what a core's cache holds several of
 
 
-def _in_blocks(count: int, channels: int, work: Callable[[int, slice], None]) -> int:
+def _centred(rows: Array, centre: Array) -> Array:
+    """rows - centre; valid until the next call."""
+    return np.subtract(rows, centre, scratch("centred", rows.shape, rows.dtype))
+
+
+def _rows_of_block(width: int) -> int:
+    return max(1, _BLOCK // max(width, 1))
+
+
+def _in_blocks(count: int, width: int, work: Callable[[int, slice], None]) -> int:
     """`work(part, rows)` for blocks of rows, shared out to the threads; returns the number of parts."""
-    step = max(1, _BLOCK // max(channels, 1))
+    step = _rows_of_block(width)
     blocks = -(-count // step)
 
     def part_of(part: int, start: int, stop: int) -> None:
         for block in range(start, stop):
             work(part, slice(block * step, min((block + 1) * step, count)))
 
-    return run_blocks(part_of, blocks, count * channels * 8)
+    return run_blocks(part_of, blocks, count * width * 8)
 
 
 def _sums(rows: Array) -> Array:
@@ -148,16 +166,41 @@ def _sums(rows: Array) -> Array:
     return np.dot(np.ones(len(rows), rows.dtype), rows)
 
 
-def _summed(count: int, channels: int, dtype: Any, terms: Callable[[slice], tuple[Array, ...]], number: int) -> Array:
-    """[number, channels]: the column sums over all rows of what `terms` makes of a block of them."""
-    totals = np.zeros((threads(), number, channels), dtype)
+def _summed(like: Array, copies: int, terms: Callable[[slice], Iterator[Array]], number: int) -> Array:
+    """[number, channels]: the sums over all rows of what `terms` makes of a block of them, one array after the other."""
+    count, width = like.shape
+    totals = np.zeros((threads(), number, width), like.dtype)
 
-    def work(part: int, rows: slice) -> None:
-        for i, term in enumerate(terms(rows)):
+    def work(part: int, at: slice) -> None:
+        for i, term in enumerate(terms(at)):
             totals[part, i] += _sums(term)
 
-    _in_blocks(count, channels, work)
-    return np.add.reduce(totals, 0)
+    _in_blocks(count, width, work)
+    return np.add.reduce(totals, 0).reshape(number, copies, -1).sum(1)
+
+
+def _moments(rows: Array, copies: int) -> tuple[Array, Array]:
+    """The mean and the biased variance of each channel, in one pass over memory.
+
+    Each block has its own means, from which those of all blocks tell how far it is off (Chan, Golub, LeVeque 1979).
+    """
+    count, width = rows.shape
+    step = _rows_of_block(width)
+    sizes = np.diff(np.append(np.arange(0, count, step), count)).astype(rows.dtype)
+    means, squares = (np.empty((len(sizes), width), rows.dtype) for _ in range(2))
+
+    def work(part: int, at: slice) -> None:
+        block = at.start // step
+        np.divide(_sums(rows[at]), sizes[block], means[block])
+        centred = _centred(rows[at], means[block])
+        squares[block] = _sums(np.square(centred, centred))
+
+    _in_blocks(count, width, work)
+    whole = np.asarray(count * copies, rows.dtype)
+    sizes = sizes.repeat(copies)[:, None]
+    means, squares = (a.reshape(len(sizes), -1) for a in (means, squares))
+    average = (means * sizes).sum(0) / whole
+    return average, (squares.sum(0) + (np.square(means - average) * sizes).sum(0)) / whole
 
 
 def _check_vectors(x: Array, data_format: str, **vectors: Array) -> int:
@@ -178,13 +221,12 @@ def _normalise(
 ) -> list[Array]:
     """[y, mean, unbiased variance, mean, variance]"""
     _check_vectors(x, data_format, scale=scale, offset=offset)
-    rows = _rows(x, data_format)
-    dtype, (count, channels) = rows.dtype, rows.shape
+    copies = _copies(x, len(scale))
+    rows = _rows(x, data_format, copies)
+    dtype, count = rows.dtype, len(rows) * copies
     kept = scale.dtype
     if is_training:
-        whole = np.asarray(count, dtype)
-        average = _summed(count, channels, dtype, lambda at: (rows[at],), 1)[0] / whole
-        spread = _summed(count, channels, dtype, lambda at: (np.square(rows[at] - average),), 1)[0] / whole
+        average, spread = _moments(rows, copies)
         unbiased = spread * np.asarray(count / max(count - 1, 1), dtype)
     else:
         wanted = {"When is_training=false, mean": mean, "When is_training=false, variance": variance}
@@ -192,16 +234,16 @@ def _normalise(
         average, spread = mean.astype(dtype, copy=False), variance.astype(dtype, copy=False)
         unbiased = spread
     factor = scale.astype(dtype, copy=False) / np.sqrt(spread + np.asarray(epsilon, dtype))
-    shift = offset.astype(dtype, copy=False)
+    centre, slope, shift = (np.tile(vector, copies) for vector in (average, factor, offset.astype(dtype, copy=False)))
     result = np.empty_like(rows)
 
     def work(part: int, at: slice) -> None:
         there = result[at]
-        np.subtract(rows[at], average, there)
-        np.multiply(there, factor, there)
+        np.subtract(rows[at], centre, there)
+        np.multiply(there, slope, there)
         np.add(there, shift, there)
 
-    _in_blocks(count, channels, work)
+    _in_blocks(*rows.shape, work)
     statistics = [np.array(s, kept) for s in (average, unbiased, average, spread)]
     return [_back(result, x, data_format), *statistics]
 
@@ -241,22 +283,30 @@ def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
                 f"x and y_backprop must have the same shape, got {dims_text(x.shape)} and {dims_text(y_backprop.shape)}"
             )
         _check_vectors(x, data_format, scale=scale, reserve_space_1=mean, reserve_space_2=variance)
-        grads, rows = _rows(y_backprop, data_format), _rows(x, data_format)
-        dtype, (count, channels) = rows.dtype, rows.shape
-        average = mean.astype(dtype, copy=False)
+        copies = _copies(x, len(scale))
+        grads, rows = _rows(y_backprop, data_format, copies), _rows(x, data_format, copies)
+        dtype, count = rows.dtype, len(rows) * copies
+        centre = np.tile(mean.astype(dtype, copy=False), copies)
         inverse = 1 / np.sqrt(variance.astype(dtype, copy=False) + np.asarray(epsilon, dtype))
-        sums = _summed(count, channels, dtype, lambda at: (grads[at], grads[at] * (rows[at] - average)), 2)
+
+        def terms(at: slice) -> Iterator[Array]:
+            yield grads[at]
+            centred = _centred(rows[at], centre)
+            yield np.multiply(grads[at], centred, centred)
+
+        sums = _summed(rows, copies, terms, 2)
         for_offset, for_scale = sums[0], sums[1] * inverse
         # The mean and the variance depend on x too: training takes out of the gradient what they make of it.
         slope = for_scale * inverse / np.asarray(-max(count, 1), dtype)
         level = for_offset / np.asarray(max(count, 1), dtype)
         factor = scale.astype(dtype, copy=False) * inverse
+        slope, level, factor = (np.tile(vector, copies) for vector in (slope, level, factor))
         for_x = np.empty_like(rows)
 
         def work(part: int, at: slice) -> None:
             there = for_x[at]
             if is_training:
-                np.subtract(rows[at], average, there)
+                np.subtract(rows[at], centre, there)
                 np.multiply(there, slope, there)
                 np.add(there, grads[at], there)
                 np.subtract(there, level, there)
@@ -264,7 +314,7 @@ def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
             else:
                 np.multiply(grads[at], factor, there)
 
-        _in_blocks(count, channels, work)
+        _in_blocks(*rows.shape, work)
         nothing = np.zeros(0, scale.dtype)
         vectors = [v.astype(scale.dtype, copy=False) for v in (for_scale, for_offset)]
         return [_back(for_x, x, data_format), *vectors, nothing, nothing]
