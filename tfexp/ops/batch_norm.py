@@ -243,7 +243,7 @@ def _normalise(
         np.multiply(there, slope, there)
         np.add(there, shift, there)
 
-    _in_blocks(*rows.shape, work)
+    _in_blocks(len(rows), rows.shape[1], work)
     statistics = [np.array(s, kept) for s in (average, unbiased, average, spread)]
     return [_back(result, x, data_format), *statistics]
 
@@ -314,7 +314,7 @@ def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
             else:
                 np.multiply(grads[at], factor, there)
 
-        _in_blocks(*rows.shape, work)
+        _in_blocks(len(rows), rows.shape[1], work)
         nothing = np.zeros(0, scale.dtype)
         vectors = [v.astype(scale.dtype, copy=False) for v in (for_scale, for_offset)]
         return [_back(for_x, x, data_format), *vectors, nothing, nothing]

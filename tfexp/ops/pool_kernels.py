@@ -138,7 +138,7 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
     lowest, rank = _lowest(x.dtype), len(lay.inputs)
 
     def work(images: slice) -> None:
-        if not _overlap(lay, range(rank)):
+        if not lay.overlap():
             _place(x[images], y[images], grad[images], result[images], lay, range(rank))
             return
         # Of equal elements, the first in scan order is the first of its row in the first such row.
@@ -168,15 +168,15 @@ def _place(x: Array, largest: Array, grad: Array, target: Array, lay: Windows, a
     What is left of it is handed on from offset to offset: as bits, so that nothing is computed with it. Where windows share
     the elements out among them, the last offset takes what is left.
     """
-    integers, overlap, covers = _integers(grad.dtype), _overlap(lay, axes), _covers(lay, axes)
+    integers, overlap, covers = _integers(grad.dtype), lay.overlap(axes), lay.covers(axes)
     left = scratch("left", grad.shape, integers)
     left[...] = grad.view(integers)
     if not covers:
         target[...] = 0
     reaches = list(_offsets(lay, axes))
-    for outputs, inside in reaches:
+    for number, (outputs, inside) in enumerate(reaches, 1):
         rest, there = left[outputs], target[inside]
-        if covers and inside is reaches[-1][1]:
+        if covers and number == len(reaches):
             there[...] = rest.view(grad.dtype)
             return
         bits = _bits(np.equal(x[inside], largest[outputs], out=scratch("mask", rest.shape, np.bool_)), integers)
@@ -202,15 +202,6 @@ def _bits(mask: Array, integers: np.dtype[Any]) -> Array:
     bits = scratch("bits", mask.shape, integers)
     bits[...] = signed
     return bits
-
-
-def _overlap(lay: Windows, axes: Sequence[int]) -> bool:
-    return any(lay.sizes[axis] > lay.strides[axis] for axis in axes)
-
-
-def _covers(lay: Windows, axes: Sequence[int]) -> bool:
-    """Whether each element is in just one window."""
-    return all(lay.sizes[a] == lay.strides[a] and lay.inputs[a] <= lay.outputs[a] * lay.strides[a] for a in axes)
 
 
 def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
@@ -280,7 +271,7 @@ def avg_pool_gradient(grad: Array, lay: Windows, out: Array | None = None) -> Ar
         return result
     dtype = wide(grad.dtype)
     counts = _counts(lay, dtype)
-    covers = _covers(lay, range(len(lay.inputs)))
+    covers = lay.covers()
 
     def work(images: slice) -> None:
         above = _mean(grad[images], counts, scratch("shares", grad[images].shape, dtype))
