@@ -9,7 +9,7 @@ from tfexp.core.kernel import BindRequest, Call
 from tfexp.plan.ir import Draft, Node
 
 Libraries = Mapping[str, Any]
-"""What may compute nodes beside NumPy, the first choice first: the name that rules are for, and what they are called with."""
+"""What may compute nodes beside NumPy, the first choice first: what rules are called with, by the name that they are for."""
 
 
 def bind(draft: Draft, libraries: Libraries) -> None:
