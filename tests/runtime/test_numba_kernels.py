@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.ops import depthwise_kernels, pool_kernels
+from tfexp.ops import batch_norm_kernels, depthwise_kernels, pool_kernels
 from tfexp.ops.windows import Windows, lay_windows
 from tfexp.runtime.jit import has_numba, with_numba
-from tfexp.runtime.numba import window_loops
+from tfexp.runtime.numba import norm_loops, window_loops
 
 needs_numba = pytest.mark.skipif(not has_numba(), reason="the jit extra is not installed: pip install 'tfexp[jit]'")
 Function = Callable[..., Any]
@@ -80,6 +80,15 @@ def test_depthwise_convolutions_and_their_gradients() -> None:
 
 def _depthwise(strides: list[int], padding: str) -> Function:
     return lambda x, w: tf.nn.depthwise_conv2d(x, w, [1, *strides, 1], padding)
+
+
+@needs_numba
+def test_batch_normalisation_and_its_gradients() -> None:
+    def normalised(x: Any, scale: Any, offset: Any) -> Any:
+        return tf.nn.fused_batch_norm(x, scale, offset)[0]
+
+    for x in (_floats(3, 5, 7, 11), _floats(16, 28, 28, 16)):  # the latter is shared out to threads
+        _check(2, normalised, x * 3 + 5, _floats(x.shape[-1]), _floats(x.shape[-1] + 1)[1:])
 
 
 @needs_numba
@@ -173,6 +182,22 @@ def test_loops_of_depthwise_convolutions(lay: Windows) -> None:
         rtol=1e-5,
         atol=1e-5,
     )
+
+
+def test_loops_of_batch_normalisation() -> None:
+    rows, grads = _floats(13, 7) + 5, _floats(7, 13).T.copy()
+    centre, slope, level, factor = _floats(4, 7)
+    calls: dict[str, tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]] = {
+        "moments": ((rows,), (centre, slope)),
+        "sums": ((grads, rows, centre), (slope, level)),
+        "normalise": ((rows, centre, slope, level), (grads,)),
+        "gradient": ((grads, rows, centre, slope, level, factor), (rows,)),
+    }
+    for name, (arguments, like) in calls.items():
+        made, wanted = ([one.copy() for one in like] for _ in range(2))
+        getattr(norm_loops, name)(*arguments, *made)
+        getattr(batch_norm_kernels.NUMPY, name)(*arguments, *wanted)
+        np.testing.assert_allclose(made, wanted, rtol=1e-5, atol=1e-5, err_msg=name)
 
 
 def _rows(array: np.ndarray) -> np.ndarray:

@@ -6,26 +6,28 @@ averages; the gradient gets the biased one, with which the batch was normalised.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.core.workers import scratch, threads
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.ops import batch_norm_kernels as kernels
 from tfexp.ops.array import Array, dims_text, reshape, size
 from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_order import transpose
+from tfexp.ops.batch_norm_kernels import Passes
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import squared_difference
 from tfexp.ops.elementwise_unary import reciprocal, rsqrt
-from tfexp.ops.image_blocks import run_blocks, wide
+from tfexp.ops.image_blocks import wide
 from tfexp.ops.reduce import reduce_mean, reduce_sum
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.windows import channels_second, compiled_from_last, from_last, to_last
@@ -117,15 +119,6 @@ def _attach_shapes(forward: Op, backward: Op, reserved: int) -> None:
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
-_LONG = 1 << 11  # elements of a row: of shorter ones, NumPy's loops take as long to begin as to run
-
-
-def _copies(x: Array, channels: int) -> int:
-    """How many times the channels follow each other in a row: what takes a long row leaves nothing over."""
-    count = x.size // max(channels, 1)
-    return next(n for n in range(min(count, max(_LONG // max(channels, 1), 1)), 0, -1) if count % n == 0) if count else 1
-
-
 def _rows(x: Array, data_format: str, copies: int) -> Array:
     """[everything else, that many times the channels], in float32."""
     last = to_last(x, data_format)
@@ -135,72 +128,6 @@ def _rows(x: Array, data_format: str, copies: int) -> Array:
 def _back(rows: Array, x: Array, data_format: str) -> Array:
     shape = to_last(x, data_format).shape
     return from_last(rows.reshape(shape).astype(x.dtype, copy=False), data_format)
-
-
-_BLOCK = 1 << 16  # elements: what a core's cache holds several of
-
-
-def _centred(rows: Array, centre: Array) -> Array:
-    """rows - centre; valid until the next call."""
-    return np.subtract(rows, centre, scratch("centred", rows.shape, rows.dtype))
-
-
-def _rows_of_block(width: int) -> int:
-    return max(1, _BLOCK // max(width, 1))
-
-
-def _in_blocks(count: int, width: int, work: Callable[[int, slice], None]) -> int:
-    """`work(part, rows)` for blocks of rows, shared out to the threads; returns the number of parts."""
-    step = _rows_of_block(width)
-    blocks = -(-count // step)
-
-    def part_of(part: int, start: int, stop: int) -> None:
-        for block in range(start, stop):
-            work(part, slice(block * step, min((block + 1) * step, count)))
-
-    return run_blocks(part_of, blocks, count * width * 8)
-
-
-def _sums(rows: Array) -> Array:
-    """Column sums, by BLAS."""
-    return np.dot(np.ones(len(rows), rows.dtype), rows)
-
-
-def _summed(like: Array, copies: int, terms: Callable[[slice], Iterator[Array]], number: int) -> Array:
-    """[number, channels]: the sums over all rows of what `terms` makes of a block of them, one array after the other."""
-    count, width = like.shape
-    totals = np.zeros((threads(), number, width), like.dtype)
-
-    def work(part: int, at: slice) -> None:
-        for i, term in enumerate(terms(at)):
-            totals[part, i] += _sums(term)
-
-    _in_blocks(count, width, work)
-    return np.add.reduce(totals, 0).reshape(number, copies, -1).sum(1)
-
-
-def _moments(rows: Array, copies: int) -> tuple[Array, Array]:
-    """The mean and the biased variance of each channel, in one pass over memory.
-
-    Each block has its own means, from which those of all blocks tell how far it is off (Chan, Golub, LeVeque 1979).
-    """
-    count, width = rows.shape
-    step = _rows_of_block(width)
-    sizes = np.diff(np.append(np.arange(0, count, step), count)).astype(rows.dtype)
-    means, squares = (np.empty((len(sizes), width), rows.dtype) for _ in range(2))
-
-    def work(part: int, at: slice) -> None:
-        block = at.start // step
-        np.divide(_sums(rows[at]), sizes[block], means[block])
-        centred = _centred(rows[at], means[block])
-        squares[block] = _sums(np.square(centred, centred))
-
-    _in_blocks(count, width, work)
-    whole = np.asarray(count * copies, rows.dtype)
-    sizes = sizes.repeat(copies)[:, None]
-    means, squares = (a.reshape(len(sizes), -1) for a in (means, squares))
-    average = (means * sizes).sum(0) / whole
-    return average, (squares.sum(0) + (np.square(means - average) * sizes).sum(0)) / whole
 
 
 def _check_vectors(x: Array, data_format: str, **vectors: Array) -> int:
@@ -217,16 +144,25 @@ def _check_vectors(x: Array, data_format: str, **vectors: Array) -> int:
 
 
 def _normalise(
-    x: Array, scale: Array, offset: Array, mean: Array, variance: Array, epsilon: float, data_format: str, is_training: bool
+    passes: Passes,
+    x: Array,
+    scale: Array,
+    offset: Array,
+    mean: Array,
+    variance: Array,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
 ) -> list[Array]:
     """[y, mean, unbiased variance, mean, variance]"""
     _check_vectors(x, data_format, scale=scale, offset=offset)
-    copies = _copies(x, len(scale))
+    count = x.size // max(len(scale), 1)
+    copies = kernels.copies_of(count, len(scale))
     rows = _rows(x, data_format, copies)
-    dtype, count = rows.dtype, len(rows) * copies
-    kept = scale.dtype
+    dtype, kept = rows.dtype, scale.dtype
     if is_training:
-        average, spread = _moments(rows, copies)
+        average, spread = kernels.moments(rows, copies, passes)
         unbiased = spread * np.asarray(count / max(count - 1, 1), dtype)
     else:
         wanted = {"When is_training=false, mean": mean, "When is_training=false, variance": variance}
@@ -234,90 +170,78 @@ def _normalise(
         average, spread = mean.astype(dtype, copy=False), variance.astype(dtype, copy=False)
         unbiased = spread
     factor = scale.astype(dtype, copy=False) / np.sqrt(spread + np.asarray(epsilon, dtype))
-    centre, slope, shift = (np.tile(vector, copies) for vector in (average, factor, offset.astype(dtype, copy=False)))
-    result = np.empty_like(rows)
-
-    def work(part: int, at: slice) -> None:
-        there = result[at]
-        np.subtract(rows[at], centre, there)
-        np.multiply(there, slope, there)
-        np.add(there, shift, there)
-
-    _in_blocks(len(rows), rows.shape[1], work)
+    result = kernels.normalised(rows, average, factor, offset.astype(dtype, copy=False), copies, passes)
     statistics = [np.array(s, kept) for s in (average, unbiased, average, spread)]
     return [_back(result, x, data_format), *statistics]
 
 
-def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
-    @forward.kernel("CPU", shares=True)
-    def _(
-        ctx: Any,
-        x: Array,
-        scale: Array,
-        offset: Array,
-        mean: Array,
-        variance: Array,
-        *,
-        epsilon: float,
-        data_format: str,
-        is_training: bool,
-    ) -> list[Array]:
-        made = _normalise(x, scale, offset, mean, variance, epsilon, data_format, is_training)
-        return [*made, *[np.zeros((), scale.dtype)] * reserved]
-
-    @backward.kernel("CPU", shares=True)
-    def _(
-        ctx: Any,
-        y_backprop: Array,
-        x: Array,
-        scale: Array,
-        mean: Array,
-        variance: Array,
-        *third: Array,
-        epsilon: float,
-        data_format: str,
-        is_training: bool,
-    ) -> list[Array]:
-        if y_backprop.shape != x.shape:
-            raise ValueError(
-                f"x and y_backprop must have the same shape, got {dims_text(x.shape)} and {dims_text(y_backprop.shape)}"
-            )
-        _check_vectors(x, data_format, scale=scale, reserve_space_1=mean, reserve_space_2=variance)
-        copies = _copies(x, len(scale))
-        grads, rows = _rows(y_backprop, data_format, copies), _rows(x, data_format, copies)
-        dtype, count = rows.dtype, len(rows) * copies
-        centre = np.tile(mean.astype(dtype, copy=False), copies)
-        inverse = 1 / np.sqrt(variance.astype(dtype, copy=False) + np.asarray(epsilon, dtype))
-
-        def terms(at: slice) -> Iterator[Array]:
-            yield grads[at]
-            centred = _centred(rows[at], centre)
-            yield np.multiply(grads[at], centred, centred)
-
-        sums = _summed(rows, copies, terms, 2)
-        for_offset, for_scale = sums[0], sums[1] * inverse
+def _gradients(
+    passes: Passes,
+    y_backprop: Array,
+    x: Array,
+    scale: Array,
+    mean: Array,
+    variance: Array,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> list[Array]:
+    """For x, scale, offset, and nothing twice."""
+    if y_backprop.shape != x.shape:
+        raise ValueError(
+            f"x and y_backprop must have the same shape, got {dims_text(x.shape)} and {dims_text(y_backprop.shape)}"
+        )
+    _check_vectors(x, data_format, scale=scale, reserve_space_1=mean, reserve_space_2=variance)
+    count = x.size // max(len(scale), 1)
+    copies = kernels.copies_of(count, len(scale))
+    grads, rows = _rows(y_backprop, data_format, copies), _rows(x, data_format, copies)
+    dtype = rows.dtype
+    centre = mean.astype(dtype, copy=False)
+    inverse = 1 / np.sqrt(variance.astype(dtype, copy=False) + np.asarray(epsilon, dtype))
+    for_offset, for_scale = kernels.gradient_sums(grads, rows, centre, copies, passes)
+    for_scale = for_scale * inverse
+    factor = scale.astype(dtype, copy=False) * inverse
+    if is_training:
         # The mean and the variance depend on x too: training takes out of the gradient what they make of it.
         slope = for_scale * inverse / np.asarray(-max(count, 1), dtype)
         level = for_offset / np.asarray(max(count, 1), dtype)
-        factor = scale.astype(dtype, copy=False) * inverse
-        slope, level, factor = (np.tile(vector, copies) for vector in (slope, level, factor))
-        for_x = np.empty_like(rows)
+        for_x = kernels.input_gradient(grads, rows, centre, slope, level, factor, copies, passes)
+    else:
+        for_x = grads * np.tile(factor, copies)
+    nothing = np.zeros(0, scale.dtype)
+    vectors = [v.astype(scale.dtype, copy=False) for v in (for_scale, for_offset)]
+    return [_back(for_x, x, data_format), *vectors, nothing, nothing]
 
-        def work(part: int, at: slice) -> None:
-            there = for_x[at]
-            if is_training:
-                np.subtract(rows[at], centre, there)
-                np.multiply(there, slope, there)
-                np.add(there, grads[at], there)
-                np.subtract(there, level, there)
-                np.multiply(there, factor, there)
-            else:
-                np.multiply(grads[at], factor, there)
 
-        _in_blocks(len(rows), rows.shape[1], work)
-        nothing = np.zeros(0, scale.dtype)
-        vectors = [v.astype(scale.dtype, copy=False) for v in (for_scale, for_offset)]
-        return [_back(for_x, x, data_format), *vectors, nothing, nothing]
+def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
+    def normalise(passes: Passes, *inputs: Array, **attrs: Any) -> list[Array]:
+        return [*_normalise(passes, *inputs, **attrs), *[np.zeros((), inputs[1].dtype)] * reserved]
+
+    def gradients_of(passes: Passes, *inputs: Array, **attrs: Any) -> list[Array]:
+        return _gradients(passes, *inputs[:5], **attrs)  # what else was reserved says nothing
+
+    for op, compute in ((forward, normalise), (backward, gradients_of)):
+        _attach_kernel(op, compute)
+
+
+def _attach_kernel(op: Op, compute: Callable[..., list[Array]]) -> None:
+    @op.kernel("CPU", shares=True)
+    def _(ctx: Any, *inputs: Array, epsilon: float, data_format: str, is_training: bool) -> list[Array]:
+        return compute(kernels.NUMPY, *inputs, epsilon=epsilon, data_format=data_format, is_training=is_training)
+
+    @op.bind_with("numba")
+    def _(numba: Any, node: BindRequest) -> Call | None:
+        if {dtype.name for dtype in node.input_dtypes} != {"float32"}:
+            return None
+        passes = Passes(*numba.norm_passes(node.name))
+        attrs = {name: node.attrs[name] for name in ("epsilon", "data_format", "is_training")}
+
+        def by_numba(*inputs: Array) -> list[Array]:
+            return compute(passes, *inputs, **attrs)
+
+        by_numba.__name__ = "Numba"  # as plans name it
+        return Call(by_numba)
 
 
 def _attach_compiled(forward: Op, backward: Op, reserved: int) -> None:

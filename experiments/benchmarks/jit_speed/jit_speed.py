@@ -26,6 +26,7 @@ AIMS = {
     "avg pool 2x2, 28x28x32": 1.0,
     "avg pool 2x2, 28x28x32, gradient": 1.0,
     "depthwise conv 3x3, 28x28x32, with gradients": 1.0,
+    "batch norm, 28x28x32, gradients": 1.0,
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from tfexp.core.kernel import Call
 from tfexp.core.workers import scratch, share, threads
-from tfexp.runtime.numba import window_loops
+from tfexp.runtime.numba import norm_loops, window_loops
 from tfexp.runtime.numba.compiler import compiled_function
 
 _WORTH_SHARING = 1 << 18  # elements of windows: below, the other threads wake up too late to help
@@ -152,6 +152,18 @@ def depthwise_filter_gradient(name: str, dtype: str, lay: Any, shape: tuple[int,
         out[...] = np.add.reduce(sums[:parts], 0).reshape(*lay.sizes, -1, channels).sum(-2).reshape(shape)
 
     return _call(dtype, lambda x, grad: shape, gradient, (0, 2))
+
+
+def norm_passes(name: str) -> tuple[Callable[..., None], ...]:
+    """What batch normalisation does to a block of rows in float32: the moments, the gradient's sums, and both results."""
+    rows, vector, changed = _read("float32", 2), _read("float32", 1), _written("float32", 1)
+    out = _written("float32", 2)
+    return (
+        compiled_function(name, norm_loops.moments, (rows, changed, changed)),
+        compiled_function(name, norm_loops.sums, (rows, rows, vector, changed, changed)),
+        compiled_function(name, norm_loops.normalise, (rows, vector, vector, vector, out)),
+        compiled_function(name, norm_loops.gradient, (rows, rows, vector, vector, vector, vector, out)),
+    )
 
 
 def _depthwise_loop(name: str, dtype: str, function: Callable[..., None]) -> Callable[..., None]:
