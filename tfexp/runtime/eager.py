@@ -198,7 +198,7 @@ class EagerGraph(Graph):
 
 
 # Their results know what made them: variables have their names from there, and slices tell how to assign to them.
-_REMEMBER_THEIR_OP = ("VariableV2", "StridedSlice")
+_REMEMBER_THEIR_OP = ("VarHandleOp", "VariableV2", "StridedSlice")
 
 
 def _input_values(op_def: Op, inputs: Sequence[EagerTensor], attrs: dict[str, Any]) -> list[Any]:
