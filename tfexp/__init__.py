@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from tfexp.data.specs import OptionalSpec as OptionalSpec
     from tfexp.formats.tensor import make_ndarray as make_ndarray
     from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
+    from tfexp.functions.function import function as function
     from tfexp.graph.behavior import control_flow_v2_enabled as control_flow_v2_enabled
     from tfexp.graph.behavior import disable_control_flow_v2 as disable_control_flow_v2
     from tfexp.graph.behavior import disable_eager_execution as disable_eager_execution

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
@@ -41,6 +41,10 @@ class FunctionGraph(Graph):
     def building_function(self) -> bool:
         return True
 
+    @property
+    def outermost(self) -> Graph:
+        return self.outer.outermost
+
     def argument(self, dtype: DType, shape: Any, name: str) -> Tensor:
         """A new argument."""
         with self.as_default(), self._at_the_root():
@@ -70,11 +74,15 @@ class FunctionGraph(Graph):
                     "can be captured. Read it (`variable.read_value()`) before."
                 )
             outer = self.outer.capture(tensor) if isinstance(self.outer, FunctionGraph) else tensor
-            found = self.argument(outer.dtype, outer.shape, tensor.op.name.replace("/", "_"))
+            found = self.argument(outer.dtype, outer.shape, self._capture_name(tensor))
             if tensor.dtype is dtypes.resource:
                 capture_handle(found, tensor)
             self.captured[tensor] = found
         return found
+
+    def _capture_name(self, tensor: Tensor) -> str:
+        """What to call the argument that stands for `tensor`."""
+        return tensor.op.name.replace("/", "_")
 
     def _check_around(self, tensor: Tensor) -> None:
         graph: Graph = self
@@ -86,6 +94,12 @@ class FunctionGraph(Graph):
 
     def add_node(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
         return super().add_node(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
+
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
+        """As in all graphs; what is outside of the function has run, or not, before it is called."""
+        if control_inputs is not None:
+            control_inputs = [one for one in control_inputs if getattr(getattr(one, "op", one), "graph", self) is self]
+        return super().control_dependencies(control_inputs)
 
     def outer_captures(self) -> list[Tensor]:
         """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""

@@ -92,7 +92,7 @@ def gradients(
         raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]) as scope:
         ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
-        xs = convert_n_to_tensor(xs, name="x", as_ref=True)
+        xs = [_within(ys, x) for x in convert_n_to_tensor(xs, name="x", as_ref=True)]
         backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
         backward.scope = scope[:-1]
         backward.colocate = colocate_gradients_with_ops
@@ -102,6 +102,12 @@ def gradients(
     if backward.loops is not None:
         backward.loops.finish()
     return [backward.gradient_of(x, unconnected_gradients) for x in xs]
+
+
+def _within(ys: Sequence[Any], x: Tensor) -> Tensor:
+    """What stands for `x` in the graph of the ys: the argument, if that graph is a function's which has captured it."""
+    captured: dict[Tensor, Tensor] = getattr(ys[0].graph, "captured", {}) if ys else {}
+    return captured.get(x, x)
 
 
 def _as_list(value: Any) -> list[Any]:

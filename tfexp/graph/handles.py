@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
+from typing import Any
+
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
@@ -20,6 +23,17 @@ def _source(handle: Tensor) -> Tensor:
 def capture_handle(argument: Tensor, handle: Tensor) -> None:
     """Note that an argument of a function stands for a handle of the graph around it."""
     argument._captured_handle = _source(handle)  # type: ignore[attr-defined]  # for those that ask here
+
+
+def own_handle(handle: Tensor, variable: Any) -> None:
+    """Note which variable is behind a handle."""
+    handle._owner = weakref.ref(variable)  # type: ignore[attr-defined]  # for `owner_of`
+
+
+def owner_of(handle: Tensor) -> Any:
+    """The variable behind a handle, or None: for other tensors, and when the program no longer holds the variable."""
+    reference = getattr(handle, "_owner", None)
+    return None if reference is None else reference()
 
 
 def handle_shape(handle: Tensor) -> TensorShape:

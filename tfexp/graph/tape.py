@@ -44,6 +44,11 @@ def record(op: Operation) -> None:
         tape._note(op)
 
 
+def records(tensors: Sequence[Any]) -> bool:
+    """Whether a tape watches one of these tensors."""
+    return any(tensor in tape._watched for tape in recording.tapes for tensor in tensors)
+
+
 def variable_accessed(variable: Any) -> None:
     """Have the tapes watch a trainable variable that is about to be read."""
     for tape in recording.tapes:

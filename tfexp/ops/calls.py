@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,13 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph import tape
+from tfexp.graph.calls import called_functions
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.gradients import gradients, is_trainable
+from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -151,15 +155,106 @@ def finish_function(
     return function, graph.outer_captures()
 
 
+def add_function(graph: Graph, function: Function) -> None:
+    """Put a function, and what it calls, into the library of a graph; ValueError where its name is another one's."""
+    known = graph._functions.get(function.name)
+    if known is function:
+        return
+    if known is not None:
+        raise ValueError(f"Cannot add function {function.name!r}: a different function with the same name already exists.")
+    graph._functions[function.name] = function
+    library = function.body._functions
+    for name in [name for op in function.body.get_operations() for name in called_functions(op)]:
+        if name in library:
+            add_function(graph, library[name])
+
+
 def call_function(function: Function, args: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Call a function of the default graph's library; its outputs, with the shapes that its body knows."""
-    op = stateful_partitioned_call if function.effects else partitioned_call
-    types = [t.dtype for t in function.outputs]
-    results = op(list(args), Tout=types, f=NameAttrList(name=function.name), name=name)
-    outputs: list[Tensor] = list(results) if types else []
-    for output, inner in zip(outputs, function.outputs, strict=True):
+    return list(_call(function, args, name).outputs)
+
+
+def _call(function: Function, args: Sequence[Tensor], name: str | None = None) -> Operation:
+    graph = get_default_graph()
+    op_type = "StatefulPartitionedCall" if function.is_stateful else "PartitionedCall"
+    attrs = {
+        "Tin": [t.dtype.base_dtype for t in args],
+        "Tout": [t.dtype for t in function.outputs],
+        "f": NameAttrList(name=function.name),
+        "config": "",
+        "config_proto": "",
+        "executor_type": "",
+    }
+    call = graph.add_node(op_type, args, attrs, name=name)
+    for output, inner in zip(call.outputs, function.outputs, strict=True):
         output.set_shape(inner.shape)
-    return outputs
+    return call
+
+
+def call_and_record(function: Function, args: Sequence[Tensor]) -> list[Tensor] | Operation:
+    """Call a function of the default graph's library; its outputs, or the node if there are none.
+
+    In eager execution, where a tape watches, the call keeps what its gradient needs.
+    """
+    graph = get_default_graph()
+    called = forward_of(function) if graph.is_eager and tape.records(args) else function
+    call = _call(called, args)
+    return list(call.outputs[: len(function.outputs)]) or call
+
+
+# --- differentiating calls ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """The gradient of a function, as a function of the gradients of some outputs and then of tensors of its body (`used`).
+
+    What it gives are the gradients of the inputs of these indices (`connected`).
+    """
+
+    backward: Function
+    used: list[Tensor]
+    connected: list[int]
+
+
+def derivative_of(function: Function, given: tuple[int, ...]) -> Derivative:
+    """Where the outputs of these indices have gradients. Made once, in the library of the function's body."""
+    known: dict[tuple[int, ...], Derivative] = function.__dict__.setdefault("_derivatives", {})
+    if given not in known:
+        known[given] = _differentiated(function, given)
+    return known[given]
+
+
+def _differentiated(function: Function, given: tuple[int, ...]) -> Derivative:
+    wanted = [i for i, t in enumerate(function.inputs) if is_trainable(t)]
+    graph = FunctionGraph(_fresh_name("__backward_", function), function.body)
+    with graph.as_default():
+        ys = [function.outputs[i] for i in given]
+        weights = [graph.argument(y.dtype, y.shape, f"gradients_{i}") for i, y in enumerate(ys)]
+        found = gradients(ys, [function.inputs[i] for i in wanted], weights)
+        connected = [i for i, g in zip(wanted, found, strict=True) if g is not None]
+        outputs = [graph.capture(convert_to_tensor(g)) for g in found if g is not None]
+    backward, used = finish_function(graph, weights, outputs)
+    return Derivative(backward, used, connected)
+
+
+def forward_of(function: Function) -> Function:
+    """The function with what its derivative uses of its body as further outputs, in the library of its body."""
+    found: Function | None = function.__dict__.get("_forward")
+    if found is None:
+        given = tuple(i for i, t in enumerate(function.outputs) if is_trainable(t))
+        used = derivative_of(function, given).used if given else []
+        known = {*function.inputs, *function.outputs}
+        found = _with_outputs(function, [tensor for tensor in dict.fromkeys(used) if tensor not in known])
+        function.__dict__["_forward"] = found
+    return found
+
+
+def _with_outputs(function: Function, more: Sequence[Tensor]) -> Function:
+    name = _fresh_name("__forward_", function)
+    longer = Function(name, function.body, function.inputs, [*function.outputs, *more], effects=function._effects)
+    function.body._functions[name] = longer
+    return longer
 
 
 @partitioned_call.gradient
@@ -167,21 +262,14 @@ def call_function(function: Function, args: Sequence[Tensor], name: str | None =
 def _(op: Operation, *grads: Any) -> list[Tensor | None]:
     """A call of the function's gradient, which gets what it needs of the forward pass as further outputs of this call."""
     function = op.graph._functions[op.attrs["f"].name]
-    given = [i for i, g in enumerate(grads) if g is not None]
-    wanted = [i for i, t in enumerate(function.inputs) if is_trainable(t)]
-    graph = FunctionGraph(_fresh_name("__backward_", function), function.body)
-    with graph.as_default():
-        ys = [function.outputs[i] for i in given]
-        weights = [graph.argument(grads[i].dtype, grads[i].shape, f"gradients_{i}") for i in given]
-        found = gradients(ys, [function.inputs[i] for i in wanted], weights)
-        connected = [i for i, g in zip(wanted, found, strict=True) if g is not None]
-        outputs = [graph.capture(convert_to_tensor(g)) for g in found if g is not None]
-    backward, used = finish_function(graph, weights, outputs)
-    forward = _values_of_body(op, function, used)
-    values = call_function(backward, [*(convert_to_tensor(grads[i]) for i in given), *forward])
+    derivative = derivative_of(function, tuple([i for i, g in enumerate(grads) if g is not None]))
+    forward = _values_of_body(op, function, derivative.used)
+    add_function(get_default_graph(), derivative.backward)
+    called = call_and_record(derivative.backward, [*(convert_to_tensor(g) for g in grads if g is not None), *forward])
     results: list[Tensor | None] = [None] * len(op.inputs)
-    for i, value in zip(connected, values, strict=True):
-        results[i] = value
+    if isinstance(called, list):
+        for i, value in zip(derivative.connected, called, strict=True):
+            results[i] = value
     return results
 
 
@@ -191,8 +279,10 @@ def _values_of_body(call: Operation, function: Function, wanted: Sequence[Tensor
     known.update(zip(function.outputs, call.outputs, strict=True))
     more = [tensor for tensor in dict.fromkeys(wanted) if tensor not in known]
     if more:
-        longer = Function(_fresh_name("__forward_", function), function.body, function.inputs, [*function.outputs, *more])
-        call.graph._functions[longer.name] = longer
+        if call.graph.is_eager:
+            raise LookupError(f"{function.name} was called without a tape; its gradient needs {len(more)} values of that call")
+        longer = _with_outputs(function, more)
+        add_function(call.graph, longer)
         call._set_attr("f", NameAttrList(name=longer.name))
         call._set_attr("Tout", [t.dtype for t in longer.outputs])
         for tensor in more:

@@ -8,6 +8,7 @@ from typing import Any
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.handles import own_handle
 from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import resource_state
@@ -35,6 +36,8 @@ class EagerVariable(ResourceVariable):
             self._shape = as_shape(shape) if shape is not None else value.shape if validate_shape else TensorShape(None)
             self._dtype = value.dtype.base_dtype
             self._handle = resource_state.var_handle_op(shape=self._shape, dtype=self._dtype, name=scope)
+            own_handle(self._handle, self)
+            self._initial_value = self._initializer_op = None  # type: ignore[assignment]  # there is nothing left to do
             resource_state.assign_variable_op(self._handle, value)
 
     def _as_graph_element(self) -> Tensor:
@@ -64,14 +67,6 @@ class EagerVariable(ResourceVariable):
         """The value, as a tensor that later assignments do not change."""
         return self._read()
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        tape.variable_accessed(self)
-        return super().sparse_read(indices, name)
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        tape.variable_accessed(self)
-        return super().gather_nd(indices, name)
-
     def __deepcopy__(self, memo: Any) -> Any:
         """A variable of its own that starts with this one's value."""
         copied = type(self)(self.numpy(), trainable=self.trainable, name=self.name.partition(":")[0], dtype=self.dtype)
@@ -89,8 +84,8 @@ class EagerVariable(ResourceVariable):
         self.assign(value)
 
     def _lazy_read(self, op: Any) -> Any:
-        """The variable itself: whoever reads it from here on sees the assignment."""
-        return self
+        """The variable itself: whoever reads it from here on sees the assignment. In functions, as in graphs."""
+        return self if executing_eagerly() else super()._lazy_read(op)
 
     def __getitem__(self, key: Any) -> Tensor:
         return assignable_slice(self, key)
