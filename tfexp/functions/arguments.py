@@ -48,7 +48,9 @@ class Parameters:
         assert self.input_signature is not None
         parameters = self.signature.parameters.values()
         if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
-            raise ValueError(f"Cannot define a TensorFlow function of {self.name}: input_signature has no keyword-only arguments.")
+            raise ValueError(
+                f"Cannot define a TensorFlow function of {self.name}: input_signature has no keyword-only arguments."
+            )
         try:
             self.signature.bind(*self.input_signature)
         except TypeError as error:
@@ -74,7 +76,9 @@ class Parameters:
         specs = self.input_signature
         args = tuple(given.args)
         if given.kwargs:
-            raise ValueError(f"{self.name}: with an input_signature, keyword-only arguments are not taken: {sorted(given.kwargs)}")
+            raise ValueError(
+                f"{self.name}: with an input_signature, keyword-only arguments are not taken: {sorted(given.kwargs)}"
+            )
         wrong = f"{self.name}: Structure of Python function inputs does not match input_signature:\n{_compared(args, specs)}"
         if len(args) != len(specs):
             raise ValueError(wrong)
@@ -92,8 +96,8 @@ class Parameters:
                     tensor = leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf, dtype=spec.dtype)
                 except (TypeError, ValueError) as error:
                     raise ValueError(
-                        f"{self.name}: When input_signature is provided, all inputs to the Python function must be convertible "
-                        f"to tensors:\n{_compared(args, specs)}\n({error})"
+                        f"{self.name}: When input_signature is provided, all inputs to the Python function must be "
+                        f"convertible to tensors:\n{_compared(args, specs)}\n({error})"
                     ) from None
             if not spec.is_compatible_with(tensor):
                 raise ValueError(f"{self.name}: Python inputs incompatible with input_signature:\n{_compared(args, specs)}")
@@ -129,8 +133,8 @@ class Parameters:
             hash(key)
         except TypeError as error:
             raise TypeError(
-                f"{self.name}: Arguments supplied to `tf.function`-generated functions must be hashable, tensors, arrays, or "
-                f"lists, tuples and dicts of these: {error}"
+                f"{self.name}: Arguments supplied to `tf.function`-generated functions must be hashable, tensors, arrays, "
+                f"or lists, tuples and dicts of these: {error}"
             ) from None
         return key
 

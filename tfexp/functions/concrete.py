@@ -9,7 +9,7 @@ from typing import Any
 from tensorboard.compat.proto import function_pb2
 
 from tfexp.core import nest
-from tfexp.functions.trace import Trace, TracedGraph
+from tfexp.functions.trace import Trace
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
@@ -17,6 +17,7 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.handles import owner_of
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.traced_graph import TracedGraph
 from tfexp.ops.calls import add_function, call_and_record
 
 
@@ -24,7 +25,7 @@ class ConcreteFunction:
     """A traced function: call it with the tensors that the trace took as arguments, by position or by name.
 
     `inputs` and `outputs` are tensors of `graph`, `captured_inputs` those of the graph around it that every call hands over
-    last, `structured_outputs` what the Python function returned. Source: `tf.function(...).get_concrete_function(...)`, TF 1.15.
+    last, `structured_outputs` what the Python function returned. Source: `get_concrete_function` of `tf.function`.
     """
 
     def __init__(self, trace: Trace):
@@ -135,8 +136,8 @@ class ConcreteFunction:
             raise TypeError(f"{self._trace.name}(): the argument {name!r} does not convert to a tensor: {error}") from None
         if tensor.dtype.base_dtype != wanted.dtype or not tensor.shape.is_compatible_with(wanted.shape):
             raise TypeError(
-                f"{self._trace.name}(): the argument {name!r} is a tensor of {wanted.dtype.name} and shape {wanted.shape}, got "
-                f"one of {tensor.dtype.base_dtype.name} and shape {tensor.shape}"
+                f"{self._trace.name}(): the argument {name!r} is a tensor of {wanted.dtype.name} and shape {wanted.shape}, "
+                f"got one of {tensor.dtype.base_dtype.name} and shape {tensor.shape}"
             )
         return tensor
 

@@ -24,7 +24,7 @@ _runs_eagerly = False
 
 
 def run_functions_eagerly(run_eagerly: bool) -> None:
-    """Whether calls of `tf.function`s run the Python functions themselves. `tf.config.experimental_run_functions_eagerly`."""
+    """Whether calls run the Python functions themselves. Source: `tf.config.experimental_run_functions_eagerly`."""
     global _runs_eagerly
     _runs_eagerly = bool(run_eagerly)
 
@@ -149,12 +149,12 @@ def function(
 ) -> Any:
     """`func` as a function of graphs; without `func`, a decorator. Source: `tf.function`, TF 1.15.
 
-    A call with tensors of types and shapes that are new, or with Python values that are, traces `func`: what it builds becomes
-    a function of the graph's library, and each call a node that calls it (in eager execution: a step that runs it).
+    A call with tensors of new types or shapes, or with new Python values, traces `func`: what it builds becomes a function
+    of the graph's library, and each call a node that calls it (in eager execution: a step that runs it).
 
-    input_signature: a sequence of `tf.TensorSpec`: then there is one trace, for tensors that fit. autograph: whether Python's
-    `if`, `while` and `for` over tensors become the graph's. experimental_relax_shapes: whether shapes that differ from call
-    to call share a trace for all of them.
+    input_signature: a sequence of `tf.TensorSpec`: then there is one trace, for tensors that fit. autograph: whether
+    Python's `if`, `while` and `for` over tensors become the graph's. experimental_relax_shapes: whether shapes that differ
+    from call to call share a trace for all of them.
     """
 
     def decorated(python_function: Callable[..., Any]) -> PolymorphicFunction:

@@ -9,21 +9,14 @@ from typing import Any
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.functions.arguments import Bound
-from tfexp.functions.effects import order_effects
 from tfexp.functions.lifting import Lifting
-from tfexp.functions.results import Results
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.dependencies import no_op
-from tfexp.graph.eager_tensor import EagerTensor
-from tfexp.graph.function import Function
-from tfexp.graph.function_graph import FunctionGraph
-from tfexp.graph.graph import Graph
 from tfexp.graph.handles import capture_handle
-from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies, get_default_graph, init_scope, name_scope
+from tfexp.graph.results import Results
+from tfexp.graph.scopes import get_default_graph, init_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.traced_graph import TracedGraph
 from tfexp.graph.type_spec import TensorSpec
-from tfexp.ops.array_identity import identity
 from tfexp.ops.calls import function_name
 from tfexp.ops.variable_base import Variable, variable_creator_scope
 
@@ -37,39 +30,6 @@ class Variables:
     def __init__(self) -> None:
         self.made: list[weakref.ref[Variable]] = []
         self.closed = False
-
-
-class TracedGraph(FunctionGraph):
-    """The graph of a function that `tf.function` traces."""
-
-    orders_effects = True
-
-    def __init__(self, name: str, outer: Graph):
-        super().__init__(name, outer)
-        self._scope_of_capture = ""
-
-    def add_node(self, op_type: str, inputs: Sequence[Tensor], attrs: Any = None, name: Any = None, *rest: Any, **more: Any) -> Any:
-        # An argument that stands for something outside is named after the node that takes it first.
-        self._scope_of_capture = f"{self._node_name_of(name or op_type)}_"
-        return super().add_node(op_type, inputs, attrs, name, *rest, **more)
-
-    def _node_name_of(self, name: str) -> str:
-        return name[:-1] if name.endswith("/") else self.unique_name(name, mark_as_used=False)
-
-    def argument(self, dtype: Any, shape: Any, name: str) -> Tensor:
-        return super().argument(dtype, shape, name.replace("/", "_").lower())
-
-    def capture(self, tensor: Tensor) -> Tensor:
-        """As for all functions; what is captured of eager execution has a value that shapes may depend on."""
-        if tensor.graph is self or tensor in self.captured:
-            return super().capture(tensor)
-        captured = super().capture(tensor)
-        if isinstance(tensor, EagerTensor) and tensor._static_value is not None:
-            captured._static_value = tensor._static_value
-        return captured
-
-    def _capture_name(self, tensor: Tensor) -> str:
-        return self._scope_of_capture + super()._capture_name(tensor)
 
 
 class Trace:
@@ -90,7 +50,6 @@ class Trace:
         self.name = getattr(python_function, "__name__", type(python_function).__name__)
         outer = get_default_graph()
         self.graph = graph = TracedGraph(function_name(self.name), outer)
-        graph._device_stack = list(outer.around_functions)
         with graph.as_default():
             values = self._arguments(bound, shapes)
             known = {
@@ -101,12 +60,8 @@ class Trace:
             with variable_creator_scope(_creator(graph, variables, known)):
                 args, kwargs = values
                 result = python_function(*args, **kwargs)
-            outputs = self._outputs(result)
-            effects = order_effects(graph)
-            _run_before(effects, outputs)
-        inputs = [*self.arguments, *graph.captured.values()]
-        self.function = Function(graph.name, graph, inputs, outputs, effects=effects)
-        outer._functions[self.function.name] = self.function
+            outputs = graph.results(self._results(result).tensors)
+        self.function = graph.finish([*self.arguments, *graph.captured.values()], outputs)
 
     def _arguments(self, bound: Bound, shapes: Sequence[TensorShape | None] | None) -> Any:
         """The structure that the Python function is called with, placeholders in place of tensors."""
@@ -135,31 +90,27 @@ class Trace:
         self.structured_input_signature = nest.pack_sequence_as(bound.structure, specs, expand_composites=True)
         return nest.pack_sequence_as(bound.structure, leaves, expand_composites=True)
 
-    def _outputs(self, result: Any) -> list[Tensor]:
-        """The results as nodes of the function, which all nodes that act before them may keep waiting."""
-        self.results = Results(result, self.python_function)
-        with name_scope(None), control_dependencies(None):
-            return [identity(self.graph.capture(tensor)) for tensor in self.results.tensors]
-
-
-def _run_before(effects: Sequence[Operation], outputs: Sequence[Tensor]) -> None:
-    """Nobody sees a result before everything that has to run has run."""
-    if not effects or not outputs:
-        return
-    with name_scope(None), control_dependencies(None), control_dependencies(effects):
-        done = no_op()
-    for tensor in outputs:
-        tensor.op._add_control_input(done)
+    def _results(self, result: Any) -> Results:
+        try:
+            self.results = Results(result)
+        except TypeError as error:
+            raise TypeError(
+                "To be compatible with tf.function, Python functions must return zero or more Tensors; in compilation of "
+                f"{self.python_function}, found return value of {error}"
+            ) from None
+        return self.results
 
 
 def _creator(graph: TracedGraph, variables: Variables, known: dict[Tensor, Any]) -> Callable[..., Variable]:
     """What makes variables while `graph` is built: outside of it, and behind handles."""
 
-    def create(following: Callable[..., Variable], initial_value: Any = None, name: str | None = None, **kwargs: Any) -> Variable:
+    def create(
+        following: Callable[..., Variable], initial_value: Any = None, name: str | None = None, **kwargs: Any
+    ) -> Variable:
         if variables.closed:
             raise ValueError(
-                f"tf.function-decorated function tried to create variables on non-first call: the variable {name or 'Variable'!r} "
-                f"in the function {graph.name!r}. Make it once, and keep it, or make it outside of the function."
+                f"tf.function-decorated function tried to create variables on non-first call: {name or 'Variable'!r} in the "
+                f"function {graph.name!r}. Make it once, and keep it, or make it outside of the function."
             )
         if kwargs.get("collections") is None:
             kwargs["collections"] = [GraphKeys.GLOBAL_VARIABLES]

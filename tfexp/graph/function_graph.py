@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -18,6 +19,14 @@ from tfexp.graph.tensor import Tensor
 
 # Variables that a body makes or looks for are the program's.
 _SHARED_COLLECTIONS = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
+
+
+_numbers = itertools.count()
+
+
+def unique_number() -> int:
+    """A number for a function's name, which no other function's has."""
+    return next(_numbers)
 
 
 class FunctionGraph(Graph):

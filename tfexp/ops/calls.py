@@ -5,7 +5,6 @@ None of them has a kernel: the planner puts the function's nodes in the node's p
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +12,15 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
+from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph import tape
 from tfexp.graph.calls import called_functions
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
-from tfexp.graph.function_graph import FunctionGraph
+from tfexp.graph.function_graph import FunctionGraph, unique_number
+from tfexp.graph.functional_cond_gradient import cond_gradient
 from tfexp.graph.gradients import gradients, is_trainable
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
@@ -72,6 +73,26 @@ for _op in (if_, stateless_if):
         return output_shapes or [TensorShape(None)] * len(Tout)
 
 
+if_.gradient(cond_gradient)
+stateless_if.gradient(cond_gradient)
+
+# Stands for a value that a branch does not have, where the other branch has one.
+fake_param = define_op("FakeParam() -> (output: dtype) {dtype: type; shape: shape}")
+fake_param.not_differentiable()
+
+
+@fake_param.shape
+def _(*, shape: TensorShape) -> TensorShape:
+    return shape
+
+
+@fake_param.kernel("CPU")
+def _(ctx: Any, *, dtype: DType, shape: TensorShape) -> Any:
+    """Zeros, of no elements where the shape leaves a choice."""
+    sizes = () if shape.rank is None else tuple([size or 0 for size in shape.as_list()])
+    return np.zeros(sizes, dtype.as_numpy_dtype)
+
+
 for _op in (case, stateless_case):
 
     @_op.shape
@@ -122,12 +143,10 @@ def _(ctx: Any, input: Any) -> Any:
 
 # --- building and calling functions -------------------------------------------------------------------------------------
 
-_numbers = itertools.count()
-
 
 def function_name(label: str) -> str:
     """A name that no other function has, with `label` in it."""
-    return f"__inference_{label}_{next(_numbers)}"
+    return f"__inference_{label}_{unique_number()}"
 
 
 def build_function(
@@ -280,7 +299,9 @@ def _values_of_body(call: Operation, function: Function, wanted: Sequence[Tensor
     more = [tensor for tensor in dict.fromkeys(wanted) if tensor not in known]
     if more:
         if call.graph.is_eager:
-            raise LookupError(f"{function.name} was called without a tape; its gradient needs {len(more)} values of that call")
+            raise LookupError(
+                f"{function.name} was called without a tape; its gradient needs {len(more)} values of that call"
+            )
         longer = _with_outputs(function, more)
         add_function(call.graph, longer)
         call._set_attr("f", NameAttrList(name=longer.name))
@@ -293,4 +314,4 @@ def _values_of_body(call: Operation, function: Function, wanted: Sequence[Tensor
 
 
 def _fresh_name(prefix: str, function: Function) -> str:
-    return f"{prefix}{function.name.removeprefix('__inference_').removeprefix('__forward_')}_{next(_numbers)}"
+    return f"{prefix}{function.name.removeprefix('__inference_').removeprefix('__forward_')}_{unique_number()}"

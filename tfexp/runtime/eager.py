@@ -37,8 +37,8 @@ from tfexp.graph.scopes import global_default_graph, set_global_default_graph
 from tfexp.graph.shape_inference import output_shapes
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.eager_dispatch import apply_eagerly
-from tfexp.runtime.functions import BoundFunction
 from tfexp.runtime.failures import as_eager_error, uninitialized
+from tfexp.runtime.functions import BoundFunction
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext
 

@@ -1,8 +1,8 @@
 """What a function does besides computing, in the order in which the program says it: automatic control dependencies.
 
-Nodes that use the same resource run in the order in which they were made, but for reads among themselves; so do those with an
-effect on the world outside (prints, Python calls, assertions). All that has an effect runs, whether or not its result is used.
-Source: what `tf.function` does in TF 1.15.
+Nodes that use the same resource run in the order in which they were made, but for reads among themselves; so do those with
+an effect on the world outside (prints, Python calls, assertions). All that has an effect runs, whether or not its result is
+used. Source: what `tf.function` does in TF 1.15.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ def _writes(op: Operation, index: int) -> bool:
 def _written_by(function: Function, argument: Tensor) -> bool:
     same: Sequence[Tensor] = [argument, *(op.outputs[0] for op in argument.consumers() if op.type == "Identity")]
     return any(
-        _writes(op, i) for tensor in same for op in tensor.consumers() for i, one in enumerate(op.inputs)
+        _writes(op, i)
+        for tensor in same
+        for op in tensor.consumers()
+        for i, one in enumerate(op.inputs)
         if one is tensor and op.type != "Identity"
     )
 
