@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
@@ -14,7 +13,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graph import Graph
 from tfexp.graph.handles import capture_handle
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies
+from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 
 # Variables that a body makes or looks for are the program's.
@@ -27,6 +26,13 @@ _numbers = itertools.count()
 def unique_number() -> int:
     """A number for a function's name, which no other function's has."""
     return next(_numbers)
+
+
+def add_argument(graph: Graph, dtype: DType, shape: Any, name: str) -> Tensor:
+    """A new argument of the function whose body is `graph`: it is there before anything in the body."""
+    with graph.as_default(), name_scope(None), control_dependencies(None):
+        attrs = {"dtype": dtype, "shape": TensorShape(shape)}
+        return graph.add_node("Placeholder", [], attrs, name=name).outputs[0]
 
 
 class FunctionGraph(Graph):
@@ -56,19 +62,7 @@ class FunctionGraph(Graph):
 
     def argument(self, dtype: DType, shape: Any, name: str) -> Tensor:
         """A new argument."""
-        with self.as_default(), self._at_the_root():
-            attrs = {"dtype": dtype, "shape": TensorShape(shape)}
-            return self.add_node("Placeholder", [], attrs, name=name).outputs[0]
-
-    @contextlib.contextmanager
-    def _at_the_root(self) -> Iterator[None]:
-        """Outside of all scopes and dependencies: arguments are there before anything in the body."""
-        scope, self._name_stack = self._name_stack, ""
-        try:
-            with control_dependencies(None):
-                yield
-        finally:
-            self._name_stack = scope
+        return add_argument(self, dtype, shape, name)
 
     def capture(self, tensor: Tensor) -> Tensor:
         """The argument that stands for a tensor of a graph around this one; ValueError for other graphs' tensors."""

@@ -10,13 +10,14 @@ from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
 
-# What hands on its first input.
-_PASSING_ON = frozenset({"Identity", "Enter", "Switch", "Merge", "Exit", "NextIteration"})
+# Loops hand on each of their inputs, the others their first one.
+_LOOPS = frozenset({"While", "StatelessWhile"})
+_PASSING_ON = _LOOPS | {"Identity", "Enter", "Switch", "Merge", "Exit", "NextIteration"}
 
 
 def _source(handle: Tensor) -> Tensor:
     while handle.dtype is dtypes.resource and handle.op.type in _PASSING_ON:
-        handle = handle.op._inputs[0]
+        handle = handle.op._inputs[handle.value_index if handle.op.type in _LOOPS else 0]
     return getattr(handle, "_captured_handle", handle)
 
 

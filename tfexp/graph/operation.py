@@ -173,6 +173,13 @@ class Operation:
         tensor._consumers.append(self)
         self._graph._nodes_changed()
 
+    def _append_inputs(self, tensors: Iterable[Tensor]) -> None:
+        """Take more inputs, where the op's signature has a list for its last one."""
+        for tensor in tensors:
+            self._inputs.append(tensor)
+            tensor._consumers.append(self)
+        self._graph._nodes_changed()
+
     def _get_control_flow_context(self) -> Any:
         return self._control_flow_context
 

@@ -70,7 +70,8 @@ class TracedGraph(FunctionGraph):
             with self.as_default(), name_scope(None), control_dependencies(None), control_dependencies(effects):
                 done = no_op()
             for tensor in outputs:
-                tensor.op._add_control_input(done)
+                if tensor not in inputs:
+                    tensor.op._add_control_input(done)
         function = Function(self.name, self, inputs, outputs, effects=effects)
         self.outer._functions[function.name] = function
         return function

@@ -21,6 +21,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.function_graph import FunctionGraph, unique_number
 from tfexp.graph.functional_cond_gradient import cond_gradient
+from tfexp.graph.functional_while_gradient import while_gradient
 from tfexp.graph.gradients import gradients, is_trainable
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
@@ -112,6 +113,9 @@ for _op in (while_, stateless_while):
     def _(inputs: Sequence[InputShape], *, output_shapes: list[TensorShape]) -> list[TensorShape]:
         return output_shapes or [TensorShape(None)] * len(inputs)
 
+
+while_.gradient(while_gradient)
+stateless_while.gradient(while_gradient)
 
 symbolic_gradient = define_op(
     "SymbolicGradient(input: Tin) -> (output: Tout) {Tin: list(type) >= 1; Tout: list(type) >= 1; f: func}"
