@@ -102,12 +102,12 @@ class Parameters:
             if not spec.is_compatible_with(tensor):
                 raise ValueError(f"{self.name}: Python inputs incompatible with input_signature:\n{_compared(args, specs)}")
             leaves.append(tensor)
-        structure = (nest.pack_sequence_as(args, leaves, expand_composites=True), {})
+        structure: Any = (nest.pack_sequence_as(args, leaves, expand_composites=True), {})
         return Bound(structure, leaves, self._names(structure), "input_signature")
 
     def signature_as_arguments(self) -> Bound:
         """What a trace for the input signature gets."""
-        structure = (self.input_signature, {})
+        structure: Any = (self.input_signature, {})
         leaves = nest.flatten(structure, expand_composites=True)
         return Bound(structure, leaves, self._names(structure), "input_signature")
 

@@ -15,10 +15,14 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
 from tfexp.graph.handles import owner_of
-from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import TracedGraph
-from tfexp.ops.calls import add_function, call_and_record
+from tfexp.ops.calls import add_function, call_and_record, forget_function
+
+
+class _Lease:
+    """Held by all who may call a function."""
 
 
 class ConcreteFunction:
@@ -31,10 +35,10 @@ class ConcreteFunction:
     def __init__(self, trace: Trace):
         self._trace = trace
         self._function = trace.function
-        library = trace.graph.outer._functions
+        self._lease = _Lease()
         # A graph keeps its functions; the world of eager execution goes on, and forgets those that nobody can call.
         if trace.graph.outermost.is_eager:
-            weakref.finalize(self, library.pop, self._function.name, None)
+            weakref.finalize(self._lease, forget_function, trace.graph.outer._functions, self._function)
 
     # --- what it is ------------------------------------------------------------------------------------------------------
 
@@ -106,10 +110,12 @@ class ConcreteFunction:
         """Its results for these tensors in the structure that the Python function returned."""
         for variable in self.trainable_variables if tape.recording.tapes else ():
             tape.variable_accessed(variable)
-        outputs = call_and_record(self._function, [*tensors, *self.captured_inputs])
-        if isinstance(outputs, list):
-            return self._trace.results.pack(outputs)
-        return outputs if self._trace.results.is_nothing else self._trace.results.pack([])
+        call = call_and_record(self._function, [*tensors, *self.captured_inputs])
+        call.lease = self._lease  # a tape that has recorded the call will differentiate it
+        results = self._trace.results
+        if results.is_nothing:
+            return None if executing_eagerly() else call
+        return results.pack(call.outputs[: len(results.tensors)])
 
     def _matched(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Tensor]:
         names, wanted = self._trace.argument_names, self._trace.arguments

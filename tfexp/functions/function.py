@@ -16,6 +16,7 @@ from tfexp.functions.concrete import ConcreteFunction
 from tfexp.functions.trace import Trace, Variables
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_default_graph
+from tfexp.ops.calls import forget_function
 
 # The collection of a graph that keeps what was traced in it, so that it lives and dies with the graph.
 _TRACES = ("traces of functions",)
@@ -111,6 +112,7 @@ class PolymorphicFunction:
         if len(self._variables.made) > before:
             # Made for good: from now on the function is one that makes none.
             self._variables.closed = True
+            forget_function(trace.graph.outer._functions, trace.function)
             trace = Trace(self._converted(), bound, self._variables, shapes)
         self._variables.closed = True
         return ConcreteFunction(trace)

@@ -17,8 +17,11 @@ from tfexp.graph.scopes import get_default_graph, init_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import TracedGraph
 from tfexp.graph.type_spec import TensorSpec
+from tfexp.ops import tensor_array_lists as _tensor_array_lists  # what TensorArrays are in what is traced
 from tfexp.ops.calls import function_name
 from tfexp.ops.variable_base import Variable, variable_creator_scope
+
+__all__ = ["Trace", "Variables", "_tensor_array_lists"]
 
 
 class Variables:

@@ -19,6 +19,7 @@ from tfexp.graph.function import Function
 from tfexp.graph.function_graph import FunctionGraph, add_argument, unique_number
 from tfexp.graph.functional_cond_gradient import zeros_like
 from tfexp.graph.functional_while import while_node
+from tfexp.graph.gradient_sums import add_n
 from tfexp.graph.gradients import gradients, is_trainable
 from tfexp.graph.handles import handle_dtype, handle_shape
 from tfexp.graph.operation import Operation
@@ -34,12 +35,12 @@ class _BackwardBody(FunctionGraph):
 
     def __init__(self, body: Function):
         super().__init__(f"{body.name}_grad_{unique_number()}", body.body)
-        self._kept = {i for i, o in zip(body.inputs, body.outputs, strict=True) if i is o}
+        self._unchanged = {i for i, o in zip(body.inputs, body.outputs, strict=True) if i is o}
         self._popped: dict[Tensor, Tensor] = {}
         self.lists: dict[Tensor, tuple[Tensor, Tensor]] = {}
 
     def capture(self, tensor: Tensor) -> Tensor:
-        if tensor.graph is self or tensor in self._kept:
+        if tensor.graph is self or tensor in self._unchanged:
             return super().capture(tensor)
         if tensor not in self._popped:
             with self.as_default(), name_scope(None), control_dependencies(None):
@@ -119,7 +120,7 @@ def _of_iteration(body: Function, wanted: Sequence[int], weights: Sequence[Tenso
     results = []
     for i, weight, grad in zip(wanted, weights, found, strict=True):
         if body.outputs[i] is body.inputs[i]:
-            results.append(weight if grad is None else get_op("AddV2")(weight, convert_to_tensor(grad)))
+            results.append(weight if grad is None else add_n([weight, convert_to_tensor(grad)]))
         else:
             results.append(zeros_like(body.inputs[i]) if grad is None else convert_to_tensor(grad))
     return results

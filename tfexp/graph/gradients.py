@@ -237,7 +237,7 @@ class _Backward:
 
     def _differentiate(self, op: Operation, rule: Any, out_grads: list[Gradient | None]) -> None:
         for i, grad in enumerate(out_grads):
-            if grad is None and is_trainable(op.outputs[i]):
+            if grad is None and not takes_none(rule) and is_trainable(op.outputs[i]):
                 out_grads[i] = self._zeros_for(op, i)
         with name_scope(op.name + "_grad"), self._compiled_with(op):
             in_grads = rule(op, *out_grads)
@@ -373,6 +373,16 @@ def gradient_function(op: Operation) -> Any:
             f"No gradient defined for operation {op.name!r} (op type: {op.type}), defined at {op.origin}. "
             "Use tf.stop_gradient or register one with tf.RegisterGradient."
         ) from None
+
+
+def taking_none(rule: Any) -> Any:
+    """Decorator for rules that get None, and not zeros, for outputs that have no gradient."""
+    rule.takes_none = True
+    return rule
+
+
+def takes_none(rule: Any) -> bool:
+    return getattr(rule, "takes_none", False)
 
 
 def _symbolic_gradient(op: Operation, *grads: Any) -> Any:

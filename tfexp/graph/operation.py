@@ -42,6 +42,8 @@ class Operation:
         "origin",
     )
 
+    lease: Any = None  # lives as long as the function that it calls may be needed, in eager execution
+
     def __init__(
         self,
         graph: Graph,

@@ -20,9 +20,9 @@ from tfexp.graph.calls import called_functions
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.function_graph import FunctionGraph, unique_number
-from tfexp.graph.functional_cond_gradient import cond_gradient
+from tfexp.graph.functional_cond_gradient import cond_gradient, zeros_like
 from tfexp.graph.functional_while_gradient import while_gradient
-from tfexp.graph.gradients import gradients, is_trainable
+from tfexp.graph.gradients import gradients, is_trainable, taking_none
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
@@ -192,6 +192,16 @@ def add_function(graph: Graph, function: Function) -> None:
             add_function(graph, library[name])
 
 
+def forget_function(library: dict[str, Function], function: Function) -> None:
+    """Take a function that nobody can call any more out of a library, with all that was made to differentiate it."""
+    library.pop(function.name, None)
+    pending = [function.__dict__.pop("_forward", None)]
+    pending += [one.backward for one in function.body.__dict__.pop("_derivatives", {}).values()]
+    for one in pending:
+        if one is not None:
+            forget_function(library, one)
+
+
 def call_function(function: Function, args: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Call a function of the default graph's library; its outputs, with the shapes that its body knows."""
     return list(_call(function, args, name).outputs)
@@ -214,15 +224,14 @@ def _call(function: Function, args: Sequence[Tensor], name: str | None = None) -
     return call
 
 
-def call_and_record(function: Function, args: Sequence[Tensor]) -> list[Tensor] | Operation:
-    """Call a function of the default graph's library; its outputs, or the node if there are none.
+def call_and_record(function: Function, args: Sequence[Tensor]) -> Operation:
+    """Call a function of the default graph's library; the node, whose first outputs are the function's.
 
-    In eager execution, where a tape watches, the call keeps what its gradient needs.
+    In eager execution, where tapes watch, it has more of them: what its gradient needs.
     """
-    graph = get_default_graph()
-    called = forward_of(function) if graph.is_eager and tape.records(args) else function
-    call = _call(called, args)
-    return list(call.outputs[: len(function.outputs)]) or call
+    for _ in range(tape.count_watching(args) if get_default_graph().is_eager else 0):
+        function = forward_of(function)
+    return _call(function, args)
 
 
 # --- differentiating calls ------------------------------------------------------------------------------------------------
@@ -241,11 +250,12 @@ class Derivative:
 
 
 def derivative_of(function: Function, given: tuple[int, ...]) -> Derivative:
-    """Where the outputs of these indices have gradients. Made once, in the library of the function's body."""
-    known: dict[tuple[int, ...], Derivative] = function.__dict__.setdefault("_derivatives", {})
-    if given not in known:
-        known[given] = _differentiated(function, given)
-    return known[given]
+    """Where the outputs of these indices have gradients. Made once for a body, in its library."""
+    made: dict[Any, Derivative] = function.body.__dict__.setdefault("_derivatives", {})
+    key = tuple(function.inputs), tuple([function.outputs[i] for i in given])
+    if key not in made:
+        made[key] = _differentiated(function, given)
+    return made[key]
 
 
 def _differentiated(function: Function, given: tuple[int, ...]) -> Derivative:
@@ -261,14 +271,19 @@ def _differentiated(function: Function, given: tuple[int, ...]) -> Derivative:
     return Derivative(backward, used, connected)
 
 
+def _trainable_outputs(function: Function) -> tuple[int, ...]:
+    return tuple([i for i, t in enumerate(function.outputs) if is_trainable(t)])
+
+
 def forward_of(function: Function) -> Function:
     """The function with what its derivative uses of its body as further outputs, in the library of its body."""
     found: Function | None = function.__dict__.get("_forward")
     if found is None:
-        given = tuple(i for i, t in enumerate(function.outputs) if is_trainable(t))
+        given = _trainable_outputs(function)
         used = derivative_of(function, given).used if given else []
         known = {*function.inputs, *function.outputs}
         found = _with_outputs(function, [tensor for tensor in dict.fromkeys(used) if tensor not in known])
+        found.__dict__["_forward_from"] = function
         function.__dict__["_forward"] = found
     return found
 
@@ -282,18 +297,35 @@ def _with_outputs(function: Function, more: Sequence[Tensor]) -> Function:
 
 @partitioned_call.gradient
 @stateful_partitioned_call.gradient
+@taking_none
 def _(op: Operation, *grads: Any) -> list[Tensor | None]:
     """A call of the function's gradient, which gets what it needs of the forward pass as further outputs of this call."""
     function = op.graph._functions[op.attrs["f"].name]
-    derivative = derivative_of(function, tuple([i for i, g in enumerate(grads) if g is not None]))
+    given = tuple([i for i, g in enumerate(grads) if g is not None])
+    if op.graph.is_eager:
+        given = _prepared(function, given)
+    weights = [zeros_like(op.outputs[i]) if grads[i] is None else convert_to_tensor(grads[i]) for i in given]
+    derivative = derivative_of(function, given)
     forward = _values_of_body(op, function, derivative.used)
     add_function(get_default_graph(), derivative.backward)
-    called = call_and_record(derivative.backward, [*(convert_to_tensor(g) for g in grads if g is not None), *forward])
+    call = call_and_record(derivative.backward, [*weights, *forward])
+    call.lease = op.lease
     results: list[Tensor | None] = [None] * len(op.inputs)
-    if isinstance(called, list):
-        for i, value in zip(derivative.connected, called, strict=True):
-            results[i] = value
+    for i, value in zip(derivative.connected, call.outputs, strict=False):
+        results[i] = value
     return results
+
+
+def _prepared(function: Function, given: tuple[int, ...]) -> tuple[int, ...]:
+    """The outputs that the call which has run was ready to be differentiated for, and that these are among."""
+    ready = given
+    shorter: Function | None = function.__dict__.get("_forward_from")
+    while shorter is not None:
+        outputs = _trainable_outputs(shorter)
+        if set(given) <= set(outputs):
+            ready = outputs
+        shorter = shorter.__dict__.get("_forward_from")
+    return ready
 
 
 def _values_of_body(call: Operation, function: Function, wanted: Sequence[Tensor]) -> list[Tensor]:

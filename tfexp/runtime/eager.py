@@ -221,7 +221,7 @@ class _Called:
         self._bound = bound
         self._is_stateful = function.is_stateful
 
-    def __call__(self, inputs: Sequence[EagerTensor]) -> Sequence[Any]:
+    def __call__(self, inputs: Sequence[Any]) -> Sequence[Any]:
         values = [tensor._value for tensor in inputs]
         if self._is_stateful:
             for value in values:
