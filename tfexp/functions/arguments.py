@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import nest
+from tfexp.core.shallow_nest import flatten_up_to
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec
@@ -79,16 +80,15 @@ class Parameters:
             raise ValueError(
                 f"{self.name}: with an input_signature, keyword-only arguments are not taken: {sorted(given.kwargs)}"
             )
-        wrong = f"{self.name}: Structure of Python function inputs does not match input_signature:\n{_compared(args, specs)}"
-        if len(args) != len(specs):
-            raise ValueError(wrong)
         try:
-            nest.assert_same_structure(specs, args, expand_composites=True)
-        except (ValueError, TypeError):
-            raise ValueError(wrong) from None
+            given_leaves = flatten_up_to(specs, args[: len(specs)] if len(args) > len(specs) else args)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"{self.name}: Structure of Python function inputs does not match input_signature:\n{_compared(args, specs)}\n"
+                f"({error})"
+            ) from None
         leaves = []
-        flat_specs = nest.flatten(specs, expand_composites=True)
-        for leaf, spec in zip(nest.flatten(args, expand_composites=True), flat_specs, strict=True):
+        for leaf, spec in zip(given_leaves, nest.flatten(specs), strict=True):
             if isinstance(leaf, TensorSpec):
                 tensor: Any = leaf
             else:
@@ -102,7 +102,7 @@ class Parameters:
             if not spec.is_compatible_with(tensor):
                 raise ValueError(f"{self.name}: Python inputs incompatible with input_signature:\n{_compared(args, specs)}")
             leaves.append(tensor)
-        structure: Any = (nest.pack_sequence_as(args, leaves, expand_composites=True), {})
+        structure: Any = (nest.pack_sequence_as(specs, leaves), {})
         return Bound(structure, leaves, self._names(structure), "input_signature")
 
     def signature_as_arguments(self) -> Bound:

@@ -90,7 +90,13 @@ class Trace:
             self._given.append(leaf)
             leaves.append(placeholder)
             specs.append(TensorSpec(shape, leaf.dtype.base_dtype, wanted))
-        self.structured_input_signature = nest.pack_sequence_as(bound.structure, specs, expand_composites=True)
+        following = iter(specs)
+
+        def described(leaf: Any) -> Any:
+            parts = [next(following) for _ in nest.flatten(leaf, expand_composites=True)]
+            return tuple(parts) if isinstance(leaf, nest.Composite) else parts[0]
+
+        self.structured_input_signature = nest.map_structure(described, bound.structure)
         return nest.pack_sequence_as(bound.structure, leaves, expand_composites=True)
 
     def _results(self, result: Any) -> Results:

@@ -37,7 +37,7 @@ class Results:
             try:
                 return convert_to_tensor(leaf)
             except (TypeError, ValueError) as error:
-                raise TypeError(f"a value of type {type(leaf).__name__}, which is not a Tensor: {error}") from None
+                raise TypeError(f"type {type(leaf).__name__}, which is not a Tensor: {error}") from None
 
         self.structure = nest.map_structure(opened, result)
         self._leaves = nest.flatten(self.structure, expand_composites=True)
