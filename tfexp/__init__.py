@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tfexp.api import audio as audio
     from tfexp.api import bitwise as bitwise
     from tfexp.api import compat as compat
+    from tfexp.api import config as config
     from tfexp.api import contrib as contrib
     from tfexp.api import debugging as debugging
     from tfexp.api import dtypes as dtypes

@@ -254,7 +254,7 @@ def test_bad_signatures_and_calls_are_refused() -> None:
         traced(1, y=2)
     with pytest.raises(TypeError, match="must be hashable"):
         traced({1, 2})
-    with pytest.raises(TypeError, match="must return zero or more Tensors.*found return value of type object"):
+    with pytest.raises(TypeError, match=r"must return zero or more Tensors.*found return value of type object"):
         tf.function(lambda: object())()
 
 
@@ -269,13 +269,13 @@ def test_a_concrete_function_says_what_it_is() -> None:
     assert concrete.structured_input_signature == ((tf.TensorSpec([None], tf.float32, name="base"), 3), {})
     assert concrete.structured_outputs["power"].graph is concrete.graph
     assert concrete.output_shapes["power"].as_list() == [None] and concrete.output_dtypes == {"power": tf.float32}
-    assert [t.op.name for t in concrete.inputs][0] == "base" and concrete.trainable_variables == (v,)
+    assert concrete.inputs[0].op.name == "base" and concrete.trainable_variables == (v,)
     assert concrete.name == concrete.function_def.signature.name
     for call in (lambda: concrete(tf.constant([2.0])), lambda: concrete(base=tf.constant([2.0]))):
         np.testing.assert_array_equal(run(call())["power"], [16])
     with pytest.raises(TypeError, match="missing the argument 'base'"):
         concrete()
-    with pytest.raises(TypeError, match="argument 'base' is a tensor of float32 and shape .*, got one of int32"):
+    with pytest.raises(TypeError, match=r"argument 'base' is a tensor of float32 and shape .*, got one of int32"):
         concrete(tf.constant([1]))
     with pytest.raises(TypeError, match="unexpected arguments \\['q'\\]"):
         concrete(tf.constant([1.0]), q=1)

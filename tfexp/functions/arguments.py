@@ -84,8 +84,8 @@ class Parameters:
             given_leaves = flatten_up_to(specs, args[: len(specs)] if len(args) > len(specs) else args)
         except (ValueError, TypeError) as error:
             raise ValueError(
-                f"{self.name}: Structure of Python function inputs does not match input_signature:\n{_compared(args, specs)}\n"
-                f"({error})"
+                f"{self.name}: Structure of Python function inputs does not match input_signature:\n"
+                f"{_compared(args, specs)}\n({error})"
             ) from None
         leaves = []
         for leaf, spec in zip(given_leaves, nest.flatten(specs), strict=True):
