@@ -36,6 +36,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import global_default_graph, set_global_default_graph
 from tfexp.graph.shape_inference import output_shapes
 from tfexp.graph.tensor import Tensor
+from tfexp.runtime import process_config
 from tfexp.runtime.eager_dispatch import apply_eagerly
 from tfexp.runtime.failures import as_eager_error, uninitialized
 from tfexp.runtime.functions import BoundFunction
@@ -105,7 +106,8 @@ class EagerGraph(Graph):
         function = self._functions[named.name].instance(named.attr)
         found = self._callable.get(function)
         if found is None:
-            found = self._callable[function] = _Called(function, BoundFunction(function, self.resources, DEVICE))
+            bound = BoundFunction(function, self.resources, DEVICE, process_config.for_session())
+            found = self._callable[function] = _Called(function, bound)
         return found
 
     @property
