@@ -9,7 +9,6 @@ from typing import Any
 from tensorboard.compat.proto import function_pb2
 
 from tfexp.core import nest
-from tfexp.functions.trace import Trace
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
@@ -32,7 +31,8 @@ class ConcreteFunction:
     last, `structured_outputs` what the Python function returned. Source: `get_concrete_function` of `tf.function`.
     """
 
-    def __init__(self, trace: Trace):
+    def __init__(self, trace: Any):
+        """`trace`: a `functions.trace.Trace`, or what has its attributes."""
         self._trace = trace
         self._function = trace.function
         self._lease = _Lease()

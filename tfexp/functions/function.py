@@ -107,9 +107,9 @@ class PolymorphicFunction:
 
     def _trace(self, bound: Bound) -> ConcreteFunction:
         shapes = self._shapes(bound)
-        before = len(self._variables.made)
+        before = self._variables.count
         trace = Trace(self._converted(), bound, self._variables, shapes)
-        if len(self._variables.made) > before:
+        if self._variables.count > before:
             # Made for good: from now on the function is one that makes none.
             self._variables.closed = True
             forget_function(trace.graph.outer._functions, trace.function)

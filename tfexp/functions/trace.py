@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,14 +24,15 @@ __all__ = ["Trace", "Variables", "_tensor_array_lists"]
 
 
 class Variables:
-    """The variables that traces of one `tf.function` made; they live as long as the program holds them.
+    """How many variables the traces of one `tf.function` made. Only the first call may make some: `closed` afterwards.
 
-    Only the first call may make some: `closed` afterwards.
+    They live as long as the program holds them, unless they are `kept`.
     """
 
-    def __init__(self) -> None:
-        self.made: list[weakref.ref[Variable]] = []
+    def __init__(self, kept: list[Variable] | None = None) -> None:
+        self.count = 0
         self.closed = False
+        self.kept = kept
 
 
 class Trace:
@@ -47,12 +47,14 @@ class Trace:
         bound: Bound,
         variables: Variables,
         shapes: Sequence[TensorShape | None] | None = None,
+        make_graph: type[TracedGraph] = TracedGraph,
+        name: str | None = None,
     ):
         """`shapes`, for each leaf of the arguments: what to take instead of a tensor's own."""
         self.python_function = python_function
-        self.name = getattr(python_function, "__name__", type(python_function).__name__)
+        self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
         outer = get_default_graph()
-        self.graph = graph = TracedGraph(function_name(self.name), outer)
+        self.graph = graph = make_graph(function_name(self.name), outer)
         with graph.as_default():
             values = self._arguments(bound, shapes)
             known = {
@@ -133,7 +135,9 @@ def _creator(graph: TracedGraph, variables: Variables, known: dict[Tensor, Any])
                 value = _lifted_call(initial_value, lift)
             kwargs["use_resource"] = True
             variable = following(initial_value=value, name=name, **kwargs)
-        variables.made.append(weakref.ref(variable))
+        variables.count += 1
+        if variables.kept is not None:
+            variables.kept.append(variable)
         return variable
 
     return create
