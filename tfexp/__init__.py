@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tfexp.api import math as math
     from tfexp.api import nest as nest
     from tfexp.api import nn as nn
+    from tfexp.api import profiler as profiler
     from tfexp.api import python_io as python_io
     from tfexp.api import quantization as quantization
     from tfexp.api import queue as queue
