@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tfexp import feature_column as feature_column
     from tfexp import layers as layers
     from tfexp import metrics as metrics
+    from tfexp import profiler as profiler
     from tfexp import train as train
     from tfexp.api import app as app
     from tfexp.api import audio as audio
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from tfexp.api import math as math
     from tfexp.api import nest as nest
     from tfexp.api import nn as nn
-    from tfexp.api import profiler as profiler
     from tfexp.api import python_io as python_io
     from tfexp.api import quantization as quantization
     from tfexp.api import queue as queue

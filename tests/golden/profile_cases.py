@@ -93,7 +93,9 @@ OPTIONS: dict[str, Build] = {
         new()
         .select(_SOME)
         .account_displayed_op_only(True)
-        .with_node_names(trim_name_regexes=["m/in", "Sq.*"], hide_name_regexes=["m/w", "Const"], show_name_regexes=["[^C].*"])
+        .with_node_names(
+            trim_name_regexes=["m/in", "Sq.*"], hide_name_regexes=["m/w", "Const"], show_name_regexes=["[^C].*"]
+        )
     ),
 }
 

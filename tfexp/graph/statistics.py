@@ -15,11 +15,20 @@ _RULES: dict[tuple[str, str], Rule] = {}
 
 
 class OpStats:
-    """A number of one kind: `OpStats("flops", 210)`; `value` is None where nothing is known."""
+    """A number of one kind, `OpStats("flops", 210)`, None where nothing is known; others of that kind can be added."""
 
     def __init__(self, statistic_type: str, value: Any = None):
         self.statistic_type = statistic_type
         self.value = value
+
+    def __iadd__(self, other: OpStats) -> OpStats:
+        if other.statistic_type != self.statistic_type:
+            raise ValueError(f"Can't add an OpStat of type {self.statistic_type} to one of {other.statistic_type}.")
+        if self.value is None:
+            self.value = other.value
+        elif other.value is not None:
+            self.value += other.value
+        return self
 
 
 class RegisterStatistics:

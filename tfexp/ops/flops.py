@@ -30,11 +30,14 @@ class KnownShapes:
     def input(self, number: int) -> Shape:
         return self._known(self.inputs[number], f"input {number}")
 
-    def dim(self, number: int, axis: int) -> int:
-        """One dimension of an input, of which nothing else needs to be known."""
-        dims = self.inputs[number].known_dims
-        size = None if dims is None else dims[axis]
-        return self.input(number)[axis] if size is None else size
+    def shared_dim(self, *places: tuple[int, int]) -> int:
+        """A dimension that several inputs have, each at an axis of its own: one of them has to tell it."""
+        sizes = [self.inputs[number][axis].value for number, axis in places]
+        known = next((size for size in sizes if size is not None), None)
+        if known is None:
+            number, axis = places[0]
+            raise ValueError(f"{self.op.name} ({self.op.type}): dimension {axis} of input {number} has to be known.")
+        return int(known)
 
     def output(self) -> Shape:
         return self._known(self.outputs[0], "the output")
@@ -122,18 +125,19 @@ def _(node: KnownShapes) -> int:
 # --- products of matrices ------------------------------------------------------------------------------------------------
 
 
-def _products(node: KnownShapes, transposed: bool) -> int:
-    return 2 * node.dim(0, -2 if transposed else -1) * _size(node.output())
+def _products(node: KnownShapes, first_transposed: bool, second_transposed: bool) -> int:
+    summed = node.shared_dim((0, -2 if first_transposed else -1), (1, -1 if second_transposed else -2))
+    return 2 * summed * _size(node.output())
 
 
 @_counts("MatMul")
 def _(node: KnownShapes) -> int:
-    return _products(node, node.op.attrs["transpose_a"])
+    return _products(node, node.op.attrs["transpose_a"], node.op.attrs["transpose_b"])
 
 
 @_counts("BatchMatMul", "BatchMatMulV2")
 def _(node: KnownShapes) -> int:
-    return _products(node, node.op.attrs["adj_x"])
+    return _products(node, node.op.attrs["adj_x"], node.op.attrs["adj_y"])
 
 
 # --- convolutions: a filter is height, width and so on, then the channels that it takes and those that it makes ------------

@@ -49,12 +49,14 @@ def _spent(measures: Measures) -> str:
 def _expensive_operations(nodes: Nodes) -> Iterable[str]:
     """Which op types took longest; which scopes; which line of the program."""
     options = Options.of(_by_time().build())
-    rows, whole = shown_list(views.by_type(nodes, options), options)
-    if not whole.exec_micros:
+    types = shown_list(views.by_type(nodes, options), options)
+    whole = types.total.exec_micros
+    if not whole:
         return
     yield "\n".join(
-        f"top {rank} operation type: {row.name}, {_spent(row.own)} ({100 * row.own.exec_micros / whole.exec_micros:.2f}%)"
-        for rank, row in enumerate(rows[:_MOST_EXPENSIVE_TYPES], start=1)
+        f"top {rank} operation type: {row.name}, {_spent(row.own)} ({100 * row.own.exec_micros / whole:.2f}%)"
+        for rank, row in enumerate(types.children[:_MOST_EXPENSIVE_TYPES], start=1)
+        if row.own.exec_micros
     )
     options = Options.of(_by_time().with_min_execution_time(_LEAST_MICROS).build())
     scopes = shown_tree(views.by_scope(nodes, options), options).children

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tfexp.profiler.measures import Measures, total
 from tfexp.profiler.options import Options, matches
-from tfexp.profiler.views import Row
+from tfexp.profiler.views import ROOT, Row
 
 _ORDERED_BY = {
     "bytes": "requested_bytes",
@@ -102,8 +102,8 @@ def _in_order(rows: Iterable[Row], options: Options) -> list[Row]:
     return sorted(rows, key=lambda row: getattr(row.total, measure), reverse=True)
 
 
-def shown_list(rows: list[Row], options: Options) -> tuple[list[Row], Measures]:
-    """Op types, largest first, and what all of them add up to. A row's total is its own and that of the rows after it.
+def shown_list(rows: list[Row], options: Options) -> Row:
+    """Op types in order, below a root with what they add up to. A row's total is its own and that of the rows after it.
 
     The list begins with the first name to start with and ends before the first to trim.
     """
@@ -120,7 +120,7 @@ def shown_list(rows: list[Row], options: Options) -> tuple[list[Row], Measures]:
     if options.account_displayed_op_only:
         kept = _add_up(kept)
         whole = kept[0].total if kept else Measures()
-    return kept, whole
+    return Row(ROOT, children=kept, total=whole)
 
 
 def _add_up(rows: list[Row]) -> list[Row]:

@@ -21,6 +21,8 @@ from tfexp.profiler.protos import lines_proto, list_proto, profile_proto, tree_p
 from tfexp.profiler.report import explained, framed, list_text, tree_text
 from tfexp.profiler.timeline import scope_trace, step_trace
 
+# The views of a run's report, and how deep they go: every op type, but the outer scopes alone.
+_REPORTED = {"op": 10000, "scope": 4}
 _TREES = {"scope": views.by_scope, "graph": views.by_flow, "code": views.by_line}
 
 
@@ -117,6 +119,19 @@ def write_op_log(
     _write(os.path.join(log_dir, "tfprof_log"), log.SerializeToString())
 
 
+def report(graph: Graph, run_meta: Any) -> str:
+    """What a traced step spent time, memory and float operations on, by op type and by the outer name scopes, as text."""
+    nodes = Nodes(graph)
+    nodes.add_step(0, run_meta)
+    columns = ProfileOptionBuilder().select(["cpu_micros", "bytes", "float_ops", "occurrence"])
+    columns.order_by("micros").with_min_execution_time(1)
+    parts = []
+    for view, depth in _REPORTED.items():
+        options = Options.of(columns.with_max_depth(depth).build())
+        parts.append(explained(view, options, _text(_shown(nodes, view, options), view, options)))
+    return "".join(parts)
+
+
 def _write(path: str, data: bytes) -> None:
     with GFile(path, "wb") as file:
         file.write(data)
@@ -127,30 +142,33 @@ def _profile(nodes: Nodes, view: str, entries: Mapping[str, Any]) -> Any:
     if view != "op" and view not in _TREES:
         raise InvalidArgumentError(None, None, f"unknown cmd: {view}: a profile is by scope, graph, op or code.")
     nodes.check_step(options.step)
+    root = _shown(nodes, view, options)
+    _put_out(nodes, view, options, root)
+    return {"op": list_proto, "code": lines_proto}.get(view, tree_proto)(root, options)
+
+
+def _shown(nodes: Nodes, view: str, options: Options) -> views.Row:
     if view == "op":
-        rows, whole = shown_list(views.by_type(nodes, options), options)
-        proto, text = list_proto(rows, whole, options), list_text(rows, whole, options)
-        tree = views.Row(views.ROOT, children=rows, total=whole)
-    else:
-        tree = shown_tree(_TREES[view](nodes, options), options)
-        proto = lines_proto(tree, options) if view == "code" else tree_proto(tree)
-        text = tree_text(tree, options)
-    _put_out(nodes, view, options, tree, text)
-    return proto
+        return shown_list(views.by_type(nodes, options), options)
+    return shown_tree(_TREES[view](nodes, options), options)
 
 
-def _put_out(nodes: Nodes, view: str, options: Options, tree: views.Row, text: str) -> None:
+def _text(root: views.Row, view: str, options: Options) -> str:
+    return list_text(root, options) if view == "op" else tree_text(root, options)
+
+
+def _put_out(nodes: Nodes, view: str, options: Options, root: views.Row) -> None:
     kind = options.output_kind
     if kind == "stdout":
-        sys.stdout.write(framed(options, explained(view, options, text)))
+        sys.stdout.write(framed(options, explained(view, options, _text(root, view, options))))
     elif kind == "file":
-        _write(options.output_file, explained(view, options, text).encode())
+        _write(options.output_file, explained(view, options, _text(root, view, options)).encode())
     elif kind == "timeline":
         if view == "op":
             raise InvalidArgumentError(None, None, "A profile by op has no timeline: make it by scope, graph or code.")
-        step, trace = step_trace(nodes, options.step) if view == "graph" else (options.step, scope_trace(tree))
+        step, trace = step_trace(nodes, options.step) if view == "graph" else (options.step, scope_trace(root))
         _write(f"{options.output_file}_{step}", trace.encode())
     elif kind == "pprof":
         if view != "code":
             raise InvalidArgumentError(None, None, f"Only a profile by code goes to pprof, and this one is by {view}.")
-        _write(options.output_file, pprof(tree))
+        _write(options.output_file, pprof(root))

@@ -9,10 +9,10 @@ from tfexp.formats.protos.profiler import GraphNodeProto, MultiGraphNodeProto, P
 from tfexp.profiler.measures import Measures
 from tfexp.profiler.nodes import Node, Nodes
 from tfexp.profiler.options import Options
-from tfexp.profiler.views import ROOT, Row
+from tfexp.profiler.views import Row
 
 
-def tree_proto(root: Row) -> Any:
+def tree_proto(root: Row, options: Options) -> Any:
     """A tree of nodes as a GraphNodeProto."""
     proto = GraphNodeProto()
     pending = [(root, proto)]
@@ -37,12 +37,12 @@ def lines_proto(root: Row, options: Options) -> Any:
     return proto
 
 
-def list_proto(rows: list[Row], whole: Measures, options: Options) -> Any:
+def list_proto(root: Row, options: Options) -> Any:
     """A list as a MultiGraphNodeProto, in which each row is the child of the one before."""
-    proto = MultiGraphNodeProto(name=ROOT)
-    whole.write(proto, "total_")
+    proto = MultiGraphNodeProto(name=root.name)
+    root.total.write(proto, "total_")
     last = proto
-    for row in rows:
+    for row in root.children:
         last = _add_many(last, row, options)
     return proto
 

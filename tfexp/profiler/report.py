@@ -160,12 +160,12 @@ def _devices(row: Row) -> list[str]:
 # --- lists ---------------------------------------------------------------------------------------------------------------
 
 
-def list_text(rows: list[Row], whole: Measures, options: Options) -> str:
+def list_text(root: Row, options: Options) -> str:
     """A line for each op type: its measures, and which parts of all these are what is left from it on, and are its own."""
     columns = _selected((*_MEASURED, *_COUNTED), options)
     lines = [_headings(options, columns, "op occurrence")]
-    for row in rows:
-        cells = [_share(column, row, whole) for column in columns]
+    for row in root.children:
+        cells = [_share(column, row, root.total) for column in columns]
         if "device" in options.select:
             cells.append("|".join(_devices(row)))
         if "op_types" in options.select:

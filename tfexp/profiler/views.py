@@ -33,10 +33,13 @@ class Row:
     accounted: bool = True
     passed_by: bool = False
 
-    def add_up(self) -> Measures:
-        """Sum up from below, and return the total."""
-        self.total = self.own + total(child.add_up() for child in self.children)
-        return self.total
+    def add_up(self) -> None:
+        """Sum up the totals from below. No recursion: graphs are deeper than Python's stack."""
+        rows = [self]
+        for row in rows:
+            rows.extend(row.children)
+        for row in reversed(rows):
+            row.total = row.own + total(child.total for child in row.children)
 
 
 def accounted(nodes: Iterable[Node], options: Options) -> list[Node]:
@@ -83,7 +86,7 @@ def by_flow(nodes: Nodes, options: Options) -> Row:
         return Row(name, node, own=own, types=node.all_types, accounted=counts, passed_by=not counts)
 
     def tree(name: str) -> Row:
-        """Depth first, without recursion: a graph is deeper than Python's stack."""
+        """Depth first, and again without recursion."""
         met.add(name)
         top = row_of(name)
         path = [(top, iter(nodes.by_name[name].inputs))]
