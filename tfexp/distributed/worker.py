@@ -27,7 +27,7 @@ from tfexp.distributed.events import (
     Respond,
 )
 from tfexp.distributed.machine import Machine
-from tfexp.plan.partition import task_of
+from tfexp.plan.stages import task_of
 
 # Steps that failed are remembered for those who ask for their tensors too late.
 _REMEMBERED_FAILURES = 1024
