@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core import errors
+from tfexp.formats import checkpoint_state
 from tfexp.formats.table import read_table
 from tfexp.ops.save import save_slices
 from tfexp.train.checkpoint_utils import print_tensors_in_checkpoint_file
@@ -180,6 +182,32 @@ def test_max_to_keep(tmp_path: Path, keep: int | None, left: list[str] | None) -
     state = tf.train.get_checkpoint_state(str(tmp_path))
     assert state.model_checkpoint_path == paths[-1] == tf.train.latest_checkpoint(str(tmp_path))
     assert list(state.all_model_checkpoint_paths) == (saver.last_checkpoints or [paths[-1]])
+
+
+def test_threads_save_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variables: tuple[Any, Any]
+) -> None:
+    saver, update = tf.train.Saver(), checkpoint_state.update_checkpoint_state
+    is_updating, may_go_on = threading.Event(), threading.Event()
+
+    def slow_update(*args: Any, **kwargs: Any) -> None:
+        is_updating.set()
+        may_go_on.wait(60)
+        update(*args, **kwargs)
+
+    monkeypatch.setattr(checkpoint_state, "update_checkpoint_state", slow_update)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        first, second = (threading.Thread(target=saver.save, args=(session, str(tmp_path / "m"), step)) for step in (1, 2))
+        first.start()
+        assert is_updating.wait(60)
+        monkeypatch.setattr(checkpoint_state, "update_checkpoint_state", update)
+        second.start()
+        second.join(0.2)  # it would be done, did it not wait
+        may_go_on.set()
+        first.join()
+        second.join()
+    assert tf.train.latest_checkpoint(str(tmp_path)) == saver.last_checkpoints[-1] == str(tmp_path / "m-2")
 
 
 @pytest.mark.usefixtures("variables")

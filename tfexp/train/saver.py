@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -68,6 +69,8 @@ class Saver:
         # (path, seconds) of the checkpoints that may be deleted one day, oldest first.
         self._last_checkpoints: list[tuple[str, float]] = []
         self._to_be_deleted: list[tuple[str, float]] = []
+        # Threads save one after the other, so that the newest checkpoint is that of the save which began last.
+        self._saving = threading.RLock()
         self.saver_def = saver_def
         if saver_def is not None:
             self._sharded = saver_def.sharded
@@ -161,7 +164,8 @@ class Saver:
         """Write a checkpoint `save_path[-global_step]` and its MetaGraph; returns its path (None if empty).
 
         The order is such that whenever the process dies, the folder's `checkpoint` file names a checkpoint that is there,
-        with its MetaGraph. Raises ValueError where `save_path` cannot be one, and the runtime's errors.
+        with its MetaGraph. Threads may save at the same time: it is done one after the other. Raises ValueError where
+        `save_path` cannot be one, and the runtime's errors.
         """
         at_once = executing_eagerly()
         if not (self._is_empty or at_once):
@@ -176,23 +180,24 @@ class Saver:
             raise ValueError("'latest_filename' must not contain path components")
         if not (at_once or hasattr(sess, "run")):
             raise TypeError(f"'sess' must be a Session; {sess}")
-        path = save_path if global_step is None else f"{save_path}-{self._step_text(sess, global_step)}"
-        if not self._is_empty:
-            path = self._write(sess, path, folder)
-        if write_meta_graph and not at_once:
-            with sess.graph.as_default():
-                self.export_meta_graph(
-                    checkpoint_state.meta_graph_path(path, meta_graph_suffix), strip_default_attrs=strip_default_attrs
+        with self._saving:
+            path = save_path if global_step is None else f"{save_path}-{self._step_text(sess, global_step)}"
+            if not self._is_empty:
+                path = self._write(sess, path, folder)
+            if write_meta_graph and not at_once:
+                with sess.graph.as_default():
+                    self.export_meta_graph(
+                        checkpoint_state.meta_graph_path(path, meta_graph_suffix), strip_default_attrs=strip_default_attrs
+                    )
+            if self._is_empty:
+                return None
+            if write_state:
+                self._record(path)
+                checkpoint_state.update_checkpoint_state(
+                    folder or ".", path, self.last_checkpoints, latest, save_relative_paths=self._relative
                 )
-        if self._is_empty:
-            return None
-        if write_state:
-            self._record(path)
-            checkpoint_state.update_checkpoint_state(
-                folder or ".", path, self.last_checkpoints, latest, save_relative_paths=self._relative
-            )
-            self._delete_old(meta_graph_suffix)
-        return path
+                self._delete_old(meta_graph_suffix)
+            return path
 
     def _write(self, sess: Any, path: str, folder: str) -> str:
         try:

@@ -1,9 +1,9 @@
 """Synchronous training between graphs: SyncReplicasOptimizer adds up the workers' gradients before one update.
 
 2017/4/14, note 15 with its rules: one chief, which starts the queue runner and puts the first tokens; every worker gives the
-global step. Two workers are threads of this process, each with a graph of its own; a server of this process has the rest. Nobody is
-a step ahead here (no token lies ready at the beginning, and the workers meet after each step, so that neither takes the other's
-token): every update is made of one gradient of each.
+global step. Two workers are threads of this process, each with a graph of its own; a server of this process has the rest.
+Nobody is a step ahead here (no token lies ready at the beginning, and the workers meet after each step, so that neither
+takes the other's token): every update is made of one gradient of each.
 
 Prints:
 

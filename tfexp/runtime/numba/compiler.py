@@ -24,7 +24,7 @@ import numpy as np
 
 from tfexp.core import log
 from tfexp.plan.loop_source import LoopSource
-from tfexp.runtime.user_cache import cache_folder
+from tfexp.runtime.user_cache import cache_folder, prune
 
 _WORTH_TELLING = 1.0  # seconds
 _MAX_KEPT = 4096  # compiled loops of a process
@@ -91,6 +91,7 @@ def _from_disk(text: str) -> Callable[..., bool]:
     text = f"import numpy as np\n\n\n{text}"
     # A file that is there stays as it is: Numba goes by when it was changed.
     if not path.exists() or path.read_text() != text:
+        prune(path.parent)
         _write_whole(path, text)
     spec = importlib.util.spec_from_file_location(f"tfexp_{path.stem}", path)
     assert spec is not None and spec.loader is not None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import jax
 
-from tfexp.runtime.user_cache import cache_folder
+from tfexp.runtime.user_cache import cache_folder, prune
 
 _WORTH_KEEPING = 0.05  # seconds of compiling: to read it back takes about half of that
 
@@ -22,8 +22,10 @@ def kept_on_disk() -> Iterator[None]:
     if jax.config.jax_compilation_cache_dir:
         yield
         return
+    folder = cache_folder("xla")
+    prune(folder)
     wanted = {
-        "jax_compilation_cache_dir": str(cache_folder("xla")),
+        "jax_compilation_cache_dir": str(folder),
         "jax_persistent_cache_min_compile_time_secs": _WORTH_KEEPING,
     }
     before = {name: getattr(jax.config, name) for name in wanted}
