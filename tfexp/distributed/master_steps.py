@@ -301,9 +301,13 @@ class Steps(Machine):
         run.session.runs.pop(run.call, None)
 
     def _cleanups(self, run: Run, failed: bool) -> list[Command]:
-        """Peers of our kind forget a step by themselves when nothing of it is left; others, and failed steps, are told."""
+        """Peers of our kind forget a step by themselves when nothing of it is left; others, and failed steps, are told.
+
+        So are those that may hold something until then.
+        """
         stages = [run.prepared.partition.stages[number] for number in run.started]
         touched = {stage.task for stage in stages if stage.loop is None}
+        failed = failed or any(stage.loop is not None and stage.loop.holds for stage in stages)
         return [
             self._tell(task, m.CleanupGraph(run.step))
             for task in sorted(touched)

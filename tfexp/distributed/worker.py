@@ -22,6 +22,7 @@ from tfexp.distributed.events import (
     Drop,
     Execute,
     Forget,
+    LetGo,
     Load,
     Refuse,
     Respond,
@@ -345,7 +346,7 @@ class Worker(Machine):
         return commands
 
     def _cleanup_graph(self, call: int, request: m.CleanupGraph) -> list[Command]:
-        done: list[Command] = [Respond(call, m.Done())]
+        done: list[Command] = [LetGo(request.step), Respond(call, m.Done())]
         if request.step not in self._steps:
             return done
         error = AbortedError(None, None, f"Cleanup {request.step}")

@@ -35,7 +35,7 @@ from tfexp.plan.cohesion import MERGES, PASSING_ON, Groups
 from tfexp.plan.levels import Levels
 from tfexp.plan.narrow import kept_exact
 from tfexp.plan.prune import PLACEHOLDERS
-from tfexp.plan.stages import Edge, Loop, Partition, Round, Stage, task_of
+from tfexp.plan.stages import HELD, Edge, Loop, Partition, Round, Stage, task_of
 from tfexp.plan.torn_loops import Part, PlacedByName, TornLoop, Whole, take_apart
 
 # Bytes from which a tensor goes from one task to another by itself, when it is the master that they are both not: below,
@@ -266,11 +266,12 @@ class _Partitioner:
             values.append(edge)
         exits = {tensor.name: variable for tensor, variable in loop.exits.items()}
         condition, body = self._round(loop.condition), self._round(loop.body)
-        stage.loop = Loop(loop.name, loop.variables, tuple(values), exits, condition, body)
+        holds = any(tensor.dtype is dtypes.resource for tensor in loop.values)
+        stage.loop = Loop(loop.name, loop.variables, tuple(values), exits, condition, body, holds)
 
     def _round(self, part: Part) -> Round:
         places = PlacedByName(part.devices, self.client, self.assignment)
-        cut = partition(part.fetches, (), part.feeds, places, self.incarnations, self.client, False, self.narrow)
+        cut = partition(part.fetches, part.targets, part.feeds, places, self.incarnations, self.client, False, self.narrow)
         return Round(cut, tuple(t.name for t in part.feeds), tuple(t.name for t in part.fetches))
 
     def _foreign_references(self, op: Operation, number: int) -> dict[Tensor, Operation]:
@@ -455,6 +456,8 @@ class _Partitioner:
         node.attr["recv_device"].s = other.encode()
         number = int(incarnation, 16)
         node.attr["send_device_incarnation"].i = number - (1 << 64) if number >= 1 << 63 else number
+        if kind is dtypes.resource and (edge.source < 0 or edge.target in self.loop_of):
+            node.attr[HELD].b = True
         node.attr["client_terminated"].b = edge.sent_as != edge.received_as
 
 

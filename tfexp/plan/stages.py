@@ -8,6 +8,10 @@ from tensorboard.compat.proto import graph_pb2, tensor_pb2
 
 from tfexp.core.device import DeviceName
 
+HELD = "_held"
+"""The attribute of a `_Send` of a handle that a loop is to have, and of the `_Recv` of each of its rounds: the task holds
+what the handle is of until the step has ended, and what goes to the master and comes back is a name for it."""
+
 
 @dataclass(frozen=True)
 class Edge:
@@ -72,6 +76,7 @@ class Loop:
     exits: dict[str, int]
     condition: Round
     body: Round
+    holds: bool = False  # whether a value is the name of what a task holds
 
 
 def task_of(device: str) -> str:

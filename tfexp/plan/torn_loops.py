@@ -7,8 +7,9 @@ gives in one round and is fed in the next. So nothing in a stage knows of the lo
 tasks (any TensorFlow worker can run it), and conditionals and further loops inside are cut as they are outside.
 
 What comes in from outside is the variables' first values and the invariants; both pass through the master. Handles and
-references of variables, queues and the like cannot, and need not: a round makes them anew. What lives for one step (a
-TensorArray, the stacks that a gradient needs) would not live from round to round: such loops are refused by name.
+references of variables, queues and the like need not: a round makes them anew. What lives for one step (a TensorArray, the
+stacks that a gradient needs) has a handle that is made once. It is an invariant, too, but stays where it is: the task holds
+it until the step has ended, and gives the master a name for it (`stages.HELD`).
 """
 
 from __future__ import annotations
@@ -36,13 +37,14 @@ class Whole(Exception):  # noqa: N818  (an answer, and no error of anybody's)
 
 @dataclass(frozen=True)
 class Part:
-    """The condition or the body as a graph: what it is fed, in the order of the loop's values, and what it gives.
+    """The condition or the body as a graph: what it is fed, in the order of the loop's values, what it gives, what it runs.
 
     `devices`: where its nodes are, by name.
     """
 
     feeds: tuple[Tensor, ...]
     fetches: tuple[Tensor, ...]
+    targets: tuple[Operation, ...]
     devices: Mapping[str, str]
 
 
@@ -121,10 +123,10 @@ class _Apart:
         if any(t.op not in enters for t in first):
             raise Whole("it has not the form of a while loop")
         entered = {t.op for t in first}
-        self._invariants = [op for op in enters if op not in entered and not _is_handle(op._outputs[0])]
-        self._handles = {op for op in enters if op not in entered and _is_handle(op._outputs[0])}
+        self._handles = {op for op in enters if op not in entered and self._source(op._outputs[0]) is not None}
+        self._invariants = [op for op in enters if op not in entered and op not in self._handles]
         for op in (*entered, *self._invariants):
-            if _is_handle(op._inputs[0]):
+            if _is_handle(op._inputs[0]) and not (op in self._invariants and op._inputs[0].dtype is dtypes.resource):
                 raise Whole(f"{op.name} ({op.type}) brings in what is no value that can be sent")
         self._switches = [
             op
@@ -139,17 +141,17 @@ class _Apart:
         values = [t.op._inputs[0] for t in first] + [op._inputs[0] for op in self._invariants]
         borders: dict[Tensor, int] = {op._outputs[0]: len(first) + n for n, op in enumerate(self._invariants)}
         borders.update({merge._outputs[0]: n for merge, n in number.items()})
-        condition = self._part([self._conditions[0]._inputs[0]], borders)
+        condition = self._part([self._conditions[0]._inputs[0]], self._conditions, borders)
         borders.update({op._outputs[1]: number[op._inputs[0].op] for op in self._switches})
-        body = self._part([t.op._inputs[0] for t in last], borders)
+        body = self._part([t.op._inputs[0] for t in last], [t.op for t in last], borders)
         left = {op._outputs[0]: number[op._inputs[0].op] for op in self._switches}
         exits = {
             reader._outputs[0]: variable for t, variable in left.items() for reader in t._consumers if reader.type in EXITS
         }
         return TornLoop(self._name, len(first), tuple(values), exits, condition, body)
 
-    def _part(self, fetches: list[Tensor], borders: Mapping[Tensor, int]) -> Part:
-        """A graph with copies of what the fetches need, and a placeholder for each of the loop's values."""
+    def _part(self, fetches: list[Tensor], ends: list[Operation], borders: Mapping[Tensor, int]) -> Part:
+        """A graph with copies of what the fetches need and their `ends` wait for; the loop's values are placeholders."""
         graph_def = graph_pb2.GraphDef()
         graph_def.versions.producer = PRODUCER_VERSION
         names: dict[int, str] = {}
@@ -168,7 +170,8 @@ class _Apart:
 
         devices: dict[str, str] = {}
         copied: set[Operation] = set()
-        pending = [self._behind(t).op for t in fetches if t not in borders]
+        waited_for = [c for op in ends for c in op._control_inputs if c in self._members and not self._is_round(c)]
+        pending = [self._behind(t).op for t in fetches if t not in borders] + waited_for
         while pending:
             op = pending.pop()
             if op in copied:
@@ -190,16 +193,21 @@ class _Apart:
         extend_graph(graph, graph_def, {})
         feeds = tuple(graph._by_name[names[number]]._outputs[0] for number in range(len(names)))
         found = [text(t).partition(":") for t in fetches]
-        return Part(feeds, tuple(graph._by_name[name]._outputs[int(n or 0)] for name, _, n in found), devices)
+        fetched = tuple(graph._by_name[name]._outputs[int(n or 0)] for name, _, n in found)
+        return Part(feeds, fetched, tuple(graph._by_name[op.name] for op in waited_for), devices)
 
     def _behind(self, tensor: Tensor) -> Tensor:
-        """What a handle that comes in is outside, however it was handed on: that of a source."""
-        while tensor.op in self._handles or not (tensor.op in self._members or self._is_source(tensor.op)):
-            op = tensor.op
-            if op.type in MERGES or not op._inputs or not _is_handle(op._inputs[0]):
-                raise Whole(f"{op.name} ({op.type}) makes what lives for one step only")
-            tensor = op._inputs[0]
-        return tensor
+        """What a handle that comes in is outside."""
+        source = self._source(tensor) if tensor.op in self._handles else None
+        return tensor if source is None else source
+
+    def _source(self, tensor: Tensor) -> Tensor | None:
+        """The source that a handle or reference comes from, however it was handed on; None if there is none."""
+        while _is_handle(tensor) and not self._is_source(tensor.op):
+            if tensor.op.type in MERGES or not tensor.op._inputs:
+                return None
+            tensor = tensor.op._inputs[0]
+        return tensor if _is_handle(tensor) else None
 
     def _check(self, op: Operation) -> None:
         if self._is_round(op):
