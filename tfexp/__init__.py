@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tfexp import feature_column as feature_column
     from tfexp import layers as layers
     from tfexp import metrics as metrics
+    from tfexp import profiler as profiler
     from tfexp import train as train
     from tfexp.api import app as app
     from tfexp.api import audio as audio
