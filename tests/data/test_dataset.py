@@ -400,3 +400,12 @@ def test_a_missing_and_a_damaged_file(tmp_path):
         elements(dataset)
     kept = elements(dataset.apply(experimental.ignore_errors()))
     assert kept == [b"record 0", b"record 1", b"record 0", b"record 1", b"record 2"]
+
+
+def test_a_branch_gives_a_tensor_from_outside_of_the_function():
+    outside = tf.constant(7, tf.int64)
+
+    def function(x):
+        return tf.cond(x > 1, lambda: tf.cond(x > 2, lambda: outside, lambda: x), lambda: outside)
+
+    assert numbers(tf.data.Dataset.range(5).map(function)) == [7, 7, 2, 7, 7]

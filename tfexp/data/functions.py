@@ -8,6 +8,7 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
 
+from tfexp.autograph.conversion import convert
 from tfexp.data.structure import as_tensor, as_values, component_of, flatten, flatten_up_to, kind_of, map_leaves, pack_as
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
@@ -40,7 +41,8 @@ class DatasetFunction:
             inputs = [graph.argument(c.node_dtype, c.node_shape, f"args_{i}") for i, c in enumerate(components)]
             values = as_values(inputs, element)
             plain_tuple = type(values) is tuple
-            result = function(*values) if unpack or plain_tuple else function(values)
+            traced = convert(function)
+            result = traced(*values) if unpack or plain_tuple else traced(values)
             outputs, self.result = self._outputs(result, transformation)
         made, self.captured = finish_function(graph, inputs, outputs)
         self.named = NameAttrList(name=made.name, attr={"_tf_data_function": AttrValue(b=True)})

@@ -20,7 +20,7 @@ Tanh StringLower StringUpper StringLength StringStrip StringToHashBucketFast Str
 AsString DecodeBase64 EncodeBase64 StaticRegexFullMatch StaticRegexReplace RegexFullMatch RegexReplace Substr Identity
 Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual Less LessEqual
 LogicalAnd LogicalOr Maximum Minimum Mod Mul NotEqual Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy
-OnesLike ZerosLike CheckNumerics StringJoin
+OnesLike ZerosLike CheckNumerics StringJoin UnicodeScript
 """
 _FUNCTIONS = """
 abs add pow cast div truediv round to_float to_double to_int32 to_int64 add_n clip_by_value logical_xor ones_like zeros_like

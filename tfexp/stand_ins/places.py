@@ -105,6 +105,7 @@ PYTHON = {
     "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
     "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
     "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
+    "tfexp.graph.statistics "
     "tfexp.stand_ins.framework_ops "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
     "tfexp.graph.scopes:_get_graph_from_inputs=graph_of",
@@ -267,7 +268,10 @@ PYTHON = {
     + _renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
     + "tfexp.stand_ins.second_signatures",
     "ops.metrics": "tf.metrics",
-    "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming",
+    "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming "
+    + _renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
+    + _renamed("tfexp.metrics.thresholds", _confusion_matrix_at_thresholds="at_thresholds")
+    + _renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
     "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
@@ -486,6 +490,11 @@ OTHERS = {
     "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
+}
+
+# Modules within `tensorflow.contrib` whose names are not those of the library they are in.
+CONTRIB = {
+    "contrib.framework.python.ops.audio_ops": "tf.audio ops",
 }
 
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.
