@@ -10,67 +10,33 @@ A place is
 
 from __future__ import annotations
 
+from tfexp.stand_ins.places_of_data import DATA, renamed
 
-def _renamed(place: str, **names: str) -> str:
-    """Places for attributes of one module that have other names there: theirs=ours."""
-    return "".join(f"{place}:{theirs}={ours} " for theirs, ours in names.items())
+
+def _pools() -> str:
+    """MaxPool2D, avg_pool3d and so on: their short names."""
+    kinds = [(short, name, n) for short, name in (("Max", "Max"), ("Avg", "Average")) for n in (1, 2, 3)]
+    classes = {f"{short}Pool{n}D": f"{name}Pooling{n}D" for short, name, n in kinds}
+    functions = {f"{short.lower()}_pool{n}d": f"{name.lower()}_pooling{n}d" for short, name, n in kinds}
+    return renamed("tf.layers", **classes, **functions)
 
 
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
+    **DATA,
     "client.device_lib": "tfexp.runtime.device_list",
     "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
     "autograph.core.ag_ctx": "tf.autograph",
     "compat.compat": "tf.compat",
-    "data.experimental.ops.batching": "tf.data.experimental",
-    "data.experimental.ops.cardinality": "tf.data.experimental",
-    "data.experimental.ops.counter": "tf.data.experimental",
-    "data.experimental.ops.enumerate_ops": "tf.data.experimental",
-    "data.experimental.ops.error_ops": "tf.data.experimental",
-    "data.experimental.ops.get_single_element": "tf.data.experimental",
-    "data.experimental.ops.grouping": "tf.data.experimental",
-    "data.experimental.ops.interleave_ops": "tf.data.experimental",
-    "data.experimental.ops.iterator_ops": "tf.data.experimental",
-    "data.experimental.ops.optimization": "tf.data.experimental",
-    "data.experimental.ops.optimization_options": "tf.data.experimental",
-    "data.experimental.ops.parsing_ops": "tf.data.experimental",
-    "data.experimental.ops.prefetching_ops": "tf.data.experimental",
-    "data.experimental.ops.random_ops": "tf.data.experimental",
-    "data.experimental.ops.readers": "tf.data.experimental",
-    "data.experimental.ops.resampling": "tf.data.experimental",
-    "data.experimental.ops.scan_ops": "tf.data.experimental",
-    "data.experimental.ops.shuffle_ops": "tf.data.experimental",
-    "data.experimental.ops.take_while_ops": "tf.data.experimental",
-    "data.experimental.ops.unique": "tf.data.experimental",
-    "data.experimental.ops.writers": "tf.data.experimental",
-    "data.experimental.kernel_tests.serialization.dataset_serialization_test_base": "tfexp.stand_ins.dataset_saving_tests",
-    "data.kernel_tests.filter_test_base": "tfexp.stand_ins.dataset_tests",
-    "data.kernel_tests.test_base": "tfexp.stand_ins.dataset_tests",
-    "data.ops.dataset_ops": "tf.data tfexp.data.dataset tf.data:DatasetV1=Dataset tf.data:DatasetV2=Dataset "
-    "tf.data:DatasetV1Adapter=Dataset tf.data.experimental "
-    + _renamed("tf.data", get_legacy_output_types="get_output_types", get_legacy_output_shapes="get_output_shapes")
-    + _renamed("tf.data", get_legacy_output_classes="get_output_classes"),
-    "data.ops.iterator_ops": "tf.data tfexp.data.iterator tf.data.experimental",
-    "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs",
-    "data.ops.readers": "tf.data tf.data.experimental "
-    + _renamed("tf.data", TextLineDatasetV1="TextLineDataset", TextLineDatasetV2="TextLineDataset")
-    + _renamed("tf.data", TFRecordDatasetV1="TFRecordDataset", FixedLengthRecordDatasetV1="FixedLengthRecordDataset"),
-    "data.util.nest": _renamed("tfexp.data.structure", pack_sequence_as="pack_as", map_structure="map_leaves")
-    + _renamed("tfexp.data.structure", is_sequence="is_structure")
-    + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
-    "data.util.options": "tfexp.stand_ins.option_groups tf.data",
-    "data.util.structure": "tf tfexp.stand_ins.dataset_structures tf.data.experimental",
-    "data.util.convert": "tfexp.stand_ins.dataset_structures",
-    "data.util.random_seed": "tfexp.stand_ins.dataset_structures",
-    "data.util.sparse": "tfexp.stand_ins.dataset_structures",
-    "data.util.traverse": "tfexp.stand_ins.dataset_structures",
-    "data.experimental.ops.distribute_options": "tf.data.experimental",
-    "data.experimental.ops.stats_options": "tf.data.experimental",
-    "data.experimental.ops.threading_options": "tf.data.experimental",
+    "debug": "tfexp.stand_ins.debugger",
+    "debug.lib.debug_data": "tfexp.stand_ins.debugger",
+    "debug.wrappers.dumping_wrapper": "tfexp.stand_ins.debugger",
+    "debug.wrappers.hooks": "tfexp.stand_ins.debugger",
+    "debug.wrappers.local_cli_wrapper": "tfexp.stand_ins.debugger",
     "eager.backprop": "tf tf.contrib.eager "
-    + _renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
-    + _renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
+    + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
+    + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
     "eager.context": "tfexp.stand_ins.context",
     "eager.def_function": "tfexp.stand_ins.inline_functions tf",
     "eager.function": "tfexp.stand_ins.inline_functions tf",
@@ -81,9 +47,9 @@ PYTHON = {
     "feature_column.feature_column": "tf.feature_column",
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column",
-    "framework.common_shapes": _renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
+    "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
-    "framework.composite_tensor": _renamed("tfexp.core.nest", CompositeTensor="Composite"),
+    "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
     "framework.constant_op": "tf tf:constant_v1=constant",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
@@ -93,7 +59,7 @@ PYTHON = {
     "framework.errors_impl": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
     "framework.framework_lib": "tf",
     "framework.function": "tfexp.ops.defun "
-    + _renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
+    + renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
     "framework.graph_io": "tf.train",
     "framework.graph_util": "tf.graph_util",
     "framework.graph_util_impl": "tf.graph_util",
@@ -101,7 +67,7 @@ PYTHON = {
     "framework.indexed_slices": "tf",
     "framework.load_library": "tf",
     "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
-    + _renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
+    + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
     "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
     "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
     "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
@@ -126,23 +92,28 @@ PYTHON = {
     "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
     "layers.base": "tfexp.layers.base tf.layers",
     "layers.convolutional": "tf.layers "
-    + _renamed("tf.layers", Convolution1D="Conv1D", Convolution2D="Conv2D", Convolution3D="Conv3D")
-    + _renamed("tf.layers", Convolution2DTranspose="Conv2DTranspose", Convolution3DTranspose="Conv3DTranspose")
-    + _renamed("tf.layers", SeparableConvolution1D="SeparableConv1D", SeparableConvolution2D="SeparableConv2D"),
+    + renamed("tf.layers", Convolution1D="Conv1D", Convolution2D="Conv2D", Convolution3D="Conv3D")
+    + renamed("tf.layers", Convolution2DTranspose="Conv2DTranspose", Convolution3DTranspose="Conv3DTranspose")
+    + renamed("tf.layers", SeparableConvolution1D="SeparableConv1D", SeparableConvolution2D="SeparableConv2D")
+    + renamed("tf.layers", convolution1d="conv1d", convolution2d="conv2d", convolution3d="conv3d")
+    + renamed("tf.layers", convolution2d_transpose="conv2d_transpose", convolution3d_transpose="conv3d_transpose")
+    + renamed("tf.layers", separable_convolution2d="separable_conv2d", deconv2d="conv2d_transpose")
+    + renamed("tf.layers", deconv3d="conv3d_transpose", Deconvolution2D="Conv2DTranspose", Deconv2D="Conv2DTranspose")
+    + renamed("tf.layers", Deconvolution3D="Conv3DTranspose", Deconv3D="Conv3DTranspose"),
     "layers.core": "tf.layers tf.layers:FullyConnected=Dense tf.layers:fully_connected=dense",
     "layers.layers": "tf.layers",
     "layers.normalization": "tf.layers tf.layers:BatchNorm=BatchNormalization tf.layers:batch_norm=batch_normalization",
-    "layers.pooling": "tf.layers",
+    "layers.pooling": "tf.layers " + _pools(),
     "layers.utils": "tfexp.stand_ins.layer_arguments tf.contrib.framework",
     "lib.io.file_io": "tf.gfile tfexp.formats.file_io tf.io.gfile tfexp.stand_ins.whole_files "
-    + _renamed("tf.gfile", FileIO="GFile", file_exists="Exists", delete_file="Remove", get_matching_files="Glob")
-    + _renamed("tf.gfile", create_dir="MkDir", recursive_create_dir="MakeDirs"),
+    + renamed("tf.gfile", FileIO="GFile", file_exists="Exists", delete_file="Remove", get_matching_files="Glob")
+    + renamed("tf.gfile", create_dir="MkDir", recursive_create_dir="MakeDirs"),
     "lib.io.python_io": "tf.python_io",
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.accumulate_n": "tf",
     "ops.array_grad": "tf",
     "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
-    + _renamed(
+    + renamed(
         "tf",
         listdiff="setdiff1d",
         squeeze_v2="squeeze",
@@ -157,44 +128,44 @@ PYTHON = {
     "ops.check_ops": "tf tf.debugging tfexp.stand_ins.assertions",
     "ops.clip_ops": "tf",
     "ops.cond": "tf",
-    "ops.cond_v2": "tf" + _renamed("tf", cond_v2="cond"),
+    "ops.cond_v2": "tf" + renamed("tf", cond_v2="cond"),
     "ops.confusion_matrix": "tf tfexp.ops.losses:remove_squeezable_dimensions=without_last_ones",
     "ops.control_flow_assert": "tf",
     "ops.control_flow_case": "tf",
     "ops.control_flow_grad": "tf",
     "ops.control_flow_ops": "tf tfexp.graph.unpublished tfexp.graph.control_flow tfexp.graph.while_context ops "
-    + _renamed("tfexp.graph.control_flow", _SwitchRefOrTensor="switch_ref_or_tensor")
-    + _renamed("tfexp.graph.dependencies", _GroupControlDeps="_group_on_device")
-    + _renamed("tfexp.graph.unpublished", _Enter="enter", _NextIteration="next_iteration")
-    + _renamed("tf", cond_for_tf_v2="cond"),
+    + renamed("tfexp.graph.control_flow", _SwitchRefOrTensor="switch_ref_or_tensor")
+    + renamed("tfexp.graph.dependencies", _GroupControlDeps="_group_on_device")
+    + renamed("tfexp.graph.unpublished", _Enter="enter", _NextIteration="next_iteration")
+    + renamed("tf", cond_for_tf_v2="cond"),
     "ops.control_flow_util": "tfexp.graph.unpublished",
     "ops.control_flow_v2_toggles": "tf",
     "ops.critical_section_ops": "tf",
     "ops.ctc_ops": "tf.nn ops "
-    + _renamed("tf.nn", ctc_loss_dense="ctc_loss_v2")
-    + _renamed("tfexp.ops.ctc", dense_labels_to_sparse="dense_labels_to_sparse"),
+    + renamed("tf.nn", ctc_loss_dense="ctc_loss_v2")
+    + renamed("tfexp.ops.ctc", dense_labels_to_sparse="dense_labels_to_sparse"),
     "ops.custom_gradient": "tf",
     "ops.data_flow_grad": "tf",
     "ops.data_flow_ops": "tf tf.queue tf.queue:GPUCompatibleFIFOQueue=FIFOQueue tfexp.ops.barrier:Barrier=Barrier "
     "tfexp.ops.staging ops",
     "ops.distributions.bernoulli": "tf.distributions",
-    "ops.distributions.beta": "tf.distributions",
+    "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.categorical": "tf.distributions",
     "ops.distributions.dirichlet": "tf.distributions",
     "ops.distributions.dirichlet_multinomial": "tf.distributions",
     "ops.distributions.distribution": "tf.distributions",
     "ops.distributions.distributions": "tf.distributions",
-    "ops.distributions.exponential": "tf.distributions",
-    "ops.distributions.gamma": "tf.distributions",
+    "ops.distributions.exponential": "tf.distributions tfexp.distributions.positive_parameters",
+    "ops.distributions.gamma": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.kullback_leibler": "tf.distributions tfexp.distributions.kullback_leibler "
-    + _renamed("tfexp.distributions.kullback_leibler", _registered_kl="_rule", _DIVERGENCES="_RULES"),
-    "ops.distributions.laplace": "tf.distributions",
+    + renamed("tfexp.distributions.kullback_leibler", _registered_kl="_rule", _DIVERGENCES="_RULES"),
+    "ops.distributions.laplace": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.multinomial": "tf.distributions",
-    "ops.distributions.normal": "tf.distributions",
+    "ops.distributions.normal": "tf.distributions tfexp.distributions.normal",
     "ops.distributions.special_math": "tfexp.stand_ins.distribution_functions",
     "ops.distributions.util": "tfexp.distributions.checks tfexp.stand_ins.distribution_functions "
-    + _renamed("tfexp.stand_ins.distribution_functions", maybe_get_static_value="static_value_of"),
-    "ops.distributions.student_t": "tf.distributions",
+    + renamed("tfexp.stand_ins.distribution_functions", maybe_get_static_value="static_value_of"),
+    "ops.distributions.student_t": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.uniform": "tf.distributions",
     "ops.embedding_ops": "tf.nn tf",
     "ops.functional_ops": "tf tfexp.stand_ins.second_signatures ops",
@@ -207,31 +178,31 @@ PYTHON = {
     "ops.histogram_ops": "tf",
     "ops.image_grad": "tf",
     "ops.image_ops": "tfexp.stand_ins.image_resizing tf.image ops "
-    + _renamed("tf.image", non_max_suppression_with_overlaps="non_max_suppression_overlaps"),
+    + renamed("tf.image", non_max_suppression_with_overlaps="non_max_suppression_overlaps"),
     "ops.image_ops_impl": "tfexp.stand_ins.image_resizing tf.image ops "
-    + _renamed(
+    + renamed(
         "tfexp.ops.image_metrics", _fspecial_gauss="gaussian_kernel", _verify_compatible_image_shapes="checks_of_pair"
     ),
     "ops.init_ops": "tf tf.initializers tfexp.ops.initializers "
-    + _renamed("tfexp.ops.initializers", _compute_fans="_fans", _assert_float_dtype="floating_dtype")
-    + _renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
-    + _renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
-    + _renamed("tf", TruncatedNormal="truncated_normal_initializer", VarianceScaling="variance_scaling_initializer")
-    + _renamed("tf", GlorotUniform="glorot_uniform_initializer", GlorotNormal="glorot_normal_initializer")
-    + _renamed("tf", Orthogonal="orthogonal_initializer")
-    + _renamed("tf.initializers", Identity="identity"),
+    + renamed("tfexp.ops.initializers", _compute_fans="_fans", _assert_float_dtype="floating_dtype")
+    + renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
+    + renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
+    + renamed("tf", TruncatedNormal="truncated_normal_initializer", VarianceScaling="variance_scaling_initializer")
+    + renamed("tf", GlorotUniform="glorot_uniform_initializer", GlorotNormal="glorot_normal_initializer")
+    + renamed("tf", Orthogonal="orthogonal_initializer")
+    + renamed("tf.initializers", Identity="identity"),
     "ops.init_ops_v2": "tf.initializers tf "
-    + _renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
-    + _renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
-    + _renamed("tf", TruncatedNormal="truncated_normal_initializer", VarianceScaling="variance_scaling_initializer")
-    + _renamed("tf", Orthogonal="orthogonal_initializer", GlorotUniform="glorot_uniform_initializer")
-    + _renamed("tf", GlorotNormal="glorot_normal_initializer")
-    + _renamed("tf.initializers", Identity="identity"),
+    + renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
+    + renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
+    + renamed("tf", TruncatedNormal="truncated_normal_initializer", VarianceScaling="variance_scaling_initializer")
+    + renamed("tf", Orthogonal="orthogonal_initializer", GlorotUniform="glorot_uniform_initializer")
+    + renamed("tf", GlorotNormal="glorot_normal_initializer")
+    + renamed("tf.initializers", Identity="identity"),
     "ops.initializers_ns": "tf.initializers",
     "ops.inplace_ops": "tfexp.ops.inplace ops",
     "ops.io_ops": "tf tf.io ops",
     "ops.linalg.linalg": "tf.linalg",
-    "ops.linalg.linalg_impl": "tf.linalg " + _renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
+    "ops.linalg.linalg_impl": "tf.linalg " + renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
     "ops.linalg.linear_operator": "tf.linalg tfexp.linear_operators.operator",
     "ops.linalg.linear_operator_adjoint": "tf.linalg",
     "ops.linalg.linear_operator_block_diag": "tf.linalg",
@@ -256,7 +227,7 @@ PYTHON = {
     "ops.logging_ops": "tf tf:print_v2=print tf.summary ops",
     "ops.lookup_grad": "tf",
     "ops.lookup_ops": "tf.lookup tf.contrib.lookup tf tfexp.ops.lookup ops "
-    + _renamed("tf.lookup", StaticHashTableV1="StaticHashTable", StaticVocabularyTableV1="StaticVocabularyTable"),
+    + renamed("tf.lookup", StaticHashTableV1="StaticHashTable", StaticVocabularyTableV1="StaticVocabularyTable"),
     "ops.losses.losses": "tf.losses",
     "ops.losses.losses_impl": "tf.losses",
     "ops.losses.util": "tf.losses",
@@ -265,19 +236,19 @@ PYTHON = {
     "ops.map_fn": "tf tfexp.stand_ins.second_signatures",
     "ops.math_grad": "tf",
     "ops.math_ops": "tf tf.math tf.linalg ops "
-    + _renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
+    + renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
     + "tfexp.stand_ins.second_signatures",
     "ops.metrics": "tf.metrics",
     "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming "
-    + _renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
-    + _renamed("tfexp.metrics.thresholds", _confusion_matrix_at_thresholds="at_thresholds")
-    + _renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
+    + renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
+    + renamed("tfexp.metrics.thresholds", _confusion_matrix_at_thresholds="at_thresholds")
+    + renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
     "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops tfexp.stand_ins.second_signatures "
     "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of "
-    + _renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
+    + renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf",
     "ops.op_selector": "tfexp.graph.gradients",
     "ops.parallel_for.control_flow_ops": "tf",
@@ -298,8 +269,8 @@ PYTHON = {
     "ops.ragged.ragged_ops": "tf.ragged tf",
     "ops.ragged.ragged_squeeze_op": "tf:squeeze=squeeze",
     "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
-    + _renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
-    + _renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
+    + renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
+    + renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
     "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
     "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
@@ -333,9 +304,9 @@ PYTHON = {
     "ops.sort_ops": "tf",
     "ops.sparse_grad": "tf",
     "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
-    + _renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
-    + _renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
-    + _renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max"),
+    + renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
+    + renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
+    + renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max"),
     "ops.special_math_ops": "tf tf.math",
     "ops.spectral_ops": "tf.spectral tf",
     "ops.standard_ops": "tf",
@@ -343,12 +314,12 @@ PYTHON = {
     "ops.state_ops": "tf tfexp.stand_ins.variable_nodes ops",
     "ops.stateful_random_ops": "tf.random.experimental tf.random tfexp.ops.random_generator",
     "ops.stateless_random_ops": "tf.random "
-    + _renamed("tf.random", stateless_random_uniform="stateless_uniform", stateless_random_normal="stateless_normal"),
+    + renamed("tf.random", stateless_random_uniform="stateless_uniform", stateless_random_normal="stateless_normal"),
     "ops.string_ops": "tf.strings tf ops "
-    + _renamed("tf.strings", string_bytes_split="bytes_split", string_ngrams="ngrams", reduce_join_v2="reduce_join")
-    + _renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr", string_split_v2="split")
-    + _renamed("tf.strings", string_format="format", string_join="join", string_length="length", string_strip="strip")
-    + _renamed("tf.strings", string_lower="lower", string_upper="upper"),
+    + renamed("tf.strings", string_bytes_split="bytes_split", string_ngrams="ngrams", reduce_join_v2="reduce_join")
+    + renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr", string_split_v2="split")
+    + renamed("tf.strings", string_format="format", string_join="join", string_length="length", string_strip="strip")
+    + renamed("tf.strings", string_lower="lower", string_upper="upper"),
     "ops.summary_ops": "tf.summary ops",
     "ops.summary_ops_v2": "tf.contrib.summary",
     "ops.template": "tf tfexp.ops.template",
@@ -360,8 +331,8 @@ PYTHON = {
     "tfexp.stand_ins.variable_nodes",
     "ops.variables": "tf tfexp.ops.variables tfexp.ops.partitioned_variable tfexp.ops.uninitialized "
     "tfexp.stand_ins.variable_nodes "
-    + _renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
-    + _renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
+    + renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
+    + renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
     "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",
     "ops.while_loop": "tf",
     "ops.while_v2": "tf",
@@ -410,7 +381,7 @@ PYTHON = {
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
     "tools.optimize_for_inference_lib": "tfexp.graph.inference_graph tf.graph_util "
-    + _renamed("tfexp.graph.graph_util", node_name_from_input="node_name"),
+    + renamed("tfexp.graph.graph_util", node_name_from_input="node_name"),
     "tools.saved_model_cli": "tfexp.saved_model_cli",
     "tools.saved_model_utils": "tfexp.train.saved_model_files",
     "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
@@ -432,8 +403,8 @@ PYTHON = {
     "training.experimental.loss_scale_optimizer": "tf.train.experimental",
     "training.device_setter": "tf.train tfexp.train.device_setter",
     "training.evaluation": "tf.contrib.training "
-    + _renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
-    + _renamed("tfexp.train.evaluation", _get_or_create_eval_step="get_or_create_eval_step"),
+    + renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
+    + renamed("tfexp.train.evaluation", _get_or_create_eval_step="get_or_create_eval_step"),
     "training.ftrl": "tf.train",
     "training.gen_training_ops": "ops",
     "training.gradient_descent": "tf.train",
@@ -466,8 +437,8 @@ PYTHON = {
     "training.training": "tf.train",
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step "
-    + _renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
-    + _renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
+    + renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
+    + renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
     "training.warm_starting_util": "tf.train",
     "user_ops.user_ops": "ops",
     "util.all_util": "tfexp.stand_ins.exporting",

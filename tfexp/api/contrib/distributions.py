@@ -21,6 +21,11 @@ from tfexp.distributions.multivariate_normal import MultivariateNormalFullCovari
 from tfexp.distributions.multivariate_normal import MultivariateNormalTriL as MultivariateNormalTriL
 from tfexp.distributions.normal import Normal as Normal
 from tfexp.distributions.normal import NormalWithSoftplusScale as NormalWithSoftplusScale
+from tfexp.distributions.positive_parameters import BetaWithSoftplusConcentration as BetaWithSoftplusConcentration
+from tfexp.distributions.positive_parameters import ExponentialWithSoftplusRate as ExponentialWithSoftplusRate
+from tfexp.distributions.positive_parameters import GammaWithSoftplusConcentrationRate as GammaWithSoftplusConcentrationRate
+from tfexp.distributions.positive_parameters import LaplaceWithSoftplusScale as LaplaceWithSoftplusScale
+from tfexp.distributions.positive_parameters import StudentTWithAbsDfSoftplusScale as StudentTWithAbsDfSoftplusScale
 from tfexp.distributions.simplex import Beta as Beta
 from tfexp.distributions.simplex import Dirichlet as Dirichlet
 from tfexp.distributions.simplex import DirichletMultinomial as DirichletMultinomial
