@@ -144,3 +144,47 @@ def test_models_initialize_what_the_main_op_says(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         sm.load(session, ["serve"], tmp_path / "model")
         np.testing.assert_array_equal(session.run(["local:0", "v:0"]), [7.0, 4.0])
+
+
+def test_files_of_one_name_are_kept_apart(tmp_path):
+    paths = [tmp_path / folder / "words.txt" for folder in ("a", "b", "c")]
+    for path, text in zip(paths, ("one", "two", "one"), strict=True):
+        path.parent.mkdir()
+        path.write_text(text)
+    with tf.Graph().as_default(), tf.Session() as session:
+        assets = [tf.constant(str(path), name=f"asset{i}") for i, path in enumerate(paths)]
+        builder = sm.Builder(tmp_path / "model")
+        builder.add_meta_graph_and_variables(session, ["x"], assets_collection=assets)
+        builder.save()
+    kept = {path.name: path.read_text() for path in (tmp_path / "model" / "assets").iterdir()}
+    assert kept == {"words.txt": "one", "words.txt_1": "two"}
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = sm.loader.load(session, ["x"], str(tmp_path / "model")).collection_def["saved_model_assets"]
+        assert len(found.any_list.value) == 3
+
+
+def test_a_variable_in_a_collection_of_its_own_comes_back_as_a_tensor():
+    with tf.Graph().as_default() as graph:
+        tf.add_to_collection("mine", tf.Variable(1.0, name="v"))
+        definition = tf.train.export_meta_graph(graph=graph)
+    assert list(definition.collection_def["mine"].node_list.value) == ["v:0"]
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(definition)
+        assert tf.get_collection("mine")[0].name == "v:0" and isinstance(tf.global_variables()[0], tf.Variable)
+
+
+def test_what_a_builder_refuses(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        builder = sm.Builder(tmp_path / "model")
+        for assets, message in (([tf.constant(3)], "must be of dtype string"), (["x"], "must be a Tensor")):
+            with pytest.raises(TypeError, match=message):
+                builder.add_meta_graph_and_variables(session, ["x"], assets_collection=assets)
+        missing = [tf.constant(str(tmp_path / "nothing.txt"))]
+        with pytest.raises(tf.errors.NotFoundError, match=r"nothing\.txt"):
+            builder.add_meta_graph_and_variables(session, ["x"], assets_collection=missing)
+        reserved = {"__saved_model_init_op": sm.signature_def_utils.build_signature_def()}
+        with pytest.raises(KeyError, match="reserved for initialization"):
+            builder.add_meta_graph_and_variables(session, ["x"], signature_def_map=reserved)
+        tf.add_to_collection("saved_model_main_op", tf.no_op())
+        with pytest.raises(ValueError, match="already contains one or more main ops"):
+            builder.add_meta_graph_and_variables(session, ["x"], main_op=tf.no_op())

@@ -206,7 +206,7 @@ def _add_collection(definition: meta_graph_pb2.MetaGraphDef, graph: Any, key: An
     _, to_proto, _ = _PROTO_COLLECTIONS.get(key, (None, None, None))
     collection = meta_graph_pb2.CollectionDef()
     for item in graph.get_collection(key):
-        kind, value = _exported(item, scope, to_proto)
+        kind, value = _exported(item, scope, to_proto, key in _PROTO_COLLECTIONS)
         if kind is None or collection.WhichOneof("kind") not in (None, kind):
             # Every loop and branch leaves these; a graph that is imported runs without them.
             contexts = key in (GraphKeys.COND_CONTEXT, GraphKeys.WHILE_CONTEXT)
@@ -223,9 +223,12 @@ def _add_collection(definition: meta_graph_pb2.MetaGraphDef, graph: Any, key: An
         definition.collection_def[key].CopyFrom(collection)
 
 
-def _exported(item: Any, scope: str | None, to_proto: Any) -> tuple[str | None, Any]:
-    """(which field of a CollectionDef, value); no value for what lies outside of `scope`."""
-    if to_proto is None and hasattr(item, "to_proto"):
+def _exported(item: Any, scope: str | None, to_proto: Any, registered: bool) -> tuple[str | None, Any]:
+    """(which field of a CollectionDef, value); no value for what lies outside of `scope`.
+
+    A variable in a collection of a program's own, which is not `registered`, comes back as its tensor.
+    """
+    if to_proto is None and hasattr(item, "to_proto") and not (isinstance(item, Variable) and not registered):
         to_proto = _own_proto
     if to_proto is not None:
         proto = to_proto(item, export_scope=scope)
@@ -236,9 +239,10 @@ def _exported(item: Any, scope: str | None, to_proto: Any) -> tuple[str | None, 
         return "float_list", item
     if isinstance(item, (bytes, str)):
         return "bytes_list", attr_codec.as_bytes(item)
-    if isinstance(item, (Operation, Tensor)):
+    if isinstance(item, (Operation, Tensor, Variable)):
         prefix = f"{scope.rstrip('/')}/" if scope else ""
-        return "node_list", item.name[len(prefix) :] if item.name.startswith(prefix) else None
+        name: str = item.name  # type: ignore[union-attr]
+        return "node_list", name[len(prefix) :] if name.startswith(prefix) else None
     return None, None
 
 

@@ -6,21 +6,24 @@ read.
 
 from __future__ import annotations
 
+import filecmp
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.protobuf import text_format
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 
+from tfexp.core import dtypes
 from tfexp.core.log import get_logger
 from tfexp.core.text import as_text
 from tfexp.formats.atomic_file import replace_file
+from tfexp.formats.file_io import copy
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import add_to_collection, get_collection, get_default_graph
+from tfexp.graph.tensor import Tensor
 from tfexp.ops.variable_lists import (
     global_variables_initializer,
     local_variables_initializer,
@@ -118,15 +121,24 @@ class SavedModelBuilder:
             if not hasattr(start, "_as_node_def") and not hasattr(start, "node_def"):
                 raise TypeError(f"main_op needs to be an Operation: {start!r}")
             key = names.MAIN_OP_KEY if is_main else names.LEGACY_INIT_OP_KEY
+            if any(other is not start for other in get_collection(key)):
+                raise ValueError(f"Graph already contains one or more main ops under the collection {key}.")
             if start not in get_collection(key):
                 add_to_collection(key, start)
-        found = [_asset(tensor) for tensor in assets or ()]
-        if found:
+        kept: dict[str, str] = {}  # the name of each file here: where it came from
+        definitions = []
+        for tensor in assets or ():
+            path = _asset_path(tensor)
+            asset = AssetFileDef(filename=_asset_name(path, kept))
+            asset.tensor_info.name = tensor.name
+            kept[asset.filename] = path
+            definitions.append(asset)
+        if kept:
             folder = os.path.join(self._export_dir, names.ASSETS_DIRECTORY)
             os.makedirs(folder, exist_ok=True)
-            for path, asset in found:
-                shutil.copyfile(path, os.path.join(folder, asset.filename))
-        return [asset for _, asset in found]
+            for name, path in kept.items():
+                copy(path, os.path.join(folder, name), overwrite=True)
+        return definitions
 
     def save(self, as_text: bool = False) -> bytes:
         """Write the file of the graphs; its path."""
@@ -144,21 +156,39 @@ def _default_saver() -> Saver:
     return Saver(sharded=True, allow_empty=True)
 
 
-def _asset(tensor: Any) -> tuple[str, AssetFileDef]:
-    """(the file, its definition) of a constant tensor that holds a path. ValueError where it holds none."""
+def _asset_path(tensor: Any) -> str:
+    """The path that a constant tensor holds. TypeError, ValueError where it holds none."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"Asset path tensor {tensor!r} must be a Tensor.")
+    if tensor.dtype.base_dtype != dtypes.string:
+        raise TypeError(f"Asset path tensor {tensor} must be of dtype string, not {tensor.dtype.name}.")
     value = constant_value(tensor)
     if value is None or not value.size:
         raise ValueError(f"Invalid asset filepath tensor {tensor}: it must be a constant that holds a path")
     path = as_text(value.reshape(-1)[0])
     if not path:
         raise ValueError(f"Invalid asset filepath tensor {tensor}: its path is empty")
-    asset = AssetFileDef(filename=os.path.basename(path))
-    asset.tensor_info.name = tensor.name
-    return path, asset
+    return path
+
+
+def _asset_name(path: str, kept: Mapping[str, str]) -> str:
+    """What a file is called in the SavedModel: its own name, with a number where another file has it already."""
+    name = candidate = os.path.basename(path)
+    number = 0
+    while candidate in kept and not (kept[candidate] == path or filecmp.cmp(kept[candidate], path, shallow=False)):
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate
 
 
 def _check_signatures(signatures: Mapping[str, Any] | None) -> None:
-    """AssertionError unless every tensor of every signature has a name, or its parts have, and a type."""
+    """AssertionError unless every tensor of every signature has a name, or its parts have, and a type.
+
+    KeyError for the keys of what is run when the model is loaded.
+    """
+    for reserved in (names.INIT_OP_SIGNATURE_KEY, names.TRAIN_OP_SIGNATURE_KEY):
+        if reserved in (signatures or {}):
+            raise KeyError(f'SignatureDef map key "{reserved}" is reserved for initialization. Please use a different key.')
     for signature in (signatures or {}).values():
         for infos in (signature.inputs, signature.outputs):
             for key, info in infos.items():
