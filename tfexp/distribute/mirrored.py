@@ -13,8 +13,7 @@ from tfexp.distribute.extended import StrategyExtended
 from tfexp.distribute.lockstep import ReplicaCall, run_together
 from tfexp.distribute.reductions import ReduceOp
 from tfexp.distribute.strategy import Strategy
-from tfexp.distribute.values import DistributedValues, after_all, copies_of, regroup, select
-from tfexp.distribute.variables import DistributedVariable
+from tfexp.distribute.values import DistributedValues, after_all, copies_of, local_results, regroup, select
 from tfexp.graph.replica_modes import ReplicaMode, entered
 from tfexp.graph.scopes import device, get_default_graph, name_scope
 from tfexp.ops.variable_base import variable_creator_scope
@@ -99,14 +98,14 @@ class MirroredExtended(InGraphExtended):
         return mirrored(self._container_strategy, devices, next_creator, kwargs)
 
     def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
-        if not isinstance(var, DistributedVariable):
+        if not self.variable_created_in_scope(var):
             raise ValueError(
                 f"Only a variable that was made in the scope of {type(self._container_strategy).__name__} can be "
                 f"updated on all its devices. Given: {var!r}"
             )
-        return after_all(
-            self._on_each(var.devices, lambda i: fn(var.values[i], *select(i, args), **select(i, kwargs))), group
-        )
+        copies = local_results(var)
+        updates = self._on_each(devices_of(var), lambda i: fn(copies[i], *select(i, args), **select(i, kwargs)))
+        return after_all(updates, group)
 
     def non_slot_devices(self, var_list: Sequence[Any]) -> Any:
         return self._devices

@@ -15,7 +15,7 @@ from typing import Any
 
 from tfexp.distribute.cluster_resolver.resolvers import ClusterResolver
 from tfexp.distribute.cluster_resolver.tf_config import TFConfigClusterResolver
-from tfexp.distribute.copies import registered
+from tfexp.distribute.copies import own, registered
 from tfexp.distribute.devices import whole, whole_and_different
 from tfexp.distribute.input import InputContext
 from tfexp.distribute.mirrored import InGraphExtended
@@ -50,9 +50,7 @@ class CentralExtended(InGraphExtended):
                 return [next_creator(**settings)]
 
         if len(self.worker_devices) == 1:
-            (variable,) = make(kwargs)
-            variable._strategy = self._container_strategy
-            return variable
+            return own(self._container_strategy, *make(kwargs))
         strategy = self._container_strategy
         return registered(kwargs, make, lambda copies, aggregation: AggregatingVariable(strategy, copies, aggregation))
 
