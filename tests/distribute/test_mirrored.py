@@ -19,6 +19,8 @@ OPTIMIZERS = {
     "Adagrad": lambda: tf.train.AdagradOptimizer(0.01),
     "RMSProp": lambda: tf.train.RMSPropOptimizer(0.01),
     "Ftrl": lambda: tf.train.FtrlOptimizer(0.01),
+    "ProximalAdagrad": lambda: tf.train.ProximalAdagradOptimizer(0.01),
+    "AdagradDA": lambda: tf.train.AdagradDAOptimizer(0.01, tf.train.get_or_create_global_step()),
 }
 START = np.float32([1.0, 2.0, 3.0])
 
@@ -54,6 +56,23 @@ def test_a_step_is_that_of_the_sum_of_the_losses(name: str, sparse: bool) -> Non
     np.testing.assert_array_equal(first, second)
     np.testing.assert_allclose(first, _alone(name, sparse, 3), rtol=1e-5)
     assert steps == 3
+
+
+def test_a_step_is_left_out_where_one_replicas_gradients_are_not_finite() -> None:
+    with two().scope() as strategy:
+        w = tf.get_variable("w", initializer=2.0)
+        scale = tf.train.experimental.DynamicLossScale(8.0, increment_period=1)
+        plain = tf.train.GradientDescentOptimizer(0.1)
+        optimizer = tf.train.experimental.MixedPrecisionLossScaleOptimizer(plain, scale)
+        infinite = tf.placeholder(tf.float32, [])
+        build = lambda: optimizer.minimize(w * tf.where(number() > 1.5, infinite, 1.0))  # noqa: E731
+        train = strategy.group(strategy.experimental_run_v2(build))
+    with initialized() as opened:
+        opened.run(train, {infinite: np.inf})
+        assert opened.run([*w.values, scale._scale]) == [2.0, 2.0, 4.0]
+        opened.run(train, {infinite: 3.0})
+        first, second, now = opened.run([*w.values, scale._scale])
+        assert first == second == pytest.approx(1.6) and now == 8.0
 
 
 def test_names_and_devices_of_copies() -> None:

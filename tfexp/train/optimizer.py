@@ -181,12 +181,12 @@ class Optimizer(Trackable):
             return _registered(train_op)
 
     def _distributed_apply(
-        self, strategy: Any, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+        self, distribution: Any, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Any:
         """As `apply_gradients`, once for all replicas of a strategy, whose gradients are summed."""
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
         variables = [v for _, v in pairs]
-        extended = strategy.extended
+        extended = distribution.extended
         summed = extended.batch_reduce_to("SUM", pairs)
         with init_scope():
             self._create_slots(variables)
@@ -206,7 +206,7 @@ class Optimizer(Trackable):
             devices = extended.non_slot_devices(variables)
             finished = extended.update_non_slot(devices, finish, args=(updates,), group=False)
             if global_step is None:
-                return _registered(strategy.group(finished, name=scope))
+                return _registered(distribution.group(finished, name=scope))
             with control_dependencies(finished):
                 return _registered(extended.update(global_step, state.assign_add, args=(1,), kwargs={"name": self._name}))
 
