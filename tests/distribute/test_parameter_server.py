@@ -24,7 +24,7 @@ def _resolver(task: str = "worker", index: int = 1, cluster: Any = CLUSTER) -> A
 def test_variables_go_to_the_servers_in_turn() -> None:
     strategy = experimental.ParameterServerStrategy(_resolver())
     extended = strategy.extended
-    assert (extended.worker_devices, strategy.num_replicas_in_sync) == (("/job:worker/task:1",), 1)
+    assert (extended.worker_devices, strategy.num_replicas_in_sync) == (("/job:worker/replica:0/task:1/device:CPU:0",), 1)
     assert extended.parameter_devices == ("/job:ps/task:0", "/job:ps/task:1")
     with strategy.scope():
         v, w = tf.get_variable("v", [2]), tf.get_variable("w", [2])
@@ -60,7 +60,7 @@ def test_which_worker_does_what() -> None:
 
 def test_the_cluster_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": CLUSTER, "task": {"type": "worker", "index": 0}}))
-    assert experimental.ParameterServerStrategy().extended.worker_devices == ("/job:worker/task:0",)
+    assert experimental.ParameterServerStrategy().extended.worker_devices == ("/job:worker/replica:0/task:0/device:CPU:0",)
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}}))
     with pytest.raises(ValueError, match=r"needs to have `ps` jobs. There are: worker"):
         experimental.ParameterServerStrategy()

@@ -8,7 +8,7 @@ from typing import Any
 from tfexp.distribute.contexts import ReplicaContext
 from tfexp.distribute.copies import SharedVariables, mirrored
 from tfexp.distribute.cross_device import CrossDeviceOps, ReductionToOneDevice, reduce_undistributed
-from tfexp.distribute.devices import devices_of, whole_and_different
+from tfexp.distribute.devices import devices_of, whole, whole_and_different
 from tfexp.distribute.extended import StrategyExtended
 from tfexp.distribute.lockstep import ReplicaCall, run_together
 from tfexp.distribute.reductions import ReduceOp
@@ -91,6 +91,10 @@ class MirroredExtended(InGraphExtended):
     @property
     def parameter_devices(self) -> tuple[str, ...]:
         return self._devices
+
+    @property
+    def _reduction_device(self) -> str:
+        return whole("/cpu:0")
 
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         beside = kwargs.pop("colocate_with", None)

@@ -206,6 +206,10 @@ class MirroredVariable(DistributedVariable):
 class AggregatingVariable(MirroredVariable):
     """One variable that several replicas assign to."""
 
+    @property
+    def initializer(self) -> Operation:
+        return self._primary.initializer  # type: ignore[no-any-return]
+
     def __repr__(self) -> str:
         return repr(self._primary)
 

@@ -16,6 +16,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor, convert_to_ten
 from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradients import gradients
+from tfexp.graph.operation import Operation
 from tfexp.graph.replica_modes import averages_losses, beside, distributing, num_replicas
 from tfexp.graph.scopes import (
     colocate_with,
@@ -336,9 +337,10 @@ def _registered(train_op: Any) -> Any:
     if executing_eagerly():
         return None
     train_op = train_op.op if isinstance(train_op, Tensor) else train_op
-    # Of what an update of several copies gives, the first part stands for all.
-    fetched = train_op._as_graph_element() if hasattr(train_op, "_as_graph_element") else train_op
-    noted = fetched.op if isinstance(fetched, Tensor) else fetched
+    noted = train_op
+    if not isinstance(train_op, Operation):
+        # A variable after its assignment is known by that; of what copies give, the first part stands for all.
+        noted = train_op.op if isinstance(train_op, Variable) else train_op._as_graph_element().op
     collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
     if noted not in collection:
         collection.append(noted)
