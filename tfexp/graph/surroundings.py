@@ -117,6 +117,11 @@ class Surroundings:
         if self._control_flow_context is not None:
             self._control_flow_context.add_op(op)
 
+    @property
+    def around_functions(self) -> tuple[Any, ...]:
+        """What of it the nodes of a function take over that is traced here: the devices."""
+        return tuple(self._device_stack)
+
     # --- entering and leaving ------------------------------------------------------------------------------------
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:

@@ -178,7 +178,20 @@ def average_precision_at_k(
     with name_scope(name, _at_k("average_precision", k), (predictions, labels, weights)) as scope:
         _, top = top_k(predictions, k)
         labels = without_unknown_classes(labels, cast(shape(predictions)[-1], dtypes.int64))
-        each: Tensor = average_precision(labels, top)
+        return average_precision_at_top_k(labels, top, weights, metrics_collections, updates_collections, scope)
+
+
+def average_precision_at_top_k(
+    labels: Any,
+    predictions_idx: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Streamed:
+    """As `average_precision_at_k`, of classes [..., k] that are sorted already."""
+    with name_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)) as scope:
+        each: Tensor = average_precision(labels, predictions_idx)
         if weights is not None:
             weights = broadcast_weights(cast(weights, dtypes.float64), each)
             each = mul(each, weights)

@@ -111,7 +111,7 @@ class Optimizer(Trackable):
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH. "
                 f"Not {gate_gradients}"
             )
-        if executing_eagerly():
+        if executing_eagerly() or (callable(loss) and get_default_graph().building_function):
             return self._gradients_at_once(loss, var_list, grad_loss)
         loss = call_if_callable(loss)
         if averages_losses() and num_replicas() > 1:
@@ -135,7 +135,7 @@ class Optimizer(Trackable):
         return pairs
 
     def _gradients_at_once(self, loss: Any, var_list: Any, grad_loss: Any) -> GradientsAndVariables:
-        """In eager execution `loss` is a function; the variables that it reads are those to train, if none are given."""
+        """In eager execution and in functions `loss` is a function, whose variables are to be trained if none are given."""
         if not callable(loss):
             raise RuntimeError(
                 "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."
@@ -237,14 +237,14 @@ class Optimizer(Trackable):
 
     def variables(self) -> list[Any]:
         """The slots and other variables that the optimizer made in the current graph, by name."""
-        current = get_default_graph()
+        current = get_default_graph().outermost
         made = [v for (_, graph), v in self._non_slots.items() if graph is current]
         for slots in self._slots.values():
             made.extend(v for v in slots.values() if v.op.graph is current)
         return sorted(made, key=lambda v: v.name)
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
-        graph = get_default_graph()
+        graph = get_default_graph().outermost
         return sorted((name, variable) for (name, of), variable in self._non_slots.items() if of is graph)
 
     def _checkpoint_slots(self, variable: Any) -> list[tuple[str, Any]]:
@@ -286,7 +286,7 @@ class Optimizer(Trackable):
         return self._non_slots[key]
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
-        return self._non_slots.get((name, graph))
+        return self._non_slots.get((name, graph if graph is None else graph.outermost))
 
     # --- what a subclass says ------------------------------------------------------------------------------------
 

@@ -19,7 +19,8 @@ Build = Callable[[Any], "Outcome | None"]
 class Run:
     """One `Session.run`: `fetches` is a tensor, an op or a list of them; `feeds` maps tensors to arrays.
 
-    `rtol` and `atol` bound the differences that another order of summation may make.
+    `rtol` and `atol` bound the differences that another order of summation may make. Integers are compared exactly, or,
+    with an `atol` of 1 or more, up to that.
     """
 
     fetches: Any
