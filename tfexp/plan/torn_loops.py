@@ -84,14 +84,23 @@ IsSource = Callable[[Operation], bool]
 
 
 def take_apart(
-    members: list[Operation], fed: Collection[Tensor], device: Mapping[Operation, str], is_source: IsSource
+    members: list[Operation],
+    fed: Collection[Tensor],
+    fetches: Iterable[Tensor],
+    device: Mapping[Operation, str],
+    is_source: IsSource,
 ) -> TornLoop:
     """The loop that the nodes are. `is_source`: whether a node is a constant or a handle, the same wherever it is asked.
 
-    Whole for nodes that are no single loop, as `tf.while_loop` makes it, outside of conditionals; for handles that are not a
-    source's; and for values that are fed inside.
+    Whole for nodes that are no single loop, as `tf.while_loop` makes it, outside of conditionals; for references that are
+    not a source's; and for values inside that are fed or fetched.
     """
-    return _Apart(members, fed, device, is_source).loop()
+    loop = _Apart(members, fed, device, is_source).loop()
+    inside = set(members)
+    for tensor in fetches:
+        if tensor.op in inside and tensor not in loop.exits:
+            raise Whole(f"{tensor.op.name} ({tensor.op.type}) is inside of it and cannot be fetched from outside")
+    return loop
 
 
 class _Apart:
