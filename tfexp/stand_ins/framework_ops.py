@@ -22,6 +22,8 @@ __all__ = ["EagerTensor", "IndexedSlices"]
 
 name_scope_v1, device_v2 = name_scope, device
 
+_TensorLike = (Tensor, IndexedSlices, SparseTensor)  # a base class there, and asked for with `isinstance`
+
 
 def _colocate_with(op: Any, ignore_existing: bool = False) -> Any:
     return colocate_with(op, ignore_existing)
