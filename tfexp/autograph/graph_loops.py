@@ -10,6 +10,7 @@ from tfexp.autograph.branches import and_, condition
 from tfexp.autograph.directives import LoopOptions
 from tfexp.autograph.iteration import Iteration
 from tfexp.autograph.jumps import RETURN_VALUE
+from tfexp.autograph.lists import Growing
 from tfexp.autograph.variables import UNBOUND, Body, Carried, Opaque, Variables, trial, where
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape, as_shape
@@ -34,12 +35,20 @@ class GraphLoop:
     """A loop in the graph, of which the first `count` of `variables` are the loop variables."""
 
     def __init__(
-        self, kind: str, variables: Variables, count: int, again: Sequence[str], body: Body, options: Options | None
+        self,
+        kind: str,
+        variables: Variables,
+        count: int,
+        again: Sequence[str],
+        grown: Sequence[str],
+        body: Body,
+        options: Options | None,
     ):
         self._kind = kind
         self._variables = variables
         self._names = variables.names[:count]
         self._again = again
+        self._grown = grown
         self._body = body
         self._before = variables.get()
         given = None if options is None else options()
@@ -95,7 +104,7 @@ class GraphLoop:
         try:
             values = self._before[: len(self._names)]
             unset = [name for name, value in zip(self._names, values, strict=True) if value is UNBOUND]
-            if unset:
+            if unset or any(map(self._grows, self._names, values)):
                 values = self._begun(values, once or (lambda: step(*starts)))
             initial = [Carried(value) for value in values]
             read_after = [name for name in unset if name not in self._again and name != RETURN_VALUE]
@@ -105,13 +114,27 @@ class GraphLoop:
             raise
 
     def _begun(self, values: Sequence[Any], once: Callable[[], Any]) -> list[Any]:
-        """The loop variables' values before the loop; something for those that only the loop gives values."""
+        """The loop variables' values before the loop: something for those that only the loop gives values, lists of the
+        graph for lists that it makes longer.
+        """
+        named = zip(self._names, values, strict=True)
+        growing = [Growing(value) if self._grows(name, value) else value for name, value in named]
 
         def iteration() -> list[Any]:
+            self._variables.set([*growing, *self._before[len(values) :]])
             once()
             return self._variables.get()[: len(values)]
 
-        return [model.blank() if value is UNBOUND else value for value, model in zip(values, trial(iteration), strict=True)]
+        begun = []
+        for value, grown, model in zip(values, growing, trial(iteration), strict=True):
+            if value is UNBOUND:
+                begun.append(model.blank())
+            else:
+                begun.append(grown.in_graph() if isinstance(grown, Growing) else value)
+        return begun
+
+    def _grows(self, name: str, value: Any) -> bool:
+        return name in self._grown and isinstance(value, list)
 
     def _loop(
         self,

@@ -21,16 +21,17 @@ def while_(
     live: Sequence[str],
     others: Sequence[str],
     again: Sequence[str],
+    grown: Sequence[str] = (),
     options: Options | None = None,
 ) -> None:
     """`while test(): body()`.
 
     Of the variables that they change, `live` are read in the next iteration or after the loop, those of these in `again`
-    only in the next iteration, `others` not at all.
+    only in the next iteration, `others` not at all. Those in `grown` are lists, which get longer.
     """
     value = _before_loop(test)
     if is_symbolic(value):
-        loop = GraphLoop("while loop", Variables((test, body), [*live, *others]), len(live), again, body, options)
+        loop = GraphLoop("while loop", Variables((test, body), [*live, *others]), len(live), again, grown, body, options)
         loop.while_(test)
         return
     while value:
@@ -59,6 +60,7 @@ def for_(
     live: Sequence[str],
     others: Sequence[str],
     again: Sequence[str],
+    grown: Sequence[str] = (),
     going_on: Body | None = None,
     options: Options | None = None,
 ) -> None:
@@ -66,7 +68,7 @@ def for_(
     iteration = None if executing_eagerly() else iteration_over(iterated)
     if is_symbolic(iterated) or iteration is not None:
         bodies = (body,) if going_on is None else (body, going_on)
-        loop = GraphLoop("for loop", Variables(bodies, [*live, *others]), len(live), again, body, options)
+        loop = GraphLoop("for loop", Variables(bodies, [*live, *others]), len(live), again, grown, body, options)
         if iteration is None:
             loop.over_tensor(convert_to_tensor(iterated), going_on)
         else:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
+from tfexp.autograph.lists import GraphList
 from tfexp.core import nest
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor_or_indexed_slices
 from tfexp.graph.eager_tensor import EagerTensor
@@ -39,7 +40,7 @@ def is_symbolic(value: Any) -> bool:
     """Whether a value is known only when a graph runs."""
     if isinstance(value, Variable):
         return not executing_eagerly()
-    return isinstance(value, Tensor) and not isinstance(value, EagerTensor)
+    return isinstance(value, (Tensor, GraphList)) and not isinstance(value, EagerTensor)
 
 
 def where(body: Body) -> str:
