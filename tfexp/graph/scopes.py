@@ -197,8 +197,15 @@ def op_scope(values: Any, name: str | None, default_name: str | None = None) -> 
 
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """Leave control dependencies and control-flow contexts, but not the name scope: where variables and slots are made."""
-    graph = get_default_graph()
-    scope = graph.get_name_scope()
-    with graph.control_dependencies(None), graph.name_scope(scope + "/" if scope else None):
+    """Leave control dependencies, control-flow contexts and functions that are being built, but not the name scope.
+
+    This is where variables and slots are made. Source: `tf.init_scope`, TF 1.15.
+    """
+    current = get_default_graph()
+    scope, graph = current.get_name_scope(), current.outermost
+    with contextlib.ExitStack() as stack:
+        if graph is not current:
+            stack.enter_context(graph.as_default())
+        stack.enter_context(graph.control_dependencies(None))
+        stack.enter_context(graph.name_scope(scope + "/" if scope else None))
         yield

@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, published
@@ -95,7 +96,9 @@ def _counter(kind: str) -> Callable[..., Streamed]:
     ) -> Streamed:
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
             values, updates = at_thresholds(labels, predictions, thresholds, weights, (kind,))
-            return published(identity(values[kind]), updates[kind], metrics_collections, updates_collections)
+            return published(
+                across_replicas(identity, values[kind]), updates[kind], metrics_collections, updates_collections
+            )
 
     count.__name__ = count.__qualname__ = f"{_NAMES[kind]}_at_thresholds"
     count.__doc__ = f"(weighted number, update) of {_NAMES[kind].replace('_', ' ')}, one for each threshold."
@@ -123,7 +126,9 @@ def _share_at_thresholds(what: str, other: str) -> Callable[..., Streamed]:
 
         with variable_scope(name, f"{what}_at_thresholds", (predictions, labels, weights)):
             values, updates = at_thresholds(labels, predictions, thresholds, weights, ("tp", other))
-            return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)
+            return published(
+                across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
+            )
 
     share.__name__ = share.__qualname__ = f"{what}_at_thresholds"
     share.__doc__ = f"({what}, update), one for each threshold that predictions in [0, 1] must be above."
@@ -163,7 +168,7 @@ def auc(
         else:
             used = [-_EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
         values, updates = at_thresholds(labels, predictions, used, weights)
-        value = _area(values, "value", curve, summation_method, len(used))
+        value = across_replicas(_area, values, "value", curve, summation_method, len(used))
         update = _area(updates, "update_op", curve, summation_method, len(used))
         return published(value, update, metrics_collections, updates_collections)
 
@@ -224,7 +229,9 @@ def sensitivity_at_specificity(
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
         values, updates = at_thresholds(labels, predictions, _spread(num_thresholds), weights)
-        return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)
+        return published(
+            across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
+        )
 
 
 def specificity_at_sensitivity(
@@ -251,4 +258,6 @@ def specificity_at_sensitivity(
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
         values, updates = at_thresholds(labels, predictions, _spread(num_thresholds, 1.0 - _EPSILON), weights)
-        return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)
+        return published(
+            across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
+        )

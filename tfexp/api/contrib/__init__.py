@@ -10,6 +10,7 @@ __getattr__ = missing_from(
             "crf",
             "cudnn_rnn",
             "data",
+            "distribute",
             "distributions",
             "eager",
             "estimator",
