@@ -221,6 +221,21 @@ def test_name_scopes_are_a_feature() -> None:
     assert found.op.name == "fn_of_sign/mul"
 
 
+def test_what_is_done_is_done_before_what_is_returned_by_a_feature() -> None:
+    def adds(x: Any) -> Any:
+        total = tf.get_variable("total", initializer=2.0, use_resource=True)
+        total.assign_add(x)
+        total.assign(total * 10.0)
+        return x, "kept"
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, kept = tf.autograph.to_graph(adds, experimental_optional_features=Feature.AUTO_CONTROL_DEPS)(tf.constant(3.0))
+        session.run(tf.global_variables_initializer())
+        assert session.run(x) == 3
+        assert kept == "kept"
+        assert session.run(tf.global_variables()) == [50]
+
+
 def test_features_are_features() -> None:
     assert Feature.LISTS not in Feature.all_but(Feature.LISTS)
     assert Feature.ALL not in Feature.all_but([])

@@ -6,7 +6,8 @@
                                                                                 else: f(x)
 
 What follows an `if` one branch of which always jumps moves into the other branch. Elsewhere a flag says that a jump was
-taken, and what follows it is guarded by the flag. Names that end in two underscores are AutoGraph's.
+taken, and what follows it is guarded by the flag. Names that end in two underscores are AutoGraph's. A `for` that ends early
+has the attribute `going_on`: the test whether it goes on after an iteration.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ class _Function(ast.NodeTransformer):
         made = ast.FunctionDef(name, _arguments(*arguments), [*declarations, *(body or [ast.Pass()])], [], None)
         return _place(made, at)
 
-    def _state(self, body: Sequence[ast.stmt], changed: Names, live: Names) -> list[ast.expr]:
+    def _state(self, body: Sequence[ast.AST], changed: Names, live: Names) -> list[ast.expr]:
         """What a body changes: the names that are live and the parts of objects, and the other names."""
         parts = {self._mangled(part) for part in bound_parts(body) if not read(part) & changed}
         names = [self._mangled(_name(name)) for name in sorted(changed & live)]
@@ -149,7 +149,8 @@ class _Function(ast.NodeTransformer):
         """The state of a loop, whose third part is the names that only the next iteration reads."""
         after, around = self._liveness.after[node], self._liveness.around[node]
         again = _strings(self._mangled(_name(name)) for name in sorted(changed & (around - after)))
-        return [*self._state(node.body, changed, around), again]
+        targets = [node.target] if isinstance(node, ast.For) else []
+        return [*self._state([*node.body, *targets], changed, around), again]
 
     def _mangled(self, node: ast.expr) -> str:
         """A name, or a part of an object, as text, with the private names of a class as the class makes them."""
@@ -214,7 +215,7 @@ class _Function(ast.NodeTransformer):
         arguments = [self.visit(argument) for argument in node.args]
         keywords = [_place(ast.keyword(keyword.arg, self.visit(keyword.value)), keyword) for keyword in node.keywords]
         function = node.func
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == OPERATORS:
+        if _is_operator(function):
             return _place(ast.Call(function, arguments, keywords), node)
         if isinstance(function, ast.Name) and function.id == "super" and not arguments and self._parameters:
             # In a body, `super()` does not find the class and the object by itself.
@@ -328,12 +329,18 @@ def _arguments(*names: str) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
 
 
+def _is_operator(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == OPERATORS
+
+
 def _grown(nodes: Iterable[ast.AST]) -> Names:
     """The names of the lists that `nodes` append to."""
     found: Names = frozenset()
     for node in nodes:
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="ag__"), attr="append"), args=[ast.Name(id=name), _]):
+            case ast.Call(func=ast.Attribute(attr="append") as function, args=[ast.Name(id=name), _]) if _is_operator(
+                function
+            ):
                 found |= {name}
         found |= frozenset() if isinstance(node, SCOPES) else _grown(ast.iter_child_nodes(node))
     return found

@@ -72,7 +72,7 @@ class Variables:
         known = {
             inner.id: cells[inner.id].cell_contents
             for inner in ast.walk(node)
-            if isinstance(inner, ast.Name) and inner.id in cells
+            if isinstance(inner, ast.Name) and inner.id in cells and _has_value(cells[inner.id])
         }
 
         def value(expression: ast.expr) -> Any:
@@ -90,6 +90,13 @@ class Variables:
         """Give them these values; those that there is no value for are unbound."""
         for i, place in enumerate(self._places):
             place.set(values[i] if i < len(values) else UNBOUND)
+
+
+def _has_value(cell: CellType) -> bool:
+    try:
+        return cell.cell_contents is not UNBOUND
+    except ValueError:
+        return False
 
 
 _ITEM = operator.getitem, operator.setitem, operator.delitem
