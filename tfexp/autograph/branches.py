@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfexp.autograph.jumps import RETURN_VALUE, is_flag
+from tfexp.autograph.jumps import RETURN_VALUE, is_flag, spoken
 from tfexp.autograph.variables import UNBOUND, Body, Carried, Opaque, Variables, is_symbolic, trial, where
 from tfexp.core import dtypes, nest
 from tfexp.graph.control_flow import cond
@@ -103,7 +103,7 @@ def _check_alike(name: str, main: Carried, other: Carried, place: str) -> None:
         if carried.value is UNBOUND or (returns_nothing and main.value is not other.value):
             what = "have a return statement" if name == RETURN_VALUE else f"initialize {name!r}"
             raise ValueError(f"the {branch} branch must also {what}:\n{place}")
-    shown = "the returned value" if name == RETURN_VALUE else repr(name)
+    shown = spoken(name)
     try:
         nest.assert_same_structure(main.value, other.value, expand_composites=True)
     except (TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ from typing import Any
 from tfexp.autograph.branches import and_, condition
 from tfexp.autograph.directives import LoopOptions
 from tfexp.autograph.iteration import Iteration
-from tfexp.autograph.jumps import RETURN_VALUE
+from tfexp.autograph.jumps import RETURN_VALUE, spoken
 from tfexp.autograph.lists import Growing
 from tfexp.autograph.variables import UNBOUND, Body, Carried, Opaque, Variables, trial, where
 from tfexp.core import nest
@@ -147,7 +147,7 @@ class GraphLoop:
     ) -> None:
         for name, carried in zip(self._names, initial, strict=True):
             if carried.value is UNBOUND:
-                raise ValueError(f"{name!r} must be defined before a loop in the graph:\n{where(self._body)}")
+                raise ValueError(f"{spoken(name)} must be defined before a loop in the graph:\n{where(self._body)}")
         tensors = [tensor for carried in initial for tensor in carried.tensors]
         n = len(starts)
         # Whether there was an iteration, for what has a value only then; a loop has at least one variable.
@@ -203,24 +203,24 @@ class GraphLoop:
         """TypeError, ValueError unless a variable is after an iteration what it was before."""
         place = where(self._body)
         if after.value is UNBOUND:
-            raise ValueError(f"{name!r} has no value after one iteration:\n{place}")
+            raise ValueError(f"{spoken(name)} has no value after one iteration:\n{place}")
         try:
             nest.assert_same_structure(before.value, after.value, expand_composites=True)
         except (TypeError, ValueError) as error:
             raise TypeError(
-                f"{name!r} does not have the same nested structure before the loop, {before.value!r}, and after one "
+                f"{spoken(name)} does not have the same nested structure before the loop, {before.value!r}, and after one "
                 f"iteration, {after.value!r}:\n{place}\n{error}"
             ) from None
         for one, two in zip(before.parts, after.parts, strict=True):
             if isinstance(one, Opaque) or isinstance(two, Opaque):
                 if not (isinstance(one, Opaque) and isinstance(two, Opaque) and one.value is two.value):
                     raise TypeError(
-                        f"{name!r} must be a tensor, or stay the same object, in a loop in the graph, but is "
+                        f"{spoken(name)} must be a tensor, or stay the same object, in a loop in the graph, but is "
                         f"{before.value!r} before the loop and {after.value!r} after one iteration:\n{place}"
                     )
             elif one.dtype.base_dtype is not two.dtype.base_dtype:
                 raise TypeError(
-                    f"{name!r} has dtype {one.dtype.base_dtype.name} before the loop, but dtype "
+                    f"{spoken(name)} has dtype {one.dtype.base_dtype.name} before the loop, but dtype "
                     f"{two.dtype.base_dtype.name} after one iteration:\n{place}"
                 )
             elif not self._options.shape_invariants and not isinstance(one, IndexedSlices):
@@ -234,7 +234,7 @@ def _check_shape(name: str, before: TensorShape, after: TensorShape, place: str)
     )
     if not general:
         raise ValueError(
-            f"{name!r} has shape {before} before the loop, but shape {after} after one iteration. Use "
+            f"{spoken(name)} has shape {before} before the loop, but shape {after} after one iteration. Use "
             f"tf.autograph.experimental.set_loop_options to set shape invariants.\n{place}"
         )
 

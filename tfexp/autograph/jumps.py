@@ -40,6 +40,11 @@ def lowered(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     return _Lowering().function(body)
 
 
+def spoken(name: str) -> str:
+    """A variable in an error message."""
+    return "the returned value" if name == RETURN_VALUE else repr(name)
+
+
 def is_flag(name: str) -> bool:
     """Whether a variable is a flag that says that a jump was taken."""
     return _FLAG.fullmatch(name) is not None

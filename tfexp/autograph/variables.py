@@ -22,6 +22,7 @@ from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_fill import zeros
+from tfexp.ops.array_identity import placeholder_with_default
 from tfexp.ops.variable_base import Variable
 
 Body = Callable[..., Any]
@@ -172,8 +173,9 @@ def trial(run: Callable[[], list[Any]]) -> list[Carried]:
 
 
 def _zeros(tensor: Tensor) -> Tensor:
-    dims = tensor.get_shape().known_dims or ()
-    return zeros([dim or 0 for dim in dims], tensor.dtype.base_dtype)
+    shape = tensor.get_shape()
+    value = zeros([dim or 0 for dim in shape.known_dims or ()], tensor.dtype.base_dtype)
+    return value if shape.is_fully_defined() else placeholder_with_default(value, shape)
 
 
 def _part(leaf: Any) -> Any:
