@@ -109,6 +109,23 @@ def test_frames_are_at_the_lines_of_the_program() -> None:
     assert (last.filename, last.line) == (__file__, "raise KeyError(i)  # here")
 
 
+def test_tracebacks_through_the_graphs_loops_and_branches_are_the_programs() -> None:
+    def fails(x: Any) -> Any:
+        for i in tf.range(x):
+            if i > 2:
+                x = tf.reshape(i, [2])  # here
+        return x
+
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot reshape") as caught:
+        convert(fails)(tf.placeholder(tf.int32, []))
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    begin = next(i for i, frame in enumerate(frames) if frame.name == "fails")
+    own = [frame for frame in frames[begin:] if frame.filename == __file__]
+    assert [frame.line for frame in own] == ["for i in tf.range(x):", "if i > 2:", "x = tf.reshape(i, [2])  # here"]
+    between = frames[begin : frames.index(own[-1])]
+    assert [frame.name for frame in between if frame.filename != __file__] == ["shown"]
+
+
 def test_nodes_know_the_lines_of_the_program() -> None:
     def product(x: Any) -> Any:
         if x > 0:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp.autograph.graph_loops import GraphLoop, Options
 from tfexp.autograph.iteration import iteration_over
+from tfexp.autograph.tracebacks import shows_program
 from tfexp.autograph.variables import Body, Variables, is_symbolic, where
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
@@ -15,6 +16,7 @@ from tfexp.graph.scopes import executing_eagerly, get_default_graph
 _UNCHANGING = "A loop is Python's or the graph's throughout: let what it depends on be a tensor before it, or never."
 
 
+@shows_program
 def while_(
     test: Body,
     body: Body,
@@ -54,6 +56,7 @@ def _before_loop(test: Body) -> Any:
     return value if is_symbolic(value) or not scratch.get_operations() else test()
 
 
+@shows_program
 def for_(
     iterated: Any,
     body: Body,
