@@ -189,6 +189,17 @@ def test_generators_and_coroutines_are_not_converted() -> None:
         tf.autograph.to_graph(numbers)
 
 
+def test_functions_that_look_for_their_variables_are_not_converted() -> None:
+    def looks(x: Any) -> Any:
+        if x > 0:
+            return sorted(locals())
+        return eval("x")
+
+    assert convert(looks) is looks
+    with pytest.raises(ConversionError, match=r"line \d+: `locals\(\)` sees the variables of the function as it stands"):
+        tf.autograph.to_graph(looks)
+
+
 @pytest.mark.parametrize("entity", [None, 3, len, _Signs, _Signs(1)])
 def test_to_graph_takes_functions(entity: Any) -> None:
     with pytest.raises(ConversionError, match="a Python function is required"):

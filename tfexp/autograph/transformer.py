@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 from tfexp.autograph.feature import Feature
 from tfexp.autograph.jumps import lowered
 from tfexp.autograph.names import SCOPES, Liveness, Names, bound, bound_parts, declared, parameters, read
-from tfexp.autograph.source import Found
+from tfexp.autograph.source import ConversionError, Found
 
 OPERATORS = "ag__"
 
@@ -217,6 +217,10 @@ class _Function(ast.NodeTransformer):
         function = node.func
         if _is_operator(function):
             return _place(ast.Call(function, arguments, keywords), node)
+        if _looks_around(node):
+            raise ConversionError(
+                f"line {node.lineno}: `{ast.unparse(node)}` sees the variables of the function as it stands"
+            )
         if isinstance(function, ast.Name) and function.id == "super" and not arguments and self._parameters:
             # In a body, `super()` does not find the class and the object by itself.
             arguments = [_place(_name("__class__"), node), _place(_name(self._parameters[0]), node)]
@@ -331,6 +335,12 @@ def _arguments(*names: str) -> ast.arguments:
 
 def _is_operator(function: ast.expr) -> bool:
     return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == OPERATORS
+
+
+def _looks_around(call: ast.Call) -> bool:
+    """Whether a call looks for the variables of the function that it stands in, which bodies do not all have."""
+    name = call.func.id if isinstance(call.func, ast.Name) else None
+    return (name in ("locals", "vars", "dir") and not call.args) or (name in ("eval", "exec") and len(call.args) == 1)
 
 
 def _grown(nodes: Iterable[ast.AST]) -> Names:
