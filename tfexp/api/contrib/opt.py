@@ -11,6 +11,8 @@ from tfexp.contributed.opt.elastic_average import ElasticAverageOptimizer as Ela
 from tfexp.contributed.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
 from tfexp.contributed.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
 from tfexp.contributed.opt.lars import LARSOptimizer as LARSOptimizer
+from tfexp.contributed.opt.model_average import ModelAverageCustomGetter as ModelAverageCustomGetter
+from tfexp.contributed.opt.model_average import ModelAverageOptimizer as ModelAverageOptimizer
 from tfexp.contributed.opt.moving_average import MovingAverageOptimizer as MovingAverageOptimizer
 from tfexp.contributed.opt.sign import AddSignOptimizer as AddSignOptimizer
 from tfexp.contributed.opt.sign import PowerSignOptimizer as PowerSignOptimizer

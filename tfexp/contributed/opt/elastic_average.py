@@ -1,4 +1,4 @@
-"""Elastic averaging SGD (Zhang, Choromanska and LeCun 2014): each worker trains variables of its own, which a centre draws.
+"""Elastic averaging SGD (Zhang, Choromanska and LeCun 2014): workers' variables and a centre.
 
 Source: `tf.contrib.opt.{ElasticAverageOptimizer,ElasticAverageCustomGetter}`, TF 1.15.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tfexp.contributed.opt.centre import CENTRE, CentredGetter, make_slots_local
 from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.dependencies import group, no_op
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import add_to_collection, colocate_with, control_dependencies, get_collection_ref
+from tfexp.graph.scopes import colocate_with, control_dependencies
 from tfexp.graph.scopes import device as device_
 from tfexp.ops import state
 from tfexp.ops.comparison import equal
@@ -27,60 +28,26 @@ from tfexp.train.optimizer import Optimizer
 from tfexp.train.saver import Saver
 from tfexp.train.session_hooks import SessionRunHook
 
-_CENTRE, _COPY = "global_center_variable", "local_center_variable"
+_COPY = "local_center_variable"
 _BETA = 0.9  # the moving rate, over all workers and a whole period, that the paper recommends
 
 
-class ElasticAverageCustomGetter:
-    """The `custom_getter` of a worker's model: makes each trainable variable three times.
+class ElasticAverageCustomGetter(CentredGetter):
+    """The `custom_getter` of a worker's model: the centre's variables, and the worker's copies of these beside its own.
 
-    The worker's own is local to it, on `worker_device`; `global_center_variable/<name>` is global, where the surrounding
-    device function puts variables; `local_center_variable/<name>` is the worker's copy of that.
+    The worker's own are local to it, on `worker_device`, as are the copies, `local_center_variable/<name>`.
     """
 
     def __init__(self, worker_device: Any):
-        self._worker_device = worker_device
-        self._centres: dict[str, Any] = {}
+        super().__init__(worker_device)
         self._copies: dict[str, Any] = {}
 
-    def __call__(
-        self,
-        getter: Callable[..., Any],
-        name: str,
-        trainable: Any = None,
-        collections: Any = None,
-        *args: Any,
-        **kwargs: Any,
-    ) -> Any:
-        if not trainable:
-            local = GraphKeys.LOCAL_VARIABLES in (collections or ())
-            with device_(self._worker_device if local else None):
-                return getter(name, *args, trainable=trainable, collections=collections, **kwargs)
-        mine = [GraphKeys.LOCAL_VARIABLES]
-        with device_(self._worker_device):
-            own = getter(name, *args, trainable=True, collections=mine, **kwargs)
-        if own.name not in self._centres:
-            everyones = [GraphKeys.GLOBAL_VARIABLES]
-            self._centres[own.name] = getter(f"{_CENTRE}/{name}", *args, trainable=False, collections=everyones, **kwargs)
-            with device_(self._worker_device):
-                self._copies[own.name] = getter(f"{_COPY}/{name}", *args, trainable=False, collections=mine, **kwargs)
-        return own
-
-    def centre(self, variable: Any) -> Any:
-        """The global variable that draws this one. KeyError, naming it, for one that was not made with this getter."""
-        return self._of(self._centres, variable)
+    def _beside(self, own: Any, make: Callable[[str], Any]) -> None:
+        self._copies[own.name] = make(f"{_COPY}/")
 
     def copy(self, variable: Any) -> Any:
-        """The worker's copy of that."""
+        """The worker's copy of the centre's variable."""
         return self._of(self._copies, variable)
-
-    @staticmethod
-    def _of(found: Mapping[str, Any], variable: Any) -> Any:
-        if variable.name not in found:
-            raise KeyError(
-                f"{variable.name} was not made with the ElasticAverageCustomGetter, but trainable variables have to be"
-            )
-        return found[variable.name]
 
 
 class ElasticAverageOptimizer(OptimizerWrapper):
@@ -126,21 +93,13 @@ class ElasticAverageOptimizer(OptimizerWrapper):
         pairs = list(grads_and_vars)
         before = {v.name for v in global_variables()}
         step = self._opt.apply_gradients(pairs)
-        self._make_local(before)
+        make_slots_local(before)
         with control_dependencies([step]):
             counted = state.assign_add(self._local_step, 1, name="local_step_update")
         moved = [v for g, v in pairs if g is not None]
         with control_dependencies([counted]):
             is_over = equal(floormod(self._local_step.read_value(), self._period), 0)
             return cond(is_over, lambda: self._exchange(moved, global_step), no_op, name=name).op
-
-    @staticmethod
-    def _make_local(before: set[str]) -> None:
-        """The slots of the worker's variables are the worker's, too."""
-        everyones = get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
-        for slot in [v for v in everyones if v.name not in before]:
-            everyones.remove(slot)
-            add_to_collection(GraphKeys.LOCAL_VARIABLES, slot)
 
     def _exchange(self, variables: list[Any], global_step: Any) -> Operation:
         refreshed = [state.assign(self._getter.copy(v), self._getter.centre(v).read_value()) for v in variables]
@@ -192,7 +151,7 @@ class ElasticAverageOptimizer(OptimizerWrapper):
     def swapping_saver(self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any) -> Saver:
         """A Saver that keeps the centre's values under the names of the workers' variables."""
         if var_list is None:
-            var_list = [v for v in global_variables() if not v.op.name.startswith(f"{_CENTRE}/")] + trainable_variables()
+            var_list = [v for v in global_variables() if not v.op.name.startswith(f"{CENTRE}/")] + trainable_variables()
         named = dict(var_list) if isinstance(var_list, Mapping) else {v.op.name: v for v in var_list}
         swapped = {key: self._getter._centres.get(v.name, v) for key, v in named.items()}
         return Saver(swapped, name=name, **kwargs)
