@@ -18,7 +18,7 @@ from tfexp.core.kernel import Ref
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
+from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import random_stateless, state
 from tfexp.ops.array import bitcast, reshape
@@ -56,12 +56,17 @@ def _(resource: InputShape, alg: InputShape, delta: InputShape) -> TensorShape:
 
 @read_and_skip_op.kernel("CPU")
 def _(ctx: Any, resource: Ref, alg: Any, delta: Any) -> np.ndarray:
+    return taken(resource, alg, int(delta))
+
+
+def taken(resource: Ref, alg: Any, values: int) -> np.ndarray:
+    """The state of a variable, which moves on by so many values. ValueError where it is none of Philox."""
     if int(alg) != _PHILOX:
         raise ValueError(_unsupported(alg))
     before = state.buffer_of(resource).copy()
     if before.shape != (_STATE_SIZE,):
         raise ValueError(f"The state of Philox has {_STATE_SIZE} elements, but {resource.name} has the shape {before.shape}")
-    resource.assign(_moved_on(before, int(delta)))
+    resource.assign(_moved_on(before, values))
     return before
 
 
@@ -193,10 +198,6 @@ class Generator:
         return self._read_and_skip(delta)
 
     def _read_and_skip(self, delta: Any) -> Tensor:
-        if executing_eagerly():  # where a variable has no handle
-            value: Any = self._state_var.read_value()
-            self._state_var.assign(_moved_on(value.numpy(), int(delta)))
-            return value  # type: ignore[no-any-return]
         alg = cast(self._alg, dtypes.int32)
         before: Tensor = read_and_skip_op(self._state_var.handle, alg, cast(delta, dtypes.uint64))
         return before

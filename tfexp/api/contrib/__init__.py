@@ -11,6 +11,7 @@ __getattr__ = missing_from(
             "cudnn_rnn",
             "data",
             "deprecated",
+            "distribute",
             "distributions",
             "eager",
             "estimator",
