@@ -20,17 +20,21 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
+    from tfexp import autograph as autograph
     from tfexp import data as data
+    from tfexp import distribute as distribute
     from tfexp import distributions as distributions
     from tfexp import estimator as estimator
     from tfexp import feature_column as feature_column
     from tfexp import layers as layers
     from tfexp import metrics as metrics
+    from tfexp import profiler as profiler
     from tfexp import train as train
     from tfexp.api import app as app
     from tfexp.api import audio as audio
     from tfexp.api import bitwise as bitwise
     from tfexp.api import compat as compat
+    from tfexp.api import config as config
     from tfexp.api import contrib as contrib
     from tfexp.api import debugging as debugging
     from tfexp.api import dtypes as dtypes
@@ -82,6 +86,8 @@ if TYPE_CHECKING:
     from tfexp.data.specs import OptionalSpec as OptionalSpec
     from tfexp.formats.tensor import make_ndarray as make_ndarray
     from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
+    from tfexp.functions.function import function as function
+    from tfexp.functions.wrapped import wrap_function as wrap_function
     from tfexp.graph.behavior import control_flow_v2_enabled as control_flow_v2_enabled
     from tfexp.graph.behavior import disable_control_flow_v2 as disable_control_flow_v2
     from tfexp.graph.behavior import disable_eager_execution as disable_eager_execution
@@ -117,6 +123,7 @@ if TYPE_CHECKING:
     from tfexp.graph.operation import Operation as Operation
     from tfexp.graph.random_seed import get_seed as get_seed
     from tfexp.graph.random_seed import set_random_seed as set_random_seed
+    from tfexp.graph.recompute import recompute_grad as recompute_grad
     from tfexp.graph.scopes import add_to_collection as add_to_collection
     from tfexp.graph.scopes import add_to_collections as add_to_collections
     from tfexp.graph.scopes import colocate_with as colocate_with
@@ -424,6 +431,7 @@ if TYPE_CHECKING:
     from tfexp.ops.matmul import sparse_matmul as sparse_matmul
     from tfexp.ops.matrix_functions import sqrtm as matrix_square_root
     from tfexp.ops.matrix_initializers import orthogonal_initializer as orthogonal_initializer
+    from tfexp.ops.module import Module as Module
     from tfexp.ops.norm import norm as norm
     from tfexp.ops.parsing import FixedLenFeature as FixedLenFeature
     from tfexp.ops.parsing import FixedLenSequenceFeature as FixedLenSequenceFeature
@@ -583,6 +591,7 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_scope import no_regularizer as no_regularizer
     from tfexp.ops.variable_scope import variable_op_scope as variable_op_scope
     from tfexp.ops.variable_scope import variable_scope as variable_scope
+    from tfexp.ops.vectorized_map import vectorized_map as vectorized_map
     from tfexp.ragged_tensors.strings import string_split_v1 as string_split
     from tfexp.ragged_tensors.tensor import RaggedTensor as RaggedTensor
     from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution

@@ -22,6 +22,7 @@ ExperimentalMapAndBatchDataset ExperimentalMapDataset ExperimentalParseExampleDa
 ExperimentalScanDataset ExperimentalSqlDataset ExperimentalTakeWhileDataset ExperimentalUnbatchDataset
 ExperimentalUniqueDataset ExperimentalMaxIntraOpParallelismDataset ExperimentalNonSerializableDataset
 ExperimentalPrivateThreadPoolDataset
+SparseTensorSliceDataset
 """
 
 _TABLES = """
@@ -44,7 +45,7 @@ VarHandleOp ReadVariableOp AssignVariableOp AssignAddVariableOp AssignSubVariabl
 DestroyResourceOp DisableCopyOnRead ResourceCountUpTo ResourceStridedSliceAssign ResourceGather ResourceGatherNd
 ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub
 ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate
-ResourceApplyAdam ResourceApplyGradientDescent
+ResourceApplyAdam ResourceApplyAdaMax ResourceApplyAddSign ResourceApplyGradientDescent ResourceApplyPowerSign
 {" ".join(f"ResourceApply{rule} ResourceSparseApply{rule}" for rule in _RULES.split())}
 """
 
@@ -85,6 +86,10 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         _LISTS.split(), "a list is a variant: tests/golden/programs/tensor_lists.py, tests/graph/test_imported_graphs.py"
+    ),
+    **dict.fromkeys(
+        ("RaggedTensorToVariant", "RaggedTensorFromVariant"),
+        "between them are variants: tests/ragged_tensors/test_variants.py, tests/data/test_kinds.py",
     ),
     **dict.fromkeys(
         ("GetSessionHandle", "GetSessionTensor", "DeleteSessionTensor"),
@@ -195,6 +200,7 @@ EXEMPT: dict[str, str] = {
         "a reader is a resource that reads files: test_readers.py",
     ),
     **dict.fromkeys(("MatchingFiles", "ReadFile", "WriteFile"), "about files: test_files.py"),
+    "FakeParam": "stands for a value that nobody looks at: tests/functions/test_control_flow.py",
     **dict.fromkeys(
         (
             "PartitionedCall",
@@ -314,6 +320,13 @@ EXEMPT: dict[str, str] = {
         ("AudioSummaryV2", "ImageSummary"), "their results are files that have to be decoded: test_summary_media.py"
     ),
     **dict.fromkeys(
+        (
+            *("SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "ImportEvent"),
+            *(f"Write{what}Summary" for what in ("", "Audio", "Graph", "Histogram", "Image", "RawProto", "Scalar")),
+        ),
+        "they write files, with a writer that is a resource: test_summary_writing.py",
+    ),
+    **dict.fromkeys(
         ("MergeV2Checkpoints", "RestoreV2", "SaveSlices", "SaveV2", "ShardedFilename", "ShardedFilespec"),
         "about files and their names: test_save.py",
     ),
@@ -324,12 +337,15 @@ EXEMPT: dict[str, str] = {
                 "Adadelta": ("", "Sparse"),
                 "Adagrad": ("", "Sparse"),
                 "AdagradDA": ("", "Sparse"),
+                "AdaMax": ("",),
                 "Adam": ("",),
+                "AddSign": ("",),
                 "CenteredRMSProp": ("", "Sparse"),
                 "Ftrl": ("", "Sparse"),
                 "FtrlV2": ("", "Sparse"),
                 "GradientDescent": ("",),
                 "Momentum": ("", "Sparse"),
+                "PowerSign": ("",),
                 "ProximalAdagrad": ("", "Sparse"),
                 "ProximalGradientDescent": ("", "Sparse"),
                 "RMSProp": ("", "Sparse"),

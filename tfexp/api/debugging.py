@@ -30,5 +30,7 @@ from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_d
 from tfexp.ops.elementwise_rounding import is_finite as is_finite
 from tfexp.ops.elementwise_rounding import is_inf as is_inf
 from tfexp.ops.elementwise_rounding import is_nan as is_nan
+from tfexp.runtime.process_config import get_log_device_placement as get_log_device_placement
+from tfexp.runtime.process_config import set_log_device_placement as set_log_device_placement
 
 __getattr__ = missing_from("tf.debugging")

@@ -7,7 +7,8 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
-from tfexp.data.dataset import Dataset, check_predicate, traced
+from tfexp.data.dataset import Dataset, traced
+from tfexp.data.elements import check_predicate
 from tfexp.data.iterator import Iterator
 from tfexp.data.mixing import scanned
 from tfexp.data.seeds import seed_tensors

@@ -16,6 +16,7 @@ from tfexp.core.op import get_op
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import with_dependencies
+from tfexp.graph.functional_cond import functional_cond
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
@@ -176,6 +177,7 @@ class CondContext(ControlFlowContext):
                 self._outgoing(value.indices),
                 None if shape is None else self._outgoing(shape),
             )
+        value = get_default_graph().capture(value)
         if value.name in self._values:
             return self._external_values.get(value.name, value)
         self._values.add(value.name)
@@ -227,9 +229,11 @@ def cond(
     if executing_eagerly():
         result = true_fn() if pred else false_fn()
         return result if strict else _unpack_single(result)
-    with name_scope(name, "cond", [pred]):
+    with name_scope(name, "cond", [pred]) as scope:
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
+        if get_default_graph().orders_effects:
+            return _functional_cond(pred, true_fn, false_fn, scope, strict)
         when_false, when_true = get_op("Switch")(pred, pred, name="Switch")
         pivot_true = get_op("Identity")(when_true, name="switch_t")
         pivot_false = get_op("Identity")(when_false, name="switch_f")
@@ -248,6 +252,16 @@ def cond(
             graph.add_to_collection(GraphKeys.COND_CONTEXT, context_false)
         result = nest.pack_sequence_as(original_true, merged, expand_composites=True)
         return result if strict else _unpack_single(result)
+
+
+def _functional_cond(pred: Any, true_fn: Any, false_fn: Any, scope: str, strict: bool) -> Any:
+    """In functions: a node that calls one of two others."""
+
+    def result_of(function: Callable[[], Any]) -> Callable[[], Any]:
+        return function if strict else lambda: _unpack_single(function())
+
+    pred = get_op("Identity")(pred) if not isinstance(pred, Tensor) else pred
+    return functional_cond(pred, result_of(true_fn), result_of(false_fn), scope, _check_same_results)
 
 
 def _branch(

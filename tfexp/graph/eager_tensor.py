@@ -68,6 +68,8 @@ class EagerTensor(Tensor):
             return self._known_shape
         value = self._value
         if isinstance(value, Ref):
+            if value.by_handle:
+                return TensorShape([])
             return value.shape if value.value is None else TensorShape(value.value.shape)
         self._known_shape = TensorShape(getattr(value, "shape", ()))
         return self._known_shape

@@ -53,8 +53,11 @@ class Function:
         outputs: Sequence[Tensor],
         attrs: Mapping[str, AttrValue] | None = None,
         output_names: Sequence[str] = (),
+        effects: Sequence[Operation] | None = None,
     ):
+        """`effects`: what a call runs in any case; None for whatever changes state, or says something."""
         self.name = name
+        self._effects = None if effects is None else list(effects)
         self.attrs = dict(attrs or {})
         self._output_names = list(output_names)
         self._body: tuple[Graph, list[Tensor], list[Tensor]] | None = body, list(inputs), list(outputs)
@@ -66,6 +69,7 @@ class Function:
     def from_definition(cls, definition: function_pb2.FunctionDef, library: dict[str, Function]) -> Function:
         """The function of a FunctionDef; `library` has the functions that it calls."""
         function = cls.__new__(cls)
+        function._effects = None
         function.name = definition.signature.name
         function.attrs = dict(definition.attr)
         function._body, function._definition, function._library = None, definition, library
@@ -89,8 +93,15 @@ class Function:
 
     @property
     def effects(self) -> list[Operation]:
-        """What a call has to run besides what its outputs need: whatever changes state, or says something."""
+        """What a call has to run besides what its outputs need."""
+        if self._effects is not None:
+            return self._effects
         return [op for op in self.body._operations if self._reaches(op, _is_stateful)]
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether a node of its body, or of what it calls, is."""
+        return any(self._reaches(op, _is_stateful) for op in self.body._operations)
 
     @functools.cached_property
     def remembers(self) -> bool:
@@ -286,10 +297,10 @@ def _define(function: Function) -> function_pb2.FunctionDef:
         definition.ret[name] = value_name(tensor)
     for op in function.effects:
         if op not in arguments:
-            name = _fresh(op.name.replace("/", "_"), taken)
+            name = _fresh(op.name, taken)
             signature.control_output.append(name)
             definition.control_ret[name] = op.name
-    signature.is_stateful = bool(function.effects)
+    signature.is_stateful = function.is_stateful
     return definition
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
@@ -13,11 +13,26 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graph import Graph
 from tfexp.graph.handles import capture_handle
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies
+from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 
 # Variables that a body makes or looks for are the program's.
 _SHARED_COLLECTIONS = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES)
+
+
+_numbers = itertools.count()
+
+
+def unique_number() -> int:
+    """A number for a function's name, which no other function's has."""
+    return next(_numbers)
+
+
+def add_argument(graph: Graph, dtype: DType, shape: Any, name: str) -> Tensor:
+    """A new argument of the function whose body is `graph`: it is there before anything in the body."""
+    with graph.as_default(), name_scope(None), control_dependencies(None):
+        attrs = {"dtype": dtype, "shape": TensorShape(shape)}
+        return graph.add_node("Placeholder", [], attrs, name=name).outputs[0]
 
 
 class FunctionGraph(Graph):
@@ -41,21 +56,13 @@ class FunctionGraph(Graph):
     def building_function(self) -> bool:
         return True
 
+    @property
+    def outermost(self) -> Graph:
+        return self.outer.outermost
+
     def argument(self, dtype: DType, shape: Any, name: str) -> Tensor:
         """A new argument."""
-        with self.as_default(), self._at_the_root():
-            attrs = {"dtype": dtype, "shape": TensorShape(shape)}
-            return self.add_node("Placeholder", [], attrs, name=name).outputs[0]
-
-    @contextlib.contextmanager
-    def _at_the_root(self) -> Iterator[None]:
-        """Outside of all scopes and dependencies: arguments are there before anything in the body."""
-        scope, self._name_stack = self._name_stack, ""
-        try:
-            with control_dependencies(None):
-                yield
-        finally:
-            self._name_stack = scope
+        return add_argument(self, dtype, shape, name)
 
     def capture(self, tensor: Tensor) -> Tensor:
         """The argument that stands for a tensor of a graph around this one; ValueError for other graphs' tensors."""
@@ -69,12 +76,16 @@ class FunctionGraph(Graph):
                     f"The function {self.name!r} cannot use the reference {tensor.name} of the graph around it: only values "
                     "can be captured. Read it (`variable.read_value()`) before."
                 )
-            outer = self.outer.capture(tensor) if isinstance(self.outer, FunctionGraph) else tensor
-            found = self.argument(outer.dtype, outer.shape, tensor.op.name.replace("/", "_"))
+            outer = self.outer.capture(tensor)
+            found = self.argument(outer.dtype, outer.shape, self._capture_name(tensor))
             if tensor.dtype is dtypes.resource:
                 capture_handle(found, tensor)
             self.captured[tensor] = found
         return found
+
+    def _capture_name(self, tensor: Tensor) -> str:
+        """What to call the argument that stands for `tensor`."""
+        return tensor.op.name.replace("/", "_")
 
     def _check_around(self, tensor: Tensor) -> None:
         graph: Graph = self
@@ -87,10 +98,15 @@ class FunctionGraph(Graph):
     def add_node(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
         return super().add_node(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
 
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
+        """As in all graphs; what is outside of the function has run, or not, before it is called."""
+        if control_inputs is not None:
+            control_inputs = [one for one in control_inputs if getattr(getattr(one, "op", one), "graph", self) is self]
+        return super().control_dependencies(control_inputs)
+
     def outer_captures(self) -> list[Tensor]:
         """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""
-        inner = isinstance(self.outer, FunctionGraph)
-        return [self.outer.capture(t) if inner else t for t in self.captured]  # type: ignore[attr-defined]
+        return [self.outer.capture(tensor) for tensor in self.captured]
 
 
 class ByValueGraph(FunctionGraph):

@@ -92,7 +92,7 @@ def gradients(
         raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]) as scope:
         ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
-        xs = convert_n_to_tensor(xs, name="x", as_ref=True)
+        xs = [_within(ys, x) for x in convert_n_to_tensor(xs, name="x", as_ref=True)]
         backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
         backward.scope = scope[:-1]
         backward.colocate = colocate_gradients_with_ops
@@ -102,6 +102,12 @@ def gradients(
     if backward.loops is not None:
         backward.loops.finish()
     return [backward.gradient_of(x, unconnected_gradients) for x in xs]
+
+
+def _within(ys: Sequence[Any], x: Tensor) -> Tensor:
+    """What stands for `x` in the graph of the ys: the argument, if that graph is a function's which has captured it."""
+    captured: dict[Tensor, Tensor] = getattr(ys[0].graph, "captured", {}) if ys else {}
+    return captured.get(x, x)
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -231,7 +237,7 @@ class _Backward:
 
     def _differentiate(self, op: Operation, rule: Any, out_grads: list[Gradient | None]) -> None:
         for i, grad in enumerate(out_grads):
-            if grad is None and is_trainable(op.outputs[i]):
+            if grad is None and not takes_none(rule) and is_trainable(op.outputs[i]):
                 out_grads[i] = self._zeros_for(op, i)
         with name_scope(op.name + "_grad"), self._compiled_with(op):
             in_grads = rule(op, *out_grads)
@@ -367,6 +373,16 @@ def gradient_function(op: Operation) -> Any:
             f"No gradient defined for operation {op.name!r} (op type: {op.type}), defined at {op.origin}. "
             "Use tf.stop_gradient or register one with tf.RegisterGradient."
         ) from None
+
+
+def taking_none(rule: Any) -> Any:
+    """Decorator for rules that get None, and not zeros, for outputs that have no gradient."""
+    rule.takes_none = True
+    return rule
+
+
+def takes_none(rule: Any) -> bool:
+    return getattr(rule, "takes_none", False)
 
 
 def _symbolic_gradient(op: Operation, *grads: Any) -> Any:

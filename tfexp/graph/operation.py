@@ -42,6 +42,8 @@ class Operation:
         "origin",
     )
 
+    lease: Any = None  # lives as long as the function that it calls may be needed, in eager execution
+
     def __init__(
         self,
         graph: Graph,
@@ -171,6 +173,13 @@ class Operation:
         old._consumers.remove(self)
         self._inputs[index] = tensor
         tensor._consumers.append(self)
+        self._graph._nodes_changed()
+
+    def _append_inputs(self, tensors: Iterable[Tensor]) -> None:
+        """Take more inputs, where the op's signature has a list for its last one."""
+        for tensor in tensors:
+            self._inputs.append(tensor)
+            tensor._consumers.append(self)
         self._graph._nodes_changed()
 
     def _get_control_flow_context(self) -> Any:

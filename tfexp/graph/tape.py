@@ -22,6 +22,7 @@ from tfexp.graph.gradients import (
     gradient_function,
     gradients,
     is_trainable,
+    takes_none,
 )
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
@@ -42,6 +43,11 @@ def record(op: Operation) -> None:
     """Note an op that has just run, on every tape that watches one of its inputs."""
     for tape in recording.tapes:
         tape._note(op)
+
+
+def count_watching(tensors: Sequence[Any]) -> int:
+    """How many tapes watch one of these tensors."""
+    return sum(any(tensor in tape._watched for tensor in tensors) for tape in recording.tapes)
 
 
 def variable_accessed(variable: Any) -> None:
@@ -282,7 +288,7 @@ def _differentiate(op: Operation, grads: dict[Tensor, list[Gradient]]) -> None:
         total = _sum(grads.get(tensor, []))
         if total is not None:
             grads[tensor] = [total]
-        elif is_trainable(tensor) and tensor.dtype not in (dtypes.resource, dtypes.variant):
+        elif is_trainable(tensor) and not takes_none(rule) and tensor.dtype not in (dtypes.resource, dtypes.variant):
             total = _zeros(tensor)
         out_grads.append(total)
     in_grads = rule(op, *out_grads)

@@ -12,6 +12,7 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import merge, switch_ref_or_tensor
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
+from tfexp.graph.functional_while import functional_while
 from tfexp.graph.loop_nodes import is_loop_constant
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
@@ -37,7 +38,7 @@ def while_loop(
     shapes, or the less specific ones in `shape_invariants`. `maximum_iterations` bounds the number of iterations. A single
     variable comes back alone unless `return_same_structure`. Raises TypeError or ValueError for what cannot work.
     """
-    with name_scope(name, "while", loop_vars):
+    with name_scope(name, "while", loop_vars) as scope:
         if not loop_vars:
             raise ValueError("No loop variables provided")
         if not callable(cond):
@@ -50,6 +51,17 @@ def while_loop(
             loop_vars = [loop_vars]
         if executing_eagerly():
             return _run_at_once(cond, body, loop_vars, maximum_iterations, return_same_structure)
+        if get_default_graph().orders_effects:
+            return _functional(
+                cond,
+                body,
+                loop_vars,
+                shape_invariants,
+                maximum_iterations,
+                parallel_iterations,
+                return_same_structure,
+                scope,
+            )
         counted = maximum_iterations is not None
         if counted:
             maximum_iterations = _scalar(maximum_iterations)
@@ -84,6 +96,42 @@ def _run_at_once(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, 
         loop_vars, [v if hasattr(v, "flow") else convert_to_tensor(v) for v in nest.flatten(loop_vars)]
     )
     return results[0] if single else results
+
+
+def _functional(
+    cond: Any,
+    body: Any,
+    loop_vars: Any,
+    invariants: Any,
+    maximum_iterations: Any,
+    parallel_iterations: int,
+    same_structure: bool,
+    scope: str,
+) -> Any:
+    """In functions: a node that calls others."""
+    variables = _Variables(loop_vars)
+    shapes = [tensor.get_shape() for tensor in variables.tensors]
+    if invariants is not None:
+        nest.assert_same_structure(loop_vars, invariants, check_types=False)
+        wanted = _invariant_shapes(variables, invariants)
+        for tensor, shape in zip(variables.tensors, wanted, strict=True):
+            _check_start(tensor, shape)
+        shapes = wanted
+    arguments = nest.pack_sequence_as(loop_vars, variables.given)
+
+    after = functional_while(
+        cond,
+        body,
+        list(loop_vars),
+        shapes,
+        None if maximum_iterations is None else _scalar(maximum_iterations),
+        parallel_iterations,
+        scope,
+        lambda result: _returned_by(result, arguments),
+        _check_kept,
+    )
+    packed = nest.pack_sequence_as(variables.structure, nest.flatten(after))
+    return packed if same_structure or len(packed) != 1 else packed[0]
 
 
 def _scalar(maximum_iterations: Any) -> Tensor:
@@ -188,15 +236,18 @@ def _enter(context: WhileContext, variables: _Variables, invariants: Any) -> lis
         _wait_for_outer_pivot(context, tensor.op)
     if invariants is not None:
         for leaf, shape, start in zip(outside, _invariant_shapes(variables, invariants), entered, strict=True):
-            if not _is_special_case(leaf.get_shape(), shape):
-                raise ValueError(
-                    f"The shape invariant specified for {leaf.name} is not compatible with the initial shape of the loop "
-                    f"variable. It enters the loop with shape {leaf.get_shape()}, but the specified shape invariant is "
-                    f"{shape}."
-                )
+            _check_start(leaf, shape)
             start._shape = shape
     context.loop_enters.extend(entered)
     return [merge([tensor, tensor]) for tensor in entered]
+
+
+def _check_start(start: Tensor, invariant: TensorShape) -> None:
+    if not _is_special_case(start.get_shape(), invariant):
+        raise ValueError(
+            f"The shape invariant specified for {start.name} is not compatible with the initial shape of the loop "
+            f"variable. It enters the loop with shape {start.get_shape()}, but the specified shape invariant is {invariant}."
+        )
 
 
 def _wait_for_outer_pivot(context: WhileContext, op: Operation) -> None:
@@ -231,13 +282,16 @@ def _returned_by(result: Any, arguments: Any) -> list[Any]:
 
 
 def _check_invariant(start: Tensor, value: Tensor) -> None:
-    initial = start.op._inputs[0].op._inputs[0]
-    if value.dtype.base_dtype is not start.dtype.base_dtype:
+    _check_kept(start.op._inputs[0].op._inputs[0], start.get_shape(), value)
+
+
+def _check_kept(initial: Tensor, shape: TensorShape, value: Tensor) -> None:
+    if value.dtype.base_dtype is not initial.dtype.base_dtype:
         raise TypeError(
-            f"The loop variable that starts with {initial.name!r} is of type {start.dtype.base_dtype.name}, but of type "
+            f"The loop variable that starts with {initial.name!r} is of type {initial.dtype.base_dtype.name}, but of type "
             f"{value.dtype.base_dtype.name} after one iteration."
         )
-    if not _is_special_case(value.get_shape(), start.get_shape()):
+    if not _is_special_case(value.get_shape(), shape):
         raise ValueError(
             f"Input tensor {initial.name!r} enters the loop with shape {initial.get_shape()}, but has shape "
             f"{value.get_shape()} after one iteration. To allow the shape to vary across iterations, use the "

@@ -5,19 +5,25 @@ None of them has a kernel: the planner puts the function's nodes in the node's p
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
+from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph import tape
+from tfexp.graph.calls import called_functions
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
-from tfexp.graph.function_graph import FunctionGraph
-from tfexp.graph.gradients import gradients, is_trainable
+from tfexp.graph.function_graph import FunctionGraph, unique_number
+from tfexp.graph.functional_cond_gradient import cond_gradient, zeros_like
+from tfexp.graph.functional_while_gradient import while_gradient
+from tfexp.graph.gradients import gradients, is_trainable, taking_none
+from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -68,6 +74,26 @@ for _op in (if_, stateless_if):
         return output_shapes or [TensorShape(None)] * len(Tout)
 
 
+if_.gradient(cond_gradient)
+stateless_if.gradient(cond_gradient)
+
+# Stands for a value that a branch does not have, where the other branch has one.
+fake_param = define_op("FakeParam() -> (output: dtype) {dtype: type; shape: shape}")
+fake_param.not_differentiable()
+
+
+@fake_param.shape
+def _(*, shape: TensorShape) -> TensorShape:
+    return shape
+
+
+@fake_param.kernel("CPU")
+def _(ctx: Any, *, dtype: DType, shape: TensorShape) -> Any:
+    """Zeros, of no elements where the shape leaves a choice."""
+    sizes = () if shape.rank is None else tuple([size or 0 for size in shape.as_list()])
+    return np.zeros(sizes, dtype.as_numpy_dtype)
+
+
 for _op in (case, stateless_case):
 
     @_op.shape
@@ -87,6 +113,9 @@ for _op in (while_, stateless_while):
     def _(inputs: Sequence[InputShape], *, output_shapes: list[TensorShape]) -> list[TensorShape]:
         return output_shapes or [TensorShape(None)] * len(inputs)
 
+
+while_.gradient(while_gradient)
+stateless_while.gradient(while_gradient)
 
 symbolic_gradient = define_op(
     "SymbolicGradient(input: Tin) -> (output: Tout) {Tin: list(type) >= 1; Tout: list(type) >= 1; f: func}"
@@ -118,12 +147,10 @@ def _(ctx: Any, input: Any) -> Any:
 
 # --- building and calling functions -------------------------------------------------------------------------------------
 
-_numbers = itertools.count()
-
 
 def function_name(label: str) -> str:
     """A name that no other function has, with `label` in it."""
-    return f"__inference_{label}_{next(_numbers)}"
+    return f"__inference_{label}_{unique_number()}"
 
 
 def build_function(
@@ -151,38 +178,154 @@ def finish_function(
     return function, graph.outer_captures()
 
 
+def add_function(graph: Graph, function: Function) -> None:
+    """Put a function, and what it calls, into the library of a graph; ValueError where its name is another one's."""
+    known = graph._functions.get(function.name)
+    if known is function:
+        return
+    if known is not None:
+        raise ValueError(f"Cannot add function {function.name!r}: a different function with the same name already exists.")
+    graph._functions[function.name] = function
+    library = function.body._functions
+    for name in [name for op in function.body.get_operations() for name in called_functions(op)]:
+        if name in library:
+            add_function(graph, library[name])
+
+
+def forget_function(library: dict[str, Function], function: Function) -> None:
+    """Take a function that nobody can call any more out of a library, with all that was made to differentiate it."""
+    library.pop(function.name, None)
+    pending = [function.__dict__.pop("_forward", None)]
+    pending += [one.backward for one in function.body.__dict__.pop("_derivatives", {}).values()]
+    for one in pending:
+        if one is not None:
+            forget_function(library, one)
+
+
 def call_function(function: Function, args: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Call a function of the default graph's library; its outputs, with the shapes that its body knows."""
-    op = stateful_partitioned_call if function.effects else partitioned_call
-    types = [t.dtype for t in function.outputs]
-    results = op(list(args), Tout=types, f=NameAttrList(name=function.name), name=name)
-    outputs: list[Tensor] = list(results) if types else []
-    for output, inner in zip(outputs, function.outputs, strict=True):
+    return list(_call(function, args, name).outputs)
+
+
+def _call(function: Function, args: Sequence[Tensor], name: str | None = None) -> Operation:
+    graph = get_default_graph()
+    op_type = "StatefulPartitionedCall" if function.is_stateful else "PartitionedCall"
+    attrs = {
+        "Tin": [t.dtype.base_dtype for t in args],
+        "Tout": [t.dtype for t in function.outputs],
+        "f": NameAttrList(name=function.name),
+        "config": "",
+        "config_proto": "",
+        "executor_type": "",
+    }
+    call = graph.add_node(op_type, args, attrs, name=name)
+    for output, inner in zip(call.outputs, function.outputs, strict=True):
         output.set_shape(inner.shape)
-    return outputs
+    return call
 
 
-@partitioned_call.gradient
-@stateful_partitioned_call.gradient
-def _(op: Operation, *grads: Any) -> list[Tensor | None]:
-    """A call of the function's gradient, which gets what it needs of the forward pass as further outputs of this call."""
-    function = op.graph._functions[op.attrs["f"].name]
-    given = [i for i, g in enumerate(grads) if g is not None]
+def call_and_record(function: Function, args: Sequence[Tensor]) -> Operation:
+    """Call a function of the default graph's library; the node, whose first outputs are the function's.
+
+    In eager execution, where tapes watch, it has more of them: what its gradient needs.
+    """
+    for _ in range(tape.count_watching(args) if get_default_graph().is_eager else 0):
+        function = forward_of(function)
+    return _call(function, args)
+
+
+# --- differentiating calls ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Derivative:
+    """The gradient of a function, as a function of the gradients of some outputs and then of tensors of its body (`used`).
+
+    What it gives are the gradients of the inputs of these indices (`connected`).
+    """
+
+    backward: Function
+    used: list[Tensor]
+    connected: list[int]
+
+
+def derivative_of(function: Function, given: tuple[int, ...]) -> Derivative:
+    """Where the outputs of these indices have gradients. Made once for a body, in its library."""
+    made: dict[Any, Derivative] = function.body.__dict__.setdefault("_derivatives", {})
+    key = tuple(function.inputs), tuple([function.outputs[i] for i in given])
+    if key not in made:
+        made[key] = _differentiated(function, given)
+    return made[key]
+
+
+def _differentiated(function: Function, given: tuple[int, ...]) -> Derivative:
     wanted = [i for i, t in enumerate(function.inputs) if is_trainable(t)]
     graph = FunctionGraph(_fresh_name("__backward_", function), function.body)
     with graph.as_default():
         ys = [function.outputs[i] for i in given]
-        weights = [graph.argument(grads[i].dtype, grads[i].shape, f"gradients_{i}") for i in given]
+        weights = [graph.argument(y.dtype, y.shape, f"gradients_{i}") for i, y in enumerate(ys)]
         found = gradients(ys, [function.inputs[i] for i in wanted], weights)
         connected = [i for i, g in zip(wanted, found, strict=True) if g is not None]
         outputs = [graph.capture(convert_to_tensor(g)) for g in found if g is not None]
     backward, used = finish_function(graph, weights, outputs)
-    forward = _values_of_body(op, function, used)
-    values = call_function(backward, [*(convert_to_tensor(grads[i]) for i in given), *forward])
+    return Derivative(backward, used, connected)
+
+
+def _trainable_outputs(function: Function) -> tuple[int, ...]:
+    return tuple([i for i, t in enumerate(function.outputs) if is_trainable(t)])
+
+
+def forward_of(function: Function) -> Function:
+    """The function with what its derivative uses of its body as further outputs, in the library of its body."""
+    found: Function | None = function.__dict__.get("_forward")
+    if found is None:
+        given = _trainable_outputs(function)
+        used = derivative_of(function, given).used if given else []
+        known = {*function.inputs, *function.outputs}
+        found = _with_outputs(function, [tensor for tensor in dict.fromkeys(used) if tensor not in known])
+        found.__dict__["_forward_from"] = function
+        function.__dict__["_forward"] = found
+    return found
+
+
+def _with_outputs(function: Function, more: Sequence[Tensor]) -> Function:
+    name = _fresh_name("__forward_", function)
+    longer = Function(name, function.body, function.inputs, [*function.outputs, *more], effects=function._effects)
+    function.body._functions[name] = longer
+    return longer
+
+
+@partitioned_call.gradient
+@stateful_partitioned_call.gradient
+@taking_none
+def _(op: Operation, *grads: Any) -> list[Tensor | None]:
+    """A call of the function's gradient, which gets what it needs of the forward pass as further outputs of this call."""
+    function = op.graph._functions[op.attrs["f"].name]
+    given = tuple([i for i, g in enumerate(grads) if g is not None])
+    if op.graph.is_eager:
+        given = _prepared(function, given)
+    weights = [zeros_like(op.outputs[i]) if grads[i] is None else convert_to_tensor(grads[i]) for i in given]
+    derivative = derivative_of(function, given)
+    forward = _values_of_body(op, function, derivative.used)
+    add_function(get_default_graph(), derivative.backward)
+    call = call_and_record(derivative.backward, [*weights, *forward])
+    call.lease = op.lease
     results: list[Tensor | None] = [None] * len(op.inputs)
-    for i, value in zip(connected, values, strict=True):
+    for i, value in zip(derivative.connected, call.outputs, strict=False):
         results[i] = value
     return results
+
+
+def _prepared(function: Function, given: tuple[int, ...]) -> tuple[int, ...]:
+    """The outputs that the call which has run was ready to be differentiated for, and that these are among."""
+    ready = given
+    shorter: Function | None = function.__dict__.get("_forward_from")
+    while shorter is not None:
+        outputs = _trainable_outputs(shorter)
+        if set(given) <= set(outputs):
+            ready = outputs
+        shorter = shorter.__dict__.get("_forward_from")
+    return ready
 
 
 def _values_of_body(call: Operation, function: Function, wanted: Sequence[Tensor]) -> list[Tensor]:
@@ -191,8 +334,12 @@ def _values_of_body(call: Operation, function: Function, wanted: Sequence[Tensor
     known.update(zip(function.outputs, call.outputs, strict=True))
     more = [tensor for tensor in dict.fromkeys(wanted) if tensor not in known]
     if more:
-        longer = Function(_fresh_name("__forward_", function), function.body, function.inputs, [*function.outputs, *more])
-        call.graph._functions[longer.name] = longer
+        if call.graph.is_eager:
+            raise LookupError(
+                f"{function.name} was called without a tape; its gradient needs {len(more)} values of that call"
+            )
+        longer = _with_outputs(function, more)
+        add_function(call.graph, longer)
         call._set_attr("f", NameAttrList(name=longer.name))
         call._set_attr("Tout", [t.dtype for t in longer.outputs])
         for tensor in more:
@@ -203,4 +350,4 @@ def _values_of_body(call: Operation, function: Function, wanted: Sequence[Tensor
 
 
 def _fresh_name(prefix: str, function: Function) -> str:
-    return f"{prefix}{function.name.removeprefix('__inference_').removeprefix('__forward_')}_{next(_numbers)}"
+    return f"{prefix}{function.name.removeprefix('__inference_').removeprefix('__forward_')}_{unique_number()}"

@@ -82,6 +82,18 @@ def lifted(ctx: Any, named: Any, arguments: Sequence[Any]) -> Callable[[Sequence
     return function
 
 
+def lifted_function(function: Function, captured: int) -> tuple[Function, list[bool]] | None:
+    """A function of many elements at once, and which of its results have the new axis; None if not liftable.
+
+    The last `captured` arguments are the same for all elements.
+    """
+    try:
+        lifting = _Lifting(function, captured)
+    except _NotLiftableError:
+        return None
+    return lifting.function, lifting.many
+
+
 # Of the functions that a node has bound: a node that makes a data set again and again lifts its function once.
 _liftings: WeakKeyDictionary[Any, tuple[Any, list[bool]] | None] = WeakKeyDictionary()
 

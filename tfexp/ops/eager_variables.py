@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from tfexp.core.dtypes import DType
+from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph import tape
-from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.handles import own_handle
 from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array_identity, state
+from tfexp.ops import resource_state
 from tfexp.ops.resource_variables import ResourceVariable
 from tfexp.ops.slice_assign import assignable_slice
 from tfexp.ops.variable_base import set_default_creator
@@ -20,10 +21,11 @@ from tfexp.ops.variables import RefVariable
 _numbers = itertools.count()
 
 
-class EagerVariable(RefVariable):
+class EagerVariable(ResourceVariable):
     """A variable that has its value at once. It lives as long as something refers to it, and is in no collection.
 
     The arguments are those of `RefVariable`; names need not differ. `numpy()` is its value; assignments return the variable.
+    While a function is built it is captured by its handle, as every resource variable.
     """
 
     def _make_nodes(self, initial_value: Any, name: str | None, dtype: Any, shape: Any, validate_shape: bool) -> None:
@@ -31,12 +33,15 @@ class EagerVariable(RefVariable):
         with name_scope(name, "Variable") as scope:
             value = initial_value() if callable(initial_value) else initial_value
             value = convert_to_tensor(value, name="initial_value", dtype=dtype)
-            self._make_storage(value, scope, dtype, shape, validate_shape)
-            state.assign(self._variable, value, validate_shape=validate_shape)
+            self._shape = as_shape(shape) if shape is not None else value.shape if validate_shape else TensorShape(None)
+            self._dtype = value.dtype.base_dtype
+            self._handle = resource_state.var_handle_op(shape=self._shape, dtype=self._dtype, name=scope)
+            own_handle(self._handle, self)
+            self._initial_value = self._initializer_op = None  # type: ignore[assignment]  # there is nothing left to do
+            resource_state.assign_variable_op(self._handle, value)
 
-    @property
-    def dtype(self) -> DType:
-        return self._variable.dtype.base_dtype
+    def _as_graph_element(self) -> Tensor:
+        return self._read()
 
     @property
     def initializer(self) -> Any:
@@ -50,13 +55,17 @@ class EagerVariable(RefVariable):
     def initialized_value(self) -> Tensor:
         return self.read_value()
 
+    def _read(self) -> Tensor:
+        tape.variable_accessed(self)
+        value: Tensor = resource_state.read_variable_op(self._handle, dtype=self._dtype)
+        return value
+
     def value(self) -> Tensor:
-        return self.read_value()
+        return self._read()
 
     def read_value(self) -> Tensor:
         """The value, as a tensor that later assignments do not change."""
-        tape.variable_accessed(self)
-        return array_identity.identity(self._variable)
+        return self._read()
 
     def __deepcopy__(self, memo: Any) -> Any:
         """A variable of its own that starts with this one's value."""
@@ -66,7 +75,7 @@ class EagerVariable(RefVariable):
 
     def numpy(self) -> Any:
         """A copy of the value: an array, or a NumPy scalar."""
-        return self._variable.numpy()  # type: ignore[attr-defined]
+        return self._handle.numpy()  # type: ignore[attr-defined]
 
     def eval(self, session: Any = None) -> Any:
         raise RuntimeError("This operation is not supported when eager execution is enabled.")
@@ -74,32 +83,15 @@ class EagerVariable(RefVariable):
     def load(self, value: Any, session: Any = None) -> None:
         self.assign(value)
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        """Set the value. ValueError for one of another shape."""
-        value = convert_to_tensor(value, dtype=self.dtype, name="value")
-        self.shape.assert_is_compatible_with(value.shape)
-        state.assign(self._variable, value, use_locking=use_locking)
-        return self if read_value else None
-
-    def assign_add(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        state.assign_add(self._variable, delta, use_locking=use_locking)
-        return self if read_value else None
-
-    def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
-        state.assign_sub(self._variable, delta, use_locking=use_locking)
-        return self if read_value else None
-
-    def _scatter(self, function: Any, sparse_delta: Any, use_locking: bool, name: str | None) -> Any:
-        if not isinstance(sparse_delta, IndexedSlices):
-            raise TypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
-        function(self._variable, sparse_delta.indices, sparse_delta.values, use_locking=use_locking)
-        return self
+    def _lazy_read(self, op: Any) -> Any:
+        """The variable itself: whoever reads it from here on sees the assignment. In functions, as in graphs."""
+        return self if executing_eagerly() else super()._lazy_read(op)
 
     def __getitem__(self, key: Any) -> Tensor:
         return assignable_slice(self, key)
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._variable.__array__(*args, **kwargs)
+        return self._handle.__array__(*args, **kwargs)
 
     def __bool__(self) -> bool:
         return bool(self.read_value())
@@ -111,7 +103,7 @@ class EagerVariable(RefVariable):
         return float(self.read_value())  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        text = repr(self._variable).partition("numpy=")[2].removesuffix(">")
+        text = repr(self._handle).partition("numpy=")[2].removesuffix(">")
         return f"<tf.Variable {self.name!r} shape={self.get_shape()} dtype={self.dtype.name}, numpy={text}>"
 
 

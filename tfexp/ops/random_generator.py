@@ -18,7 +18,7 @@ from tfexp.core.kernel import Ref
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
+from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import random_stateless, state
 from tfexp.ops.array import bitcast, reshape
@@ -198,10 +198,6 @@ class Generator:
         return self._read_and_skip(delta)
 
     def _read_and_skip(self, delta: Any) -> Tensor:
-        if executing_eagerly():  # where a variable has no handle
-            value: Any = self._state_var.read_value()
-            self._state_var.assign(_moved_on(value.numpy(), int(delta)))
-            return value  # type: ignore[no-any-return]
         alg = cast(self._alg, dtypes.int32)
         before: Tensor = read_and_skip_op(self._state_var.handle, alg, cast(delta, dtypes.uint64))
         return before

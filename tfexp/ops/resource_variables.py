@@ -14,8 +14,9 @@ from tensorboard.compat.proto import variable_pb2
 
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.graph import tape
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
-from tfexp.graph.handles import handle_shape
+from tfexp.graph.handles import handle_shape, own_handle
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, control_dependencies, device, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
@@ -48,6 +49,7 @@ class ResourceVariable(RefVariable):
                 self._handle = resource_state.var_handle_op(
                     shape=self._shape, dtype=self._dtype, shared_name=scope[:-1], name=scope
                 )
+                own_handle(self._handle, self)
             if value.op._get_control_flow_context() is not None:
                 raise ValueError(
                     f"Initializer for variable {scope[:-1]} is from inside a control-flow construct, such as a loop or "
@@ -71,6 +73,7 @@ class ResourceVariable(RefVariable):
         graph = get_default_graph()
         super()._find_nodes(variable_def, import_scope)
         self._handle, snapshot = self._variable, self._snapshot
+        own_handle(self._handle, self)
         if self._handle.op.type != "VarHandleOp":
             raise ValueError(f"Trying to restore Variable as ResourceVariable: {self._handle.name} is no handle")
         del self._variable, self._snapshot
@@ -141,6 +144,7 @@ class ResourceVariable(RefVariable):
             if self._caching_device is not None:
                 where.enter_context(colocate_with(None, ignore_existing=True))
                 where.enter_context(device(self._caching_device))
+            tape.variable_accessed(self)
             value: Tensor = resource_state.read_variable_op(self._handle, dtype=self._dtype)
             value.set_shape(self._shape)
             return value
@@ -160,12 +164,14 @@ class ResourceVariable(RefVariable):
 
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """The rows at `indices`, without a look at the others. Source: what `tf.gather` does with such variables."""
+        tape.variable_accessed(self)
         with name_scope(name, "Gather") as scope:
             rows: Tensor = resource_gather.resource_gather_op(self._handle, indices, dtype=self._dtype, name=scope)
             return rows
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements or slices whose coordinates stand in the last axis of `indices`."""
+        tape.variable_accessed(self)
         with name_scope(name, "GatherNd") as scope:
             found = resource_gather.resource_gather_nd_op(self._handle, indices, dtype=self._dtype, name=scope)
         return array_identity.identity(found)
@@ -176,7 +182,7 @@ class ResourceVariable(RefVariable):
         return known
 
     def eval(self, session: Any = None) -> Any:
-        return self._graph_element.eval(session=session)
+        return self._as_graph_element().eval(session=session)
 
     # --- assignment ------------------------------------------------------------------------------------------------
 
@@ -236,7 +242,7 @@ class ResourceVariable(RefVariable):
         def relative(name: str) -> str:
             return name[len(export_scope) :].lstrip("/") if export_scope and name.startswith(export_scope) else name
 
-        snapshot = self._graph_element if self._cached_value is None else self._cached_value
+        snapshot = self._as_graph_element() if self._cached_value is None else self._cached_value
         variable_def = variable_pb2.VariableDef(
             variable_name=relative(self.name),
             initializer_name=relative(self._initializer_op.name),
@@ -265,8 +271,13 @@ class UnreadVariable(ResourceVariable):
         self._synchronization, self._aggregation = variable._synchronization, variable._aggregation
         self._save_slice_info = variable._save_slice_info
         self._caching_device, self._cached_value = None, None
-        with control_dependencies([assigned]):
-            self._graph_element = self._read()
+        self._read_at_once: Tensor | None = None
+        if not get_default_graph().orders_effects:
+            with control_dependencies([assigned]):
+                self._read_at_once = self._read()
+
+    def _as_graph_element(self) -> Tensor:
+        return self.read_value() if self._read_at_once is None else self._read_at_once
 
     @property
     def name(self) -> str:
@@ -278,7 +289,7 @@ class UnreadVariable(ResourceVariable):
 
     def value(self) -> Tensor:
         with control_dependencies([self._parent_op]):
-            return super().value()
+            return self._read()
 
     def read_value(self) -> Tensor:
         with control_dependencies([self._parent_op]):

@@ -11,7 +11,7 @@ from tfexp.core.dtypes import as_dtype
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import colocate_with, control_dependencies, device, name_scope
+from tfexp.graph.scopes import colocate_with, control_dependencies, device, get_default_graph, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import shape
@@ -33,7 +33,7 @@ from tfexp.ops.tensor_array_ops import (
 )
 
 
-class _Known:
+class Known:
     """What the TensorArrays that stand for one array (each write gives a new one) know in common."""
 
     def __init__(self, dtype: dtypes.DType, element_shape: TensorShape, infer_shape: bool, colocate: bool):
@@ -52,6 +52,12 @@ class TensorArray:
     Either `size` (more with `dynamic_size`), or the `handle` (and `flow`) of another one. `clear_after_read`: elements can
     be read once. Elements share a shape unless `infer_shape` is False; `element_shape` says what is known of it.
     """
+
+    # What it is in functions that are traced (`tensor_array_lists`).
+    in_functions: type[TensorArray]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> TensorArray:
+        return super().__new__(cls.in_functions if cls is TensorArray and get_default_graph().orders_effects else cls)
 
     def __init__(
         self,
@@ -83,9 +89,7 @@ class TensorArray:
                     raise ValueError(f"Cannot provide both a handle and {argument} at the same time")
             if not isinstance(handle, Tensor):
                 raise TypeError("Handle must be a Tensor")
-        self._known = _Known(
-            as_dtype(dtype).base_dtype, as_shape(element_shape), infer_shape, colocate_with_first_write_call
-        )
+        self._known = Known(as_dtype(dtype).base_dtype, as_shape(element_shape), infer_shape, colocate_with_first_write_call)
         self._known.size, self._known.dynamic_size = size, bool(dynamic_size)
         with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
             if handle is not None:
@@ -130,7 +134,7 @@ class TensorArray:
 
     def _with_flow(self, flow: Tensor) -> TensorArray:
         """This array after what `flow` depends on."""
-        other = TensorArray.__new__(TensorArray)
+        other = object.__new__(TensorArray)
         other._known, other._handle, other._flow = self._known, self._handle, flow
         return other
 

@@ -12,7 +12,7 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import dims_text
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
-from tfexp.ops.tensor_list_value import TensorList, refused, shape_of_value
+from tfexp.ops.tensor_list_value import TensorList, refused, shape_of_value, value_of
 
 Array = np.ndarray
 _SHAPE_TYPE = "shape_type: type in [int32,int64]"
@@ -271,7 +271,7 @@ def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype
         raise refused("Trying to pop from an empty list.")
     last = len(input_handle) - 1
     (item,) = input_handle.filled([last], shape_of_value(element_shape))
-    return [input_handle.resized(last), item.copy()]
+    return [input_handle.resized(last), value_of(item)]
 
 
 # --- what is in a list -------------------------------------------------------------------------------------------------
@@ -289,10 +289,10 @@ def _(input_handle: InputShape, index: InputShape, element_shape: InputShape) ->
 
 
 @tensor_list_get_item.kernel("CPU")
-def _(ctx: Any, input_handle: TensorList, index: Array, element_shape: Array, *, element_dtype: DType) -> Array:
+def _(ctx: Any, input_handle: TensorList, index: Array, element_shape: Array, *, element_dtype: DType) -> Any:
     input_handle.check_dtype(element_dtype)
     (item,) = input_handle.filled([int(index)], shape_of_value(element_shape))
-    return item.copy()
+    return value_of(item)
 
 
 tensor_list_stack = define_op(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,30 @@ def _sizes(shape: TensorShape) -> tuple[int, ...]:
 
 _NOT_TO_SET = "Tried to set a tensor with incompatible shape at a list index. Item"
 _NOT_TO_APPEND = "Tried to append a tensor with incompatible shape to a list. Op"
+
+
+def value_of(item: np.ndarray) -> Any:
+    """An element as kernels hand it out: a list of a list of lists, else a copy of the array."""
+    inner = item[()] if item.dtype == object and not item.ndim else None
+    return inner if isinstance(inner, TensorList) else item.copy()
+
+
+def _element(value: TensorList | np.ndarray) -> np.ndarray:
+    if isinstance(value, np.ndarray):
+        return value
+    item: np.ndarray = np.empty((), object)
+    item[()] = value
+    return item
+
+
+def _zeros_like(item: np.ndarray) -> np.ndarray:
+    value = value_of(item)
+    return _element(value.zeros() if isinstance(value, TensorList) else np.zeros_like(value))
+
+
+def _sum(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    value, other = value_of(first), value_of(second)
+    return _element(value.plus(other)) if isinstance(value, TensorList) else np.asarray(first + second)
 
 
 @dataclass(frozen=True)
@@ -90,7 +115,7 @@ class TensorList:
 
     def zeros(self) -> TensorList:
         """The list with zeros for what has been set."""
-        return replace(self, items=tuple([None if item is None else np.zeros_like(item) for item in self.items]))
+        return replace(self, items=tuple([None if item is None else _zeros_like(item) for item in self.items]))
 
     def plus(self, other: TensorList) -> TensorList:
         """Element by element, what has not been set counting as zero; InvalidArgumentError for lists of other lengths."""
@@ -98,7 +123,7 @@ class TensorList:
         if len(self) != len(other):
             raise refused(f"Lists to add must have one length; there are {len(self)} and {len(other)} elements")
         pairs = zip(self.items, other.items, strict=True)
-        items = tuple([b if a is None else a if b is None else np.asarray(a + b) for a, b in pairs])
+        items = tuple([b if a is None else a if b is None else _sum(a, b) for a, b in pairs])
         return replace(self, element_shape=self.merged_shape(other.element_shape), items=items)
 
     def merged_shape(self, asked: TensorShape) -> TensorShape:

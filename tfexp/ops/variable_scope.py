@@ -258,7 +258,7 @@ _SCOPES = ("variable scopes",)
 
 def _current_scopes() -> _Scopes:
     # Kept as `ops.variable_store` keeps the variables.
-    kept = get_default_graph().get_collection_ref(_SCOPES)
+    kept = get_default_graph().outermost.get_collection_ref(_SCOPES)
     if not kept:
         kept.append(_Scopes())
     scopes: _Scopes = kept[0]

@@ -221,7 +221,8 @@ def variable_store() -> VariableStore:
     """The store of the default graph."""
     # A collection, so that it lives and dies with the graph; only strings are names that a user or a MetaGraph sees.
     # In eager execution only an EagerVariableStore is there for longer than one call.
-    graph = get_default_graph()
+    # Functions that are being built ask the graph around them.
+    graph = get_default_graph().outermost
     kept = graph.get_collection_ref(_STORE)
     if not kept and graph.is_eager:
         return VariableStore()
@@ -246,7 +247,7 @@ class EagerVariableStore:
     @contextlib.contextmanager
     def as_default(self) -> Iterator[None]:
         """Requests of the default graph go to this store in the block."""
-        kept = get_default_graph().get_collection_ref(_STORE)
+        kept = get_default_graph().outermost.get_collection_ref(_STORE)
         kept.insert(0, self._store)
         try:
             yield

@@ -15,10 +15,12 @@ import contextlib
 import itertools
 import random
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes, errors
 from tfexp.core.device import canonical_name
@@ -28,13 +30,16 @@ from tfexp.core.op import Op, flatten_args, group_inputs, output_types, set_buil
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph import defaults, tape
 from tfexp.graph.eager_tensor import DEVICE, EagerOperation, EagerTensor
+from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import global_default_graph, set_global_default_graph
 from tfexp.graph.shape_inference import output_shapes
 from tfexp.graph.tensor import Tensor
+from tfexp.runtime import process_config
 from tfexp.runtime.eager_dispatch import apply_eagerly
 from tfexp.runtime.failures import as_eager_error, uninitialized
+from tfexp.runtime.functions import BoundFunction
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext
 
@@ -64,6 +69,7 @@ class EagerGraph(Graph):
         self._numbers = itertools.count()
         self._scalars: dict[Any, Tensor] = {}
         self._op_seeds = random.Random()
+        self._callable: weakref.WeakKeyDictionary[Function, _Called] = weakref.WeakKeyDictionary()
 
     def add_node(
         self,
@@ -85,7 +91,7 @@ class EagerGraph(Graph):
         for tensor in inputs:
             if not isinstance(tensor, EagerTensor):
                 raise RuntimeError(f"{tensor} belongs to a graph; eager execution, which runs {op_type}, has values only")
-        results = self._compute(op_def, inputs, attrs)
+        results = self._called(attrs["f"])(inputs) if op_type in _CALLS else self._compute(op_def, inputs, attrs)
         dtypes = output_dtypes if output_dtypes is not None else output_types(op_def, attrs)
         outputs = [EagerTensor(value, dtype, self) for value, dtype in zip(results, dtypes, strict=True)]
         op = EagerOperation(self, op_def, (name or op_type).rstrip("/"), inputs, attrs, outputs)
@@ -94,6 +100,15 @@ class EagerGraph(Graph):
         if tape.recording.tapes:
             tape.record(op)
         return op
+
+    def _called(self, named: NameAttrList) -> _Called:
+        """What runs calls of a function of the library; its random numbers go on from call to call."""
+        function = self._functions[named.name].instance(named.attr)
+        found = self._callable.get(function)
+        if found is None:
+            bound = BoundFunction(function, self.resources, DEVICE, process_config.for_session())
+            found = self._callable[function] = _Called(function, bound)
+        return found
 
     @property
     def scalars(self) -> MutableMapping[Any, Tensor]:
@@ -197,8 +212,28 @@ class EagerGraph(Graph):
         pass
 
 
+# They have no kernel: the function is planned, and run as a step.
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
+
+class _Called:
+    """A function as a step of its own, called with eager tensors."""
+
+    def __init__(self, function: Function, bound: BoundFunction):
+        self._bound = bound
+        self._is_stateful = function.is_stateful
+
+    def __call__(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        values = [tensor._value for tensor in inputs]
+        if self._is_stateful:
+            for value in values:
+                if isinstance(value, Ref) and value.value is not None:
+                    _own(value)  # the step may update the variable in place
+        return self._bound(values)
+
+
 # Their results know what made them: variables have their names from there, and slices tell how to assign to them.
-_REMEMBER_THEIR_OP = ("VariableV2", "StridedSlice")
+_REMEMBER_THEIR_OP = ("VarHandleOp", "VariableV2", "StridedSlice")
 
 
 def _input_values(op_def: Op, inputs: Sequence[EagerTensor], attrs: dict[str, Any]) -> list[Any]:

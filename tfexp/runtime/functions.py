@@ -21,10 +21,10 @@ class BoundFunction:
     `function` is the graph function itself. May be called by several threads at once.
     """
 
-    def __init__(self, function: Function, resources: AnyResources, device: str):
+    def __init__(self, function: Function, resources: AnyResources, device: str, config: Any = None):
         self.function = function
         self._resources, self._device = resources, device
-        backend = LocalBackend(function.body, None, SessionResources(resources), (device,))
+        backend = LocalBackend(function.body, config, SessionResources(resources), (device,))
         self._strings = [i for i, tensor in enumerate(function.outputs) if tensor.dtype is dtypes.string]
         self._step = LocalStep(backend, function.outputs, function.effects, function.inputs)
 

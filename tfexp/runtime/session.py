@@ -16,7 +16,10 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.runtime import local  # noqa: F401  (registers the backend of sessions without target)
+from tfexp.runtime import (
+    local,  # noqa: F401  (registers the backend of sessions without target)
+    process_config,
+)
 from tfexp.runtime.backend import PartialRun, find_backend
 from tfexp.runtime.feeds import FeedSpec, flatten_feeds
 from tfexp.runtime.fetches import FetchMapper
@@ -55,6 +58,8 @@ class BaseSession:
             raise TypeError(f"target must be a string, but got {type(target)}")
         if config is not None and not isinstance(config, config_pb2.ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        if config is None:
+            config = process_config.for_session()
         self._graph = graph
         self._target = target
         self._config = config

@@ -1,0 +1,73 @@
+"""`tf.Module`: names, scopes, and what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import tfexp as tf
+
+
+@pytest.fixture(autouse=True)
+def _fresh_graph() -> Iterator[None]:
+    with tf.Graph().as_default():
+        yield
+
+
+class Inner(tf.Module):
+    def __init__(self, name: str | None = None):
+        super().__init__(name)
+        with self.name_scope:
+            self.v = tf.Variable(1.0, name="v")
+
+
+class Outer(tf.Module):
+    def __init__(self, name: str | None = None):
+        super().__init__(name=name)
+        self.w = tf.Variable(1.0, name="w")
+        self._hidden = tf.Variable(2.0, name="hidden", trainable=False)
+        self.listed: list[Any] = [Inner(), {"q": Inner(name="other")}]
+        self.again, self.number = self.w, 3
+        self.inner = Inner(name="x")
+        self.inner.deep = Inner(name="deep")
+        self.inner.up = self
+
+    @tf.Module.with_name_scope
+    def named(self) -> str:
+        name: str = tf.constant(1.0).name
+        return name
+
+
+def test_parts_come_once_by_attribute_and_the_modules_parts_after() -> None:
+    module = Outer()
+    names = ["hidden:0", "w:0", "x/v:0", "deep/v:0", "inner/v:0", "other/v:0"]
+    assert [v.name for v in module.variables] == names
+    assert [v.name for v in module.trainable_variables] == names[1:]
+    assert [part.name for part in module.submodules] == ["x", "inner", "other", "deep"]
+
+
+def test_names_are_the_classes_and_scopes_are_unique() -> None:
+    class MyHTTPNet2(tf.Module):
+        pass
+
+    assert MyHTTPNet2().name == "my_http_net2"
+    first, second = Inner(), Inner()
+    assert (first.name, second.name) == ("inner", "inner")
+    assert (first.v.name, second.v.name) == ("inner/v:0", "inner_1/v:0")
+    outer = Outer("mine")
+    assert (outer.named(), outer.named()) == ("mine/Const:0", "mine/Const_1:0")
+    with pytest.raises(ValueError, match="'a b' is not a valid module name"):
+        Inner("a b")
+    with pytest.raises(ValueError, match="'class' is not a valid module name"):
+        Inner("class")
+
+
+def test_a_checkpoint_holds_a_module(tmp_path: Any) -> None:
+    module = Outer()
+    checkpoint = tf.train.Checkpoint(module=module)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = checkpoint.save(str(tmp_path / "saved"), session=session)
+        assert "module/inner/deep/v/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))

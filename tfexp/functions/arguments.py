@@ -1,0 +1,188 @@
+"""The arguments of a traced function: how a call is matched with its parameters, and which calls share a trace."""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import nest
+from tfexp.core.shallow_nest import flatten_up_to
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.tensor import Tensor
+from tfexp.graph.type_spec import TensorSpec
+from tfexp.ops.variable_base import Variable
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A call's arguments by the names of parameters, arrays made tensors: a structure, its leaves, and what it is called by.
+
+    `structure` is (positional arguments, keyword arguments), `names` has a name for each leaf.
+    """
+
+    structure: Any
+    leaves: list[Any]
+    names: list[str]
+    key: Hashable
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
+
+
+class Parameters:
+    """The parameters of a Python function, and the `input_signature` that their values have to fit, if there is one."""
+
+    def __init__(self, function: Callable[..., Any], input_signature: Any = None):
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self.signature = inspect.signature(function)
+        self.input_signature = None if input_signature is None else _checked_signature(input_signature)
+        if self.input_signature is not None:
+            self._check_count()
+
+    def _check_count(self) -> None:
+        assert self.input_signature is not None
+        parameters = self.signature.parameters.values()
+        if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in parameters):
+            raise ValueError(
+                f"Cannot define a TensorFlow function of {self.name}: input_signature has no keyword-only arguments."
+            )
+        try:
+            self.signature.bind(*self.input_signature)
+        except TypeError as error:
+            raise TypeError(
+                f"The input_signature of {self.name}{self.signature} has {len(self.input_signature)} elements: {error}"
+            ) from None
+
+    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
+        """A call's arguments; TypeError where they do not fit the parameters, ValueError where not the input signature."""
+        try:
+            given = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}(): {error}") from None
+        if self.input_signature is not None:
+            return self._bind_to_signature(given)
+        given.apply_defaults()
+        structure = _map_leaves(_as_argument, (tuple(given.args), dict(given.kwargs)))
+        leaves = nest.flatten(structure, expand_composites=True)
+        return Bound(structure, leaves, self._names(structure), self._key(structure, leaves))
+
+    def _bind_to_signature(self, given: inspect.BoundArguments) -> Bound:
+        assert self.input_signature is not None
+        specs = self.input_signature
+        args = tuple(given.args)
+        if given.kwargs:
+            raise ValueError(
+                f"{self.name}: with an input_signature, keyword-only arguments are not taken: {sorted(given.kwargs)}"
+            )
+        try:
+            given_leaves = flatten_up_to(specs, args[: len(specs)] if len(args) > len(specs) else args)
+        except (ValueError, TypeError) as error:
+            raise ValueError(
+                f"{self.name}: Structure of Python function inputs does not match input_signature:\n"
+                f"{_compared(args, specs)}\n({error})"
+            ) from None
+        leaves = []
+        for leaf, spec in zip(given_leaves, nest.flatten(specs), strict=True):
+            if isinstance(leaf, TensorSpec):
+                tensor: Any = leaf
+            else:
+                try:
+                    tensor = leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf, dtype=spec.dtype)
+                except (TypeError, ValueError) as error:
+                    raise ValueError(
+                        f"{self.name}: When input_signature is provided, all inputs to the Python function must be "
+                        f"convertible to tensors:\n{_compared(args, specs)}\n({error})"
+                    ) from None
+            if not spec.is_compatible_with(tensor):
+                raise ValueError(f"{self.name}: Python inputs incompatible with input_signature:\n{_compared(args, specs)}")
+            leaves.append(tensor)
+        structure: Any = (nest.pack_sequence_as(specs, leaves), {})
+        return Bound(structure, leaves, self._names(structure), "input_signature")
+
+    def signature_as_arguments(self) -> Bound:
+        """What a trace for the input signature gets."""
+        structure: Any = (self.input_signature, {})
+        leaves = nest.flatten(structure, expand_composites=True)
+        return Bound(structure, leaves, self._names(structure), "input_signature")
+
+    def _names(self, structure: Any) -> list[str]:
+        """For each leaf, the parameter that it belongs to."""
+        args, kwargs = structure
+        names: list[str] = []
+        own = self._positional()
+        for position, value in enumerate(args):
+            name = own[position] if position < len(own) else f"args_{position}"
+            names += [name] * len(nest.flatten(value, expand_composites=True))
+        for name in nest.keys_in_order(kwargs):
+            names += [name] * len(nest.flatten(kwargs[name], expand_composites=True))
+        return names
+
+    def _positional(self) -> list[str]:
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        return [p.name for p in self.signature.parameters.values() if p.kind in kinds]
+
+    def _key(self, structure: Any, leaves: Sequence[Any]) -> Hashable:
+        key = (_shape_of(structure), tuple([_kind(leaf) for leaf in leaves]))
+        try:
+            hash(key)
+        except TypeError as error:
+            raise TypeError(
+                f"{self.name}: Arguments supplied to `tf.function`-generated functions must be hashable, tensors, arrays, "
+                f"or lists, tuples and dicts of these: {error}"
+            ) from None
+        return key
+
+
+def _checked_signature(input_signature: Any) -> tuple[Any, ...]:
+    if not isinstance(input_signature, (tuple, list)):
+        raise TypeError(f"input_signature must be either a tuple or a list, received {type(input_signature)}")
+    leaves = nest.flatten(input_signature)
+    wrong = [leaf for leaf in leaves if not isinstance(leaf, TensorSpec)]
+    if wrong:
+        raise TypeError(f"input_signature must be a possibly nested sequence of TensorSpec objects, got {wrong}")
+    return tuple(input_signature)
+
+
+def _compared(inputs: Any, specs: Any) -> str:
+    def listed(values: Any) -> str:
+        return ",\n    ".join(map(str, values))
+
+    return f"  inputs: (\n    {listed(inputs)})\n  input_signature: (\n    {listed(specs)})"
+
+
+def _map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
+    return nest.map_structure(function, structure)
+
+
+def _as_argument(value: Any) -> Any:
+    """Arrays are tensors; numbers and all other things stay what they are."""
+    return convert_to_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _kind(leaf: Any) -> Hashable:
+    """What two leaves have in common for which one trace will do."""
+    if isinstance(leaf, (Tensor, TensorSpec)):
+        return Tensor, leaf.dtype, leaf.shape.rank if leaf.shape.rank is None else tuple(leaf.shape.as_list())
+    if isinstance(leaf, Variable):
+        return Variable, id(leaf), weakref.ref(leaf)
+    if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes)):
+        return type(leaf), leaf
+    try:
+        hash(leaf)
+        return type(leaf), weakref.ref(leaf)  # it need not live on for having been an argument
+    except TypeError:
+        return type(leaf), leaf
+
+
+def _shape_of(structure: Any) -> Hashable:
+    """The structure alone, hashable."""
+    if not nest.is_nested(structure, expand_composites=True):
+        return None
+    parts = nest.children(structure)
+    return type(structure), tuple([(key, _shape_of(child)) for key, child in parts])

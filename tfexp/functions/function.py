@@ -1,0 +1,165 @@
+"""`tf.function`: a Python function that is traced where it is called with something new. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import weakref
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from tfexp.core import nest
+from tfexp.core.shape import TensorShape
+from tfexp.functions.arguments import Bound, Parameters
+from tfexp.functions.concrete import ConcreteFunction
+from tfexp.functions.trace import Trace, Variables
+from tfexp.graph.graph import Graph
+from tfexp.graph.scopes import get_default_graph
+from tfexp.ops.calls import forget_function
+
+# The collection of a graph that keeps what was traced in it, so that it lives and dies with the graph.
+_TRACES = ("traces of functions",)
+
+_runs_eagerly = False
+
+
+def run_functions_eagerly(run_eagerly: bool) -> None:
+    """Whether calls run the Python functions themselves. Source: `tf.config.experimental_run_functions_eagerly`."""
+    global _runs_eagerly
+    _runs_eagerly = bool(run_eagerly)
+
+
+class PolymorphicFunction:
+    """A Python function behind traces of it, one for each graph around it and kind of arguments."""
+
+    def __init__(
+        self,
+        python_function: Callable[..., Any],
+        input_signature: Any = None,
+        autograph: bool = True,
+        relax_shapes: bool = False,
+    ):
+        if not callable(python_function):
+            raise TypeError(f"{python_function!r} is not a callable object")
+        functools.update_wrapper(self, python_function)
+        self._python_function = python_function
+        self._parameters = Parameters(python_function, input_signature)
+        self._autograph = autograph
+        self._relax_shapes = relax_shapes
+        self._variables = Variables()
+        self._lock = threading.RLock()
+        self._bound_to: weakref.WeakKeyDictionary[Any, PolymorphicFunction] = weakref.WeakKeyDictionary()
+
+    @property
+    def python_function(self) -> Callable[..., Any]:
+        """The function that was wrapped."""
+        return self._python_function
+
+    @property
+    def input_signature(self) -> Any:
+        return self._parameters.input_signature
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        """As a method: each object has traces of its own."""
+        if instance is None:
+            return self
+        found = self._bound_to.get(instance)
+        if found is None:
+            found = PolymorphicFunction(
+                _method(self._python_function, instance), self.input_signature, self._autograph, self._relax_shapes
+            )
+            self._bound_to[instance] = found
+        return found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _runs_eagerly:
+            return self._python_function(*args, **kwargs)
+        bound = self._parameters.bind(args, kwargs)
+        return self._concrete(bound).call_with(bound.tensors)
+
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """The trace for these arguments; a `tf.TensorSpec` stands for all tensors that fit it."""
+        if self.input_signature is not None and not args and not kwargs:
+            return self._concrete(self._parameters.signature_as_arguments())
+        return self._concrete(self._parameters.bind(args, kwargs))
+
+    # --- traces ----------------------------------------------------------------------------------------------------------
+
+    def _traces(self, outer: Graph) -> dict[Hashable, ConcreteFunction]:
+        kept: list[weakref.WeakKeyDictionary[Any, dict[Hashable, ConcreteFunction]]] = outer.get_collection_ref(_TRACES)
+        if not kept:
+            kept.append(weakref.WeakKeyDictionary())
+        return kept[0].setdefault(self, {})
+
+    def _concrete(self, bound: Bound) -> ConcreteFunction:
+        outer = get_default_graph()
+        key = bound.key, outer.around_functions
+        traces = self._traces(outer)
+        found = traces.get(key)
+        if found is None:
+            with self._lock:
+                found = traces.get(key) or self._trace(bound)
+                traces[key] = found
+        if outer.building_function:
+            outer.keep_alive(found)  # who calls a function needs it
+        return found
+
+    def _trace(self, bound: Bound) -> ConcreteFunction:
+        shapes = self._shapes(bound)
+        before = self._variables.count
+        trace = Trace(self._converted(), bound, self._variables, shapes)
+        if self._variables.count > before:
+            # Made for good: from now on the function is one that makes none.
+            self._variables.closed = True
+            forget_function(trace.graph.outer._functions, trace.function)
+            trace = Trace(self._converted(), bound, self._variables, shapes)
+        self._variables.closed = True
+        return ConcreteFunction(trace)
+
+    def _converted(self) -> Callable[..., Any]:
+        """The Python function, its control flow made the graph's if that is asked for."""
+        return self._python_function
+
+    def _shapes(self, bound: Bound) -> list[TensorShape | None] | None:
+        """What a trace for these arguments assumes of their shapes, where that is less than they have."""
+        if self.input_signature is not None:
+            specs = nest.flatten(self.input_signature, expand_composites=True)
+            return [spec.shape for spec in specs]
+        return None
+
+
+def _method(python_function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
+    """The function of a method, which does not keep the object alive."""
+    reference = weakref.ref(instance)
+
+    @functools.wraps(python_function)
+    def method(*args: Any, **kwargs: Any) -> Any:
+        return python_function(reference(), *args, **kwargs)
+
+    parameters = list(inspect.signature(python_function).parameters.values())
+    method.__signature__ = inspect.signature(python_function).replace(parameters=parameters[1:])  # type: ignore[attr-defined]
+    return method
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    autograph: bool = True,
+    experimental_autograph_options: Any = None,
+    experimental_relax_shapes: bool = False,
+) -> Any:
+    """`func` as a function of graphs; without `func`, a decorator. Source: `tf.function`, TF 1.15.
+
+    A call with tensors of new types or shapes, or with new Python values, traces `func`: what it builds becomes a function
+    of the graph's library, and each call a node that calls it (in eager execution: a step that runs it).
+
+    input_signature: a sequence of `tf.TensorSpec`: then there is one trace, for tensors that fit. autograph: whether
+    Python's `if`, `while` and `for` over tensors become the graph's. experimental_relax_shapes: whether shapes that differ
+    from call to call share a trace for all of them.
+    """
+
+    def decorated(python_function: Callable[..., Any]) -> PolymorphicFunction:
+        return PolymorphicFunction(python_function, input_signature, autograph, experimental_relax_shapes)
+
+    return decorated if func is None else decorated(func)

@@ -1,0 +1,88 @@
+"""`tf.wrap_function`: a function of TF1's graphs, traced once, whose graph can be asked for parts of it. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tfexp.core import nest
+from tfexp.functions.arguments import Parameters
+from tfexp.functions.concrete import ConcreteFunction
+from tfexp.functions.trace import Trace, Variables
+from tfexp.graph.function import Function
+from tfexp.graph.operation import Operation
+from tfexp.graph.results import Results
+from tfexp.graph.tensor import Tensor
+from tfexp.graph.traced_graph import TracedGraph
+from tfexp.graph.type_spec import TensorSpec
+from tfexp.ops.calls import function_name
+
+
+class _WrappedGraph(TracedGraph):
+    """As in TF1, only what a result needs is run, and in the order that control dependencies say."""
+
+    def finish(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Function:
+        function = Function(self.name, self, inputs, outputs, effects=[])
+        self.outer._functions[function.name] = function
+        return function
+
+
+class WrappedFunction(ConcreteFunction):
+    """A function that `tf.wrap_function` made; it keeps the variables that it uses.
+
+    `prune(feeds, fetches)`: the function of some tensors of its graph that gives others.
+    """
+
+    def __init__(self, trace: Any, variables: Sequence[Any]):
+        super().__init__(trace)
+        self._kept = tuple(variables)
+
+    def prune(self, feeds: Any, fetches: Any, name: str | None = None) -> WrappedFunction:
+        """`feeds` and `fetches` are (structures of) tensors of `graph`, or their names; a fetch may be an operation.
+
+        ValueError for what is of another graph.
+        """
+
+        def element(one: Any) -> Any:
+            found = self.graph.as_graph_element(one) if isinstance(one, str) else one
+            if getattr(found, "graph", None) is not self.graph:
+                raise ValueError(f"{self.name}: prune takes tensors of its own graph, and their names; got {one!r}")
+            return found
+
+        return WrappedFunction(
+            _Part(
+                self._trace,
+                nest.map_structure(element, feeds),
+                nest.map_structure(element, fetches),
+                function_name(name or "pruned"),
+            ),
+            self._kept,
+        )
+
+
+class _Part:
+    """A part of a trace, as a trace."""
+
+    def __init__(self, whole: Any, feeds: Any, fetches: Any, name: str):
+        self.name, self.graph = name, whole.graph
+        self.arguments: list[Tensor] = [tensor for tensor in nest.flatten(feeds) if tensor.dtype.name != "resource"]
+        self.argument_names = [tensor.op.name for tensor in self.arguments]
+        self.constants: list[Any] = []
+        specs = [TensorSpec.from_tensor(tensor) for tensor in self.arguments]
+        self.structured_input_signature: Any = (tuple(specs), {})
+        operations = [one for one in nest.flatten(fetches) if isinstance(one, Operation)]
+        self.results = Results(nest.map_structure(lambda one: None if isinstance(one, Operation) else one, fetches))
+        inputs = [*self.arguments, *self.graph.captured.values()]
+        self.function = Function(name, self.graph, inputs, self.results.tensors, effects=operations)
+        self.graph.outer._functions[name] = self.function
+
+
+def wrap_function(fn: Callable[..., Any], signature: Sequence[TensorSpec], name: str | None = None) -> WrappedFunction:
+    """`fn`, a function of tensors that fit `signature`, as a graph function that keeps the variables it makes.
+
+    `fn` is run once, here, and may do what programs of TF1 do: make variables, use them, add control dependencies.
+    """
+    made: list[Any] = []
+    bound = Parameters(fn, tuple(signature)).signature_as_arguments()
+    trace = Trace(fn, bound, Variables(made), make_graph=_WrappedGraph, name=name)
+    return WrappedFunction(trace, made)

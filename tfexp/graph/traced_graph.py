@@ -1,0 +1,77 @@
+"""`TracedGraph`: the graph of a function that a Python function is traced into, with its own order of effects.
+
+Control flow in it is functional: `tf.cond` and `tf.while_loop` trace their branches and bodies into graphs of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.core.op import get_op
+from tfexp.graph.dependencies import no_op
+from tfexp.graph.eager_tensor import EagerTensor
+from tfexp.graph.effects import order_effects
+from tfexp.graph.function import Function
+from tfexp.graph.function_graph import FunctionGraph, unique_number
+from tfexp.graph.graph import Graph
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.tensor import Tensor
+
+
+class TracedGraph(FunctionGraph):
+    """What it does happens in the order in which the program says it (`effects`)."""
+
+    orders_effects = True
+
+    def __init__(self, name: str, outer: Graph):
+        super().__init__(name, outer)
+        self._device_stack = list(outer.around_functions)
+        self._scope_of_capture = ""
+
+    def add_node(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
+        # An argument that stands for something outside is named after the node that takes it first.
+        name = kwargs.get("name") or op_type
+        whole = name[:-1] if name.endswith("/") else self.unique_name(name, mark_as_used=False)
+        self._scope_of_capture = f"{whole}_"
+        return super().add_node(op_type, inputs, *args, **kwargs)
+
+    def argument(self, dtype: Any, shape: Any, name: str) -> Tensor:
+        return super().argument(dtype, shape, name.replace("/", "_").lower())
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """As for all functions; what is captured of eager execution has a value, which shapes may depend on."""
+        is_new = tensor.graph is not self and tensor not in self.captured
+        captured = super().capture(tensor)
+        if is_new and isinstance(tensor, EagerTensor) and tensor._static_value is not None:
+            captured._static_value = tensor._static_value
+        return captured
+
+    def _capture_name(self, tensor: Tensor) -> str:
+        return self._scope_of_capture + super()._capture_name(tensor)
+
+    def inner(self, label: str) -> TracedGraph:
+        """The graph of a branch or body, to be built inside this one."""
+        return TracedGraph(f"{label.replace('/', '_')}_{unique_number()}", self)
+
+    def results(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        """Nodes that the function is to return these from."""
+        with name_scope(None), control_dependencies(None):
+            return [get_op("Identity")(self.capture(tensor)) for tensor in tensors]
+
+    def finish(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Function:
+        """The function of this graph, in the library of the graph around it.
+
+        All that has an effect runs in order, and before anybody sees an output (of `results`).
+        """
+        effects = order_effects(self)
+        if effects and outputs:
+            with self.as_default(), name_scope(None), control_dependencies(None), control_dependencies(effects):
+                done = no_op()
+            for tensor in outputs:
+                if tensor not in inputs:
+                    tensor.op._add_control_input(done)
+        function = Function(self.name, self, inputs, outputs, effects=effects)
+        self.outer._functions[function.name] = function
+        return function
