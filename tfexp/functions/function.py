@@ -11,7 +11,7 @@ from typing import Any
 
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape
-from tfexp.functions.arguments import Bound, Parameters
+from tfexp.functions.arguments import Bound, Parameters, common_shape, is_tensor
 from tfexp.functions.concrete import ConcreteFunction
 from tfexp.functions.trace import Trace, Variables
 from tfexp.graph.graph import Graph
@@ -70,7 +70,7 @@ class PolymorphicFunction:
                 _method(self._python_function, instance), self.input_signature, self._autograph, self._relax_shapes
             )
             self._bound_to[instance] = found
-        return found
+        return _Method(found, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _runs_eagerly:
@@ -94,19 +94,36 @@ class PolymorphicFunction:
 
     def _concrete(self, bound: Bound) -> ConcreteFunction:
         outer = get_default_graph()
-        key = bound.key, outer.around_functions
+        around = outer.around_functions
+        key = bound.key, around
         traces = self._traces(outer)
         found = traces.get(key)
         if found is None:
             with self._lock:
-                found = traces.get(key) or self._trace(bound)
-                traces[key] = found
+                found = traces[key] = traces.get(key) or self._new(traces, bound, around)
         if outer.building_function:
             outer.keep_alive(found)  # who calls a function needs it
         return found
 
-    def _trace(self, bound: Bound) -> ConcreteFunction:
-        shapes = self._shapes(bound)
+    def _new(self, traces: dict[Hashable, ConcreteFunction], bound: Bound, around: Hashable) -> ConcreteFunction:
+        signature = self.input_signature
+        if signature is not None:
+            return self._trace(bound, [spec.shape for spec in nest.flatten(signature)])
+        return self._general(traces, bound, around) if self._relax_shapes else self._trace(bound, None)
+
+    def _general(self, traces: dict[Hashable, ConcreteFunction], bound: Bound, around: Hashable) -> ConcreteFunction:
+        """A trace for what these shapes, and those of such calls before, have in common."""
+        key = "of these ranks", bound.key_of_ranks, around
+        known, shapes = traces.get(key), None
+        if known is not None:
+            assumed = iter([tensor.shape for tensor in known.inputs])
+            shapes = [common_shape(next(assumed), leaf.shape) if is_tensor(leaf) else None for leaf in bound.leaves]
+            if [shape for shape in shapes if shape is not None] == [tensor.shape for tensor in known.arguments]:
+                return known
+        traces[key] = self._trace(bound, shapes)
+        return traces[key]
+
+    def _trace(self, bound: Bound, shapes: list[TensorShape | None] | None) -> ConcreteFunction:
         before = self._variables.count
         trace = Trace(self._converted(), bound, self._variables, shapes)
         if self._variables.count > before:
@@ -121,12 +138,24 @@ class PolymorphicFunction:
         """The Python function, its control flow made the graph's if that is asked for."""
         return self._python_function
 
-    def _shapes(self, bound: Bound) -> list[TensorShape | None] | None:
-        """What a trace for these arguments assumes of their shapes, where that is less than they have."""
-        if self.input_signature is not None:
-            specs = nest.flatten(self.input_signature, expand_composites=True)
-            return [spec.shape for spec in specs]
-        return None
+
+class _Method:
+    """A function of an object, which it keeps for as long as somebody wants to call it."""
+
+    def __init__(self, function: PolymorphicFunction, instance: Any):
+        self._function, self._instance = function, instance
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Method) and other._function is self._function
+
+    def __hash__(self) -> int:
+        return hash(self._function)
 
 
 def _method(python_function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
