@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
     from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 
+    from tfexp import autograph as autograph
     from tfexp import data as data
+    from tfexp import distribute as distribute
     from tfexp import distributions as distributions
     from tfexp import estimator as estimator
     from tfexp import feature_column as feature_column
     from tfexp import layers as layers
     from tfexp import metrics as metrics
+    from tfexp import profiler as profiler
     from tfexp import train as train
     from tfexp.api import app as app
     from tfexp.api import audio as audio
@@ -448,6 +451,7 @@ if TYPE_CHECKING:
     from tfexp.ops.quantize import dequantize as dequantize
     from tfexp.ops.quantize import quantize as quantize
     from tfexp.ops.quantize import quantize_v2 as quantize_v2
+    from tfexp.ops.quantized_elements import quantized_concat as quantized_concat
     from tfexp.ops.queue import FIFOQueue as FIFOQueue
     from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
     from tfexp.ops.queue import PriorityQueue as PriorityQueue

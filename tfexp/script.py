@@ -2,7 +2,7 @@
 
 Inside the script `import tensorflow as tf` (also `tensorflow.compat.v1`) is tfexp; `sys.argv`, `__name__` and where modules
 are looked for are what `python file.py args…` would give it. Processes that the script starts find tfexp, too.
-NumPy has the names again that it had in those days (`np.float`).
+NumPy and Python have the names again that they had in those days (`np.float`, `collections.Iterable`).
 
 `-m module args…` runs a module as `python -m module args…` does; `python -m tfexp.script -m pytest some_test.py` runs a
 suite that was written for TensorFlow.
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from tfexp import as_tensorflow
-from tfexp.stand_ins import old_numpy
+from tfexp.stand_ins import old_numpy, old_python
 
 _USAGE = "usage: python -m tfexp.script [-m module | file.py] [args ...]"
 
@@ -42,6 +42,7 @@ def main(argv: list[str] | None = None) -> int:
 def _prepare() -> None:
     as_tensorflow.install(for_children=True)
     old_numpy.put_back()
+    old_python.put_back()
 
 
 def _run_module(arguments: list[str]) -> int:

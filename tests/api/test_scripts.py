@@ -34,7 +34,11 @@ def run_module(*arguments, cwd=None):
 
 
 SCRIPT = """
+import collections
+import fractions
+import inspect
 import sys
+import time
 
 import beside
 import numpy as np
@@ -47,6 +51,9 @@ from tensorflow.python.tools.inspect_checkpoint import print_tensors_in_checkpoi
 
 tf.disable_v2_behavior()
 assert np.float is float and np.product([2, 3]) == 6
+assert isinstance({}, collections.Mapping) and fractions.gcd(12, 18) == 6 and time.clock() >= 0.0
+names, more, words, defaults = inspect.getargspec(lambda a, b=2, *c, **d: None)
+assert (names, more, words, defaults) == (["a", "b"], "c", "d", (2,))
 assert tf is compat and tf.__name__ == "tfexp" and relu is tf.nn.relu and callable(print_tensors_in_checkpoint_file)
 with tf.Session() as session:
     print(sys.argv[1:], __name__, beside.VALUE, session.run(relu(tf.constant([-3.0, 2.0]))))

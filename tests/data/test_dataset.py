@@ -165,7 +165,11 @@ def test_what_cannot_work_is_said_when_it_runs(build, kind, message):
             TypeError,
             r"Unsupported return value from function passed to Dataset.map\(\)",
         ),
-        (lambda: Data.range(3).filter(lambda v: v), ValueError, "must return a `tf.bool` scalar tensor"),
+        (
+            lambda: Data.range(3).filter(lambda v: v),
+            ValueError,
+            "return type must be convertible to a scalar boolean tensor",
+        ),
         (lambda: Data.range(3).flat_map(lambda v: v), TypeError, "must return a `Dataset` object"),
         (lambda: Data.range(1).concatenate(Data.from_tensors("a")), TypeError, "int64 and string"),
         (lambda: Data.range(1).apply(lambda d: 3), TypeError, "must return a `tf.data.Dataset` object"),
@@ -396,3 +400,12 @@ def test_a_missing_and_a_damaged_file(tmp_path):
         elements(dataset)
     kept = elements(dataset.apply(experimental.ignore_errors()))
     assert kept == [b"record 0", b"record 1", b"record 0", b"record 1", b"record 2"]
+
+
+def test_a_branch_gives_a_tensor_from_outside_of_the_function():
+    outside = tf.constant(7, tf.int64)
+
+    def function(x):
+        return tf.cond(x > 1, lambda: tf.cond(x > 2, lambda: outside, lambda: x), lambda: outside)
+
+    assert numbers(tf.data.Dataset.range(5).map(function)) == [7, 7, 2, 7, 7]

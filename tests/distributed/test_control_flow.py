@@ -123,18 +123,6 @@ def test_a_loop_whose_body_was_pinned_to_another_task(servers: Any) -> None:
         assert session.run([count, total]) == [4, 9.0]
 
 
-def test_state_on_two_tasks_in_one_loop_is_refused_by_name(servers: Any) -> None:
-    with tf.device(PS):
-        a = tf.Variable(1.0, name="a")
-    with tf.device("/job:worker/task:1"):
-        b = tf.Variable(1.0, name="b")
-    count = tf.while_loop(lambda i: i < 3.0, lambda i: i + tf.assign_add(a, 1.0) + tf.assign_add(b, 1.0), [0.0])
-    with tf.Session(servers["worker:0"].target) as session:
-        session.run([a.initializer, b.initializer])
-        with pytest.raises(tf.errors.UnimplementedError, match="loop: what it reads and updates has to be on one task"):
-            session.run(count)
-
-
 OTHER = "/job:worker/task:1"
 
 

@@ -169,7 +169,7 @@ class Overriding(tf.estimator.Estimator):
         (lambda model: model.train(rows(), saving_listeners=[3]), TypeError, "must be a list of CheckpointSaverListener"),
         (lambda model: model.train(lambda: None), ValueError, "gave None"),
         (lambda model: model.train(lambda: (1, 2, 3)), ValueError, "as a len 2 tuple. It gave 3 elements"),
-        (lambda model: model.train(lambda other: None), ValueError, "may take mode, params and config, and it wants other"),
+        (lambda model: model.train(lambda other: None), ValueError, "params, config and input_context, and it wants other"),
         (lambda model: model.train(3), TypeError, "input_fn must be a function"),
         (lambda model: model.get_variable_names(), ValueError, "Could not find trained model in model_dir"),
         (lambda model: next(model.predict(rows(1), ["z"])), ValueError, "one output from 'y', 'next', provided 'z'"),

@@ -128,7 +128,7 @@ def test_checkpoints_are_saved_by_seconds_or_by_steps() -> None:
         ({"log_step_count_steps": 0}, "log_step_count_steps should be > 0"),
         ({"device_fn": lambda: 1}, 'device_fn must be callable with exactly one argument "op"'),
         ({"protocol": "x"}, "protocol should be grpc or grpc"),
-        ({"train_distribute": 1}, "train_distribute must be None: tfexp has no tf.distribute"),
+        ({"train_distribute": 1}, r"train_distribute must be a tf\.distribute\.Strategy. Given: 1"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings: Any, message: str) -> None:

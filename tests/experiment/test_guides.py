@@ -72,18 +72,20 @@ def _apart(words: list[str], folder: Path) -> tuple[int, str]:
 @DOCUMENTS
 def test_programs_print_what_they_say(document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    path = tmp_path / f"{document.path.stem}.py"
     for program in document.programs:
-        printed = _eager(program) if "enable_eager_execution()" in program else _printed(program, document.path.name)
+        printed = _eager(program) if "enable_eager_execution()" in program else _printed(program, path)
         expected = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
         there = iter(printed.splitlines())
         assert all(line in there for line in expected), f"{printed}\nis not what this says:\n{program}"
 
 
-def _printed(program: str, name: str) -> str:
+def _printed(program: str, path: Path) -> str:
+    path.write_text(program)  # where what looks for the source of functions finds it
     tf.reset_default_graph()
     try:
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            exec(compile(program, name, "exec"), {"__name__": "__main__"})
+            exec(compile(program, path, "exec"), {"__name__": "__main__"})
     finally:
         tf.reset_default_graph()
     return out.getvalue()

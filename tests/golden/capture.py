@@ -47,7 +47,7 @@ def take(program: Program, tf: Any, *, run: bool = True) -> Capture:
         capture["collections"] = collection_names(graph)
         capture["facts"] = json.loads(json.dumps(outcome.facts))
     if run:
-        with tf.Session(graph=graph) as session:
+        with tf.Session(graph=graph, config=tf.ConfigProto(device_count={"CPU": outcome.cpus})) as session:
             capture["runs"] = [_run(session, step) for step in outcome.runs]
     return capture
 

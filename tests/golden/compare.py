@@ -114,6 +114,9 @@ def _value(expected: dict[str, Any] | None, actual: dict[str, Any] | None, rtol:
     wanted, got = decode(expected), decode(actual)
     if (expected["dtype"], wanted.shape) != (actual["dtype"], got.shape):
         return f"expected {expected['dtype']}{wanted.shape}, got {actual['dtype']}{got.shape}"
-    inexact = wanted.dtype.kind in "fc"
-    same = np.allclose(wanted, got, rtol, atol, equal_nan=True) if inexact else np.array_equal(wanted, got)
+    # Integers are exact unless a program says by how many they may differ.
+    integers = wanted.dtype.kind in "iu"
+    inexact = wanted.dtype.kind in "fc" or (integers and atol >= 1)
+    relative = 0 if integers else rtol
+    same = np.allclose(wanted, got, relative, atol, equal_nan=True) if inexact else np.array_equal(wanted, got)
     return "" if same else f"expected\n{wanted}\ngot\n{got}"

@@ -3,6 +3,7 @@
 import pytest
 
 import tfexp as tf
+from tfexp.graph.scopes import graph_of
 
 
 @pytest.fixture
@@ -21,6 +22,10 @@ def test_graphs_are_apart_and_know_their_own(graph):
     assert y.graph is other
     with pytest.raises(ValueError, match="must be from the same graph"):
         tf.add(x, y)
+    assert graph_of([], other) is other
+    assert graph_of([y], other) is other
+    with pytest.raises(ValueError, match=r'Tensor\("Const:0", .* is not from the passed-in graph'):
+        graph_of([y, x], other)
 
 
 def test_reset_is_refused_inside_a_graph_context(graph):

@@ -14,7 +14,8 @@ DeserializeIterator CSVDataset CSVDatasetV2 DatasetCardinality DatasetToTFRecord
 DirectedInterleaveDataset ExperimentalGroupByReducerDataset GeneratorDataset GroupByReducerDataset GroupByWindowDataset
 LegacyParallelInterleaveDatasetV2 MapAndBatchDataset OptionsDataset ParseExampleDataset ParseExampleDatasetV2 RandomDataset
 RewriteDataset ShuffleAndRepeatDataset UniqueDataset WrapDatasetVariant UnwrapDatasetVariant AnonymousIteratorV3
-OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue IteratorGetNextAsOptional
+OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue IteratorGetNextAsOptional SqlDataset
+SparseTensorSliceDataset
 """
 
 _TABLES = """
@@ -37,11 +38,24 @@ VarHandleOp ReadVariableOp AssignVariableOp AssignAddVariableOp AssignSubVariabl
 DestroyResourceOp DisableCopyOnRead ResourceCountUpTo ResourceStridedSliceAssign ResourceGather ResourceGatherNd
 ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub
 ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate
-ResourceApplyAdam ResourceApplyGradientDescent
+ResourceApplyAdam ResourceApplyAdaMax ResourceApplyAddSign ResourceApplyGradientDescent ResourceApplyPowerSign
 {" ".join(f"ResourceApply{rule} ResourceSparseApply{rule}" for rule in _RULES.split())}
 """
 
+
+_PROTOS = ("DecodeProtoV2", "EncodeProto")
+_QUANTIZED = """
+QuantizedMatMul QuantizedConv2D QuantizedMul QuantizedAdd QuantizedBiasAdd QuantizedRelu QuantizedRelu6 QuantizedReluX
+QuantizedMaxPool QuantizedAvgPool QuantizedConcat QuantizedReshape QuantizedInstanceNorm QuantizedResizeBilinear
+QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange QuantizeDownAndShrinkRange
+"""
+
 EXEMPT: dict[str, str] = {
+    **dict.fromkeys(("GenerateVocabRemapping", "LoadAndRemapMatrix"), "they read files: test_remapping.py"),
+    **dict.fromkeys(_PROTOS, "they have a type's description: test_proto.py, tests/golden/programs/protos.py"),
+    **dict.fromkeys(
+        _QUANTIZED.split(), "its integers have a quantised type: test_quantized.py, tests/golden/programs/quantized.py"
+    ),
     **dict.fromkeys(
         ("SerializeSparse", "SerializeManySparse", "DeserializeSparse", "DeserializeManySparse"),
         "they take and give serialized protos: test_sparse_stored.py, tests/golden/programs/sparse_stored.py",
@@ -64,6 +78,10 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         _LISTS.split(), "a list is a variant: tests/golden/programs/tensor_lists.py, tests/graph/test_imported_graphs.py"
+    ),
+    **dict.fromkeys(
+        ("RaggedTensorToVariant", "RaggedTensorFromVariant"),
+        "between them are variants: tests/ragged_tensors/test_variants.py, tests/data/test_kinds.py",
     ),
     **dict.fromkeys(
         ("GetSessionHandle", "GetSessionTensor", "DeleteSessionTensor"),
@@ -104,7 +122,7 @@ EXEMPT: dict[str, str] = {
     "Timestamp": "another number at each run: test_extras.py",
     "FixedUnigramCandidateSampler": "its numbers are random: test_extras.py, tests/golden/programs/extras.py",
     **dict.fromkeys(
-        ("HistogramSummary", "MergeSummary", "ScalarSummary", "TensorSummaryV2"),
+        ("HistogramSummary", "MergeSummary", "ScalarSummary", "TensorSummary", "TensorSummaryV2"),
         "their values are serialized protos: test_summary.py reads them",
     ),
     **dict.fromkeys(("_Send", "_Recv", "_HostSend", "_HostRecv"), "tasks feed and fetch in their place: tests/distributed"),
@@ -203,7 +221,13 @@ EXEMPT: dict[str, str] = {
         (f"{kind}CandidateSampler" for kind in ("Uniform", "LogUniform", "LearnedUnigram", "ThreadUnsafeUnigram", "All")),
         "every run gives other values: test_candidate_sampling.py, and TensorFlow's in tests/golden/programs/candidates.py",
     ),
-    "RngReadAndSkip": "it moves a variable on: test_random_generator.py, tests/golden/programs/random_stateless.py",
+    **dict.fromkeys(
+        (
+            *("RngReadAndSkip", "RngSkip", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform"),
+            *("StatefulUniformFullInt", "StatefulUniformInt"),
+        ),
+        "they move a variable on: test_random_generator.py, tests/golden/programs/random_stateless.py",
+    ),
     "NonDeterministicInts": "the system draws them: test_random_generator.py",
     **dict.fromkeys(
         ("PyFunc", "PyFuncStateless", "EagerPyFunc"), "what they compute is a Python function's business: test_py_func.py"
@@ -288,6 +312,13 @@ EXEMPT: dict[str, str] = {
         ("AudioSummaryV2", "ImageSummary"), "their results are files that have to be decoded: test_summary_media.py"
     ),
     **dict.fromkeys(
+        (
+            *("SummaryWriter", "CreateSummaryFileWriter", "FlushSummaryWriter", "CloseSummaryWriter", "ImportEvent"),
+            *(f"Write{what}Summary" for what in ("", "Audio", "Graph", "Histogram", "Image", "RawProto", "Scalar")),
+        ),
+        "they write files, with a writer that is a resource: test_summary_writing.py",
+    ),
+    **dict.fromkeys(
         ("MergeV2Checkpoints", "RestoreV2", "SaveSlices", "SaveV2", "ShardedFilename", "ShardedFilespec"),
         "about files and their names: test_save.py",
     ),
@@ -298,12 +329,15 @@ EXEMPT: dict[str, str] = {
                 "Adadelta": ("", "Sparse"),
                 "Adagrad": ("", "Sparse"),
                 "AdagradDA": ("", "Sparse"),
+                "AdaMax": ("",),
                 "Adam": ("",),
+                "AddSign": ("",),
                 "CenteredRMSProp": ("", "Sparse"),
                 "Ftrl": ("", "Sparse"),
                 "FtrlV2": ("", "Sparse"),
                 "GradientDescent": ("",),
                 "Momentum": ("", "Sparse"),
+                "PowerSign": ("",),
                 "ProximalAdagrad": ("", "Sparse"),
                 "ProximalGradientDescent": ("", "Sparse"),
                 "RMSProp": ("", "Sparse"),

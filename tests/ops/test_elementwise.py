@@ -119,6 +119,7 @@ BINARY += [
     OpCase(
         "Add", [np.array([b"ab", b""], object), np.array(b"c", object)], np.array([b"abc", b"c"], object), label="strings"
     ),
+    OpCase("Add", [np.array(b"ab", object), np.array(b"c", object)], np.array(b"abc", object), label="two strings"),
     OpCase("AddV2", [np.int8([100]), np.int8([100])], np.int8([-56]), label="overflow"),
     OpCase(
         "AddV2",

@@ -30,6 +30,11 @@ HASHED = texts("a", "hello", "", "x" * 9, "y" * 17, "z" * 40, "w" * 70, "v" * 15
 NOT_64 = "Invalid character found in base64."
 
 CASES = [
+    OpCase(
+        "UnicodeScript",
+        [np.int32([[ord("a"), ord("é"), ord("Ω")], [ord("ж"), ord("漢"), 32], [-1, 0x110000, 0x10FFFF]])],
+        np.int32([[25, 25, 14], [8, 17, 0], [-1, -1, 103]]),  # Latin, Greek, Cyrillic, Han, common; none; not assigned
+    ),
     OpCase("StringLength", [MIXED], np.array([5, 4], np.int32)),
     OpCase("StringLength", [texts("ÉX", b"\xff\xfe\x80a")], np.array([2, 3], np.int32), {"unit": "UTF8_CHAR"}, label="utf8"),
     OpCase("StringStrip", [texts("\v\f\r a \0", "\x1c b", "")], texts("a \0", "\x1c b", "")),

@@ -90,3 +90,15 @@ def test_tensors_and_texts_travel_whole():
     assert value.metadata.plugin_data.plugin_name == "text"
     with pytest.raises(ValueError, match="to have dtype string"):
         tf.summary.text("note", tf.constant(1.0))
+
+
+def test_a_node_describes_its_summary():
+    made = tf.raw_ops.TensorSummary(tensor=[1.0, 2.0], description='{"typeHint": "scalar"}', name="a/b")
+    with tf.Session() as session:
+        value = tf.Summary.FromString(session.run(made)).value[0]
+    assert value.node_name == "a/b"
+    assert tf.make_ndarray(value.tensor).tolist() == [1, 2]
+    described = tf.summary.get_summary_description(made.op.node_def)
+    assert described == tf.summary.SummaryDescription(type_hint="scalar")
+    with pytest.raises(ValueError, match="Can't get_summary_description on Const"):
+        tf.summary.get_summary_description(tf.constant(1).op.node_def)

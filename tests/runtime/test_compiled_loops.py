@@ -30,10 +30,10 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 def _loop(recorder: Recorder, stores: list[tuple[int, Any]]) -> tuple[Any, tuple[int, ...]]:
-    from tfexp.runtime.numba.compiler import CompiledLoop
+    from tfexp.runtime.numba.compiler import compiled_loop
 
     source = write_loop(recorder.finish(stores))
-    return CompiledLoop("node", source), source.extents
+    return compiled_loop("node", source), source.extents
 
 
 @needs_numba

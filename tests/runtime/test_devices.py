@@ -128,6 +128,19 @@ def test_colocation(capfd):
     assert where["b"] == "GPU:1"
 
 
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_works_on_a_variable_goes_to_it(use_resource):
+    """As in TensorFlow, whatever device it is pinned to."""
+    with tf.device("/cpu:1"):
+        v = tf.get_variable("v", initializer=1.0, use_resource=use_resource)
+    with tf.device("/cpu:2"):
+        asked, changed = tf.is_variable_initialized(v), tf.assign(v, 2.0).op
+    with tf.Session(config=config(3)) as session:
+        assert not session.run(asked)
+        session.run(changed)
+        assert session.run([asked, v]) == [True, 2.0]
+
+
 def test_a_pin_that_contradicts_a_colocation_names_both():
     with tf.device("/cpu:1"):
         a = tf.constant(1.0, name="a")

@@ -19,6 +19,15 @@ class SquareTest(tf.test.TestCase):
         with self.cached_session():
             self.assertAllClose(self.evaluate(v), [1.0, 2.0])
 
+    def test_ops_of_a_session_go_to_the_cpu_unless_the_gpu_may_be_used(self):
+        for block in (self.session, self.cached_session):
+            with block():
+                self.assertEqual(tf.no_op().device, "/device:CPU:0")
+            with block(use_gpu=True):
+                self.assertEqual(tf.no_op().device, "")
+            with block(force_gpu=True):
+                self.assertEqual(tf.no_op().device, "/device:GPU:0")
+
     def test_each_test_starts_with_an_empty_graph(self):
         self.assertEqual(tf.get_default_graph().get_operations(), [])
         self.assertEqual(tf.get_default_graph().seed, 87654321)

@@ -37,6 +37,7 @@ def test_what_counts_as_a_tensor():
         name, dtype = property(lambda self: "x"), property(lambda self: tf.float32)
 
     assert ops.is_dense_tensor_like(tf.constant(1.0)) and not ops.is_dense_tensor_like(Like())
+    assert isinstance(tf.constant(1.0), ops._TensorLike) and not isinstance(Like(), ops._TensorLike)
     ops.register_dense_tensor_like_type(Like)
     assert ops.is_dense_tensor_like(Like())
     with pytest.raises(TypeError, match="does not define a `name` property"):

@@ -151,6 +151,12 @@ def test_collections_of_a_program_have_messages():
         ops.register_proto_function("own", from_proto=3)
 
 
+def test_names_of_contrib_that_are_elsewhere():
+    audio_ops = stand_for("tensorflow.contrib.framework.python.ops.audio_ops")
+    assert audio_ops.decode_wav is tf.audio.decode_wav
+    assert audio_ops.mfcc([[[1.0, 1.0]]], 16000).shape == [1, 1, 13]
+
+
 def test_modules_have_their_siblings():
     rnn = stand_for("tensorflow.python.ops.rnn")
     assert not hasattr(stand_for("tensorflow.contrib.framework.python"), "ops")  # a package, with an `ops` of its own

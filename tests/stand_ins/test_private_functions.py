@@ -167,3 +167,21 @@ def test_a_gradient_that_is_no_number_is_an_error_that_is_none():
         x = tf.constant([1.0, 2.0])
         y = tf.where(x > 0, x, x) * tf.constant([np.nan, 1.0])
         assert np.isnan(tf.test.compute_gradient_error(x, [2], y, [2]))
+
+
+def test_private_functions_of_metrics():
+    metrics_impl = stand_for("tensorflow.python.ops.metrics_impl")
+    with tf.Graph().as_default(), tf.Session() as session:
+        predictions, labels, weights = metrics_impl._remove_squeezable_dimensions(tf.ones([2, 1]), tf.ones([2]), None)
+        assert (predictions.shape, labels.shape, weights) == ((2,), (2,), None)
+        values, updates = metrics_impl._confusion_matrix_at_thresholds(
+            tf.constant([1, 0, 1]), tf.constant([0.2, 0.7, 0.9]), [0.5, 0.8], includes=("tp", "fp")
+        )
+        assert list(values) == list(updates) == ["tp", "fp"]
+        _, precision = metrics_impl._streaming_sparse_average_precision_at_top_k(
+            tf.constant([[3], [2]], tf.int64), tf.constant([[1, 2], [2, 1]], tf.int64)
+        )
+        session.run(tf.local_variables_initializer())
+        counts, mean = session.run([updates, precision])
+    assert {kind: list(count) for kind, count in counts.items()} == {"tp": [1, 1], "fp": [1, 0]}
+    assert mean == 0.5

@@ -42,5 +42,6 @@ __getattr__ = missing_from(
         **{name: f"tfexp.ops.sparse_serial:{name}" for name in _STORED},
         **{name: f"tfexp.ops.image_codec:{name}" for name in _PICTURES},
         **{name: f"tfexp.ops.string_text:{name}" for name in ("decode_base64", "encode_base64")},
+        **{name: f"tfexp.ops.proto:{name}" for name in ("decode_proto", "encode_proto")},
     },
 )

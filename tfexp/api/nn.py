@@ -110,5 +110,10 @@ __getattr__ = missing_from(
             for name in ("static_rnn", "static_state_saving_rnn", "static_bidirectional_rnn")
         },
         "raw_rnn": "tfexp.layers.rnn_raw:raw_rnn",
+        "quantized_conv2d": "tfexp.ops.quantized_products:quantized_conv2d",
+        **{
+            name: f"tfexp.ops.quantized_elements:{name}"
+            for name in ("quantized_avg_pool", "quantized_max_pool", "quantized_relu_x")
+        },
     },
 )

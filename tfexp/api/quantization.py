@@ -12,5 +12,6 @@ from tfexp.ops.fake_quant import (
 from tfexp.ops.quantize import dequantize as dequantize
 from tfexp.ops.quantize import quantize as quantize
 from tfexp.ops.quantize import quantize_and_dequantize as quantize_and_dequantize
+from tfexp.ops.quantized_elements import quantized_concat as quantized_concat
 
 __getattr__ = missing_from("tf.quantization")

@@ -18,6 +18,7 @@ from tfexp.ops.strings import as_string as as_string
 from tfexp.ops.strings import string_join as join
 from tfexp.ops.strings import string_to_number as to_number
 from tfexp.ops.unicode import unicode_transcode as unicode_transcode
+from tfexp.ops.unicode_script import unicode_script as unicode_script
 from tfexp.ragged_tensors.strings import bytes_split as bytes_split
 from tfexp.ragged_tensors.strings import ngrams as ngrams
 from tfexp.ragged_tensors.strings import split as split

@@ -4,6 +4,7 @@ from tensorboard.compat.proto.event_pb2 import Event as Event
 from tensorboard.compat.proto.event_pb2 import SessionLog as SessionLog
 from tensorboard.compat.proto.event_pb2 import TaggedRunMetadata as TaggedRunMetadata
 from tensorboard.compat.proto.summary_pb2 import Summary as Summary
+from tensorboard.compat.proto.summary_pb2 import SummaryDescription as SummaryDescription
 
 from tfexp.core.gone import missing_from
 from tfexp.ops.summary import histogram as histogram
@@ -17,4 +18,6 @@ from tfexp.ops.summary_media import image as image
 from tfexp.train.summary_writer import FileWriter as FileWriter
 from tfexp.train.summary_writer import FileWriterCache as FileWriterCache
 
-__getattr__ = missing_from("tf.summary")
+__getattr__ = missing_from(
+    "tf.summary", {"get_summary_description": "tfexp.ops.summary_description:get_summary_description"}
+)

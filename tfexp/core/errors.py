@@ -45,6 +45,7 @@ __all__ = [
     "UnknownError",
     "error_code_from_exception_type",
     "exception_type_from_error_code",
+    "raise_exception_on_not_ok_status",
 ]
 
 OK = 0
@@ -192,3 +193,22 @@ def error_code_from_exception_type(cls: type[OpError]) -> int:
         if known is cls:
             return code
     raise KeyError(cls)
+
+
+class Status:
+    """How a call went: a code, and a message where it is not OK. As `raise_exception_on_not_ok_status` gives it out."""
+
+    def __init__(self) -> None:
+        self.code, self.message = OK, ""
+
+
+class raise_exception_on_not_ok_status:  # noqa: N801  # TensorFlow's name
+    """`with raise_exception_on_not_ok_status() as status:` raises, in the end, what `status` was set to, if not OK."""
+
+    def __enter__(self) -> Status:
+        self._status = Status()
+        return self._status
+
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
+        if kind is None and self._status.code != OK:
+            raise exception_type_from_error_code(self._status.code)(None, None, self._status.message)

@@ -2,6 +2,7 @@
 
 from tfexp.core.gone import missing_from
 from tfexp.data import experimental as experimental
+from tfexp.data import looping as _looping  # noqa: F401 (loops over data sets in converted functions)
 from tfexp.data.dataset import Dataset as Dataset
 from tfexp.data.iterator import Iterator as Iterator
 from tfexp.data.iterator import get_output_classes as get_output_classes

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
 from tfexp.data.eager_iterator import EagerIterator
-from tfexp.data.functions import DatasetFunction
+from tfexp.data.elements import batched, check_predicate, normalize, text_of
+from tfexp.data.functions import DatasetFunction, stateful_function
 from tfexp.data.generator import generator_variant
 from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
 from tfexp.data.options import Options, merged
 from tfexp.data.padding import padded_shape, padding_value
 from tfexp.data.seeds import seed_tensors
-from tfexp.data.sparse import slices_tensor
+from tfexp.data.sparse import slices_of_sparse
+from tfexp.data.specs import spec_structure
 from tfexp.data.structure import (
     KINDS,
     Component,
@@ -31,11 +32,11 @@ from tfexp.data.structure import (
     map_leaves,
     normalized,
     pack_as,
+    slices_tensor,
     spec_of,
 )
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import colocate_with, control_dependencies, executing_eagerly, name_scope
-from tfexp.graph.sparse_tensor import is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import dataset as sources
 from tfexp.ops import dataset_batch as batches
@@ -69,10 +70,11 @@ class Dataset(Structured):
     def __init__(self, variant: Tensor, element: Any, *inputs: Dataset):
         self._variant_tensor = variant
         self._element = element
+        self._sources = inputs
         self._options: Options = inputs[0]._options if len(inputs) == 1 else merged(data._options for data in inputs)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} shapes: {_text(self.output_shapes)}, types: {_text(self.output_types)}>"
+        return f"<{type(self).__name__} shapes: {text_of(self.output_shapes)}, types: {text_of(self.output_types)}>"
 
     __str__ = __repr__
 
@@ -82,6 +84,17 @@ class Dataset(Structured):
 
     def _made(self, variant: Tensor, element: Any = None) -> Dataset:
         return Dataset(variant, self._element if element is None else element, self)
+
+    @property
+    def element_spec(self) -> Any:
+        """The structure of the elements, a TypeSpec for each part."""
+        return spec_structure(self._element)
+
+    _element_structure = element_spec
+
+    def _inputs(self) -> list[Dataset]:
+        """The data sets that this one is made of."""
+        return list(self._sources)
 
     # --- from nothing --------------------------------------------------------------------------------------------
 
@@ -96,15 +109,22 @@ class Dataset(Structured):
     def from_tensor_slices(tensors: Any) -> Dataset:
         """The slices of `tensors` along their first axis; ValueError where the lengths differ or there is none."""
         leaves, element = normalized(tensors)
+        if not leaves:
+            raise ValueError("from_tensor_slices wants at least one tensor, got none")
         for leaf in leaves:
             if leaf.shape.rank == 0:
                 raise ValueError("Unbatching a tensor is only supported for rank >= 1")
         length = leaves[0].shape[0]
         for leaf in leaves[1:]:
             length.assert_is_compatible_with(leaf.shape[0])
-        element = map_leaves(lambda c: c.with_shape(c.shape[1:]), element)
-        values = [slices_tensor(leaf) if is_sparse(leaf) else leaf for leaf in leaves]
+        element = map_leaves(lambda c: c.slice(), element)
+        values = [slices_tensor(leaf) for leaf in leaves]
         return Dataset(sources.tensor_slice_dataset(values, output_shapes=[c.node_shape for c in flatten(element)]), element)
+
+    @staticmethod
+    def from_sparse_tensor_slices(sparse_tensor: Any) -> Dataset:
+        """The rows of a SparseTensor: (indices, values, dense shape) of each. TypeError for anything else."""
+        return Dataset(*slices_of_sparse(sparse_tensor))
 
     @staticmethod
     def range(*args: Any) -> Dataset:
@@ -182,7 +202,7 @@ class Dataset(Structured):
         try:
             element = map_leaves(lambda a, b: a.most_specific(b), self._element, dataset._element)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"Incompatible dataset elements:\n  {self!r} vs.   {dataset!r}: {error}") from None
+            raise TypeError(f"Two datasets to concatenate have different types {self!r} and {dataset!r}: {error}") from None
         variants = self._variant_tensor, dataset._variant_tensor
         return Dataset(choices.concatenate_dataset(*variants, **spec_of(element)), element, self, dataset)
 
@@ -243,6 +263,12 @@ class Dataset(Structured):
         self, batch_size: Any, padded_shapes: Any, padding_values: Any = None, drop_remainder: Any = False
     ) -> Dataset:
         """Batches of elements that are filled up to `padded_shapes` (None or -1: the longest in the batch) first."""
+        for component in flatten(self._element):
+            if component.kind is not None:
+                raise TypeError(
+                    "`padded_batch` is only supported for datasets that produce tensor elements, not "
+                    f"{spec_structure(component)}"
+                )
         size = _int64(batch_size, "batch_size")
         shapes = [padded_shape(s, c) for s, c in self._beside(padded_shapes)]
         given = map_leaves(lambda c: None, self._element) if padding_values is None else padding_values
@@ -278,8 +304,10 @@ class Dataset(Structured):
 
     def unbatched(self, keeps: bool | None = None) -> Dataset:
         """As `unbatch`; `keeps`: the node says that there are as many elements as before it cuts them into slices."""
+        if any(c.shape.rank == 0 for c in flatten(self._element)):
+            raise ValueError(f"Cannot unbatch a data set with scalar components: {text_of(self.output_shapes)}")
         normal = mapped(self, normalize, keeps=keeps)
-        element = map_leaves(lambda c: c.with_shape(c.shape[1:]), self._element)
+        element = map_leaves(lambda c: c.slice(), self._element)
         return self._made(batches.unbatch_dataset(normal._variant_tensor, **spec_of(element)), element)
 
     # --- functions -----------------------------------------------------------------------------------------------
@@ -340,7 +368,7 @@ class Dataset(Structured):
         with name_scope("initial_state"):
             leaves, state = normalized(initial_state)
         values = [as_tensor(leaf) for leaf in leaves]
-        function = traced(reduce_func, "reduce()", (state, self._element), unpack=True)
+        function = stateful_function(reduce_func, "reduce()", state, self._element)
         results = reduce_dataset(
             self._variant_tensor, values, function.captured, f=function.named, **spec_of(function.result)
         )
@@ -401,7 +429,7 @@ def of_datasets(map_func: Callable[..., Any], name: str, dataset: Dataset) -> Da
     """`map_func` of the elements of `dataset` as a graph function; TypeError unless it makes data sets."""
     function = traced(map_func, name, dataset._element)
     if not (isinstance(function.result, Component) and function.result.kind is DATASET):
-        raise TypeError(f"`map_func` must return a `Dataset` object. Got {_text(function.result)}")
+        raise TypeError(f"`map_func` must return a `Dataset` object. Got {spec_structure(function.result)}")
     return function
 
 
@@ -418,50 +446,30 @@ def traced(function: Callable[..., Any], transformation: str, element: Any, unpa
     return DatasetFunction(function, transformation, element, unpack)
 
 
-DATASET: Kind = Kind(
-    "dataset",
-    Dataset,
-    lambda value: isinstance(value, Dataset),
-    lambda value: Component(dtypes.variant, TensorShape([]), value._element, DATASET),
-    lambda value: value._variant_tensor,
-    lambda tensor, component: Dataset(tensor, component.inner),
-    TensorShape([]),
-)
+class _DatasetKind(Kind):
+    name = "dataset"
+    value_class = Dataset
+    node_shape = TensorShape([])
+
+    def belongs(self, value: Any) -> bool:
+        return isinstance(value, Dataset)
+
+    def component(self, value: Dataset) -> Component:
+        return Component(dtypes.variant, TensorShape([]), value._element, DATASET)
+
+    def to_tensor(self, value: Dataset) -> Tensor:
+        return value._variant_tensor
+
+    def from_tensor(self, tensor: Tensor, component: Component) -> Dataset:
+        return Dataset(tensor, component.inner)
+
+
+DATASET = _DatasetKind()
 KINDS.append(DATASET)
 
 
 # --- pieces ------------------------------------------------------------------------------------------------------------
 
 
-def _text(structure: Any) -> str:
-    if isinstance(structure, dict):
-        return "{" + ", ".join(f"{key}: {_text(value)}" for key, value in structure.items()) + "}"
-    if isinstance(structure, tuple):
-        return "(" + ", ".join(map(_text, structure)) + ")"
-    return repr(structure) if isinstance(structure, DType) else str(structure)
-
-
 def _int64(value: Any, name: str) -> Tensor:
     return convert_to_tensor(value, dtype=dtypes.int64, name=name)
-
-
-def batched(batch_size: Any, drop_remainder: Any) -> Callable[[Component], Component]:
-    known = isinstance(batch_size, (int, np.integer)) and drop_remainder is True
-    length = int(batch_size) if known else None
-    return lambda c: c.with_shape(TensorShape([length]).concatenate(c.shape))
-
-
-def normalize(*element: Any) -> Any:
-    """The element as tensors that can be cut into slices: unbatching a data set begins with this map."""
-    structure = element if len(element) > 1 else element[0]
-    return map_leaves(lambda leaf: slices_tensor(leaf) if is_sparse(leaf) else leaf, structure)
-
-
-def check_predicate(function: DatasetFunction) -> None:
-    """ValueError unless the function returns one boolean scalar."""
-    result = function.result
-    if not (isinstance(result, Component) and result.dtype is dtypes.bool and result.shape.is_compatible_with([])):
-        raise ValueError(
-            "Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type is "
-            f"{_text(result)}."
-        )

@@ -8,7 +8,8 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
 
-from tfexp.data.structure import as_tensor, as_values, component_of, flatten, kind_of, pack_as
+from tfexp.autograph.conversion import convert
+from tfexp.data.structure import as_tensor, as_values, component_of, flatten, flatten_up_to, kind_of, map_leaves, pack_as
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.scopes import get_default_graph, name_scope
@@ -40,7 +41,8 @@ class DatasetFunction:
             inputs = [graph.argument(c.node_dtype, c.node_shape, f"args_{i}") for i, c in enumerate(components)]
             values = as_values(inputs, element)
             plain_tuple = type(values) is tuple
-            result = function(*values) if unpack or plain_tuple else function(values)
+            traced = convert(function)
+            result = traced(*values) if unpack or plain_tuple else traced(values)
             outputs, self.result = self._outputs(result, transformation)
         made, self.captured = finish_function(graph, inputs, outputs)
         self.named = NameAttrList(name=made.name, attr={"_tf_data_function": AttrValue(b=True)})
@@ -69,3 +71,36 @@ class DatasetFunction:
         with name_scope(None):
             outputs = [identity(tensor) for tensor in tensors]
         return outputs, pack_as(result, components)
+
+
+def stateful_function(
+    function: Callable[..., Any],
+    transformation: str,
+    state: Any,
+    *element: Any,
+    next_state: Callable[[Any], Any] = lambda result: result,
+) -> DatasetFunction:
+    """`function(state, *element)` whose result has the next state in it, as a graph function.
+
+    A state that changes its shape is taken for one of which less is known. TypeError where it changes its types or classes.
+    """
+    while True:
+        traced = DatasetFunction(function, transformation, (state, *element), unpack=True)
+        found = next_state(traced.result)
+        for what, aspect in (("classes", "value_class"), ("types", "dtype")):
+            expected, got = (map_leaves(lambda c, a=aspect: getattr(c, a), one) for one in (state, found))
+            if not _same(expected, got):
+                raise TypeError(
+                    f"The element {what} for the new state must match the initial state. Expected {expected}; got {got}."
+                )
+        known = map_leaves(lambda old, new: old.most_specific(new), state, found)
+        if flatten(known) == flatten(state):
+            return traced
+        state = known
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return all(a == b for a, b in zip(flatten_up_to(one, other), flatten(one), strict=True))
+    except (TypeError, ValueError):
+        return False

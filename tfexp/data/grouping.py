@@ -10,8 +10,8 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.dataset import DATASET, Dataset, traced
-from tfexp.data.functions import DatasetFunction
-from tfexp.data.structure import Component, flatten, map_leaves, spec_of
+from tfexp.data.functions import DatasetFunction, stateful_function
+from tfexp.data.structure import Component, map_leaves, spec_of
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
@@ -126,11 +126,8 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
         key = traced(key_func, label, dataset._element)
         _check_scalar(key, "key_func")
         init = traced(reducer.init_func, label, _KEY)
-        state = init.result
-        reduce = traced(reducer.reduce_func, label, (state, dataset._element), unpack=True)
-        if [c.dtype for c in flatten(reduce.result)] != [c.dtype for c in flatten(state)]:
-            raise TypeError(f"The element types for the new state must match the initial state: {state} and {reduce.result}")
-        finalize = traced(reducer.finalize_func, label, state)
+        reduce = stateful_function(reducer.reduce_func, label, init.result, dataset._element)
+        finalize = traced(reducer.finalize_func, label, reduce.result)
         variant = experimental_group_by_reducer_dataset(
             dataset._variant_tensor,
             key.captured,

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.data.dataset import Dataset, batched, of_datasets, traced
+from tfexp.data.dataset import Dataset, of_datasets, traced
+from tfexp.data.elements import batched
 from tfexp.data.structure import map_leaves, spec_of
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.ops.dataset_interleave import legacy_parallel_interleave_dataset_v2

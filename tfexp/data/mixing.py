@@ -9,7 +9,8 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
-from tfexp.data.dataset import Dataset, mapped, replicated, traced
+from tfexp.data.dataset import Dataset, mapped, replicated
+from tfexp.data.functions import stateful_function
 from tfexp.data.seeds import seed_tensors
 from tfexp.data.structure import Component, as_tensor, flatten, map_leaves, normalized, spec_of
 from tfexp.graph.control_flow import cond
@@ -40,12 +41,14 @@ _ESTIMATED = 32  # elements after which the estimate of their classes' distribut
 def scanned(dataset: Dataset, initial_state: Any, scan_func: Callable[..., Any]) -> Dataset:
     """`scan_func(state, element)` gives the next state and what comes out. TypeError when the state changes its types."""
     leaves, state = normalized(initial_state)
-    function = traced(scan_func, "Dataset.scan()", (state, dataset._element), unpack=True)
-    if not (isinstance(function.result, tuple) and len(function.result) == 2):
-        raise TypeError("The scan function must return a pair comprising the new state and the output value.")
-    new_state, result = function.result
-    if [c.dtype for c in flatten(new_state)] != [c.dtype for c in flatten(state)]:
-        raise TypeError(f"The element types for the new state must match the initial state: {state} and {new_state}")
+
+    def next_state(found: Any) -> Any:
+        if not (isinstance(found, tuple) and len(found) == 2):
+            raise TypeError("The scan function must return a pair comprising the new state and the output value.")
+        return found[0]
+
+    function = stateful_function(scan_func, "Dataset.scan()", state, dataset._element, next_state=next_state)
+    result = function.result[1]
     variant = scan_dataset(
         dataset._variant_tensor,
         [as_tensor(leaf) for leaf in leaves],

@@ -65,13 +65,23 @@ def get_next_as_optional(iterator: Iterator) -> Optional:
         return Optional(variant, iterator._element)
 
 
-OPTIONAL: Kind = Kind(
-    "optional",
-    Optional,
-    lambda value: isinstance(value, Optional),
-    lambda value: Component(dtypes.variant, TensorShape([]), value._element, OPTIONAL),
-    lambda value: value._variant_tensor,
-    lambda tensor, component: Optional(tensor, component.inner),
-    TensorShape([]),
-)
+class _OptionalKind(Kind):
+    name = "optional"
+    value_class = Optional
+    node_shape = TensorShape([])
+
+    def belongs(self, value: Any) -> bool:
+        return isinstance(value, Optional)
+
+    def component(self, value: Optional) -> Component:
+        return Component(dtypes.variant, TensorShape([]), value._element, OPTIONAL)
+
+    def to_tensor(self, value: Optional) -> Tensor:
+        return value._variant_tensor
+
+    def from_tensor(self, tensor: Tensor, component: Component) -> Optional:
+        return Optional(tensor, component.inner)
+
+
+OPTIONAL = _OptionalKind()
 KINDS.append(OPTIONAL)

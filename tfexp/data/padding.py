@@ -16,6 +16,14 @@ from tfexp.graph.tensor import Tensor
 def padded_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:
     """A padded shape as the int64 tensor of the node, unknown sizes as -1, and what is known of it."""
     if isinstance(value, Tensor):
+        if value.shape.rank not in (1, None):
+            raise ValueError(
+                f"Padded shape {value} must be a 1-D tensor of tf.int64 values, but its shape was {value.shape}."
+            )
+        if value.dtype.base_dtype != dtypes.int64:
+            raise TypeError(
+                f"Padded shape {value} must be a 1-D tensor of tf.int64 values, but its element type was {value.dtype.name}."
+            )
         return value, np.full(component.shape.rank or 0, -1)
     dims = [-1 if d is None else int(d) for d in as_shape(_without_negative(value)).as_list()]
     if component.shape.rank is not None and len(dims) != component.shape.rank:

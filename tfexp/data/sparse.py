@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.data.structure import KINDS, Component, Kind
 from tfexp.graph.convert import constant
-from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse_tensor, is_sparse
+from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor, is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack, unstack
+from tfexp.ops.dataset_sparse_slices import sparse_tensor_slice_dataset
 from tfexp.ops.sparse_serial import deserialize_op, serialize_many_op, serialize_op
 
 
-def _component(value: SparseTensor | SparseTensorValue) -> Component:
-    sparse = as_sparse_tensor(value)
-    return Component(sparse.dtype.base_dtype, sparse.shape, None, SPARSE)
+class _Sparse(Kind):
+    name = "sparse"
+    value_class = SparseTensor
 
+    def belongs(self, value: Any) -> bool:
+        return is_sparse(value)
 
-def _to_tensor(value: SparseTensor | SparseTensorValue) -> Tensor:
-    tensor: Tensor = serialize_op(*as_sparse_tensor(value).parts, out_type=dtypes.variant)
-    return tensor
+    def converted(self, value: Any) -> SparseTensor:
+        return as_sparse_tensor(value)
 
+    def component(self, value: Any) -> Component:
+        sparse = as_sparse_tensor(value)
+        return Component(sparse.dtype.base_dtype, sparse.shape, None, SPARSE)
 
-def slices_tensor(value: SparseTensor | SparseTensorValue) -> Tensor:
-    """A vector of variants: the slices of a sparse tensor along its first dimension."""
-    tensor: Tensor = serialize_many_op(*as_sparse_tensor(value).parts, out_type=dtypes.variant)
-    return tensor
+    def to_tensor(self, value: Any) -> Tensor:
+        tensor: Tensor = serialize_op(*as_sparse_tensor(value).parts, out_type=dtypes.variant)
+        return tensor
 
+    def to_slices(self, value: Any) -> Tensor:
+        tensor: Tensor = serialize_many_op(*as_sparse_tensor(value).parts, out_type=dtypes.variant)
+        return tensor
 
-def _from_tensor(tensor: Tensor, component: Component) -> SparseTensor:
-    indices, values, dims = deserialize_op(tensor, dtype=component.dtype)
-    known = component.shape.known_dims
-    if known is not None:
-        indices.set_shape([None, len(known)])
-        dims = _with_known(dims, known)
-    sparse = SparseTensor(indices, values, dims)
-    sparse.set_shape(component.shape)
-    return sparse
+    def from_tensor(self, tensor: Tensor, component: Component) -> SparseTensor:
+        indices, values, dims = deserialize_op(tensor, dtype=component.dtype)
+        known = component.shape.known_dims
+        if known is not None:
+            indices.set_shape([None, len(known)])
+            dims = _with_known(dims, known)
+        sparse = SparseTensor(indices, values, dims)
+        sparse.set_shape(component.shape)
+        return sparse
 
 
 def _with_known(dims: Tensor, known: tuple[int | None, ...]) -> Tensor:
@@ -51,5 +60,17 @@ def _with_known(dims: Tensor, known: tuple[int | None, ...]) -> Tensor:
     return stack(filled)
 
 
-SPARSE = Kind("sparse", SparseTensor, is_sparse, _component, _to_tensor, _from_tensor, TensorShape(None))
+SPARSE = _Sparse()
 KINDS.append(SPARSE)
+
+
+def slices_of_sparse(sparse_tensor: Any) -> tuple[Tensor, Any]:
+    """(variant, element) of the data set of its rows: (indices, values, dense shape) each. TypeError for anything else."""
+    if not isinstance(sparse_tensor, SparseTensor):
+        raise TypeError(f"`sparse_tensor` must be a `tf.SparseTensor` object. Was {sparse_tensor!r}.")
+    shape = sparse_tensor.shape
+    rank = None if shape.rank is None else shape.rank - 1
+    indices = Component(dtypes.int64, TensorShape([None, rank]))
+    values = Component(sparse_tensor.dtype, TensorShape([None]))
+    dims = Component(dtypes.int64, TensorShape([rank]))
+    return sparse_tensor_slice_dataset(*sparse_tensor.parts), (indices, values, dims)

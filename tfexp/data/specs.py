@@ -6,6 +6,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.data.ragged import ArrayInner, RaggedInner
 from tfexp.data.structure import KINDS, Component, Kind, map_leaves
 from tfexp.graph.type_spec import RaggedTensorSpec, SparseTensorSpec, TensorArraySpec, TensorSpec, TypeSpec
 
@@ -53,6 +54,13 @@ def _spec(component: Component) -> TypeSpec:
         return OptionalSpec(spec_structure(component.inner))
     if name == "sparse":
         return SparseTensorSpec(component.shape, component.dtype)
+    if name == "ragged":
+        rank, splits_dtype = component.inner
+        if not rank:
+            return TensorSpec(component.shape, component.dtype)
+        return RaggedTensorSpec(component.shape, component.dtype, rank, splits_dtype)
+    if name == "array":
+        return TensorArraySpec(component.shape, component.dtype, *component.inner)
     return TensorSpec(component.shape, component.dtype)
 
 
@@ -69,6 +77,12 @@ def _component(spec: Any) -> Component:
         return Component(dtypes.variant, TensorShape([]), component_structure(spec._value_structure), _kind("optional"))
     if isinstance(spec, SparseTensorSpec):
         return Component(spec.dtype, spec.shape, None, _kind("sparse"))
+    if isinstance(spec, RaggedTensorSpec):
+        inner: Any = RaggedInner(int(spec.ragged_rank or 0), spec.row_splits_dtype)
+        return Component(spec.dtype, spec.shape, inner, _kind("ragged"))
+    if isinstance(spec, TensorArraySpec):
+        inner = ArrayInner(spec.dynamic_size, spec.infer_shape)
+        return Component(spec.dtype, spec.element_shape, inner, _kind("array"))
     if isinstance(spec, TensorSpec):
         return Component(spec.dtype, spec.shape)
     raise TypeError(f"{spec!r} says nothing of an element of a data set")

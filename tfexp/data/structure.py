@@ -1,14 +1,16 @@
 """The structure of a data set's elements: tuples, named tuples and dicts of components, in any nesting.
 
 A list is no structure here: it is one component, a tensor. Dicts are flattened in the order of their sorted keys. What is no
-plain tensor (a sparse tensor, a data set, an optional value) has a `Kind`: how it becomes a tensor of the nodes, and back.
+plain tensor (a sparse or a ragged tensor, a data set, an optional value) has a `Kind`: how it becomes a tensor of the nodes,
+and back.
 """
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
@@ -18,26 +20,49 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 
 
-@dataclass(frozen=True)
-class Kind:
-    """Values that are one variant tensor each between the nodes of a pipeline.
+class Kind(abc.ABC):
+    """Values that are one variant tensor each between the nodes of a pipeline."""
 
-    `belongs(value)`; `component(value)`; `to_tensor(value)`; `from_tensor(tensor, component)`. `node_shape`: what nodes say
-    of the tensor's shape.
-    """
-
-    name: str
+    name: ClassVar[str]
     value_class: type
-    belongs: Callable[[Any], bool]
-    component: Callable[[Any], Component]
-    to_tensor: Callable[[Any], Tensor]
-    from_tensor: Callable[[Tensor, Component], Any]
-    node_shape: TensorShape
+    node_shape: ClassVar[TensorShape] = TensorShape(None)  # what nodes say of the tensor's shape
+
+    @abc.abstractmethod
+    def belongs(self, value: Any) -> bool:
+        """Whether a leaf is such a value."""
+
+    def converted(self, value: Any) -> Any:
+        """A value that was fed or written down, as one of the graph."""
+        return value
+
+    @abc.abstractmethod
+    def component(self, value: Any) -> Component:
+        """What is known of a value."""
+
+    @abc.abstractmethod
+    def to_tensor(self, value: Any) -> Tensor:
+        """The tensor that stands for it."""
+
+    @abc.abstractmethod
+    def from_tensor(self, tensor: Tensor, component: Component) -> Any:
+        """What a tensor stands for."""
+
+    def to_slices(self, value: Any) -> Tensor:
+        """The vector of the tensors that stand for its slices along its first axis; TypeError where it has none."""
+        raise TypeError(f"{value!r} cannot be cut into slices")
+
+    def inner_of_batch(self, inner: Any) -> Any:
+        """`inner` of a batch of values that have this one."""
+        return inner
+
+    def inner_of_slice(self, inner: Any) -> Any:
+        """`inner` of the slices of a value that has this one."""
+        return inner
 
 
 @dataclass(frozen=True)
 class Component:
-    """One component: a tensor of this dtype and shape, or a value of that kind (`inner`: the structure of what is in it)."""
+    """One component: a tensor of this dtype and shape, or a value of that kind (`inner`: what else is known of it)."""
 
     dtype: DType
     shape: TensorShape
@@ -59,7 +84,7 @@ class Component:
 
     def most_specific(self, other: Component) -> Component:
         """What is known of values that are either; TypeError when their types differ."""
-        if self.dtype != other.dtype:
+        if (self.dtype, self.kind) != (other.dtype, other.kind):
             raise TypeError(f"{self.dtype.name} and {other.dtype.name}")
         one, two = self.shape, other.shape
         if one == two:
@@ -71,6 +96,16 @@ class Component:
 
     def with_shape(self, shape: TensorShape) -> Component:
         return Component(self.dtype, shape, self.inner, self.kind)
+
+    def batch(self, length: int | None) -> Component:
+        """The component of `length` of these (None: of some), along a new first axis."""
+        inner = self.inner if self.kind is None else self.kind.inner_of_batch(self.inner)
+        return Component(self.dtype, TensorShape([length]).concatenate(self.shape), inner, self.kind)
+
+    def slice(self) -> Component:
+        """The component of the slices along its first axis."""
+        inner = self.inner if self.kind is None else self.kind.inner_of_slice(self.inner)
+        return Component(self.dtype, self.shape[1:], inner, self.kind)
 
 
 KINDS: list[Kind] = []
@@ -164,11 +199,13 @@ def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
 def normalized(structure: Any) -> tuple[list[Any], Any]:
     """The leaves of a structure of values, those that are no values of a kind as tensors; and its Components."""
     with name_scope("normalize_element"):
-        leaves = [
-            value if kind_of(value) else convert_to_tensor(value, name=f"component_{i}")
-            for i, value in enumerate(flatten(structure))
-        ]
+        leaves = [_converted(value, f"component_{i}") for i, value in enumerate(flatten(structure))]
     return leaves, pack_as(structure, [component_of(leaf) for leaf in leaves])
+
+
+def _converted(value: Any, name: str) -> Any:
+    kind = kind_of(value)
+    return convert_to_tensor(value, name=name) if kind is None else kind.converted(value)
 
 
 def component_of(value: Any) -> Component:
@@ -182,6 +219,12 @@ def as_tensor(value: Any) -> Tensor:
     kind = kind_of(value)
     tensor: Tensor = value if kind is None else kind.to_tensor(value)
     return tensor
+
+
+def slices_tensor(value: Any) -> Any:
+    """What stands for the slices of a leaf along its first axis."""
+    kind = kind_of(value)
+    return value if kind is None else kind.to_slices(value)
 
 
 def as_value(tensor: Tensor, component: Component) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
-from tfexp.data.dataset import Dataset, check_predicate, traced
+from tfexp.data.dataset import Dataset, traced
+from tfexp.data.elements import check_predicate
 from tfexp.data.iterator import Iterator
 from tfexp.data.mixing import scanned
 from tfexp.data.seeds import seed_tensors
@@ -144,7 +145,12 @@ def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
 
     The iterator has to be initialized before it is restored; it goes on with the very next element then.
     """
-    return _IteratorSaveable(iterator._iterator_resource)
+    return iterator_saveable(iterator._iterator_resource)
+
+
+def iterator_saveable(resource: Tensor) -> SaveableObject:
+    """The same of the iterator's resource, as `tf.GraphKeys.GLOBAL_ITERATORS` has it."""
+    return _IteratorSaveable(resource)
 
 
 def get_single_element(dataset: Dataset) -> Any:

@@ -128,10 +128,17 @@ class Drop:
 
 
 @dataclass(frozen=True)
+class LetGo:
+    """Drop what is held for a step (`plan.stages.HELD`)."""
+
+    step: int
+
+
+@dataclass(frozen=True)
 class Forget:
     """Drop what belongs to a session alone."""
 
     session: str
 
 
-Command = Respond | Refuse | Ask | Abandon | SetTimer | Load | Execute | Drop | Forget
+Command = Respond | Refuse | Ask | Abandon | SetTimer | Load | Execute | Drop | LetGo | Forget

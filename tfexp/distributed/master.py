@@ -27,7 +27,7 @@ from tfexp.distributed.master_sessions import Session, Signature
 from tfexp.distributed.master_steps import OURS
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
-from tfexp.plan.partition import task_of
+from tfexp.plan.stages import task_of
 from tfexp.runtime.device_list import log_placement
 from tfexp.runtime.options import tell_unsupported
 from tfexp.runtime.placement import dynamic_placer

@@ -11,11 +11,12 @@ from __future__ import annotations
 from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.events import Command, Refuse, Respond
+from tfexp.distributed.master_loops import LoopSteps
 from tfexp.distributed.master_sessions import Partial, Run, Signature
-from tfexp.distributed.master_steps import NO_OPTIONS, Steps
+from tfexp.distributed.master_steps import NO_OPTIONS
 
 
-class PartialSteps(Steps):
+class PartialSteps(LoopSteps):
     """The steps of a master's sessions, partial ones among them."""
 
     def _partial_run_setup(self, call: int, request: m.PartialRunSetup) -> list[Command]:

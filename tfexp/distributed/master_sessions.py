@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -9,10 +10,11 @@ from tensorboard.compat.proto import config_pb2
 
 from tfexp.core.errors import OpError
 from tfexp.distributed import messages as m
+from tfexp.distributed.events import Command
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
 from tfexp.plan.dynamic import DynamicPlacer
-from tfexp.plan.partition import Edge, Partition
+from tfexp.plan.stages import Edge, Partition
 from tfexp.plan.trials import Trials
 
 
@@ -40,6 +42,11 @@ class Prepared:
     arriving: dict[int, list[Edge]] = field(default_factory=dict)  # what each stage gets from the master
     wanted: dict[int, tuple[str, ...]] = field(default_factory=dict)  # what each stage gives to the master
     trials: Trials | None = None  # of the dynamic placer
+    rounds: dict[int, tuple[Prepared, Prepared]] = field(default_factory=dict)  # of stages that are loops: condition, body
+
+    def with_rounds(self) -> list[Prepared]:
+        """This and all that runs in its loops."""
+        return [self, *(part for pair in self.rounds.values() for inner in pair for part in inner.with_rounds())]
 
 
 @dataclass
@@ -71,6 +78,9 @@ class Run:
     over: bool = False
     partial: Partial | None = None
     measured: bool = False  # the dynamic placer wants to know what it takes
+    loops: dict[int, Run] = field(default_factory=dict)  # the round under way of each stage that is a loop
+    then: Callable[[tuple[m.Value, ...]], list[Command]] | None = None  # of a round: what becomes of what it gives
+    within: Run | None = None  # of a round: the run with the loop
 
     @property
     def traced(self) -> bool:

@@ -22,6 +22,7 @@ from tfexp.distributed.session_graph import Elements
 from tfexp.distributed.status import with_prefix
 from tfexp.plan.dynamic import Placement
 from tfexp.plan.narrow import wire_dtype
+from tfexp.plan.stages import Edge, Loop, Partition
 from tfexp.plan.trials import Trials
 from tfexp.runtime.placement import record_estimate
 
@@ -80,13 +81,8 @@ class Steps(Machine):
         cut = elements.cut(places, session.incarnations, client, partial, wire_dtype(session.config))
         full_feeds = tuple(session.graph.tensor(name, "Feed").name for name in feeds)
         full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
-        prepared = Prepared(signature, cut, full_feeds, full_fetches, targets, [""] * len(cut.stages), -1, trials=trials)
-        for number, stage in enumerate(cut.stages):
-            stays = {
-                e for e in (*stage.received, *stage.sent) if e.sent_as == e.received_as and -1 not in (e.source, e.target)
-            }
-            prepared.arriving[number] = [e for e in stage.received if e not in stays]
-            prepared.wanted[number] = tuple(e.sent_as for e in stage.sent if e not in stays)
+        prepared = _prepared(signature, cut, full_feeds, full_fetches, targets)
+        prepared.trials = trials
         if len(session.prepared) >= _MAX_STEPS:
             oldest = next(iter(session.prepared))
             if session.prepared[oldest].missing == 0:
@@ -114,10 +110,16 @@ class Steps(Machine):
         prepared = session.prepared[signature]
         if prepared.missing >= 0:
             return []
-        prepared.missing = len(prepared.partition.stages)
+        to_register = [
+            (part, number, stage)
+            for part in prepared.with_rounds()
+            for number, stage in enumerate(part.partition.stages)
+            if stage.loop is None
+        ]
+        prepared.missing = len(to_register)
 
-        def registered(number: int, reply: m.GraphRegistered) -> list[Command]:
-            prepared.graphs[number] = reply.graph
+        def registered(part: Prepared, number: int, reply: m.GraphRegistered) -> list[Command]:
+            part.graphs[number] = reply.graph
             prepared.missing -= 1
             if prepared.missing:
                 return []
@@ -133,13 +135,13 @@ class Steps(Machine):
             return [command for run in waiting if not run.over for command in self._fail(run, named)]
 
         commands: list[Command] = []
-        for number, stage in enumerate(prepared.partition.stages):
+        for part, number, stage in to_register:
             commands.append(
                 self._ask(
                     call,
                     stage.task,
                     m.RegisterGraph(session.handle, stage.graph_def, session.config),
-                    functools.partial(registered, number),
+                    functools.partial(registered, part, number),
                     functools.partial(failed, stage.task),
                 )
             )
@@ -182,10 +184,16 @@ class Steps(Machine):
             ):
                 continue
             run.started.add(number)
-            sends = {
-                edge.received_as: run.feeds[edge.tensor] if edge.source < 0 else run.values[edge]
+            arrived = {
+                edge: run.feeds[edge.tensor] if edge.source < 0 else run.values[edge]
                 for edge in run.prepared.arriving[number]
             }
+            if stage.loop is not None:
+                commands.extend(self._begin_loop(run, number, stage.loop, arrived))
+                if run.over:
+                    break
+                continue
+            sends = {edge.received_as: value for edge, value in arrived.items()}
             request = m.RunGraph(
                 run.session.handle,
                 run.prepared.graphs[number],
@@ -232,12 +240,15 @@ class Steps(Machine):
         run.asks = {ask: stage for ask, stage in run.asks.items() if stage != number}
         return self._fail(run, with_prefix(error, run.prepared.partition.stages[number].task))
 
+    def _begin_loop(self, run: Run, number: int, loop: Loop, arrived: dict[Edge, m.Value]) -> list[Command]:
+        """Run a loop in the place of a stage."""
+        raise NotImplementedError
+
     def _complete(self, run: Run) -> list[Command]:
         self._end(run)
         placement = None if run.prepared.trials is None else run.prepared.trials.placement
         measured = self._measured(run) if run.measured else []
-        by_fetch = {edge.tensor: value for edge, value in run.values.items() if edge.target < 0}
-        values = tuple([run.feeds[name] if name in run.feeds else by_fetch[name] for name in run.prepared.fetches])
+        values = fetched(run)
         if not run.traced:
             run.metadata = None
         elif placement is not None and run.metadata is not None:
@@ -245,7 +256,10 @@ class Steps(Machine):
         if run.options.output_partition_graphs:
             if run.metadata is None:
                 run.metadata = config_pb2.RunMetadata()
-            run.metadata.partition_graphs.extend(stage.graph_def for stage in run.prepared.partition.stages)
+            parts = run.prepared.with_rounds()
+            run.metadata.partition_graphs.extend(
+                s.graph_def for part in parts for s in part.partition.stages if s.loop is None
+            )
         return [*measured, *self._cleanups(run, False), Respond(run.call, m.StepRun(values, run.metadata))]
 
     def _measured(self, run: Run) -> list[Command]:
@@ -257,8 +271,12 @@ class Steps(Machine):
             if prepared.trials.ended(metadata.step_stats):
                 del session.prepared[prepared.signature]
                 if not any(other.prepared is prepared for other in session.runs.values()):
-                    stages = zip(prepared.partition.stages, prepared.graphs, strict=True)
-                    commands = [self._tell(s.task, m.DeregisterGraph(session.handle, graph)) for s, graph in stages]
+                    commands = [
+                        self._tell(stage.task, m.DeregisterGraph(session.handle, graph))
+                        for part in prepared.with_rounds()
+                        for stage, graph in zip(part.partition.stages, part.graphs, strict=True)
+                        if stage.loop is None
+                    ]
             if not prepared.trials.measuring:
                 log.info("%s", prepared.trials.describe())
         return commands
@@ -283,13 +301,42 @@ class Steps(Machine):
         run.session.runs.pop(run.call, None)
 
     def _cleanups(self, run: Run, failed: bool) -> list[Command]:
-        """Peers of our kind forget a step by themselves when nothing of it is left; others, and failed steps, are told."""
-        touched = {run.prepared.partition.stages[number].task for number in run.started}
+        """Peers of our kind forget a step by themselves when nothing of it is left; others, and failed steps, are told.
+
+        So are those that may hold something until then.
+        """
+        stages = [run.prepared.partition.stages[number] for number in run.started]
+        touched = {stage.task for stage in stages if stage.loop is None}
+        failed = failed or any(stage.loop is not None and stage.loop.holds for stage in stages)
         return [
             self._tell(task, m.CleanupGraph(run.step))
             for task in sorted(touched)
             if failed or not _is_ours(run.session.devices[task])
         ]
+
+
+def _prepared(
+    signature: Signature, cut: Partition, feeds: tuple[str, ...], fetches: tuple[str, ...], targets: tuple[str, ...]
+) -> Prepared:
+    """What is to be registered of a step, or of a round of a loop in it, and which values the master passes on."""
+    prepared = Prepared(signature, cut, feeds, fetches, targets, [""] * len(cut.stages), -1)
+    for number, stage in enumerate(cut.stages):
+        stays = {e for e in (*stage.received, *stage.sent) if e.sent_as == e.received_as and -1 not in (e.source, e.target)}
+        prepared.arriving[number] = [e for e in stage.received if e not in stays]
+        prepared.wanted[number] = tuple(e.sent_as for e in stage.sent if e not in stays)
+        if stage.loop is not None:
+            condition, body = (
+                _prepared(signature, part.partition, part.feeds, part.fetches, ())
+                for part in (stage.loop.condition, stage.loop.body)
+            )
+            prepared.rounds[number] = condition, body
+    return prepared
+
+
+def fetched(run: Run) -> tuple[m.Value, ...]:
+    """What a run gives, in the order in which it is asked for."""
+    by_fetch = {edge.tensor: value for edge, value in run.values.items() if edge.target < 0}
+    return tuple([run.feeds[name] if name in run.feeds else by_fetch[name] for name in run.prepared.fetches])
 
 
 def _is_ours(devices: tuple[m.Device, ...]) -> bool:

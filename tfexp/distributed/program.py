@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from tensorboard.compat.proto import config_pb2, graph_pb2, step_stats_pb2
+from tensorboard.compat.proto import config_pb2, graph_pb2, step_stats_pb2, tensor_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
@@ -13,6 +13,7 @@ from tfexp.distributed.messages import Value, as_array
 from tfexp.distributed.session_graph import WireGraph, add_nodes
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.stages import HELD
 from tfexp.runtime.cpu import configure
 from tfexp.runtime.local import LocalBackend
 from tfexp.runtime.partial_run import PartialStep
@@ -22,6 +23,7 @@ from tfexp.runtime.trace import Tracer
 
 _RECEIVERS = ("_Recv", "_HostRecv")
 _SENDERS = ("_Send", "_HostSend")
+_HANDLES = (dtypes.resource, dtypes.variant)
 
 
 class GraphProgram:
@@ -48,6 +50,8 @@ class GraphProgram:
         self._computed = tuple(key for key in sent if key not in self._through)
         self._fetches = tuple(sent[key] for key in self._computed)
         self._targets = tuple(ends)
+        self._resources = resources
+        self._held = {_key(op) for op in ops if op.type in _RECEIVERS + _SENDERS and op._attrs.get(HELD)}
         self._backend = LocalBackend(self._graph, config, resources, devices)
         configure(self._backend.config.intra_op_parallelism_threads)
         self._step = self._backend.prepare(self._fetches, self._targets, self._fed)
@@ -79,10 +83,10 @@ class GraphProgram:
         self._keys = [keys for _, keys in groups.values()]
         return tuple(groups)
 
-    def run(self, fed: dict[str, Value], state: StepState, trace: bool) -> tuple[dict[str, Any], Any]:
-        """Everything at once: what is to be sent, by key, and the step's statistics if asked for."""
-        arrays = [_fed_array(tensor, key, fed[key]) for key, tensor in zip(self.receives, self._fed, strict=True)]
-        shapes = tuple([array.shape for array in arrays])
+    def run(self, fed: dict[str, Value], state: StepState, trace: bool, number: int = 0) -> tuple[dict[str, Any], Any]:
+        """Everything at once, in step `number`: what is to be sent, by key, and the step's statistics if asked for."""
+        arrays = [self.fed(tensor, key, fed[key]) for key, tensor in zip(self.receives, self._fed, strict=True)]
+        shapes = tuple([getattr(array, "shape", ()) for array in arrays])
         metadata = config_pb2.RunMetadata() if trace else None
         options = config_pb2.RunOptions(trace_level=config_pb2.RunOptions.FULL_TRACE) if trace else None
         ready = None if trace else self._step.ready.get(shapes)
@@ -91,12 +95,24 @@ class GraphProgram:
             values = self._step.run(arrays, shapes, options, metadata) if ready is None else ready(arrays)
         finally:
             current.step = outer
-        sent = {key: _sent_array(t, v) for key, t, v in zip(self._computed, self._fetches, values, strict=True)}
+        sent = {key: self.sent(key, t, v, number) for key, t, v in zip(self._computed, self._fetches, values, strict=True)}
         sent.update({key: arrays[self.receives.index(source)] for key, source in self._through.items()})
         return sent, None if metadata is None else metadata.step_stats
 
-    def begin(self) -> PartialProgram:
-        return PartialProgram(self)
+    def fed(self, tensor: Tensor, key: str, value: Value) -> Any:
+        """What came by this key, as the plan takes it."""
+        if key in self._held:
+            return self._resources.held(bytes(as_array(value).item()).decode())
+        return _fed_array(tensor, key, value)
+
+    def sent(self, key: str, tensor: Tensor, value: Any, number: int) -> Any:
+        """What goes by this key in step `number`."""
+        if key in self._held:
+            return np.array(self._resources.hold(number, value).encode(), object)
+        return _sent_array(tensor, value)
+
+    def begin(self, number: int = 0) -> PartialProgram:
+        return PartialProgram(self, number)
 
     def close(self) -> None:
         self._backend.close()
@@ -105,8 +121,8 @@ class GraphProgram:
 class PartialProgram:
     """A run whose values arrive bit by bit."""
 
-    def __init__(self, program: GraphProgram):
-        self._program = program
+    def __init__(self, program: GraphProgram, number: int):
+        self._program, self._number = program, number
         partial = program._backend.begin_partial(list(dict.fromkeys(program._fetches)), program._targets, program._fed)
         self._partial: PartialStep = partial
         self._fed: set[str] = set()
@@ -115,7 +131,7 @@ class PartialProgram:
         """Compute these parts, for which everything has arrived; what they send, and their statistics if asked for."""
         program = self._program
         new = {
-            tensor: _fed_array(tensor, key, fed[key])
+            tensor: program.fed(tensor, key, fed[key])
             for key, tensor in zip(program.receives, program._fed, strict=True)
             if key in fed and key not in self._fed
         }
@@ -132,7 +148,10 @@ class PartialProgram:
         for part in parts:
             for key in program._keys[part]:
                 source = program._through.get(key)
-                sent[key] = as_array(fed[source]) if source else _sent_array(tensor_of[key], values[tensor_of[key]])
+                if source:
+                    sent[key] = as_array(fed[source])
+                else:
+                    sent[key] = program.sent(key, tensor_of[key], values[tensor_of[key]], self._number)
         if tracer is None:
             return sent, None
         step_stats = step_stats_pb2.StepStats()
@@ -159,6 +178,8 @@ def _has_readers(op: Operation) -> bool:
 
 def _fed_array(tensor: Tensor, key: str, value: Value) -> Any:
     wanted = tensor.dtype.base_dtype
+    if wanted in _HANDLES and not isinstance(value, np.ndarray | np.generic | tensor_pb2.TensorProto):
+        return value  # what lives for one step, from an earlier graph of it on this task
     try:
         array = np.asarray(as_array(value), object) if wanted is dtypes.string else np.asarray(as_array(value))
     except (TypeError, ValueError, OverflowError) as error:

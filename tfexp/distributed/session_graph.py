@@ -14,7 +14,8 @@ from tfexp.graph.graphdef import extend_graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Places
-from tfexp.plan.partition import Partition, needed, partition
+from tfexp.plan.partition import needed, partition
+from tfexp.plan.stages import Partition
 
 
 class WireGraph(Graph):

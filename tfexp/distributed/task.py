@@ -276,6 +276,9 @@ class Task:
                     self._set_timer(number, call_state, milliseconds / 1e3)
             case ev.Drop(containers):
                 self.resources.clear(containers or None)
+            case ev.LetGo(step):
+                for holder in list(self._sessions.values()):
+                    holder.let_go(step)
             case ev.Forget(session):
                 resources = self._sessions.pop(session, None)
                 if resources is not None:
@@ -397,10 +400,10 @@ class Task:
             state.check()
             program: GraphProgram = command.program
             if command.parts is None:
-                return program.run(command.fed, state, command.trace)
+                return program.run(command.fed, state, command.trace, command.run.step)
             partial = self._partial.get(id(command.run))
             if partial is None:
-                partial = self._partial[id(command.run)] = program.begin()
+                partial = self._partial[id(command.run)] = program.begin(command.run.step)
             answer = partial.run(command.parts, dict(command.fed), state, command.trace)
             if not command.run.parts:
                 self._partial.pop(id(command.run), None)

@@ -22,12 +22,13 @@ from tfexp.distributed.events import (
     Drop,
     Execute,
     Forget,
+    LetGo,
     Load,
     Refuse,
     Respond,
 )
 from tfexp.distributed.machine import Machine
-from tfexp.plan.partition import task_of
+from tfexp.plan.stages import task_of
 
 # Steps that failed are remembered for those who ask for their tensors too late.
 _REMEMBERED_FAILURES = 1024
@@ -345,7 +346,7 @@ class Worker(Machine):
         return commands
 
     def _cleanup_graph(self, call: int, request: m.CleanupGraph) -> list[Command]:
-        done: list[Command] = [Respond(call, m.Done())]
+        done: list[Command] = [LetGo(request.step), Respond(call, m.Done())]
         if request.step not in self._steps:
             return done
         error = AbortedError(None, None, f"Cleanup {request.step}")

@@ -7,7 +7,8 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.dtypes import as_dtype
 from tfexp.core.shape import TensorShape
-from tfexp.distributions.distribution import NOT_REPARAMETERIZED, Distribution, keeps_arguments
+from tfexp.distributions.checks import embed_check_integer_casting_closed
+from tfexp.distributions.distribution import CUMULATIVE, NOT_REPARAMETERIZED, Distribution, keeps_arguments
 from tfexp.distributions.kullback_leibler import RegisterKL
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies
@@ -101,6 +102,9 @@ class Bernoulli(Distribution):
         dims = concat([[n], self.batch_shape_tensor()], 0)
         uniform = random_uniform(dims, seed=seed, dtype=self.probs.dtype)
         return cast(less(uniform, self.probs), self.dtype)
+
+    def _checked(self, event: Any) -> Any:
+        return embed_check_integer_casting_closed(event, dtypes.bool)
 
     def _log_prob(self, event: Any) -> Any:
         event = cast(event, self.logits.dtype)
@@ -203,6 +207,11 @@ class Categorical(Distribution):
             return k, parameter
         parameter = parameter * ones_like(k[..., None], dtype=parameter.dtype)
         return k * ones(shape(parameter)[:-1], dtype=k.dtype), parameter  # type: ignore[index]
+
+    _checks_values_of = Distribution._checks_values_of | CUMULATIVE
+
+    def _checked(self, k: Any) -> Any:
+        return embed_check_integer_casting_closed(k, dtypes.int32)
 
     def _log_prob(self, k: Any) -> Any:
         k, logits = self._aligned(k, self.logits)

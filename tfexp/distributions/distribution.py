@@ -20,13 +20,11 @@ from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
 from tfexp.distributions.kullback_leibler import cross_entropy, kl_divergence
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_join import concat
-from tfexp.ops.check_compare import assert_positive
 from tfexp.ops.elementwise_unary import exp, log, sqrt, square
 from tfexp.ops.reduce import reduce_prod
 
@@ -48,6 +46,9 @@ class ReparameterizationType:
 
 FULLY_REPARAMETERIZED = ReparameterizationType("FULLY_REPARAMETERIZED")
 NOT_REPARAMETERIZED = ReparameterizationType("NOT_REPARAMETERIZED")
+
+
+CUMULATIVE = frozenset({"_cdf", "_log_cdf", "_survival_function", "_log_survival_function"})
 
 
 class Distribution:
@@ -244,6 +245,13 @@ class Distribution:
 
     # --- what subclasses say, and how it is found ---------------------------------------------------------------------
 
+    # The questions about a value for which it is checked first, where arguments are validated.
+    _checks_values_of: frozenset[str] = frozenset({"_prob", "_log_prob"})
+
+    def _checked(self, value: Any) -> Any:
+        """`value`, which fails in the run where the distribution never gives it."""
+        return value
+
     def _batch_shape(self) -> TensorShape:
         return TensorShape(None)
 
@@ -267,7 +275,10 @@ class Distribution:
     def _of_value(self, value: Any, name: str, *ways: tuple[str, Callable[..., Any] | None]) -> Tensor:
         with self._scope(name, [value]):
             preferred = None if isinstance(value, Tensor) else self._value_dtype(value)
-            return self._first(name, ways, convert_to_tensor(value, preferred, name="value"))
+            converted = convert_to_tensor(value, preferred, name="value")
+            if self._validate_args and ways[0][0] in self._checks_values_of:
+                converted = self._checked(converted)
+            return self._first(name, ways, converted)
 
     def _value_dtype(self, value: Any) -> DType | None:
         """The type that a Python value becomes: the distribution's where that can hold it."""
@@ -313,11 +324,6 @@ def derived_seed(seed: int | None, salt: str) -> int | None:
     if seed is None:
         return None
     return int(hashlib.md5(f"{seed}{salt}".encode()).hexdigest()[:8], 16) & 0x7FFFFFFF
-
-
-def checked_positive(validate_args: bool, value: Any, name: str) -> Any:
-    """`value`, which must be positive where arguments are validated."""
-    return with_dependencies([assert_positive(value)], value, name=name) if validate_args else value
 
 
 def keeps_arguments(init: Callable[..., None]) -> Callable[..., None]:

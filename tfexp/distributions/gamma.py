@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.shape import TensorShape, broadcast_shapes
+from tfexp.distributions.checks import checked_positive
 from tfexp.distributions.distribution import (
+    CUMULATIVE,
     FULLY_REPARAMETERIZED,
     Distribution,
-    checked_positive,
     keeps_arguments,
     same_floats,
 )
@@ -25,7 +26,7 @@ from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import where_v2
 from tfexp.ops.broadcast_shapes import broadcast_dynamic_shape
-from tfexp.ops.check_compare import assert_less
+from tfexp.ops.check_compare import assert_less, assert_positive
 from tfexp.ops.check_types import assert_same_float_dtype
 from tfexp.ops.comparison import greater
 from tfexp.ops.elementwise_division import xlogy
@@ -86,6 +87,11 @@ class Gamma(Distribution):
 
     def _sample_n(self, n: Any, seed: int | None) -> Any:
         return random_gamma([n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
+
+    _checks_values_of = Distribution._checks_values_of | CUMULATIVE
+
+    def _checked(self, x: Any) -> Any:
+        return with_dependencies([assert_positive(x)], x)
 
     def _log_prob(self, x: Any) -> Any:
         unnormalized: Any = xlogy(self.concentration - 1.0, x) - self.rate * x

@@ -59,10 +59,10 @@ class Laplace(LocationScale):
         return (x - self.loc) / self.scale
 
     def _log_cdf(self, x: Any) -> Any:
-        return _log_cdf_laplace(self._distance(x))
+        return log_cdf_laplace(self._distance(x))
 
     def _log_survival_function(self, x: Any) -> Any:
-        return _log_cdf_laplace(-self._distance(x))
+        return log_cdf_laplace(-self._distance(x))
 
     def _entropy(self) -> Any:
         return math.log(2.0) + 1.0 + log(self.scale + zeros_like(self.loc))
@@ -76,7 +76,7 @@ class Laplace(LocationScale):
     _mode = _mean
 
 
-def _log_cdf_laplace(x: Any) -> Any:
+def log_cdf_laplace(x: Any) -> Any:
     """log P(X <= x) of the standard one; neither exponential overflows, for each sees one sign only."""
     with name_scope("log_cdf_laplace", values=[x]):
         low: Any = x - math.log(2.0)

@@ -8,12 +8,12 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
+from tfexp.distributions.checks import checked_positive, embed_check_nonnegative_integer_form
 from tfexp.distributions.discrete import logits_and_probs
 from tfexp.distributions.distribution import (
     FULLY_REPARAMETERIZED,
     NOT_REPARAMETERIZED,
     Distribution,
-    checked_positive,
     derived_seed,
     keeps_arguments,
     same_floats,
@@ -30,7 +30,7 @@ from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import sequence_mask, where_v2
 from tfexp.ops.array_order import transpose
 from tfexp.ops.cast import cast
-from tfexp.ops.check_compare import assert_less, assert_non_negative
+from tfexp.ops.check_compare import assert_equal, assert_less, assert_near, assert_positive
 from tfexp.ops.comparison import greater
 from tfexp.ops.diagonal import matrix_set_diag
 from tfexp.ops.elementwise_division import xlogy
@@ -43,6 +43,8 @@ from tfexp.ops.nn_softmax import log_softmax
 from tfexp.ops.random import multinomial
 from tfexp.ops.random_gamma import random_gamma
 from tfexp.ops.reduce import reduce_all, reduce_max, reduce_sum
+
+_POSITIVE = "Concentration parameter must be positive."
 
 
 class Beta(Distribution):
@@ -60,8 +62,8 @@ class Beta(Distribution):
         with name_scope(name, values=[concentration1, concentration0]) as scope:
             one, zero = same_floats(concentration1, concentration0)
             one, zero = convert_to_tensor(one, name="concentration1"), convert_to_tensor(zero, name="concentration0")
-            self._concentration1 = checked_positive(validate_args, one, "concentration1")
-            self._concentration0 = checked_positive(validate_args, zero, "concentration0")
+            self._concentration1 = checked_positive(validate_args, one, "concentration1", _POSITIVE)
+            self._concentration0 = checked_positive(validate_args, zero, "concentration0", _POSITIVE)
             self._total_concentration = self._concentration1 + self._concentration0
         parents = [self._concentration1, self._concentration0, self._total_concentration]
         super().__init__(
@@ -107,6 +109,14 @@ class Beta(Distribution):
         one: Any = random_gamma([n], alpha=a, dtype=self.dtype, seed=seed)
         zero: Any = random_gamma([n], alpha=b, dtype=self.dtype, seed=derived_seed(seed, "beta"))
         return one / (one + zero)
+
+    def _checked(self, x: Any) -> Any:
+        one = ones([], self.dtype)
+        checks = [
+            assert_positive(x, message="sample must be positive"),
+            assert_less(x, one, message="sample must be less than `1`."),
+        ]
+        return with_dependencies(checks, x)
 
     def _log_prob(self, x: Any) -> Any:
         a, b = self.concentration1, self.concentration0
@@ -192,7 +202,7 @@ class Dirichlet(_OfVectors):
                 raise TypeError("Concentration parameter must be float-like.")
             if given.shape.ndims is not None and given.shape.ndims < 1:
                 raise ValueError("Concentration parameter must have at least one dimension.")
-            self._concentration = self._wide = checked_positive(validate_args, given, "concentration")
+            self._concentration = self._wide = checked_positive(validate_args, given, "concentration", _POSITIVE)
             self._total_concentration: Any = reduce_sum(self._concentration, -1)
         parents = [self._concentration, self._total_concentration]
         super().__init__(given.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, self._arguments, parents, scope)
@@ -208,6 +218,14 @@ class Dirichlet(_OfVectors):
     def _sample_n(self, n: Any, seed: int | None) -> Any:
         drawn: Any = random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
         return drawn / reduce_sum(drawn, -1, keepdims=True)
+
+    def _checked(self, x: Any) -> Any:
+        total, one = reduce_sum(x, -1), ones([], self.dtype)
+        checks = [
+            assert_positive(x, message="samples must be positive"),
+            assert_near(one, total, message="sample last-dimension must sum to `1`"),
+        ]
+        return with_dependencies(checks, x)
 
     def _log_prob(self, x: Any) -> Any:
         return reduce_sum(xlogy(self.concentration - 1.0, x), -1) - lbeta(self.concentration)  # type: ignore[operator]
@@ -256,6 +274,12 @@ def _log_combinations(n: Any, counts: Any) -> Any:
         return lgamma(n + 1) - reduce_sum(lgamma(counts + 1), axis=[-1])
 
 
+def _checked_counts(which: Any, counts: Any, message: str) -> Any:
+    """`counts`, whole numbers of which each event has `total_count`."""
+    counts = embed_check_nonnegative_integer_form(counts)
+    return with_dependencies([assert_equal(which.total_count, reduce_sum(counts, -1), message=message)], counts)
+
+
 def _counted(draws: Any, classes: Any, dtype: Any) -> Any:
     """[..., draws] classes as [..., classes] counts."""
     return reduce_sum(one_hot(draws, classes, dtype=dtype), axis=-2)
@@ -278,7 +302,7 @@ class Multinomial(_OfVectors):
             kind = next((x.dtype for x in (logits, probs) if hasattr(x, "dtype")), dtypes.float32)
             self._total_count: Any = convert_to_tensor(total_count, kind, name="total_count")
             if validate_args:
-                self._total_count = with_dependencies([assert_non_negative(self._total_count)], self._total_count)
+                self._total_count = embed_check_nonnegative_integer_form(self._total_count)
             self._logits, self._probs = logits_and_probs(logits, probs, True, validate_args)
             self._wide = self._mean_val = self._total_count[..., None] * self._probs
         parents = [self._total_count, self._logits, self._probs]
@@ -300,6 +324,9 @@ class Multinomial(_OfVectors):
 
     def _sample_n(self, n: Any, seed: int | None) -> Any:
         return _count_draws(self, cast(self.total_count, dtypes.int32), self.logits, n, seed)
+
+    def _checked(self, counts: Any) -> Any:
+        return _checked_counts(self, counts, "counts must sum to `self.total_count`")
 
     def _log_prob(self, counts: Any) -> Any:
         unnormalized: Any = reduce_sum(counts * log_softmax(self.logits), -1)
@@ -346,8 +373,8 @@ class DirichletMultinomial(_OfVectors):
     ):
         with name_scope(name, values=[total_count, concentration]) as scope:
             total, given = map(convert_to_tensor, same_floats(total_count, concentration))
-            self._total_count: Any = with_dependencies([assert_non_negative(total)], total) if validate_args else total
-            self._concentration = checked_positive(validate_args, given, "concentration")
+            self._total_count: Any = embed_check_nonnegative_integer_form(total) if validate_args else total
+            self._concentration = checked_positive(validate_args, given, "concentration", _POSITIVE)
             self._total_concentration: Any = reduce_sum(self._concentration, -1)
             self._wide = self._concentration * ones_like(self._total_count)[..., None]  # type: ignore[index]
         parents = [self._total_count, self._concentration]
@@ -374,6 +401,9 @@ class DirichletMultinomial(_OfVectors):
         rows = Multinomial(reshape(cast(total, self.dtype), [-1]), logits=reshape(log(drawn), concat([[-1], classes], 0)))
         counts = rows.sample(seed=derived_seed(seed, "dirichlet_multinomial"))
         return reshape(counts, concat([[n], batch, classes], 0))
+
+    def _checked(self, counts: Any) -> Any:
+        return _checked_counts(self, counts, "counts last-dimension must sum to `self.total_count`")
 
     def _log_prob(self, counts: Any) -> Any:
         ordered: Any = lbeta(self.concentration + counts) - lbeta(self.concentration)  # type: ignore[operator]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tfexp.core.log import get_logger
-from tfexp.estimator import evaluating, predicting, training
+from tfexp.estimator import evaluating, predicting, replicas, training
 from tfexp.estimator.model import Model
 from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.run_config import RunConfig, default_session_config
@@ -149,7 +149,7 @@ class Estimator:
         """
         _check_positive(steps=steps)
         path = self._checkpoint(checkpoint_path, "evaluate")
-        with self._model.graph():
+        with self._model.graph(scope=replicas.scope(self.config.eval_distribute)):
             evaluation = evaluating.build(self._model, input_fn)
             return evaluating.run(evaluation, self._model, path, self.eval_dir(name), steps, _hooks(hooks))
 

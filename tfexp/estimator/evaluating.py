@@ -10,6 +10,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 
 from tfexp.core.log import get_logger
 from tfexp.core.text import as_text
+from tfexp.estimator import replicas
 from tfexp.estimator.model import Model
 from tfexp.estimator.modes import ModeKeys
 from tfexp.formats.tensor import make_tensor_proto
@@ -40,15 +41,20 @@ def build(model: Model, input_fn: Callable[..., Any]) -> Evaluation:
 
     ValueError for a metric of the model with one of these names.
     """
-    given = model.input(input_fn, ModeKeys.EVAL)
-    spec = model.spec(given.features, given.labels, ModeKeys.EVAL)
+    strategy = model.config.eval_distribute
+    loss: Any = None
+    if strategy is None:
+        given = model.input(input_fn, ModeKeys.EVAL)
+        spec = model.spec(given.features, given.labels, ModeKeys.EVAL)
+    else:
+        given, spec, loss = replicas.evaluation(model, strategy, input_fn)
     for name in (_LOSS, GraphKeys.GLOBAL_STEP):
         if name in spec.eval_metric_ops:
             raise ValueError(
                 f'Metric with name "{name}" is not allowed, because Estimator already defines a default metric with the '
                 "same name."
             )
-    metrics = {**spec.eval_metric_ops, _LOSS: mean(spec.loss)}
+    metrics = {**spec.eval_metric_ops, _LOSS: mean(spec.loss) if loss is None else loss}
     return Evaluation(
         group(*(update for _, update in metrics.values())),
         {**{name: value for name, (value, _) in metrics.items()}, GraphKeys.GLOBAL_STEP: get_global_step()},

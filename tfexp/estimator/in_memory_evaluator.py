@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tfexp.estimator import evaluating
+from tfexp.estimator import evaluating, replicas
 from tfexp.estimator.estimator import Estimator
 from tfexp.ops.variable_lists import global_variables
 from tfexp.runtime.session import Session
@@ -60,7 +60,7 @@ class InMemoryEvaluatorHook(SessionRunHook):
     def _evaluate(self, session: Session) -> None:
         values = session.run(self._trained)
         model = self._estimator._model
-        with model.graph():
+        with model.graph(scope=replicas.scope(model.config.eval_distribute)):
             evaluation = evaluating.build(model, self._input_fn)
             scaffold = Scaffold(copy_from_scaffold=evaluation.scaffold, init_fn=_loader(values))
             folder = self._estimator.eval_dir(self._name)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from tfexp.core.log import get_logger
 from tfexp.data.dataset import Dataset
-from tfexp.data.iterator import Iterator as DatasetIterator
 from tfexp.data.iterator import make_initializable_iterator
 from tfexp.estimator.arguments import argument_names, call_with_wanted, unexpected
 from tfexp.estimator.run_config import RunConfig
@@ -58,9 +57,13 @@ class Model:
             raise ValueError(f"model_fn ({self.function}) has following not expected args: {strange}")
 
     @contextlib.contextmanager
-    def graph(self, device_fn: Callable[[Any], str] | None = None) -> Iterator[Graph]:
-        """A new default graph with the seed and a global step; `device_fn` places its nodes."""
-        with Graph().as_default() as graph, graph.device(device_fn):
+    def graph(
+        self,
+        device_fn: Callable[[Any], str] | None = None,
+        scope: contextlib.AbstractContextManager[None] | None = None,
+    ) -> Iterator[Graph]:
+        """A new default graph with the seed and a global step; `device_fn` places its nodes, `scope` is around them."""
+        with Graph().as_default() as graph, graph.device(device_fn), scope or contextlib.nullcontext():
             set_random_seed(self.config.tf_random_seed)
             create_global_step(graph)
             global_step_read()
@@ -68,19 +71,30 @@ class Model:
 
     def input(self, input_fn: Callable[..., Any], mode: str) -> Input:
         """What `input_fn` gives in this mode: a Dataset or a pair, or features alone. ValueError for a longer tuple."""
-        if not callable(input_fn):
-            raise TypeError(f"input_fn must be a function, given: {input_fn!r}")
-        strange = unexpected(input_fn, ("mode", "params", "config"))
-        if strange:
-            raise ValueError(f"input_fn ({input_fn}) may take mode, params and config, and it wants {', '.join(strange)}")
+        self.check_input(input_fn)
+        settings = {"mode": mode, "params": self.params, "config": self.config, "input_context": None}
         with device("/cpu:0"):
-            given = call_with_wanted(input_fn, mode=mode, params=self.params, config=self.config)
+            given = call_with_wanted(input_fn, **settings)
             hooks: tuple[SessionRunHook, ...] = ()
             if given is None:
                 raise ValueError(f"input_fn ({input_fn}) gave None: it has to return features, or (features, labels)")
             if isinstance(given, Dataset):
                 iterator = make_initializable_iterator(given)
-                given, hooks = iterator.get_next(), (_IteratorStart(iterator),)
+                given, hooks = iterator.get_next(), (IteratorStart(iterator),)
+        return self.split(given, input_fn, hooks)
+
+    def check_input(self, input_fn: Callable[..., Any]) -> None:
+        """TypeError for what is no function, ValueError for one with arguments that nobody has for it."""
+        if not callable(input_fn):
+            raise TypeError(f"input_fn must be a function, given: {input_fn!r}")
+        strange = unexpected(input_fn, ("mode", "params", "config", "input_context"))
+        if strange:
+            raise ValueError(
+                f"input_fn ({input_fn}) may take mode, params, config and input_context, and it wants {', '.join(strange)}"
+            )
+
+    def split(self, given: Any, input_fn: Callable[..., Any], hooks: tuple[SessionRunHook, ...]) -> Input:
+        """What an input function gives, in its parts. ValueError for a tuple that is no pair."""
         if isinstance(given, list | tuple) and not hasattr(given, "_fields"):
             if len(given) != 2:
                 raise ValueError(
@@ -104,10 +118,10 @@ class Model:
         return spec
 
 
-class _IteratorStart(SessionRunHook):
+class IteratorStart(SessionRunHook):
     """Begins a data set in every new session."""
 
-    def __init__(self, iterator: DatasetIterator):
+    def __init__(self, iterator: Any):
         self._iterator = iterator
 
     def begin(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from tfexp.core.log import get_logger
+from tfexp.distribute.strategy import Strategy
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.estimator.arguments import argument_names
 from tfexp.estimator.tf_config import default_device_filters, read_task
@@ -17,7 +18,6 @@ from tfexp.estimator.tf_config import default_device_filters, read_task
 _log = get_logger()
 _UNSET: Any = object()
 _DEFAULT_SAVE_SECS = 600
-_NOT_THERE = ("train_distribute", "eval_distribute", "experimental_distribute")
 
 
 def _at_least(least: float, *, more: bool = False) -> tuple[Callable[[Any], bool], str]:
@@ -40,6 +40,8 @@ _REQUIREMENTS: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda value: callable(value) and argument_names(value) == ("op",),
         'must be callable with exactly one argument "op"',
     ),
+    "train_distribute": (lambda value: isinstance(value, Strategy), "must be a tf.distribute.Strategy"),
+    "eval_distribute": (lambda value: isinstance(value, Strategy), "must be a tf.distribute.Strategy"),
     "protocol": (lambda value: value in ("grpc", "grpc+verbs"), "should be grpc or grpc+verbs"),
     "session_creation_timeout_secs": _at_least(0, more=True),
 }
@@ -53,8 +55,11 @@ _REPLACEABLE = (
     "keep_checkpoint_max",
     "keep_checkpoint_every_n_hours",
     "log_step_count_steps",
+    "train_distribute",
     "device_fn",
     "protocol",
+    "eval_distribute",
+    "experimental_distribute",
     "experimental_max_worker_delay_secs",
     "session_creation_timeout_secs",
 )
@@ -70,7 +75,8 @@ class RunConfig:
 
     Checkpoints are written every `save_checkpoints_secs` (600 by default) or `_steps`; None for both: never. ValueError for
     both, and for values out of range. `device_fn(op)` gives devices in place of `tf.train.replica_device_setter`.
-    `tf.distribute` is not there: `train_distribute` and the like must be None.
+    `train_distribute`, `eval_distribute`: the strategies (`tf.distribute`) under which the model is trained and evaluated;
+    `experimental_distribute` has both, as a `tf.contrib.distribute.DistributeConfig`, and excludes `train_distribute`.
     """
 
     def __init__(
@@ -84,11 +90,11 @@ class RunConfig:
         keep_checkpoint_max: int | None = 5,
         keep_checkpoint_every_n_hours: float = 10000,
         log_step_count_steps: int | None = 100,
-        train_distribute: None = None,
+        train_distribute: Strategy | None = None,
         device_fn: Callable[[Any], str] | None = None,
         protocol: str | None = None,
-        eval_distribute: None = None,
-        experimental_distribute: None = None,
+        eval_distribute: Strategy | None = None,
+        experimental_distribute: Any = None,
         experimental_max_worker_delay_secs: float | None = None,
         session_creation_timeout_secs: float = 7200,
     ):
@@ -106,8 +112,6 @@ class RunConfig:
         if session_config is None and filters is not None:
             session_config = default_session_config(filters)
         self._properties: dict[str, Any] = {}
-        for name, value in zip(_NOT_THERE, (train_distribute, eval_distribute, experimental_distribute), strict=True):
-            _refuse_strategy(name, value)
         self._set(
             {
                 "model_dir": self._agreed(model_dir),
@@ -119,8 +123,11 @@ class RunConfig:
                 "keep_checkpoint_max": keep_checkpoint_max,
                 "keep_checkpoint_every_n_hours": keep_checkpoint_every_n_hours,
                 "log_step_count_steps": log_step_count_steps,
+                "train_distribute": train_distribute,
                 "device_fn": device_fn,
                 "protocol": protocol,
+                "eval_distribute": eval_distribute,
+                "experimental_distribute": experimental_distribute,
                 "experimental_max_worker_delay_secs": experimental_max_worker_delay_secs,
                 "session_creation_timeout_secs": session_creation_timeout_secs,
             }
@@ -138,7 +145,10 @@ class RunConfig:
             _log.info("Using model_dir in TF_CONFIG: %s", named)
         return named if model_dir is None else model_dir
 
-    def _set(self, changes: Mapping[str, Any]) -> None:
+    def _set(self, changes: dict[str, Any]) -> None:
+        both = changes.get("experimental_distribute")
+        if both is not None:
+            changes.update(_parts(both, changes.get("train_distribute")))
         if changes.get("save_checkpoints_steps") is not None and changes.get("save_checkpoints_secs") is not None:
             raise ValueError("`save_checkpoints_steps` and `save_checkpoints_secs` cannot be both set.")
         for name, value in changes.items():
@@ -149,12 +159,10 @@ class RunConfig:
 
     def replace(self, **kwargs: Any) -> RunConfig:
         """A copy with other values of the properties of the constructor. ValueError for others, and as the constructor."""
-        for name, value in kwargs.items():
-            if name in _NOT_THERE:
-                _refuse_strategy(name, value)
-            elif name not in _REPLACEABLE:
+        for name in kwargs:
+            if name not in _REPLACEABLE:
                 raise ValueError(f"Replacing {name} is not supported. Allowed properties are {list(_REPLACEABLE)}.")
-        changes = {name: value for name, value in kwargs.items() if name not in _NOT_THERE}
+        changes = dict(kwargs)
         if changes.get("save_checkpoints_steps") is not None and "save_checkpoints_secs" not in changes:
             changes["save_checkpoints_secs"] = None
         elif changes.get("save_checkpoints_secs") is not None and "save_checkpoints_steps" not in changes:
@@ -239,12 +247,14 @@ class RunConfig:
         return self._properties["session_creation_timeout_secs"]
 
     @property
-    def train_distribute(self) -> None:
-        return None
+    def train_distribute(self) -> Strategy | None:
+        """The strategy under which the model is trained."""
+        return self._properties["train_distribute"]
 
     @property
-    def eval_distribute(self) -> None:
-        return None
+    def eval_distribute(self) -> Strategy | None:
+        """The strategy under which the model is evaluated."""
+        return self._properties["eval_distribute"]
 
     # --- what TF_CONFIG says -----------------------------------------------------------------------------------------
 
@@ -294,8 +304,13 @@ class RunConfig:
         return self._task.service
 
 
-def _refuse_strategy(name: str, value: Any) -> None:
-    if value is not None:
+def _parts(config: Any, train_distribute: Strategy | None) -> dict[str, Any]:
+    """The strategies of a DistributeConfig. ValueError with another one beside it, and for a cluster that is elsewhere."""
+    if train_distribute is not None:
+        raise ValueError("Either `train_distribute` or `experimental_distribute` can be set, not both.")
+    if config.remote_cluster:
         raise ValueError(
-            f"{name} must be None: tfexp has no tf.distribute; TF_CONFIG says what a process does in a cluster."
+            f"The remote_cluster of experimental_distribute must be None: it is {config.remote_cluster!r}. Start a process "
+            "for each of its tasks, and say by TF_CONFIG which one it is."
         )
+    return {"train_distribute": config.train_distribute, "eval_distribute": config.eval_distribute}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfexp.core.log import get_logger
+from tfexp.estimator import replicas
 from tfexp.estimator.model import Input, Model
 from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.run_config import RunConfig
@@ -50,9 +51,13 @@ def train(
 ) -> Any:
     """Steps until a hook or the end of the input stops them; the last one's loss, None where there was none."""
     config = model.config
-    with model.graph(default_device_fn(config)):
-        given = model.input(input_fn, ModeKeys.TRAIN)
-        spec = model.spec(given.features, given.labels, ModeKeys.TRAIN)
+    strategy = config.train_distribute
+    with model.graph(default_device_fn(config) if strategy is None else None, replicas.scope(strategy)):
+        if strategy is None:
+            given = model.input(input_fn, ModeKeys.TRAIN)
+            spec = model.spec(given.features, given.labels, ModeKeys.TRAIN)
+        else:
+            given, spec = replicas.training(model, strategy, input_fn)
         if warm_start is not None:
             begin_with(warm_start)
         loss = None

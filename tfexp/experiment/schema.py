@@ -141,7 +141,7 @@ class Jit(Enum):
 
     none = "nothing"
     xla = "the largest parts of each step, by XLA"
-    numba = "the loops of element-wise ops and of optimizers' updates, by Numba"
+    numba = "the loops of element-wise ops, of optimizers' updates and over windows, by Numba"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tensorboard.compat.proto import node_def_pb2
+from collections.abc import Iterable
+
+from tensorboard.compat.proto import graph_pb2, node_def_pb2
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core.op import find_op
@@ -13,6 +15,19 @@ def called_functions(op: Operation) -> list[str]:
     """The names of the functions that a node calls, or hands to a data set."""
     natives = [one for value in op.attrs.values() for one in (value if isinstance(value, list) else [value])]
     return _called(op.type, [one for one in natives if isinstance(one, NameAttrList)])
+
+
+def add_called_functions(graph_def: graph_pb2.GraphDef, ops: Iterable[Operation]) -> None:
+    """Put in the functions that the nodes call, and those that these call."""
+    added: set[str] = set()
+    pending = [(op.graph, name) for op in ops for name in called_functions(op)]
+    while pending:
+        graph, name = pending.pop()
+        function = graph._functions.get(name)
+        if function is not None and name not in added:
+            added.add(name)
+            graph_def.library.function.append(function.definition)
+            pending.extend((graph, inner) for op in function.body._operations for inner in called_functions(op))
 
 
 def called_by_node(node: node_def_pb2.NodeDef) -> list[str]:

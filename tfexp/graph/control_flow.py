@@ -177,6 +177,7 @@ class CondContext(ControlFlowContext):
                 self._outgoing(value.indices),
                 None if shape is None else self._outgoing(shape),
             )
+        value = get_default_graph().capture(value)
         if value.name in self._values:
             return self._external_values.get(value.name, value)
         self._values.add(value.name)

@@ -76,7 +76,7 @@ class FunctionGraph(Graph):
                     f"The function {self.name!r} cannot use the reference {tensor.name} of the graph around it: only values "
                     "can be captured. Read it (`variable.read_value()`) before."
                 )
-            outer = self.outer.capture(tensor) if isinstance(self.outer, FunctionGraph) else tensor
+            outer = self.outer.capture(tensor)
             found = self.argument(outer.dtype, outer.shape, self._capture_name(tensor))
             if tensor.dtype is dtypes.resource:
                 capture_handle(found, tensor)
@@ -106,8 +106,7 @@ class FunctionGraph(Graph):
 
     def outer_captures(self) -> list[Tensor]:
         """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""
-        inner = isinstance(self.outer, FunctionGraph)
-        return [self.outer.capture(t) if inner else t for t in self.captured]  # type: ignore[attr-defined]
+        return [self.outer.capture(tensor) for tensor in self.captured]
 
 
 class ByValueGraph(FunctionGraph):

@@ -49,6 +49,7 @@ class Graph(Elements, Surroundings, Collections):
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._kept: list[Any] = []
+        self._last_loss_reduction: str | None = None  # see `ops.losses`
 
     # --- nodes -------------------------------------------------------------------------------------------------
 
@@ -218,6 +219,10 @@ class Graph(Elements, Surroundings, Collections):
     @property
     def building_function(self) -> bool:
         return False
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """What stands for `tensor` in this graph: itself; in a function, for a tensor from around it, an argument."""
+        return tensor
 
     # Whether what its nodes do happens in the order in which they are made, without control dependencies of the program's.
     orders_effects = False

@@ -74,8 +74,10 @@ def elements_of(values: Iterable[Any]) -> Iterator[Any]:
             yield value.values
 
 
-def graph_of(values: Iterable[Any]) -> Graph:
+def graph_of(values: Iterable[Any], graph: Graph | None = None) -> Graph:
     """The graph that `values` live in, or the default graph; ValueError when they live in different ones.
+
+    With `graph`, that one; ValueError when one of the values is not of it.
 
     A function that is being built takes values of the graphs around it.
     """
@@ -84,16 +86,20 @@ def graph_of(values: Iterable[Any]) -> Graph:
         return default
     found: Any = None
     for element in elements_of(values):
+        if graph is not None and element.graph is not graph:
+            raise ValueError(f"{element} is not from the passed-in graph.")
         if found is None:
             found = element
         elif element.graph is not found.graph:
             raise ValueError(f"{element} must be from the same graph as {found}.")
+    if graph is not None:
+        return graph
     if found is None:
         return default
     if found.graph.is_eager:
         raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
-    graph: Graph = found.graph
-    return graph
+    common: Graph = found.graph
+    return common
 
 
 class name_scope:  # noqa: N801 (TensorFlow's name)

@@ -23,6 +23,21 @@ from tfexp.graph.tensor import Tensor
 _FIRST_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 _INNER_NAME = re.compile(r"[A-Za-z0-9_.\\/>-]*")
 
+# The attributes that context managers set and set back.
+_ENTERED = (
+    "_name_stack",
+    "_device_stack",
+    "_control_stack",
+    "_colocation_stack",
+    "_container",
+    "_attr_scopes",
+    "_gradient_overrides",
+    "_kernel_labels",
+    "_control_flow_context",
+    "_variable_creators",
+    "_replica_modes",
+)
+
 DeviceFunction = Callable[[Operation], str | None]
 
 
@@ -42,6 +57,18 @@ class Surroundings:
         self._gradient_overrides: dict[str, str] = {}
         self._kernel_labels: dict[str, str] = {}
         self._control_flow_context: Any = None
+        self._variable_creators: list[Any] = []  # outermost first; see `ops.variable_base`
+        self._replica_modes: list[Any] = []  # see `graph.replica_modes`
+
+    # --- setting them aside --------------------------------------------------------------------------------------
+
+    def _surroundings(self) -> dict[str, Any]:
+        """What is around a new node here: the stacks themselves, which the contexts that are open go on with."""
+        return {key: vars(self)[key] for key in _ENTERED}
+
+    def _surround(self, surroundings: dict[str, Any]) -> None:
+        """Go on with these stacks, until others are put back."""
+        vars(self).update(surroundings)
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         raise NotImplementedError

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.autograph.conversion import convert
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.collections import GraphKeys
@@ -302,7 +303,7 @@ class Layer(Trackable):
                 if not self.built:
                     self._build_for(inputs)
                 check_inputs(self.input_spec, inputs, self._name)
-                outputs = self.call(inputs, *args, **kwargs)
+                outputs = convert(self.call)(inputs, *args, **kwargs)
                 if self._activity_regularizer is not None:
                     self._regularize_activity(outputs, inputs)
         self._inputs.append(inputs)

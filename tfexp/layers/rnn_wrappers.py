@@ -96,7 +96,7 @@ def check_cell(cell: Any, name: str = "cell") -> None:
         raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {what}.")
 
 
-class _Wrapper(RNNCell):
+class CellWrapper(RNNCell):
     """A cell around a cell: its sizes and weights are the inner one's, and calling opens no scope."""
 
     def __init__(self, cell: RNNCell):
@@ -139,7 +139,7 @@ def _drops_out(state: Any) -> Any:
     return not isinstance(state, TensorArray)
 
 
-class DropoutWrapper(_Wrapper):
+class DropoutWrapper(CellWrapper):
     """Dropout of the inner cell's inputs, outputs and states, each with the probability of being kept.
 
     variational_recurrent: the same noise in all steps of a run (https://arxiv.org/abs/1512.05287), which needs `dtype` and,
@@ -266,7 +266,7 @@ def _spread(chosen: Any, values: Any) -> list[bool]:
     return [flag for answer, part in zip(answers, parts, strict=True) for flag in _spread(answer, part)]
 
 
-class ResidualWrapper(_Wrapper):
+class ResidualWrapper(CellWrapper):
     """Adds the inputs to the inner cell's outputs, or combines them by `residual_fn(inputs, outputs)`."""
 
     def __init__(self, cell: RNNCell, residual_fn: Callable[[Any, Any], Any] | None = None):
@@ -285,7 +285,7 @@ def _add_inputs(inputs: Any, outputs: Any) -> Any:
     return nest.map_structure(lambda before, after: before + after, inputs, outputs)
 
 
-class DeviceWrapper(_Wrapper):
+class DeviceWrapper(CellWrapper):
     """Runs the inner cell on a device."""
 
     def __init__(self, cell: RNNCell, device: Any):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, published, ratio
 from tfexp.ops.array import reshape, size
@@ -47,7 +48,7 @@ def mean_iou(
         predictions, labels, weights = _flat(predictions), _flat(labels), _flat(weights)
         matrix = confusion_matrix(labels, predictions, number, weights=weights, dtype=dtypes.float64)
         update = assign_add(total, matrix)
-        return published(_mean_iou(total), update, metrics_collections, updates_collections)
+        return published(across_replicas(_mean_iou, total), update, metrics_collections, updates_collections)
 
 
 def _alike(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -64,6 +65,10 @@ def _mean_iou(total: Any) -> Tensor:
     present: Any = reduce_sum(cast(not_equal(union, 0), FLOAT))
     shares = truediv(both, where(greater(union, 0), union, ones_like(union)))
     return where(greater(present, 0), reduce_sum(shares, name="mean_iou") / present, 0)  # type: ignore[operator]
+
+
+def _mean_share(count: Any, total: Any) -> Tensor:
+    return reduce_mean(div_no_nan(count, maximum(total, 0)), name="mean_accuracy")
 
 
 def mean_per_class_accuracy(
@@ -89,5 +94,5 @@ def mean_per_class_accuracy(
             weights = cast(_flat(weights), FLOAT)
             correct, each = correct * weights, each * weights
         total_update, count_update = scatter_add(total, labels, each), scatter_add(count, labels, correct)
-        value = reduce_mean(div_no_nan(count, maximum(total, 0)), name="mean_accuracy")
+        value = across_replicas(_mean_share, count, total)
         return published(value, ratio(count_update, total_update, "update_op"), metrics_collections, updates_collections)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, published, ratio
@@ -50,7 +51,7 @@ def mean(
         total_update = assign_add(total, reduce_sum(values))
         with control_dependencies([values]):
             count_update = assign_add(count, number)
-        value, update = ratio(total, count, "value"), ratio(total_update, count_update, "update_op")
+        value, update = across_replicas(ratio, total, count, "value"), ratio(total_update, count_update, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 
@@ -74,7 +75,7 @@ def mean_tensor(
         total_update = assign_add(total, values)
         with control_dependencies([values]):
             count_update = assign_add(count, number)
-        value, update = ratio(total, count, "value"), ratio(total_update, count_update, "update_op")
+        value, update = across_replicas(ratio, total, count, "value"), ratio(total_update, count_update, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 

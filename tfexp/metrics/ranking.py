@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
@@ -94,7 +95,7 @@ def _share(
         top = cast(predicted, dtypes.int64)
         hits, hits_update = _true_positives(top, labels, weights, k, class_id)
         missed, missed_update = misses(top, labels, weights, k, class_id)
-        value = truediv(hits, add(hits, missed), name=scope)
+        value = across_replicas(lambda found, not_found: truediv(found, add(found, not_found), name=scope), hits, missed)
         update = truediv(hits_update, add(hits_update, missed_update), name="update")
         return published(value, update, *collections)
 
@@ -177,7 +178,20 @@ def average_precision_at_k(
     with name_scope(name, _at_k("average_precision", k), (predictions, labels, weights)) as scope:
         _, top = top_k(predictions, k)
         labels = without_unknown_classes(labels, cast(shape(predictions)[-1], dtypes.int64))
-        each: Tensor = average_precision(labels, top)
+        return average_precision_at_top_k(labels, top, weights, metrics_collections, updates_collections, scope)
+
+
+def average_precision_at_top_k(
+    labels: Any,
+    predictions_idx: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Streamed:
+    """As `average_precision_at_k`, of classes [..., k] that are sorted already."""
+    with name_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)) as scope:
+        each: Tensor = average_precision(labels, predictions_idx)
         if weights is not None:
             weights = broadcast_weights(cast(weights, dtypes.float64), each)
             each = mul(each, weights)
@@ -191,6 +205,6 @@ def average_precision_at_k(
         with name_scope(None, "total", (each,)) as inner:
             total = metric_variable([], dtypes.float64, inner)
             total_update = assign_add(total, reduce_sum(each, name="batch_total"), name="update")
-        value = div_no_nan(total, most, name="mean")
+        value = across_replicas(lambda whole, number: div_no_nan(whole, number, name="mean"), total, most)
         update = div_no_nan(total_update, most_update, name=scope)
         return published(value, update, metrics_collections, updates_collections)

@@ -9,6 +9,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import add_to_collections
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, rank, squeeze
@@ -17,18 +18,20 @@ from tfexp.ops.comparison import equal
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.elementwise_division import div_no_nan
 from tfexp.ops.losses import without_last_ones
-from tfexp.ops.variable_base import Variable
+from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
 Collections = Any
 
 
 def metric_variable(shape: Any, dtype: Any, name: str) -> Any:
-    """A local variable of zeros in which batches add up."""
+    """A local variable of zeros in which batches add up; of a strategy's replicas, each adds up its own."""
     return Variable(
         initial_value=lambda: zeros(TensorShape(shape), dtype),
         trainable=False,
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
         name=name,
+        synchronization=VariableSynchronization.ON_READ,
+        aggregation=VariableAggregation.SUM,
     )
 
 
@@ -77,9 +80,9 @@ def ratio(total: Any, count: Any, name: str) -> Tensor:
 def published(
     value: Any, update: Any, metrics_collections: Collections, updates_collections: Collections
 ) -> tuple[Any, Any]:
-    """(value, update), kept in the collections."""
+    """(value, update), kept in the collections: the value once, the update of each replica."""
     if metrics_collections:
-        add_to_collections(metrics_collections, value)
+        across_replicas(lambda whole: add_to_collections(metrics_collections, whole), value)
     if updates_collections:
         add_to_collections(updates_collections, update)
     return value, update

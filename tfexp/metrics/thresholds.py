@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, published
@@ -40,8 +41,8 @@ Streamed = tuple[Any, Any]
 Counts = dict[str, Any]
 
 
-def _at_thresholds(
-    labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any, kinds: Sequence[str] = tuple(_NAMES)
+def at_thresholds(
+    labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any = None, includes: Sequence[str] = tuple(_NAMES)
 ) -> tuple[Counts, Counts]:
     """The counts of those kinds, one for each threshold that predictions are above, and the updates."""
     predictions = convert_to_tensor(predictions)
@@ -59,9 +60,9 @@ def _at_thresholds(
         count = shape(column)[0]  # type: ignore[index]
     limits = tile(expand_dims(constant(thresholds), [1]), stack([1, count]))
     is_above: Any = greater(tile(transpose(column), [number, 1]), limits)
-    is_below = logical_not(is_above) if "fn" in kinds or "tn" in kinds else None
+    is_below = logical_not(is_above) if "fn" in includes or "tn" in includes else None
     is_true: Any = tile(row, [number, 1])
-    is_false = logical_not(is_true) if "fp" in kinds or "tn" in kinds else None
+    is_false = logical_not(is_true) if "fp" in includes or "tn" in includes else None
     if weights is not None:
         weights = broadcast_weights(cast(weights, FLOAT), predictions)
         weights = tile(reshape(weights, [1, -1]), [number, 1])
@@ -73,7 +74,7 @@ def _at_thresholds(
     }
     values, updates = {}, {}
     for kind, condition in conditions.items():
-        if kind not in kinds:
+        if kind not in includes:
             continue
         values[kind] = metric_variable([number], FLOAT, _NAMES[kind])
         found: Any = cast(logical_and(*condition), FLOAT)
@@ -94,8 +95,10 @@ def _counter(kind: str) -> Callable[..., Streamed]:
         name: str | None = None,
     ) -> Streamed:
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
-            values, updates = _at_thresholds(labels, predictions, thresholds, weights, (kind,))
-            return published(identity(values[kind]), updates[kind], metrics_collections, updates_collections)
+            values, updates = at_thresholds(labels, predictions, thresholds, weights, (kind,))
+            return published(
+                across_replicas(identity, values[kind]), updates[kind], metrics_collections, updates_collections
+            )
 
     count.__name__ = count.__qualname__ = f"{_NAMES[kind]}_at_thresholds"
     count.__doc__ = f"(weighted number, update) of {_NAMES[kind].replace('_', ' ')}, one for each threshold."
@@ -122,8 +125,10 @@ def _share_at_thresholds(what: str, other: str) -> Callable[..., Streamed]:
             return truediv(counts["tp"], _EPSILON + counts["tp"] + counts[other], name=f"{what}_{step}")
 
         with variable_scope(name, f"{what}_at_thresholds", (predictions, labels, weights)):
-            values, updates = _at_thresholds(labels, predictions, thresholds, weights, ("tp", other))
-            return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)
+            values, updates = at_thresholds(labels, predictions, thresholds, weights, ("tp", other))
+            return published(
+                across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
+            )
 
     share.__name__ = share.__qualname__ = f"{what}_at_thresholds"
     share.__doc__ = f"({what}, update), one for each threshold that predictions in [0, 1] must be above."
@@ -162,8 +167,8 @@ def auc(
             used = _spread(num_thresholds)
         else:
             used = [-_EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
-        values, updates = _at_thresholds(labels, predictions, used, weights)
-        value = _area(values, "value", curve, summation_method, len(used))
+        values, updates = at_thresholds(labels, predictions, used, weights)
+        value = across_replicas(_area, values, "value", curve, summation_method, len(used))
         update = _area(updates, "update_op", curve, summation_method, len(used))
         return published(value, update, metrics_collections, updates_collections)
 
@@ -223,8 +228,10 @@ def sensitivity_at_specificity(
         return truediv(tp[index], tp[index] + fn[index] + _EPSILON, name=step)
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        values, updates = _at_thresholds(labels, predictions, _spread(num_thresholds), weights)
-        return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)
+        values, updates = at_thresholds(labels, predictions, _spread(num_thresholds), weights)
+        return published(
+            across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
+        )
 
 
 def specificity_at_sensitivity(
@@ -250,5 +257,7 @@ def specificity_at_sensitivity(
         return truediv(tn[index], tn[index] + fp[index] + _EPSILON, name=step)
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        values, updates = _at_thresholds(labels, predictions, _spread(num_thresholds, 1.0 - _EPSILON), weights)
-        return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)
+        values, updates = at_thresholds(labels, predictions, _spread(num_thresholds, 1.0 - _EPSILON), weights)
+        return published(
+            across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
+        )

@@ -44,7 +44,8 @@ concat_v2_op = define_op(
 _SCALARS = "Can't concatenate scalars (use tf.stack instead)"
 
 
-def _concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape:
+def concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape:
+    """The shape of these joined; ValueError where they cannot be."""
     with_rank(axis, 0)
     ranks = {v.rank for v in values if v.rank is not None}
     if not ranks:
@@ -75,7 +76,7 @@ def _concat_shape(values: Sequence[InputShape], axis: InputShape) -> TensorShape
 
 @concat_v2_op.shape
 def _(values: list[InputShape], axis: InputShape) -> TensorShape:
-    return _concat_shape(values, axis)
+    return concat_shape(values, axis)
 
 
 def _concatenated(values: list[Array], axis: Array) -> Array:
@@ -130,7 +131,7 @@ concat_op = define_op("Concat(concat_dim: int32, values: N * T) -> (output: T) {
 
 @concat_op.shape
 def _(concat_dim: InputShape, values: list[InputShape]) -> TensorShape:
-    return _concat_shape(values, concat_dim)
+    return concat_shape(values, concat_dim)
 
 
 @concat_op.kernel("CPU", "XLA", static=("concat_dim",))

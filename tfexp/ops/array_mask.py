@@ -11,6 +11,7 @@ from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.core.workers import scratch
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
@@ -57,18 +58,22 @@ def _chosen(condition: Array, t: Array, e: Array, out: Array | None = None) -> A
     bits = _BITS.get(t.dtype.itemsize)
     if bits is None or t.dtype == object:
         return np.where(condition, t, e)
-    mask = np.asarray(condition.view(np.int8).astype(bits))  # a conversion alone is five times as fast as within `negative`
-    np.negative(mask, out=mask)  # all ones where true
-    t_bits, e_bits = t.view(bits), e.view(bits)
-    kept = np.asarray(np.bitwise_xor(t_bits, e_bits))
-    kept = np.bitwise_and(kept, mask, out=_place(kept, mask))
-    result = np.bitwise_xor(kept, e_bits, out=_place(kept, e_bits) if out is None else out.view(bits))
-    return result.view(t.dtype) if out is None else out
+    result = np.empty(np.broadcast_shapes(condition.shape, t.shape, e.shape), t.dtype) if out is None else out
+    chosen, t_bits, e_bits = result.view(bits), t.view(bits), e.view(bits)
+    mask = _mask(condition, bits)
+    np.bitwise_xor(t_bits, e_bits, out=chosen)
+    np.bitwise_and(chosen, mask, out=chosen)
+    np.bitwise_xor(chosen, e_bits, out=chosen)
+    return result
 
 
-def _place(x: Array, other: Array) -> Array | None:
-    """x, where an op on both may leave its result there."""
-    return x if np.ndim(x) and np.broadcast_shapes(x.shape, other.shape) == x.shape else None
+def _mask(condition: Array, bits: Any) -> Array:
+    """All bits where true, else none; valid until the next call."""
+    signed = scratch("signed", condition.shape, np.int8)
+    np.negative(condition.view(np.int8), out=signed)
+    mask = scratch("mask", condition.shape, bits)
+    mask[...] = signed
+    return mask
 
 
 def _selected(condition: Array, t: Array, e: Array) -> Array:

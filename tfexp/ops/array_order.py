@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op, get_op
@@ -229,6 +230,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [reverse(grad, op.inputs[1]), None]
 
 
+@takes_composites
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     """`tensor` with the order of its elements turned round along these axes. Source: `tf.reverse`."""
     result: Tensor = reverse_v2_op(tensor, axis, name=name)

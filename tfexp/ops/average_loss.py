@@ -1,6 +1,6 @@
 """Losses that several replicas add up: each one's share of the mean over the whole batch. Source: `tf.nn`, TF 1.15.
 
-A session's graph is one replica, as in TensorFlow outside of a distribution strategy.
+Outside of a distribution strategy there is one replica.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.replica_modes import num_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, check_compare
@@ -16,8 +17,6 @@ from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import mul
 from tfexp.ops.elementwise_division import div_no_nan
 from tfexp.ops.reduce import reduce_sum
-
-_REPLICAS = 1
 
 
 def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None) -> Tensor:
@@ -37,7 +36,7 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
         kind = loss.dtype if loss.dtype.is_floating else dtypes.float32
         loss = mul(cast(loss, kind), cast(weights, kind))
     if global_batch_size is None:
-        global_batch_size = array.shape(loss)[0] * _REPLICAS  # type: ignore[index,operator]
+        global_batch_size = array.shape(loss)[0] * num_replicas()  # type: ignore[index,operator]
     else:
         check_compare.assert_scalar(global_batch_size)
         check_compare.assert_integer(global_batch_size, message="global_batch_size must be an integer.")
@@ -50,4 +49,4 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
 
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """The sum of the regularisation losses, divided among the replicas."""
-    return reduce_sum(regularization_loss) / float(_REPLICAS)  # type: ignore[operator,no-any-return]
+    return reduce_sum(regularization_loss) / float(num_replicas())  # type: ignore[operator,no-any-return]

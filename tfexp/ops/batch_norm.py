@@ -12,20 +12,22 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.core.workers import threads
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.ops import batch_norm_kernels as kernels
 from tfexp.ops.array import Array, dims_text, reshape, size
 from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_order import transpose
+from tfexp.ops.batch_norm_kernels import Passes
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import squared_difference
 from tfexp.ops.elementwise_unary import reciprocal, rsqrt
-from tfexp.ops.image_blocks import run_blocks, wide
+from tfexp.ops.image_blocks import wide
 from tfexp.ops.reduce import reduce_mean, reduce_sum
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.windows import channels_second, compiled_from_last, from_last, to_last
@@ -117,47 +119,15 @@ def _attach_shapes(forward: Op, backward: Op, reserved: int) -> None:
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
-def _rows(x: Array, data_format: str) -> Array:
-    """[everything else, channels], in float32."""
+def _rows(x: Array, data_format: str, copies: int) -> Array:
+    """[everything else, that many times the channels], in float32."""
     last = to_last(x, data_format)
-    return last.astype(wide(x.dtype), copy=False).reshape(-1, last.shape[-1])
+    return last.astype(wide(x.dtype), copy=False).reshape(-1, copies * last.shape[-1])
 
 
 def _back(rows: Array, x: Array, data_format: str) -> Array:
     shape = to_last(x, data_format).shape
     return from_last(rows.reshape(shape).astype(x.dtype, copy=False), data_format)
-
-
-_BLOCK = 1 << 16  # elements: what a core's cache holds several of
-
-
-def _in_blocks(count: int, channels: int, work: Callable[[int, slice], None]) -> int:
-    """`work(part, rows)` for blocks of rows, shared out to the threads; returns the number of parts."""
-    step = max(1, _BLOCK // max(channels, 1))
-    blocks = -(-count // step)
-
-    def part_of(part: int, start: int, stop: int) -> None:
-        for block in range(start, stop):
-            work(part, slice(block * step, min((block + 1) * step, count)))
-
-    return run_blocks(part_of, blocks, count * channels * 8)
-
-
-def _sums(rows: Array) -> Array:
-    """Column sums, by BLAS."""
-    return np.dot(np.ones(len(rows), rows.dtype), rows)
-
-
-def _summed(count: int, channels: int, dtype: Any, terms: Callable[[slice], tuple[Array, ...]], number: int) -> Array:
-    """[number, channels]: the column sums over all rows of what `terms` makes of a block of them."""
-    totals = np.zeros((threads(), number, channels), dtype)
-
-    def work(part: int, rows: slice) -> None:
-        for i, term in enumerate(terms(rows)):
-            totals[part, i] += _sums(term)
-
-    _in_blocks(count, channels, work)
-    return np.add.reduce(totals, 0)
 
 
 def _check_vectors(x: Array, data_format: str, **vectors: Array) -> int:
@@ -174,17 +144,25 @@ def _check_vectors(x: Array, data_format: str, **vectors: Array) -> int:
 
 
 def _normalise(
-    x: Array, scale: Array, offset: Array, mean: Array, variance: Array, epsilon: float, data_format: str, is_training: bool
+    passes: Passes,
+    x: Array,
+    scale: Array,
+    offset: Array,
+    mean: Array,
+    variance: Array,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
 ) -> list[Array]:
     """[y, mean, unbiased variance, mean, variance]"""
     _check_vectors(x, data_format, scale=scale, offset=offset)
-    rows = _rows(x, data_format)
-    dtype, (count, channels) = rows.dtype, rows.shape
-    kept = scale.dtype
+    count = x.size // max(len(scale), 1)
+    copies = kernels.copies_of(count, len(scale))
+    rows = _rows(x, data_format, copies)
+    dtype, kept = rows.dtype, scale.dtype
     if is_training:
-        whole = np.asarray(count, dtype)
-        average = _summed(count, channels, dtype, lambda at: (rows[at],), 1)[0] / whole
-        spread = _summed(count, channels, dtype, lambda at: (np.square(rows[at] - average),), 1)[0] / whole
+        average, spread = kernels.moments(rows, copies, passes)
         unbiased = spread * np.asarray(count / max(count - 1, 1), dtype)
     else:
         wanted = {"When is_training=false, mean": mean, "When is_training=false, variance": variance}
@@ -192,82 +170,78 @@ def _normalise(
         average, spread = mean.astype(dtype, copy=False), variance.astype(dtype, copy=False)
         unbiased = spread
     factor = scale.astype(dtype, copy=False) / np.sqrt(spread + np.asarray(epsilon, dtype))
-    shift = offset.astype(dtype, copy=False)
-    result = np.empty_like(rows)
-
-    def work(part: int, at: slice) -> None:
-        there = result[at]
-        np.subtract(rows[at], average, there)
-        np.multiply(there, factor, there)
-        np.add(there, shift, there)
-
-    _in_blocks(count, channels, work)
+    result = kernels.normalised(rows, average, factor, offset.astype(dtype, copy=False), copies, passes)
     statistics = [np.array(s, kept) for s in (average, unbiased, average, spread)]
     return [_back(result, x, data_format), *statistics]
 
 
-def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
-    @forward.kernel("CPU", shares=True)
-    def _(
-        ctx: Any,
-        x: Array,
-        scale: Array,
-        offset: Array,
-        mean: Array,
-        variance: Array,
-        *,
-        epsilon: float,
-        data_format: str,
-        is_training: bool,
-    ) -> list[Array]:
-        made = _normalise(x, scale, offset, mean, variance, epsilon, data_format, is_training)
-        return [*made, *[np.zeros((), scale.dtype)] * reserved]
-
-    @backward.kernel("CPU", shares=True)
-    def _(
-        ctx: Any,
-        y_backprop: Array,
-        x: Array,
-        scale: Array,
-        mean: Array,
-        variance: Array,
-        *third: Array,
-        epsilon: float,
-        data_format: str,
-        is_training: bool,
-    ) -> list[Array]:
-        if y_backprop.shape != x.shape:
-            raise ValueError(
-                f"x and y_backprop must have the same shape, got {dims_text(x.shape)} and {dims_text(y_backprop.shape)}"
-            )
-        _check_vectors(x, data_format, scale=scale, reserve_space_1=mean, reserve_space_2=variance)
-        grads, rows = _rows(y_backprop, data_format), _rows(x, data_format)
-        dtype, (count, channels) = rows.dtype, rows.shape
-        average = mean.astype(dtype, copy=False)
-        inverse = 1 / np.sqrt(variance.astype(dtype, copy=False) + np.asarray(epsilon, dtype))
-        sums = _summed(count, channels, dtype, lambda at: (grads[at], grads[at] * (rows[at] - average)), 2)
-        for_offset, for_scale = sums[0], sums[1] * inverse
+def _gradients(
+    passes: Passes,
+    y_backprop: Array,
+    x: Array,
+    scale: Array,
+    mean: Array,
+    variance: Array,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> list[Array]:
+    """For x, scale, offset, and nothing twice."""
+    if y_backprop.shape != x.shape:
+        raise ValueError(
+            f"x and y_backprop must have the same shape, got {dims_text(x.shape)} and {dims_text(y_backprop.shape)}"
+        )
+    _check_vectors(x, data_format, scale=scale, reserve_space_1=mean, reserve_space_2=variance)
+    count = x.size // max(len(scale), 1)
+    copies = kernels.copies_of(count, len(scale))
+    grads, rows = _rows(y_backprop, data_format, copies), _rows(x, data_format, copies)
+    dtype = rows.dtype
+    centre = mean.astype(dtype, copy=False)
+    inverse = 1 / np.sqrt(variance.astype(dtype, copy=False) + np.asarray(epsilon, dtype))
+    for_offset, for_scale = kernels.gradient_sums(grads, rows, centre, copies, passes)
+    for_scale = for_scale * inverse
+    factor = scale.astype(dtype, copy=False) * inverse
+    if is_training:
         # The mean and the variance depend on x too: training takes out of the gradient what they make of it.
         slope = for_scale * inverse / np.asarray(-max(count, 1), dtype)
         level = for_offset / np.asarray(max(count, 1), dtype)
-        factor = scale.astype(dtype, copy=False) * inverse
-        for_x = np.empty_like(rows)
+        for_x = kernels.input_gradient(grads, rows, centre, slope, level, factor, copies, passes)
+    else:
+        for_x = grads * np.tile(factor, copies)
+    nothing = np.zeros(0, scale.dtype)
+    vectors = [v.astype(scale.dtype, copy=False) for v in (for_scale, for_offset)]
+    return [_back(for_x, x, data_format), *vectors, nothing, nothing]
 
-        def work(part: int, at: slice) -> None:
-            there = for_x[at]
-            if is_training:
-                np.subtract(rows[at], average, there)
-                np.multiply(there, slope, there)
-                np.add(there, grads[at], there)
-                np.subtract(there, level, there)
-                np.multiply(there, factor, there)
-            else:
-                np.multiply(grads[at], factor, there)
 
-        _in_blocks(count, channels, work)
-        nothing = np.zeros(0, scale.dtype)
-        vectors = [v.astype(scale.dtype, copy=False) for v in (for_scale, for_offset)]
-        return [_back(for_x, x, data_format), *vectors, nothing, nothing]
+def _attach_kernels(forward: Op, backward: Op, reserved: int) -> None:
+    def normalise(passes: Passes, *inputs: Array, **attrs: Any) -> list[Array]:
+        return [*_normalise(passes, *inputs, **attrs), *[np.zeros((), inputs[1].dtype)] * reserved]
+
+    def gradients_of(passes: Passes, *inputs: Array, **attrs: Any) -> list[Array]:
+        return _gradients(passes, *inputs[:5], **attrs)  # what else was reserved says nothing
+
+    for op, compute in ((forward, normalise), (backward, gradients_of)):
+        _attach_kernel(op, compute)
+
+
+def _attach_kernel(op: Op, compute: Callable[..., list[Array]]) -> None:
+    @op.kernel("CPU", shares=True)
+    def _(ctx: Any, *inputs: Array, epsilon: float, data_format: str, is_training: bool) -> list[Array]:
+        return compute(kernels.NUMPY, *inputs, epsilon=epsilon, data_format=data_format, is_training=is_training)
+
+    @op.bind_with("numba")
+    def _(numba: Any, node: BindRequest) -> Call | None:
+        if {dtype.name for dtype in node.input_dtypes} != {"float32"}:
+            return None
+        passes = Passes(*numba.norm_passes(node.name))
+        attrs = {name: node.attrs[name] for name in ("epsilon", "data_format", "is_training")}
+
+        def by_numba(*inputs: Array) -> list[Array]:
+            return compute(passes, *inputs, **attrs)
+
+        by_numba.__name__ = "Numba"  # as plans name it
+        return Call(by_numba)
 
 
 def _attach_compiled(forward: Op, backward: Op, reserved: int) -> None:

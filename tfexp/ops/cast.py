@@ -65,8 +65,10 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     Floats lose their fraction when they become integers; complex numbers their imaginary part when they become real.
     """
     base = dtypes.as_dtype(dtype).base_dtype
-    if (isinstance(x, Tensor) or hasattr(x, "sparse_read")) and x.dtype.base_dtype is base:
-        return x  # a resource variable is read where it is used
+    # A resource variable is read where it is used; one with copies here, as the place says which copy it is.
+    read_later = hasattr(x, "sparse_read") and not hasattr(x, "_copies")
+    if (isinstance(x, Tensor) or read_later) and x.dtype.base_dtype is base:
+        return x
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, IndexedSlices):
             return IndexedSlices(cast(x.values, base, name=scope), x.indices, x.dense_shape)

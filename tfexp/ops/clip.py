@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
@@ -43,6 +44,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [grad_x, grad_low, grad_high]
 
 
+@takes_composites
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """`t` (a Tensor or IndexedSlices) with its elements moved into [min, max]. `tf.clip_by_value`.
 

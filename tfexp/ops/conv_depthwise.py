@@ -137,6 +137,14 @@ def _extents(x: Sequence[Any], filters: Sequence[Any]) -> tuple[int, int, int, i
     return x[0], x[-1], filters[2] * filters[3], filters[2]
 
 
+@depthwise_op.bind_with("numba")
+def _(numba: Any, node: BindRequest) -> Call | None:
+    lay = _laid(node)
+    if lay is None or node.input_shapes[1].as_list()[-1] != 1:
+        return None
+    return numba.depthwise(node.name, node.output_dtypes[0].name, lay)  # type: ignore[no-any-return]
+
+
 @depthwise_backprop_input_op.kernel("CPU", shares=True)
 def _(ctx: Any, input_sizes: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
     data_format = attrs["data_format"]
@@ -175,6 +183,13 @@ def _(onednn: Any, node: BindRequest) -> Call | None:
     return onednn.input_gradient(*_extents(dims, node.input_shapes[1].as_list()), lay)  # type: ignore[no-any-return]
 
 
+@depthwise_backprop_input_op.bind_with("numba")
+def _(numba: Any, node: BindRequest) -> Call | None:
+    if (found := _laid_gradient(node)) is None or node.input_shapes[1].as_list()[-1] != 1:
+        return None
+    return numba.depthwise_input_gradient(node.name, node.output_dtypes[0].name, found[1])  # type: ignore[no-any-return]
+
+
 @depthwise_backprop_filter_op.kernel("CPU", shares=True)
 def _(ctx: Any, input: Array, filter_sizes: Array, out_backprop: Array, **attrs: Any) -> Array:
     filters = tuple(int(d) for d in filter_sizes)
@@ -184,14 +199,29 @@ def _(ctx: Any, input: Array, filter_sizes: Array, out_backprop: Array, **attrs:
     return depthwise_kernels.depthwise_filter_gradient(x, grad, filters, lay)
 
 
-@depthwise_backprop_filter_op.bind_with("onednn")
-def _(onednn: Any, node: BindRequest) -> Call | None:
+def _laid_filter_gradient(node: BindRequest) -> tuple[tuple[int, ...], Windows] | None:
+    """The filter's shape, and the windows, of the op of its gradient."""
     sizes = node.input_values[1]
-    if sizes is None or not shapes_known(node) or channels_second(node.attrs["data_format"]) or not is_float32(node):
+    if sizes is None or not shapes_known(node) or channels_second(node.attrs["data_format"]):
         return None
     x, filters, grads = node.input_shapes[0].as_list(), sizes.tolist(), node.input_shapes[2].as_list()
-    lay = _lay_gradient(x, filters, grads, node.attrs)  # type: ignore[arg-type]  # known
-    return onednn.filter_gradient(*_extents(x, filters), lay, tuple(filters))  # type: ignore[no-any-return]
+    return tuple(filters), _lay_gradient(x, filters, grads, node.attrs)  # type: ignore[arg-type]  # known
+
+
+@depthwise_backprop_filter_op.bind_with("onednn")
+def _(onednn: Any, node: BindRequest) -> Call | None:
+    if (found := _laid_filter_gradient(node)) is None or not is_float32(node):
+        return None
+    filters, lay = found
+    return onednn.filter_gradient(*_extents(node.input_shapes[0].as_list(), filters), lay, filters)  # type: ignore[no-any-return]
+
+
+@depthwise_backprop_filter_op.bind_with("numba")
+def _(numba: Any, node: BindRequest) -> Call | None:
+    if (found := _laid_filter_gradient(node)) is None or found[0][-1] != 1:
+        return None
+    filters, lay = found
+    return numba.depthwise_filter_gradient(node.name, node.output_dtypes[0].name, lay, filters)  # type: ignore[no-any-return]
 
 
 @depthwise_op.gradient

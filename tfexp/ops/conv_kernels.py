@@ -25,6 +25,29 @@ from tfexp.ops.windows import Windows
 _MAX_COPY_RATIO = 4  # how much more may be copied for one product than is added up after many
 
 
+# --- where windows are single elements --------------------------------------------------------------------------------
+
+
+def _product(rows: Array, weights: Array, out: Array) -> None:
+    """rows @ weights, by all threads: a step with convolutions leaves BLAS one."""
+
+    def work(part: int, start: int, stop: int) -> None:
+        np.matmul(rows[start:stop], weights, out[start:stop])
+
+    run_blocks(work, len(rows), out.size * len(weights))
+
+
+def _product_over_rows(left: Array, right: Array) -> Array:
+    """left.T @ right; each thread adds up some of the rows."""
+    sums = np.empty((threads(), left.shape[1], right.shape[1]), right.dtype)
+
+    def work(part: int, start: int, stop: int) -> None:
+        np.matmul(left[start:stop].T, right[start:stop], sums[part])
+
+    parts = run_blocks(work, len(left), sums[0].size * len(left))
+    return sums[0] if parts == 1 else np.add.reduce(sums[:parts], 0)
+
+
 # --- the three products ---------------------------------------------------------------------------------------------
 
 
@@ -46,7 +69,7 @@ def convolve(x: Array, filters: Array, lay: Windows, out: Array | None = None) -
         weights = weights.reshape(-1, groups, out_depth // groups).transpose(1, 0, 2)
     target = result if result.dtype == dtype else np.empty(shape, dtype)
     if lay.is_pointwise and groups == 1:
-        np.matmul(x.astype(dtype, copy=False).reshape(-1, depth), weights, target.reshape(-1, out_depth))
+        _product(x.astype(dtype, copy=False).reshape(-1, depth), weights, target.reshape(-1, out_depth))
     else:
         blocks = blocks_of(x.shape[0], lay.outputs[0], row_bytes_of(lay, depth, dtype))
 
@@ -74,7 +97,7 @@ def filter_gradient(x: Array, grad: Array, filter_shape: tuple[int, ...], lay: W
     groups = depth // filter_shape[-2]
     if lay.is_pointwise and groups == 1:
         rows, columns = (a.astype(dtype, copy=False).reshape(-1, a.shape[-1]) for a in (grad, x))
-        return np.matmul(columns.T, rows).reshape(filter_shape).astype(x.dtype, copy=False)
+        return _product_over_rows(columns, rows).reshape(filter_shape).astype(x.dtype, copy=False)
     if conv_rows.fit(lay, depth, groups):
         return conv_rows.filter_gradient(x, grad, filter_shape, lay, dtype).astype(x.dtype, copy=False)
     blocks = blocks_of(x.shape[0], lay.outputs[0], row_bytes_of(lay, depth, dtype))
@@ -116,7 +139,10 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
     offsets = list(np.ndindex(*lay.sizes))
     if lay.is_pointwise and groups == 1:
         rows = grad.astype(dtype, copy=False).reshape(-1, out_depth)
-        result[...] = np.matmul(rows, weights.reshape(group_depth, out_depth).T).reshape(shape)
+        target = result if result.dtype == dtype else np.empty(shape, dtype)
+        _product(rows, weights.reshape(group_depth, out_depth).T, target.reshape(-1, depth))
+        if target is not result:
+            result[...] = target
         return result
     if conv_rows.fit_backward(lay, depth, groups):
         conv_rows.input_gradient(grad, filters.astype(dtype, copy=False), lay, result)

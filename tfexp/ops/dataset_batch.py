@@ -86,7 +86,7 @@ def stack(values: Sequence[Any]) -> np.ndarray:
     result = np.empty((len(values), *shape), dtype)
     if shape or dtype.hasobject:
         for i, value in enumerate(values):
-            result[i] = value[()] if not shape else value
+            result[i] = value[()] if not shape and isinstance(value, np.ndarray) else value
     else:
         result[...] = values
     return result

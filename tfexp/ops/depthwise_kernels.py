@@ -149,7 +149,7 @@ def _in_runs(values: Array, lay: Windows) -> Array:
     return values.reshape(*values.shape[:2], *_runs(lay, values.shape[-1]))
 
 
-_ARRAYS = 3  # how many arrays of about a block's size should stay in cache together
+_ARRAYS = 2  # how many arrays of the size of what is computed a block has; fewer, larger blocks hand the lock on less often
 
 
 def _image_blocks(values: Array) -> list[Block]:

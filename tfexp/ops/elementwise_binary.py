@@ -35,6 +35,18 @@ add_v2 = define_op(
 )
 broadcasting(add_op).ufunc(np.add)
 broadcasting(add_v2).ufunc(np.add)
+_NUMBERS_ADDED = Call(np.add, out=True, elementwise=True)
+
+
+@add_op.kernel("CPU")
+def _(ctx: Any, x: Any, y: Any) -> Any:
+    sums = np.add(x, y)
+    return np.asarray(sums, object) if isinstance(sums, bytes) else sums  # NumPy gives the sum of two texts bare
+
+
+@add_op.bind
+def _(node: BindRequest) -> Call | None:
+    return None if node.output_dtypes[0] is dtypes.string else _NUMBERS_ADDED
 
 
 @add_op.gradient
@@ -103,6 +115,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     return [grad] * len(op.inputs)
 
 
+@takes_composites
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype; a single tensor is returned as it is. `tf.add_n`.
 

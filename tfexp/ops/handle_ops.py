@@ -56,11 +56,14 @@ def define_twins(signature: str) -> Twins:
     return Twins(newer, older)
 
 
-def define_handle(name: str, output: str, attrs: str, newer_attrs: str = "") -> Twins:
-    """Register both forms of an op that gives a handle, called `output`; `newer_attrs` are the newer one's alone."""
-    shared = "container: string = ''; shared_name: string = ''"
-    newer = define_op(f"{name}V2() -> ({output}: resource) {{{attrs}{shared}{newer_attrs}}} #stateful")
-    older = define_op(f"{name}() -> ({output}: ref string) {{{attrs}{shared}}} #stateful")
+def define_handle(name: str, output: str, before: str = "", after: str = "", newer_attrs: str = "") -> Twins:
+    """Register both forms of an op that gives a handle, called `output`.
+
+    Its attributes stand `before` and `after` the two that every such op has; `newer_attrs` are the newer one's alone.
+    """
+    shared = f"{before}container: string = ''; shared_name: string = ''{after}"
+    newer = define_op(f"{name}V2() -> ({output}: resource) {{{shared}{newer_attrs}}} #stateful")
+    older = define_op(f"{name}() -> ({output}: ref string) {{{shared}}} #stateful")
 
     @newer.shape
     def _() -> TensorShape:

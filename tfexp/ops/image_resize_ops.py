@@ -104,18 +104,22 @@ def _check_attrs(align_corners: bool, half_pixel_centers: bool) -> None:
         raise ValueError("If half_pixel_centers is True, align_corners must be False.")
 
 
+def _resized(x: Array, size: Array, rule: Any, apply: Any, align_corners: bool, half_pixel_centers: bool) -> Array:
+    """`x`, floats, resized along the width, then along the height, as TensorFlow rounds."""
+    new = _checked_size(x, size)
+    _check_attrs(align_corners, half_pixel_centers)
+    if new == x.shape[1:3]:
+        return x
+    rows, columns = (rule(old, n, align_corners, half_pixel_centers) for old, n in zip(x.shape[1:3], new, strict=True))
+    return np.asarray(apply(x, rows, columns))
+
+
 def _attach_float_resize(op: Op, rule: Any, apply: Any) -> None:
-    """An op that makes float32 of any type: along the width, then along the height, as TensorFlow rounds."""
+    """An op that makes float32 of any type."""
 
     @op.kernel("CPU")
     def _(ctx: Any, images: Array, size: Array, *, align_corners: bool, half_pixel_centers: bool) -> Array:
-        new = _checked_size(images, size)
-        _check_attrs(align_corners, half_pixel_centers)
-        x = images.astype(np.float32)
-        if new == x.shape[1:3]:
-            return x
-        rows, columns = (rule(old, n, align_corners, half_pixel_centers) for old, n in zip(x.shape[1:3], new, strict=True))
-        return np.asarray(apply(x, rows, columns))
+        return _resized(images.astype(np.float32), size, rule, apply, align_corners, half_pixel_centers)
 
 
 def _bilinear(x: Array, rows: Taps, columns: Taps) -> Array:
@@ -124,6 +128,11 @@ def _bilinear(x: Array, rows: Taps, columns: Taps) -> Array:
 
 def _weighted(x: Array, rows: Taps, columns: Taps) -> Array:
     return resize_kernels.gather(resize_kernels.gather(x, 1, rows), 2, columns)
+
+
+def resized_bilinear(x: Array, size: Array, align_corners: bool, half_pixel_centers: bool) -> Array:
+    """ResizeBilinear of floats."""
+    return _resized(x, size, resize_kernels.linear, _bilinear, align_corners, half_pixel_centers)
 
 
 _attach_float_resize(resize_bilinear_op, resize_kernels.linear, _bilinear)

@@ -70,7 +70,15 @@ class IteratorResource:
                 None, None, f"The iterator {self.name!r} must be initialized before its position is restored"
             )
         fresh = self._dataset.iterator()
-        fresh.restore(state)
+        try:
+            fresh.restore(state)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            # What a data set of another form left cannot be told from what a newer version would.
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"The iterator {self.name!r} cannot go on from there: the position was saved of a data set of another form",
+            ) from error
         self._replace(fresh)
 
     @contextlib.contextmanager

@@ -19,15 +19,14 @@ Array = np.ndarray
 
 # --- handles -----------------------------------------------------------------------------------------------------------
 
-_SHARING = "use_node_name_sharing: bool = false; "
-_TYPES = "key_dtype: type; value_dtype: type; "
-_VALUE_SHAPE = "value_shape: shape = []; "
-_BUCKETS = "initial_num_buckets: int = 131072; max_load_factor: float = 0.800000011920929"
+_TYPES = "; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type"
+_VALUE_SHAPE = "; value_shape: shape = []"
+_BUCKETS = "; initial_num_buckets: int = 131072; max_load_factor: float = 0.800000011920929"
 
-hash_table = define_handle("HashTable", "table_handle", _SHARING + _TYPES)
-mutable_hash_table = define_handle("MutableHashTable", "table_handle", _SHARING + _TYPES)
-mutable_hash_table_of_tensors = define_handle("MutableHashTableOfTensors", "table_handle", _SHARING + _TYPES + _VALUE_SHAPE)
-_DENSE = f"container: string = ''; shared_name: string = ''; {_SHARING}{_TYPES}{_VALUE_SHAPE}{_BUCKETS}"
+hash_table = define_handle("HashTable", "table_handle", after=_TYPES)
+mutable_hash_table = define_handle("MutableHashTable", "table_handle", after=_TYPES)
+mutable_hash_table_of_tensors = define_handle("MutableHashTableOfTensors", "table_handle", after=_TYPES + _VALUE_SHAPE)
+_DENSE = f"container: string = ''; shared_name: string = ''{_TYPES}{_VALUE_SHAPE}{_BUCKETS}"
 mutable_dense_hash_table = define_op(
     "MutableDenseHashTableV2(empty_key: key_dtype, deleted_key: key_dtype) -> (table_handle: resource) "
     f"{{{_DENSE}}} #stateful"

@@ -8,7 +8,8 @@ from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, name_scope
+from tfexp.graph.replica_modes import SUMMED_LOSSES
+from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import either_argument, rank, shape, size, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
@@ -35,7 +36,7 @@ class Reduction:
     """How element-wise losses become one. Source: `tf.losses.Reduction`."""
 
     NONE = "none"
-    SUM = "weighted_sum"
+    SUM = SUMMED_LOSSES
     SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
     MEAN = "weighted_mean"
     SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
@@ -127,6 +128,7 @@ def compute_weighted_loss(
     By default the sum is divided by the number of losses whose weight is not zero. Source: `tf.losses` symbol of this name.
     """
     Reduction.validate(reduction)
+    get_default_graph()._last_loss_reduction = reduction
     with (
         name_scope(scope, "weighted_loss", [losses, weights]),
         control_dependencies([assert_broadcastable(weights, losses)]),

@@ -223,6 +223,11 @@ def _attach_pool(op: Op, rank: int, function: Any) -> None:
         lay = _bound_windows(node, node.input_shapes[0].known_dims, rank)
         return None if lay is None else Call(lambda x, out=None: function(x, lay, out), out=True)
 
+    @op.bind_with("numba")
+    def _(numba: Any, node: BindRequest) -> Call | None:
+        lay = _bound_windows(node, node.input_shapes[0].known_dims, rank)
+        return None if lay is None else getattr(numba, function.__name__)(node.name, node.output_dtypes[0].name, lay)
+
 
 _attach_pool(max_pool_op, 4, pool_kernels.max_pool)
 _attach_pool(avg_pool_op, 4, pool_kernels.avg_pool)
@@ -273,13 +278,23 @@ def _attach_max_gradients(grad_op: Op, second_op: Op, rank: int) -> None:
         last, grad_last = traced_last(x, data_format), traced_last(grad, data_format)
         return compiled_from_last(jax, windows_xla.max_pool_gradient(jax, last, grad_last, lay), data_format)
 
-    @grad_op.bind
-    def _(node: BindRequest) -> Call | None:
+    def laid(node: BindRequest) -> Windows | None:
         lay = _bound_windows(node, node.input_shapes[0].known_dims, rank)
         pooled = [s.known_dims for s in node.input_shapes[1:]]
-        if lay is None or any(s is None or s[1:-1] != lay.outputs for s in pooled) or pooled[0] != pooled[1]:
+        fit = lay is not None and all(s is not None and s[1:-1] == lay.outputs for s in pooled) and pooled[0] == pooled[1]
+        return lay if fit else None
+
+    @grad_op.bind
+    def _(node: BindRequest) -> Call | None:
+        if (lay := laid(node)) is None:
             return None
         return Call(lambda x, y, grad, out=None: pool_kernels.max_pool_gradient(x, y, grad, lay, out), out=True)
+
+    @grad_op.bind_with("numba")
+    def _(numba: Any, node: BindRequest) -> Call | None:
+        if (lay := laid(node)) is None:
+            return None
+        return numba.max_pool_gradient(node.name, node.output_dtypes[0].name, lay)  # type: ignore[no-any-return]
 
     @second_op.kernel("CPU", shares=True)
     def _(ctx: Any, x: Array, y: Array, grad: Array, **attrs: Any) -> Array:
@@ -312,14 +327,23 @@ def _attach_mean_gradient(op: Op, rank: int) -> None:
         gradient = windows_xla.avg_pool_gradient(jax, traced_last(grad, data_format), lay, (batch, *lay.inputs, depth))
         return compiled_from_last(jax, gradient, data_format)
 
-    @op.bind
-    def _(node: BindRequest) -> Call | None:
+    def laid(node: BindRequest) -> Windows | None:
         sizes = node.input_values[0]
         lay = None if sizes is None else _bound_windows(node, tuple(int(d) for d in sizes), rank)
         pooled = node.input_shapes[1].known_dims
-        if lay is None or pooled is None or pooled[1:-1] != lay.outputs:
+        return lay if lay is not None and pooled is not None and pooled[1:-1] == lay.outputs else None
+
+    @op.bind
+    def _(node: BindRequest) -> Call | None:
+        if (lay := laid(node)) is None:
             return None
         return Call(lambda sizes, grad, out=None: pool_kernels.avg_pool_gradient(grad, lay, out), out=True)
+
+    @op.bind_with("numba")
+    def _(numba: Any, node: BindRequest) -> Call | None:
+        if (lay := laid(node)) is None:
+            return None
+        return numba.avg_pool_gradient(node.name, node.output_dtypes[0].name, lay)  # type: ignore[no-any-return]
 
 
 _attach_mean_gradient(avg_pool_grad_op, 4)

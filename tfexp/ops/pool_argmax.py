@@ -120,7 +120,9 @@ _ARGMAX = (
     f"false; Targmax: type in [int32,int64]; {_REAL}"
 )
 max_pool_with_argmax_op = define_op(
-    f"MaxPoolWithArgmax(input: T) -> (output: T, argmax: Targmax) {{{_ARGMAX.replace('int64];', 'int64] = int64;')}}}"
+    "MaxPoolWithArgmax(input: T) -> (output: T, argmax: Targmax) {ksize: list(int) >= 4; strides: list(int) >= 4; Targmax: "
+    "type in [int32,int64] = int64; padding: string in ['SAME','VALID']; include_batch_in_index: bool = false; "
+    f"{_REAL}}}"
 )
 max_pool_grad_with_argmax_op = define_op(
     f"MaxPoolGradWithArgmax(input: T, grad: T, argmax: Targmax) -> (output: T) {{{_ARGMAX}}}"

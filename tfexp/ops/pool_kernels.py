@@ -23,7 +23,7 @@ from tfexp.ops.windows import Windows
 
 Slices = tuple[slice, ...]
 
-_ARRAYS = 4  # how many arrays of about the input's size should stay in cache together
+_ARRAYS = 2  # how many arrays of about the input's size a block has; fewer, larger blocks hand the lock on less often
 
 
 def _reaches(lay: Windows, axis: int) -> Iterator[tuple[Slices, Slices]]:
@@ -106,23 +106,15 @@ def _first_largest(
     The latter as `integers`: all bits where it is, else none; valid until the next offset. `axes`: the dimensions of space
     that windows extend in; in the others x and `largest` are alike.
     """
-    free: Array | None = None  # windows whose largest element was not seen yet
-    for reaches in itertools.product(*(list(_reaches(lay, axis)) for axis in axes)):
-        outputs = _merged([outputs for outputs, _ in reaches])
-        inside = _merged([inside for _, inside in reaches])
+    free = scratch("free", largest.shape, np.bool_)  # windows whose largest element was not seen yet
+    free[...] = True
+    for outputs, inside in _offsets(lay, axes):
         below = largest[outputs]
         mask = np.equal(x[inside], below, out=scratch("mask", below.shape, np.bool_))
-        if free is None:
-            free = scratch("free", largest.shape, np.bool_)
-            free[...] = True
         left = free[outputs]
         np.logical_and(mask, left, mask)
         np.logical_xor(left, mask, left)
-        signed = mask.view(np.int8)
-        np.negative(signed, signed)
-        bits = scratch("bits", below.shape, integers)
-        bits[...] = signed
-        yield outputs, inside, bits
+        yield outputs, inside, _bits(mask, integers)
 
 
 def _merged(slices: Sequence[Slices]) -> Slices:
@@ -146,7 +138,7 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
     lowest, rank = _lowest(x.dtype), len(lay.inputs)
 
     def work(images: slice) -> None:
-        if not _overlap(lay, range(rank)):
+        if not lay.overlap():
             _place(x[images], y[images], grad[images], result[images], lay, range(rank))
             return
         # Of equal elements, the first in scan order is the first of its row in the first such row.
@@ -171,27 +163,45 @@ def _row_maxima(x: Array, y: Array, lay: Windows, lowest: Any) -> list[Array]:
 
 
 def _place(x: Array, largest: Array, grad: Array, target: Array, lay: Windows, axes: Sequence[int]) -> None:
-    """grad goes to the first largest element along these dimensions."""
-    integers = _integers(grad.dtype)
-    above, bits_of_target, overlap = grad.view(integers), target.view(integers), _overlap(lay, axes)
-    if not _covers(lay, axes):
+    """grad goes to the first largest element along these dimensions.
+
+    What is left of it is handed on from offset to offset: as bits, so that nothing is computed with it. Where windows share
+    the elements out among them, the last offset takes what is left.
+    """
+    integers, overlap, covers = _integers(grad.dtype), lay.overlap(axes), lay.covers(axes)
+    left = scratch("left", grad.shape, integers)
+    left[...] = grad.view(integers)
+    if not covers:
         target[...] = 0
-    for outputs, inside, bits in _first_largest(x, largest, lay, axes, integers):
+    reaches = list(_offsets(lay, axes))
+    for number, (outputs, inside) in enumerate(reaches, 1):
+        rest, there = left[outputs], target[inside]
+        if covers and number == len(reaches):
+            there[...] = rest.view(grad.dtype)
+            return
+        bits = _bits(np.equal(x[inside], largest[outputs], out=scratch("mask", rest.shape, np.bool_)), integers)
+        np.bitwise_and(rest, bits, bits)
+        np.bitwise_xor(rest, bits, rest)
+        given = bits.view(grad.dtype)
         if overlap:
-            there = target[inside]
-            np.bitwise_and(above[outputs], bits, bits)
-            np.add(there, bits.view(grad.dtype), there)
+            np.add(there, given, there)
         else:
-            np.bitwise_and(above[outputs], bits, bits_of_target[inside])
+            there[...] = given
 
 
-def _overlap(lay: Windows, axes: Sequence[int]) -> bool:
-    return any(lay.sizes[axis] > lay.strides[axis] for axis in axes)
+def _offsets(lay: Windows, axes: Sequence[int]) -> Iterator[tuple[Slices, Slices]]:
+    """For each offset in a window of these dimensions, in scan order: which windows have it, and where it is."""
+    for reaches in itertools.product(*(list(_reaches(lay, axis)) for axis in axes)):
+        yield _merged([outputs for outputs, _ in reaches]), _merged([inside for _, inside in reaches])
 
 
-def _covers(lay: Windows, axes: Sequence[int]) -> bool:
-    """Whether each element is in just one window."""
-    return all(lay.sizes[a] == lay.strides[a] and lay.inputs[a] <= lay.outputs[a] * lay.strides[a] for a in axes)
+def _bits(mask: Array, integers: np.dtype[Any]) -> Array:
+    """All bits where the mask is true, else none. Changes the mask; valid until the next call."""
+    signed = mask.view(np.int8)
+    np.negative(signed, signed)
+    bits = scratch("bits", mask.shape, integers)
+    bits[...] = signed
+    return bits
 
 
 def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
@@ -261,7 +271,7 @@ def avg_pool_gradient(grad: Array, lay: Windows, out: Array | None = None) -> Ar
         return result
     dtype = wide(grad.dtype)
     counts = _counts(lay, dtype)
-    covers = _covers(lay, range(len(lay.inputs)))
+    covers = lay.covers()
 
     def work(images: slice) -> None:
         above = _mean(grad[images], counts, scratch("shares", grad[images].shape, dtype))

@@ -16,6 +16,7 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.quantized_scale import half_away_from_zero
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
 
 Array = np.ndarray
@@ -74,10 +75,6 @@ def _aligned(limits: Array, x: Array, axis: int) -> Array:
     return limits.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
 
 
-def _half_away_from_zero(x: Array) -> Array:
-    return np.trunc(x + np.copysign(np.asarray(0.5, x.dtype), x))
-
-
 def _integers(x: Array, dtype: DType) -> Array:
     """`x`, whole numbers, in a type that may not hold all of them: as a processor converts."""
     with np.errstate(all="ignore"):
@@ -130,16 +127,16 @@ def _(
     within = np.clip(input, small, large)
     if way == "SCALED":
         scaled = within * _aligned(scale, input, axis)
-        result = np.rint(scaled) if rounding == "HALF_TO_EVEN" else _half_away_from_zero(scaled)
+        result = np.rint(scaled) if rounding == "HALF_TO_EVEN" else half_away_from_zero(scaled)
     elif way == "MIN_COMBINED":
         whole = _range(T)
         steps = np.float32(whole[1] - whole[0])
         scaled = (within - small) * (steps / (large - small)) - np.float32(steps + 1 if whole[0] < 0 else 0) / np.float32(2)
-        result = _half_away_from_zero(scaled.astype(np.float32))
+        result = half_away_from_zero(scaled.astype(np.float32))
     else:
         per_unit = _steps_per_unit(small, large, T)
         whole = _range(T)
-        wide = _half_away_from_zero(within * per_unit) - _half_away_from_zero(small * per_unit) + whole[0]
+        wide = half_away_from_zero(within * per_unit) - half_away_from_zero(small * per_unit) + whole[0]
         result = np.clip(wide, whole[0], np.nextafter(np.float32(whole[1]), np.float32(0)) if T.size == 4 else whole[1])
     return [_integers(result, T), np.asarray(low, np.float32), np.asarray(high, np.float32)]
 
@@ -175,7 +172,7 @@ def _(
         result = (values + np.asarray(half, values.dtype)) * ((high - low) / np.float32(highest - lowest)) + low
     else:
         unit = 1 / _steps_per_unit(low, high, T)
-        result = _half_away_from_zero(low / unit) * unit + (values - np.asarray(lowest, values.dtype)) * unit
+        result = half_away_from_zero(low / unit) * unit + (values - np.asarray(lowest, values.dtype)) * unit
     return np.asarray(result, dtype.as_numpy_dtype)
 
 

@@ -56,12 +56,17 @@ def _(resource: InputShape, alg: InputShape, delta: InputShape) -> TensorShape:
 
 @read_and_skip_op.kernel("CPU")
 def _(ctx: Any, resource: Ref, alg: Any, delta: Any) -> np.ndarray:
+    return taken(resource, alg, int(delta))
+
+
+def taken(resource: Ref, alg: Any, values: int) -> np.ndarray:
+    """The state of a variable, which moves on by so many values. ValueError where it is none of Philox."""
     if int(alg) != _PHILOX:
         raise ValueError(_unsupported(alg))
     before = state.buffer_of(resource).copy()
     if before.shape != (_STATE_SIZE,):
         raise ValueError(f"The state of Philox has {_STATE_SIZE} elements, but {resource.name} has the shape {before.shape}")
-    resource.assign(_moved_on(before, int(delta)))
+    resource.assign(_moved_on(before, values))
     return before
 
 

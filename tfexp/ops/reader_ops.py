@@ -26,7 +26,7 @@ from tfexp.ops.shape_rules import with_rank
 
 _HANDLE = "reader_handle"
 
-whole_file_reader = define_handle("WholeFileReader", _HANDLE, "")
+whole_file_reader = define_handle("WholeFileReader", _HANDLE)
 
 
 @whole_file_reader.kernel(handle=True)
@@ -34,7 +34,7 @@ def _(ctx: Any, *, container: str, shared_name: str) -> Reader:
     return _reader(ctx, container, shared_name, WholeFileReader)
 
 
-identity_reader = define_handle("IdentityReader", _HANDLE, "")
+identity_reader = define_handle("IdentityReader", _HANDLE)
 
 
 @identity_reader.kernel(handle=True)
@@ -51,7 +51,7 @@ def _(ctx: Any, *, skip_header_lines: int, container: str, shared_name: str) -> 
     return _reader(ctx, container, shared_name, TextLineReader, skip_header_lines)
 
 
-tf_record_reader = define_handle("TFRecordReader", _HANDLE, "compression_type: string = ''; ")
+tf_record_reader = define_handle("TFRecordReader", _HANDLE, after="; compression_type: string = ''")
 
 
 @tf_record_reader.kernel(handle=True)

@@ -48,8 +48,8 @@ def variable_op(signature: str, *, writes: bool = True, uninitialized: bool = Fa
 
 
 var_handle_op = variable_op(
-    "VarHandleOp() -> (resource: resource) {container: string = ''; shared_name: string = ''; dtype: type; shape: shape; "
-    "allowed_devices: list(string) = []; debug_name: string = ''} #stateful"
+    "VarHandleOp() -> (resource: resource) {container: string = ''; shared_name: string = ''; debug_name: string = ''; "
+    "dtype: type; shape: shape; allowed_devices: list(string) = []} #stateful"
 )
 
 

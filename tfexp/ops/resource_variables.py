@@ -289,7 +289,7 @@ class UnreadVariable(ResourceVariable):
 
     def value(self) -> Tensor:
         with control_dependencies([self._parent_op]):
-            return super().value()
+            return self._read()
 
     def read_value(self) -> Tensor:
         with control_dependencies([self._parent_op]):

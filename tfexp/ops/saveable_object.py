@@ -5,25 +5,30 @@ Source: `SaveableObject` of TF 1.15's saver.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tfexp.core.dtypes import DType
 from tfexp.graph.tensor import Tensor
 
 
 @dataclass(frozen=True)
 class SaveSpec:
-    """One tensor of a checkpoint: its value, its place in a larger tensor (usually ""), its key."""
+    """One tensor of a checkpoint: its value, its place in a larger tensor (usually ""), its key.
 
-    tensor: Tensor
+    The value may be a function that makes it, among the saver's nodes; then `dtype` must say what it will be.
+    """
+
+    tensor: Tensor | Callable[[], Tensor]
     slice_spec: str
     name: str
+    dtype: Any = None
 
-    @property
-    def dtype(self) -> DType:
-        return self.tensor.dtype.base_dtype
+    def __post_init__(self) -> None:
+        if self.dtype is None:
+            if callable(self.tensor):
+                raise ValueError(f"A tensor of a checkpoint that a function makes needs a dtype: {self.name!r}")
+            object.__setattr__(self, "dtype", self.tensor.dtype.base_dtype)
 
 
 class SaveableObject:

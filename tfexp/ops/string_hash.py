@@ -15,6 +15,7 @@ from tfexp.core.op import define_op
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import shape_preserving
 from tfexp.ops.string_arrays import texts_of
+from tfexp.ops.string_bytes import lay_out
 
 U64 = np.uint64
 Words = Any  # an array of uint64, one for each string
@@ -23,13 +24,10 @@ Hash = Callable[[np.ndarray], Words]
 
 def hashes(texts: Sequence[bytes], function: Hash) -> np.ndarray:
     """The hash of each text; `function` takes the texts of one length as a matrix of bytes."""
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     results = np.empty(len(texts), U64)
     with np.errstate(over="ignore"):
-        for length in np.unique(lengths).tolist():
-            rows = np.flatnonzero(lengths == length)
-            joined = b"".join([texts[row] for row in rows.tolist()])
-            results[rows] = function(np.frombuffer(joined, np.uint8).reshape(len(rows), length))
+        for here, rows in lay_out(texts).by_size():
+            results[here] = function(rows)
     return results
 
 
@@ -38,8 +36,8 @@ def _buckets(input: Any, function: Hash, num_buckets: int) -> Any:
 
 
 def _word(data: np.ndarray, start: int, size: int = 8) -> Words:
-    """The little-endian number in `size` bytes of each row."""
-    return np.ascontiguousarray(data[:, start : start + size]).view(f"<u{size}")[:, 0].astype(U64)
+    """The little-endian number in `size` bytes of each row of a matrix in one piece of memory."""
+    return np.ndarray((len(data),), f"<u{size}", data, start, (data.shape[1],)).astype(U64)
 
 
 def _tail(data: np.ndarray, start: int) -> Words:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -130,6 +129,8 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
     return matched
 
 
+Pieces = list[str | int]
+
 # --- replacing ---------------------------------------------------------------------------------------------------------
 
 regex_replace_op = define_op(
@@ -164,33 +165,59 @@ def _(ctx: Any, input: np.ndarray, *, pattern: bytes | str, rewrite: bytes | str
 
 def _replaced(texts: np.ndarray, pattern: bytes, rewrite: bytes, everywhere: bool) -> np.ndarray:
     expression = _compiled(pattern)
-    render = _rewriting(_decoded(rewrite), expression.groups)
-    if render is None:
-        return np.array(texts, object)
-    results = []
-    for text in map(_decoded, texts_of(texts)):
+    pieces = _pieces(_decoded(rewrite))
+    if any(isinstance(piece, int) and piece > expression.groups for piece in pieces):
+        return np.array(texts, object)  # RE2 replaces nothing where a group is named that the pattern lacks
+    replace = _replacing if _always_takes_something(expression) else _replacing_stepwise
+    replaced = replace(expression, pieces, [_decoded(text) for text in texts_of(texts)], 0 if everywhere else 1)
+    return string_array([text.encode("utf-8", "surrogateescape") for text in replaced], np.shape(texts))
+
+
+@functools.lru_cache(maxsize=64)
+def _always_takes_something(expression: re.Pattern[str]) -> bool:
+    """Whether no match is empty. Those that look at what is around them may be, in some text; other expressions in all."""
+    looks_around = any(
+        match["other"] in ("^", "$") or match["escape"] in _AROUND for match in _TOKEN.finditer(expression.pattern)
+    )
+    return not looks_around and expression.fullmatch("") is None
+
+
+_AROUND = (r"\A", r"\Z", r"\b", r"\B")
+
+
+def _replacing(expression: re.Pattern[str], pieces: Pieces, texts: list[str], most: int) -> list[str]:
+    """What becomes of the texts; `most`: how many matches are replaced in each, 0 for all."""
+    replacement: Any = lambda match: _rendered(pieces, match)  # noqa: E731 (one of two)
+    if all(isinstance(piece, str) for piece in pieces):
+        replacement = "".join(map(str, pieces)).replace("\\", r"\\")
+    return [expression.sub(replacement, text, most) for text in texts]
+
+
+def _replacing_stepwise(expression: re.Pattern[str], pieces: Pieces, texts: list[str], most: int) -> list[str]:
+    """The same where matches may be empty: RE2 finds none where the last match ended, `re` does."""
+
+    def replaced(text: str) -> str:
         parts: list[str] = []
-        end = 0
-        touched = -1
+        end, touched, count = 0, -1, 0
         for match in expression.finditer(text):
-            # RE2 finds no empty match where the last match ended; `re` does.
             if match.end() == match.start() == touched:
                 continue
-            parts += [text[end : match.start()], render(match)]
+            parts += [text[end : match.start()], _rendered(pieces, match)]
             end = touched = match.end()
-            if not everywhere:
+            count += 1
+            if count == most:
                 break
-        parts.append(text[end:])
-        results.append("".join(parts).encode("utf-8", "surrogateescape"))
-    return string_array(results, np.shape(texts))
+        return "".join([*parts, text[end:]])
+
+    return [replaced(text) for text in texts]
 
 
-def _rewriting(rewrite: str, groups: int) -> Callable[[re.Match[str]], str] | None:
-    r"""What to put for a match: `\0` the match, `\1` to `\9` its groups, `\\` a backslash.
+def _pieces(rewrite: str) -> Pieces:
+    r"""What to put for a match: texts and numbers of groups. `\0` is the match, `\1` to `\9` its groups, `\\` a backslash.
 
-    None when a group is named that the pattern lacks: then RE2 replaces nothing. At any other escape the text stops.
+    At any other escape the text stops.
     """
-    pieces: list[str | int] = []
+    pieces: Pieces = []
     for literal, escaped in re.findall(r"([^\\]+)|\\(.?)", rewrite, re.DOTALL):
         if literal or escaped == "\\":
             pieces.append(literal or escaped)
@@ -198,9 +225,11 @@ def _rewriting(rewrite: str, groups: int) -> Callable[[re.Match[str]], str] | No
             pieces.append(int(escaped))
         else:
             break
-    if any(isinstance(piece, int) and piece > groups for piece in pieces):
-        return None
-    return lambda match: "".join(piece if isinstance(piece, str) else match[piece] or "" for piece in pieces)
+    return pieces
+
+
+def _rendered(pieces: Pieces, match: re.Match[str]) -> str:
+    return "".join(piece if isinstance(piece, str) else match[piece] or "" for piece in pieces)
 
 
 def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None) -> Tensor:

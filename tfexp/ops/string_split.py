@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.ops.array import expand_dims
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import string_array, texts_of
+from tfexp.ops.string_bytes import lay_out
 
 string_split_op = define_op(
     "StringSplit(input: string, delimiter: string) -> (indices: int64, values: string, shape: int64) "
@@ -39,14 +41,44 @@ string_split_op.not_differentiable()
 string_split_v2_op.not_differentiable()
 
 
-def _sparse(texts: Any, split: Callable[[bytes], list[bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rows = [split(text) for text in texts_of(texts)]
-    counts = np.fromiter(map(len, rows), np.int64, len(rows))
-    values = [part for parts in rows for part in parts]
+def _divided(texts: Any, delimiters: bytes, skip_empty: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The parts of each text between any of these bytes, all of them found at once."""
+    listed = texts_of(texts)
+    laid = lay_out(listed)
+    is_delimiter = _is_any_of(laid.data, delimiters)
+    is_last = np.zeros(len(laid.data), np.bool_)  # the byte after a text
+    is_last[laid.starts + laid.sizes] = True
+    ends = np.flatnonzero(is_delimiter | is_last) if listed else laid.starts
+    starts = np.zeros_like(ends)
+    np.add(ends[:-1], 1, starts[1:])
+    sizes, lasts = ends - starts, is_last[ends]
+    rows = np.cumsum(lasts) - lasts
+    if skip_empty:
+        kept = np.flatnonzero(sizes)
+        starts, sizes, rows = starts[kept], sizes[kept], rows[kept]
+    return _matrix(rows, np.bincount(rows, minlength=len(listed)), laid.cut(starts, sizes))
+
+
+def _is_any_of(data: np.ndarray, delimiters: bytes) -> np.ndarray:
+    if len(delimiters) == 1:
+        return data == delimiters[0]
+    table = bytes(byte in delimiters for byte in range(256))
+    return np.frombuffer(data.tobytes().translate(table), np.bool_)
+
+
+def _matrix(rows: np.ndarray, counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """indices, values and shape of a sparse matrix with the values of each row side by side, so many of each."""
     indices = np.empty((len(values), 2), np.int64)
-    indices[:, 0] = np.arange(len(rows)).repeat(counts)
-    indices[:, 1] = np.arange(len(values)) - (counts.cumsum() - counts).repeat(counts)
-    return indices, string_array(values, (len(values),)), np.array([len(rows), counts.max(initial=0)], np.int64)
+    indices[:, 0] = rows
+    indices[:, 1] = np.arange(len(values)) - (counts.cumsum() - counts)[rows]
+    return indices, values, np.array([len(counts), counts.max(initial=0)], np.int64)
+
+
+def _one_by_one(texts: Any, split: Callable[[bytes], list[bytes]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    parts = [split(text) for text in texts_of(texts)]
+    counts = np.fromiter(map(len, parts), np.int64, len(parts))
+    values = list(itertools.chain.from_iterable(parts))
+    return _matrix(np.arange(len(parts)).repeat(counts), counts, string_array(values, (len(values),)))
 
 
 @string_split_op.kernel("CPU")
@@ -54,14 +86,8 @@ def _(ctx: Any, input: np.ndarray, delimiter: Any, *, skip_empty: bool) -> tuple
     """Each byte of the delimiter divides; none: every byte is a part of its own."""
     separators = np.asarray(delimiter).item()
     if not separators:
-        return _sparse(input, lambda text: [text[i : i + 1] for i in range(len(text))])
-    if len(separators) == 1:
-        divide: Callable[[bytes], list[bytes]] = lambda text: text.split(separators)  # noqa: E731 (one of two)
-    else:
-        divide = re.compile(b"[" + re.escape(separators) + b"]").split
-    if skip_empty:
-        return _sparse(input, lambda text: list(filter(None, divide(text))))
-    return _sparse(input, divide)
+        return _one_by_one(input, lambda text: [text[i : i + 1] for i in range(len(text))])
+    return _divided(input, separators, skip_empty)
 
 
 @string_split_v2_op.kernel("CPU")
@@ -69,14 +95,15 @@ def _(ctx: Any, input: np.ndarray, sep: Any, *, maxsplit: int) -> tuple[np.ndarr
     """As Python's `split`, but that `maxsplit` in white space keeps what is left, also when it is nothing."""
     separator = np.asarray(sep).item()
     limit = maxsplit if maxsplit > 0 else -1
+    if limit < 0 and len(separator) <= 1:
+        return _divided(input, separator or _SPACE, not separator)
     if separator:
-        return _sparse(input, lambda text: text.split(separator, limit))
-    if limit < 0:
-        return _sparse(input, lambda text: text.split())
-    return _sparse(input, lambda text: _SPACES.split(text.lstrip(), limit))
+        return _one_by_one(input, lambda text: text.split(separator, limit))
+    return _one_by_one(input, lambda text: _SPACES.split(text.lstrip(), limit))
 
 
-_SPACES = re.compile(rb"[ \t\n\v\f\r]+")
+_SPACE = b" \t\n\v\f\r"
+_SPACES = re.compile(b"[" + _SPACE + b"]+")
 
 
 def string_split(

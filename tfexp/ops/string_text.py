@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tfexp.graph.shape_inference import shape_text
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import shape_preserving, with_rank
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
+from tfexp.ops.string_bytes import Bytes, lay_out
 
 _SPACE = b" \t\n\v\f\r"
 
@@ -35,7 +37,7 @@ def _(ctx: Any, input: np.ndarray, *, unit: bytes | str) -> Any:
     texts = texts_of(input)
     if attr_bytes(unit) == b"UTF8_CHAR":
         texts = [text.translate(None, _CONTINUATIONS) for text in texts]
-    return np.fromiter(map(len, texts), np.int32, len(texts)).reshape(np.shape(input))
+    return lay_out(texts).sizes.astype(np.int32).reshape(np.shape(input))
 
 
 def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
@@ -117,29 +119,34 @@ def _(ctx: Any, input: np.ndarray, pos: np.ndarray, len: np.ndarray, *, unit: by
             None, None, f"pos and len should have the same shape, got: {np.shape(pos)} vs. {np.shape(len)}"
         )
     texts, starts, lengths = np.broadcast_arrays(np.asarray(input, object), pos, len)
-    rows = zip(texts_of(texts), starts.ravel().tolist(), lengths.ravel().tolist(), strict=True)
     part = _characters if attr_bytes(unit) == b"UTF8_CHAR" else _bytes
-    return string_array([part(*row, i) for i, row in enumerate(rows)], texts.shape)
+    return part(lay_out(texts_of(texts)), starts.ravel(), lengths.ravel()).reshape(texts.shape)
 
 
-def _bytes(text: bytes, start: int, length: int, index: int) -> bytes:
-    size = len(text)
-    if not -size <= start <= size:
-        raise InvalidArgumentError(None, None, f"pos {start} out of range for string b'{shown(text)}' at index {index}")
-    start += size if start < 0 else 0
-    return text[start:] if length < 0 else text[start : start + length]
+def _bytes(texts: Bytes, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    starts, lengths = _within(texts.sizes, starts, lengths, lambda index: f" b'{shown(texts.text(index))}'")
+    return texts.cut(texts.starts + starts, lengths)
 
 
-_CHARACTER = re.compile(rb"[^\x80-\xbf][\x80-\xbf]*", re.DOTALL)
+def _characters(texts: Bytes, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    # Every byte that goes on with no character begins one, or comes after a text.
+    bounds = np.flatnonzero((texts.data & 0xC0) != 0x80)
+    first, last = np.searchsorted(bounds, (texts.starts, texts.starts + texts.sizes))
+    starts, lengths = _within(last - first, starts, lengths, lambda index: "")
+    begins = bounds[first + starts]
+    return texts.cut(begins, bounds[first + starts + lengths] - begins)
 
 
-def _characters(text: bytes, start: int, length: int, index: int) -> bytes:
-    parts = _CHARACTER.findall(text)
-    size = len(parts)
-    if not -size <= start <= size:
-        raise InvalidArgumentError(None, None, f"pos {start} out of range for string at index {index}")
-    start += size if start < 0 else 0
-    return b"".join(parts[start:] if length < 0 else parts[start : start + length])
+def _within(
+    sizes: np.ndarray, starts: np.ndarray, lengths: np.ndarray, named: Callable[[int], str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Parts of texts of these sizes: starts counted from 0, lengths cut to what there is. `named`: a text in an error."""
+    for index in np.flatnonzero((starts < -sizes) | (starts > sizes))[:1].tolist():
+        at = f"string{named(index)} at index {index}"
+        raise InvalidArgumentError(None, None, f"pos {starts[index]} out of range for {at}")
+    starts = np.where(starts < 0, starts + sizes, starts)
+    left = sizes - starts
+    return starts, np.where((lengths < 0) | (lengths > left), left, lengths)
 
 
 substr_op.not_differentiable()

@@ -16,6 +16,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import merged, shape_preserving
 from tfexp.ops.string_arrays import attr_bytes, listed, shown, string_array
+from tfexp.ops.string_bytes import decimals
 
 # --- joining -----------------------------------------------------------------------------------------------------------
 
@@ -79,6 +80,8 @@ def _(
         formatted = [f"({pattern % value.real},{pattern % value.imag})" for value in array.ravel()]
     elif T is dtypes.string:
         return string_array([value.rjust(max(width, 0)) for value in array.ravel()], array.shape)
+    elif pattern == "%d":
+        return decimals(array.ravel()).texts().reshape(array.shape)
     else:
         # All of them in one call; no number has a line break in it.
         values = tuple(array.ravel().tolist())
@@ -147,12 +150,15 @@ def parsed_number(text: bytes, dtype: DType) -> int | float | None:
 
 def parsed_numbers(texts: Sequence[Any], dtype: DType) -> np.ndarray | None:
     """All texts (or numbers already) as numbers; None where one of them needs a closer look (`parsed_number`)."""
-    if b"_" in b"\n".join([text for text in texts if type(text) is bytes]):  # Python's literals may have it
-        return None
     try:
-        numbers = np.array(
-            list(map(int if dtype.is_integer else float, texts)), np.int64 if dtype.is_integer else np.float64
-        )
+        joined = b"\n".join(texts)
+    except TypeError:
+        joined = b"\n".join([text for text in texts if isinstance(text, bytes)])
+    if b"_" in joined:  # Python's literals may have it
+        return None
+    parse, dtype_of_all = (int, np.int64) if dtype.is_integer else (float, np.float64)
+    try:
+        numbers = np.fromiter(map(parse, texts), dtype_of_all, len(texts))
     except (ValueError, OverflowError):
         return None
     if dtype.is_integer and len(texts) and not dtype.min <= numbers.min() <= numbers.max() <= dtype.max:

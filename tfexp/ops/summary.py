@@ -19,6 +19,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.replica_modes import in_another_replica
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
@@ -171,7 +172,8 @@ def summary_scope(
 
 
 def collected(value: Tensor, collections: Any) -> Tensor:
-    get_default_graph().add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, value)
+    if not in_another_replica():  # one replica's are enough
+        get_default_graph().add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, value)
     return value
 
 

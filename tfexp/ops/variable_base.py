@@ -38,9 +38,6 @@ class VariableAggregation(enum.Enum):
 
 Creator = Callable[..., Any]
 
-# The collection that keeps a graph's creators, outermost first.
-_CREATORS = ("variable creators",)
-
 
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
@@ -48,7 +45,7 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
 
     `kwargs` are the arguments of `tf.Variable`. The innermost scope's creator comes first; `next_creator(**kwargs)` goes on.
     """
-    creators = get_default_graph().get_collection_ref(_CREATORS)
+    creators = get_default_graph()._variable_creators
     creators.append(variable_creator)
     try:
         yield
@@ -96,7 +93,7 @@ def _create(
     if _default_creator is None:
         raise RuntimeError("nothing makes variables yet; import tfexp first")
     create: Creator = _default_creator
-    for creator in get_default_graph().get_collection(_CREATORS):
+    for creator in get_default_graph()._variable_creators:
         create = functools.partial(creator, create)
     return create(**arguments)
 
@@ -128,6 +125,8 @@ class Variable(metaclass=_VariableType):
         def op(self) -> Any: ...
         @property
         def device(self) -> str: ...
+        @property
+        def dtype(self) -> Any: ...
 
         _save_slice_info: Any
 
@@ -138,9 +137,15 @@ class Variable(metaclass=_VariableType):
     def _AsTensor(self) -> Tensor:
         return self.value()
 
+    _strategy: Any = None
+    _distributed_container: Any = None  # the variable that it is one copy of, for a strategy's replicas
+
+    _saveable: Any = None  # where one saves it in a way of its own: the `SaveableObject` for a key
+
     @property
-    def _distribute_strategy(self) -> None:
-        """No strategy keeps copies of it."""
+    def _distribute_strategy(self) -> Any:
+        """The distribution strategy in whose scope it was made; None outside of all."""
+        return self._strategy
 
     def __iter__(self) -> Any:
         raise TypeError("'Variable' object is not iterable.")

@@ -11,7 +11,7 @@ one client's `x` is every other client's `x`, whatever server each talks to).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from tfexp.core.device import DeviceName
@@ -97,9 +97,12 @@ class Assignment:
             for neighbour in _partners(op):
                 if neighbour in self._device_of:
                     return self._device_of[neighbour]
-        for op in group:
+        # What works on a variable or a queue goes to it, whatever it asks for itself.
+        for op in sorted(group, key=_follows) if len(group) > 1 else group:
             mine = DeviceName.parse(op.device) if op.device else DeviceName()
             if not _agree(mine, wanted, self._soft):
+                if _follows(op):
+                    continue
                 raise InvalidArgumentError(
                     None,
                     op,
@@ -182,18 +185,28 @@ def _difference(a: DeviceName, b: DeviceName) -> str:
     return "jobs" if a.job != b.job else "tasks"
 
 
+def _follows(op: Operation) -> bool:
+    """Whether an input is a reference or a resource that another node has."""
+    return next(_holders(op), None) is not None
+
+
 def _partners(op: Operation) -> Iterable[Operation]:
     """The nodes that this one has to be with."""
-    is_ref = _takes_ref(op)
-    for position, tensor in enumerate(op._inputs):
-        kind = tensor.dtype
-        if kind.base_dtype.name in _SHARED_KINDS or (kind._is_ref_dtype and is_ref[position]):
-            yield tensor.op
+    yield from _holders(op)
     for name in op._attrs.get("_class", ()):
         text = name.decode() if isinstance(name, bytes) else name
         other = op.graph._by_name.get(text.removeprefix("loc:@")) if text.startswith("loc:@") else None
         if other is not None and other is not op:
             yield other
+
+
+def _holders(op: Operation) -> Iterator[Operation]:
+    """The nodes that have the references and resources among its inputs."""
+    is_ref = _takes_ref(op)
+    for position, tensor in enumerate(op._inputs):
+        kind = tensor.dtype
+        if kind.base_dtype.name in _SHARED_KINDS or (kind._is_ref_dtype and is_ref[position]):
+            yield tensor.op
 
 
 def _takes_ref(op: Operation) -> list[bool]:

@@ -9,7 +9,7 @@ from tfexp.core.kernel import BindRequest, Call
 from tfexp.plan.ir import Draft, Node
 
 Libraries = Mapping[str, Any]
-"""What a session's nodes may be computed by beside NumPy: the name that rules are for, and what they are called with."""
+"""What may compute nodes beside NumPy, the first choice first: what rules are called with, by the name that they are for."""
 
 
 def bind(draft: Draft, libraries: Libraries) -> None:
@@ -23,8 +23,9 @@ def bind(draft: Draft, libraries: Libraries) -> None:
 
 
 def _offers(node: Node, libraries: Libraries) -> Iterator[Call | None]:
-    for name in libraries.keys() & node.op.library_rules.keys():
-        yield node.op.library_rules[name](libraries[name], _request(node))
+    for name, library in libraries.items():
+        if name in node.op.library_rules:
+            yield node.op.library_rules[name](library, _request(node))
     if node.op.bind_rule is not None:
         yield node.op.bind_rule(_request(node))
 

@@ -50,7 +50,7 @@ class Groups:
 def _cohesive_pairs(ops: list[Operation], fed: set[Tensor]) -> Iterator[tuple[Operation, Operation]]:
     """The ends of every edge that a dead value may cross, or that is inside of a loop."""
     known = set(ops)
-    frames = _frames(ops, fed, known)
+    frames = frames_of(ops, fed, known)
     mortal = _mortal(ops, fed, frames)
     for op in ops:
         for b in _before(op, fed, known):
@@ -58,7 +58,7 @@ def _cohesive_pairs(ops: list[Operation], fed: set[Tensor]) -> Iterator[tuple[Op
                 yield b, op
 
 
-def _frames(ops: list[Operation], fed: set[Tensor], known: set[Operation]) -> dict[Operation, tuple[str, ...]]:
+def frames_of(ops: list[Operation], fed: set[Tensor], known: set[Operation]) -> dict[Operation, tuple[str, ...]]:
     """The loops that each node's outputs are inside of, the outermost first."""
     frames: dict[Operation, tuple[str, ...]] = {}
     for op in ops:  # in order of creation: inputs first, but for loops' back edges

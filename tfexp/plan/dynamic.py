@@ -29,13 +29,13 @@ from tfexp.plan.loops import contract_loops
 from tfexp.plan.measured import Measured
 from tfexp.plan.mortal import find_mortal
 from tfexp.plan.order import order
-from tfexp.plan.partition import Partition, task_of
 from tfexp.plan.place import place
 from tfexp.plan.prune import prune
 from tfexp.plan.schedule import Hardware, Job, simulate
 from tfexp.plan.schedule import place as schedule
 from tfexp.plan.specialise import specialise
 from tfexp.plan.stage_times import step_seconds
+from tfexp.plan.stages import Partition, task_of
 
 # Seconds from which a node is worth a request of its own to another task.
 _HEAVY = 300e-6

@@ -25,7 +25,7 @@ from tfexp.plan.mortal import find_mortal
 
 _WORTH_FUSING = 1 << 16  # elements: less stays in cache anyway
 _WORTH_SHARING = 1 << 18  # elements: some hundred microseconds
-_PIECE = 1 << 18  # elements: with less, threads wait for the interpreter's lock more than they compute
+_PIECE = 1 << 17  # elements: three such arrays stay in cache; with less, threads wait for each other's lock too often
 
 
 def fuse(draft: Draft) -> None:

@@ -35,7 +35,7 @@ class Levels:
     A node that may have to wait for other steps (a dequeue) is in a stage by itself, `alone`, where that lets nodes go on,
     here or on other tasks, that would have to wait with it. `is_heavy`: what is worth a request of its own, so that others
     compute at the same time. `by_feeds`: feeds come bit by bit, so nodes that wait for other
-    feeds are in other stages.
+    feeds are in other stages. `loops`: what stands for tasks of loops that the master runs, each a stage of its own.
     """
 
     def __init__(
@@ -48,7 +48,9 @@ class Levels:
         kept: set[Operation],
         by_feeds: bool = False,
         is_heavy: Callable[[Operation], bool] = lambda op: False,
+        loops: Collection[str] = (),
     ):
+        self._loops = loops
         self._is_heavy = is_heavy
         self._ops, self._fed, self._task = ops, fed, task
         self._by_feeds = by_feeds
@@ -86,7 +88,9 @@ class Levels:
         return self.is_repeated_on(before, self._task[op])
 
     def is_repeated_on(self, before: Operation, task: str) -> bool:
-        return before in self._repeatable and (self._task[before] == task or _is_small_constant(before))
+        if before not in self._repeatable:
+            return False
+        return self._task[before] == task or _is_small_constant(before) or (task in self._loops and _is_handle(before))
 
     def place_of(self, op: Operation) -> Place:
         """What the nodes of a stage have in common. Sorted, stages can run in this order."""
@@ -232,6 +236,11 @@ def _acts(op: Operation) -> bool:
 def _waits(op: Operation) -> bool:
     kernel = op.op_def.kernels.get("CPU")
     return kernel is not None and kernel.waits
+
+
+def _is_handle(op: Operation) -> bool:
+    """Whether the node says where state is: a round of a loop that uses it has a copy of the node."""
+    return any(t.dtype._is_ref_dtype or t.dtype is dtypes.resource for t in op._outputs)
 
 
 def _is_small_constant(op: Operation) -> bool:

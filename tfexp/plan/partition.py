@@ -4,7 +4,8 @@ A task's nodes are cut further, by how many times data must have come over from 
 So a stage never waits in its middle: everything that it receives can ride in the request that starts it, and everything that
 it sends in the response. A training step with parameter servers is three stages (read the variables, compute gradients,
 apply them): one request to each server in each direction. Nodes whose values may be dead (conditionals, loops) stay in one
-stage, but for conditionals that read or update state on several tasks: these are cut, too (`branches`).
+stage, but for those that read or update state on several tasks. Such conditionals are cut, too (`branches`), and of such
+loops the master runs the condition and the body again and again (`torn_loops`), in the place of a stage.
 
 What goes from one task to another goes through the master, which costs no request of its own. Only a large tensor between
 two tasks of which neither is the master's would cross the network twice so: the receiver asks the sender for it instead.
@@ -17,16 +18,14 @@ after an update's data sees the updated buffer, as it does in TensorFlow, where 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from tensorboard.compat.proto import graph_pb2, tensor_pb2
 
 from tfexp.core import dtypes
-from tfexp.core.device import DeviceName
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import UnimplementedError
-from tfexp.graph.calls import called_functions
+from tfexp.graph.calls import add_called_functions
 from tfexp.graph.graph import PRODUCER_VERSION
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
@@ -36,52 +35,12 @@ from tfexp.plan.cohesion import MERGES, PASSING_ON, Groups
 from tfexp.plan.levels import Levels
 from tfexp.plan.narrow import kept_exact
 from tfexp.plan.prune import PLACEHOLDERS
+from tfexp.plan.stages import HELD, Edge, Loop, Partition, Round, Stage, task_of
+from tfexp.plan.torn_loops import Part, PlacedByName, TornLoop, Whole, take_apart
 
 # Bytes from which a tensor goes from one task to another by itself, when it is the master that they are both not: below,
 # a request of its own costs more than the detour.
 _LARGE = 1 << 18
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A value that crosses a border. `tensor` is its name; `source` the stage that it comes from, -1 for a feed; `target`
-    the stage that it goes to, -1 for a fetch.
-
-    Where the rendezvous keys differ, each names a device of its own task at both ends, so that no worker looks for the value
-    elsewhere: it comes with the request. Where they are the same, the value stays in its task until it is taken: by another
-    stage of that task, or by the receiver's task, which finds in the key whom to ask.
-    """
-
-    tensor: str
-    source: int
-    target: int
-    sent_as: str
-    received_as: str
-
-
-@dataclass
-class Stage:
-    """What one request makes one task do. It may start when the stages in `after` have ended."""
-
-    task: str
-    graph_def: graph_pb2.GraphDef
-    received: list[Edge] = field(default_factory=list)
-    sent: list[Edge] = field(default_factory=list)
-    after: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class Partition:
-    """All stages of a step, in an order in which they could run one by one; and the fetches that are feeds."""
-
-    stages: tuple[Stage, ...]
-    edges: tuple[Edge, ...]
-
-
-def task_of(device: str) -> str:
-    """The task's part of a full device name."""
-    name = DeviceName.parse(device)
-    return f"/job:{name.job}/replica:{name.replica or 0}/task:{name.task or 0}"
 
 
 def needed(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Iterable[Tensor]) -> list[Operation]:
@@ -130,6 +89,8 @@ class _Partitioner:
         narrow: DType | None,
     ):
         self.fed = set(feeds)
+        self.assignment, self.by_feeds = assignment, by_feeds
+        self.loops: dict[str, TornLoop] = {}  # by what stands for their tasks
         self.fetches = [t for t in dict.fromkeys(fetches) if t not in self.fed]
         self.ops = needed(fetches, targets, feeds)
         self.incarnations = incarnations
@@ -149,7 +110,7 @@ class _Partitioner:
         self._give_joints_a_task(set(targets))
         kept = set(targets) | {t.op for t in self.fetches}
         self.levels = Levels(
-            self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds, assignment.is_heavy
+            self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds, assignment.is_heavy, self.loops
         )
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
         self.front: dict[Edge, str] = {}  # what is sent in the place of a value that may be dead,
@@ -162,7 +123,7 @@ class _Partitioner:
         """A conditional or a loop runs on one task: where its state is, else where its first node was to be.
 
         Nodes without state give the same values wherever they run, so those that were pinned elsewhere come along. When
-        state on several tasks is read or updated inside, a conditional is cut; for a loop, it is an UnimplementedError.
+        state on several tasks is read or updated inside, a conditional is cut, and a loop taken apart.
         """
         if len(set(self.task.values())) == 1:
             return
@@ -173,18 +134,30 @@ class _Partitioner:
                 self.torn.update(members)
                 continue
             if len(homes) > 1:
-                a, b = (next(op for op in members if _has_state(op) and self.task[op] == home) for home in homes[:2])
-                raise UnimplementedError(
-                    None,
-                    b,
-                    f"{b.name} ({b.type}) on {self.task[b]} and {a.name} ({a.type}) on {self.task[a]} belong to one "
-                    "loop: what it reads and updates has to be on one task",
-                )
+                self._take_apart(members, homes)
+                continue
             home = homes[0] if homes else self.task[members[0]]
             device = next(self.device[op] for op in members if self.task[op] == home)
             for op in members:
                 if self.task[op] != home:
                     self.task[op], self.device[op] = home, device
+
+    def _take_apart(self, members: list[Operation], homes: list[str]) -> None:
+        """Have the master run a loop; UnimplementedError where that cannot be."""
+        try:
+            loop = take_apart(members, self.fed, self.device, lambda op: _is_source(op, self.fed))
+        except Whole as reason:
+            a, b = (next(op for op in members if _has_state(op) and self.task[op] == home) for home in homes[:2])
+            raise UnimplementedError(
+                None,
+                b,
+                f"{b.name} ({b.type}) on {self.task[b]} and {a.name} ({a.type}) on {self.task[a]} belong to one loop, which "
+                f"cannot go from task to task: {reason}. What it reads and updates has to be on one task",
+            ) from None
+        stand_in = f"loop {len(self.loops)}"
+        self.loops[stand_in] = loop
+        for op in members:
+            self.task[op], self.device[op] = stand_in, self.client
 
     def _can_be_torn(self, members: list[Operation]) -> bool:
         """Whether the nodes are of conditionals alone, as `tf.cond` makes them."""
@@ -217,13 +190,18 @@ class _Partitioner:
     def cut(self) -> Partition:
         places = self.levels.places()
         self.number = {place: n for n, place in enumerate(places)}
-        self.stages = [Stage(task, graph_pb2.GraphDef()) for _, task, *_ in places]
+        clients = task_of(self.client)
+        self.stages = [Stage(clients if task in self.loops else task, graph_pb2.GraphDef()) for _, task, *_ in places]
+        self.loop_of = {number: self.loops[task] for number, (_, task, *_) in enumerate(places) if task in self.loops}
         self.members: list[dict[Operation, None]] = [{} for _ in places]
         for op in self.ops:
             if op not in self.repeatable or op in self.levels.kept_sources:
                 self.members[self._stage_of(op)][op] = None
         for number in range(len(self.stages)):
-            self._build(number)
+            if number in self.loop_of:
+                self._build_loop(number)
+            else:
+                self._build(number)
         for number in range(len(self.stages)):
             self._add_sends(number)
         return Partition(tuple(self.stages), tuple(self.edges.values()))
@@ -267,19 +245,34 @@ class _Partitioner:
                         node.input.extend(f"^{self._when(taken, number)}" for taken in self.branches.of_op(before))
             if "_class" in node.attr:
                 del node.attr["_class"]
-        self._add_library(stage, members)
+        add_called_functions(stage.graph_def, members)
 
-    def _add_library(self, stage: Stage, members: Iterable[Operation]) -> None:
-        """Put in the functions that the stage's nodes call, and those that these call."""
-        added: set[str] = set()
-        pending = [(op.graph, name) for op in members for name in called_functions(op)]
-        while pending:
-            graph, name = pending.pop()
-            function = graph._functions.get(name)
-            if function is not None and name not in added:
-                added.add(name)
-                stage.graph_def.library.function.append(function.definition)
-                pending.extend((graph, inner) for op in function.body._operations for inner in called_functions(op))
+    def _build_loop(self, number: int) -> None:
+        stage, loop = self.stages[number], self.loop_of[number]
+        inside = self.members[number]
+        for op in inside:
+            before = [b for b in self.levels.inputs(op) if b not in inside and not self.levels.is_repeated_for(b, op)]
+            stage.after.update(map(self._stage_of, before))
+        values: list[Edge | tensor_pb2.TensorProto] = []
+        for tensor in loop.values:
+            if tensor not in self.fed and self.levels.is_repeated_for(tensor.op, next(iter(inside))):
+                values.append(tensor.op.node_def.attr["value"].tensor)
+                continue
+            source = -1 if tensor in self.fed else self._stage_of(tensor.op)
+            edge = self.edges.get((tensor, source, number))
+            if edge is None:
+                edge = self._edge(tensor, source, number)
+                stage.received.append(edge)
+            values.append(edge)
+        exits = {tensor.name: variable for tensor, variable in loop.exits.items()}
+        condition, body = self._round(loop.condition), self._round(loop.body)
+        holds = any(tensor.dtype is dtypes.resource for tensor in loop.values)
+        stage.loop = Loop(loop.name, loop.variables, tuple(values), exits, condition, body, holds)
+
+    def _round(self, part: Part) -> Round:
+        places = PlacedByName(part.devices, self.client, self.assignment)
+        cut = partition(part.fetches, part.targets, part.feeds, places, self.incarnations, self.client, False, self.narrow)
+        return Round(cut, tuple(t.name for t in part.feeds), tuple(t.name for t in part.fetches))
 
     def _foreign_references(self, op: Operation, number: int) -> dict[Tensor, Operation]:
         """The references and handles that a node works on and that another stage of its task hands on, each with its source.
@@ -311,6 +304,8 @@ class _Partitioner:
         return op
 
     def _device_in(self, number: int) -> str:
+        if number in self.loop_of:
+            return self.client
         own = next(op for op in self.members[number] if self.task[op] == self.stages[number].task)
         return self.device[own]
 
@@ -340,6 +335,8 @@ class _Partitioner:
         """Have a value cross to another task in fewer bits, if it may."""
         if self.narrow is None or edge.source < 0 or tensor in self.exact or self._conditions(tensor):
             return
+        if edge.source in self.loop_of:
+            return  # it comes from the master
         sender, receiver = self.stages[edge.source], self.stages[number]
         if sender.task != receiver.task:
             own, name = tensor.dtype.base_dtype, _node_name("_recv", edge)
@@ -407,15 +404,11 @@ class _Partitioner:
 
     def _add_sends(self, number: int) -> None:
         stage = self.stages[number]
-        for edge_key, edge in list(self.edges.items()):
-            tensor = edge_key[0]
-            if edge.source == number:
-                stage.sent.append(edge)
-                self._border_node(stage, "_Send", edge, tensor)
-        for tensor in self.fetches:
-            if self._stage_of(tensor.op) == number:
-                edge = self._edge(tensor, number, -1)
-                stage.sent.append(edge)
+        sent = [(edge, tensor) for (tensor, source, _), edge in self.edges.items() if source == number]
+        sent += [(self._edge(t, number, -1), t) for t in self.fetches if self._stage_of(t.op) == number]
+        for edge, tensor in sent:
+            stage.sent.append(edge)
+            if number not in self.loop_of:
                 self._border_node(stage, "_Send", edge, tensor)
 
     def _edge(self, tensor: Tensor, source: int, target: int) -> Edge:
@@ -425,13 +418,18 @@ class _Partitioner:
         if source >= 0 and target >= 0 and self._goes_by_itself(tensor, source, target):
             sent_as = received_as = self._key(from_device, to_device, name)
         else:
-            sent_as, received_as = self._key(from_device, from_device, name), self._key(to_device, to_device, name)
+            # What a loop takes or gives is the master's, and stays in no task: not even in the master's own.
+            own = "_of_loop" if source in self.loop_of or target in self.loop_of else ""
+            sent_as = self._key(from_device, from_device, name)
+            received_as = self._key(to_device, to_device, name + own)
         edge = Edge(tensor.name, source, target, sent_as, received_as)
         self.edges[(tensor, source, target)] = edge
         return edge
 
     def _goes_by_itself(self, tensor: Tensor, source: int, target: int) -> bool:
         """Whether the value stays in its task, where another stage finds it or its task asks for it."""
+        if source in self.loop_of or target in self.loop_of:
+            return False
         tasks = {self.stages[source].task, self.stages[target].task}
         if len(tasks) == 1:
             return True
@@ -458,6 +456,8 @@ class _Partitioner:
         node.attr["recv_device"].s = other.encode()
         number = int(incarnation, 16)
         node.attr["send_device_incarnation"].i = number - (1 << 64) if number >= 1 << 63 else number
+        if kind is dtypes.resource and (edge.source < 0 or edge.target in self.loop_of):
+            node.attr[HELD].b = True
         node.attr["client_terminated"].b = edge.sent_as != edge.received_as
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from tfexp.plan.partition import Partition, Stage
+from tfexp.plan.stages import Partition, Stage
 
 
 def step_seconds(

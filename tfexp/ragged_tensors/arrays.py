@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import (
     array,
@@ -17,16 +17,11 @@ from tfexp.ops import (
     array_mask,
     array_order,
     array_repeat,
-    cumulative,
     segment,
 )
-from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
-from tfexp.ops.check_compare import assert_none_equal
-from tfexp.ops.elementwise_binary import maximum
-from tfexp.ops.elementwise_rounding import ceil
+from tfexp.ops.ragged_ops import gather_op, ragged_range
 from tfexp.ops.sort import argsort
-from tfexp.ragged_tensors import rows
 from tfexp.ragged_tensors.tensor import RaggedTensor, converted
 
 
@@ -39,34 +34,10 @@ def range(
     row_splits_dtype: Any = dtypes.int64,
 ) -> RaggedTensor:
     """Row i counts from starts[i] (0) to below limits[i] by deltas[i]. Source: `tf.ragged.range`."""
-    kind = dtypes.as_dtype(row_splits_dtype)
     if limits is None:
         starts, limits = 0, starts
-    with name_scope(name, "RaggedRange", [starts, limits, deltas]):
-        begin, end, step = (
-            convert_to_tensor(value, dtype, name=what)
-            for value, what in ((starts, "starts"), (limits, "limits"), (deltas, "deltas"))
-        )
-        if dtype is None:
-            found = max((t.dtype for t in (begin, end, step)), key=_rank_of_type)
-            begin, end, step = (cast(t, found) for t in (begin, end, step))
-        one = array_fill.ones([1], begin.dtype)
-        shape: Any = array_fill.zeros_like(begin * one + end * one + step * one)  # the rows that all are repeated to
-        begin, end, step = begin + shape, end + shape, step + shape
-        with control_dependencies([assert_none_equal(step, cast(0, step.dtype), message="Requires delta != 0")]):
-            step = identity(step)
-        count = ceil(cast(end - begin, dtypes.float64) / cast(step, dtypes.float64))  # type: ignore[operator]
-        lengths = cast(maximum(count, cast(0, dtypes.float64)), kind)
-        splits = array_join.concat([cast([0], kind), cumulative.cumsum(lengths)], 0)
-        ids = rows.row_splits_to_segment_ids(splits)
-        places: Any = array_fill.range(array.shape(ids, out_type=kind)[0])  # type: ignore[index]
-        within = cast(places - array_gather.gather(splits, ids), begin.dtype)
-        values: Any = array_gather.gather(begin, ids) + within * array_gather.gather(step, ids)
-        return RaggedTensor(values, splits)
-
-
-def _rank_of_type(kind: Any) -> int:
-    return ("int32", "int64", "float32", "float64").index(kind.name)
+    splits, values = ragged_range(starts, limits, deltas, dtype, dtypes.as_dtype(row_splits_dtype), name)
+    return RaggedTensor(values, splits)
 
 
 def rows_between(values: Any, begins: Tensor, ends: Tensor) -> RaggedTensor:
@@ -98,8 +69,8 @@ def gather(
             return params[indices]
         if indices.shape.rank > 1:
             return gather(params, RaggedTensor.from_tensor(indices, ragged_rank=indices.shape.rank - 1))
-        begins = array_gather.gather(params.row_starts(), indices)
-        return rows_between(params.values, begins, array_gather.gather(params.row_limits(), indices))
+        made = gather_op(params.nested_row_splits, params.flat_values, indices, OUTPUT_RAGGED_RANK=params.ragged_rank)
+        return RaggedTensor.from_nested_row_splits(made.output_dense_values, made.output_nested_splits, validate=False)
 
 
 def _all_ragged(values: Sequence[Any], rank: int) -> list[RaggedTensor]:

@@ -13,7 +13,7 @@ from tfexp.ops import array, array_fill, array_gather, array_join, array_mask, c
 from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum, minimum
-from tfexp.ragged_tensors.rows import row_splits_to_segment_ids
+from tfexp.ops.ragged_ops import to_sparse_op
 from tfexp.ragged_tensors.tensor import RaggedTensor
 
 
@@ -124,23 +124,5 @@ def from_sparse(st_input: Any, name: str | None, row_splits_dtype: Any) -> Ragge
 
 def to_sparse(ragged: RaggedTensor, name: str | None) -> SparseTensor:
     with name_scope(name, "RaggedToSparse", [ragged]):
-        flat = ragged.flat_values
-        inner: Any = array.shape(flat, out_type=dtypes.int64)
-        # For each innermost row, its own indices; then for each value, those of its row and its place in it.
-        columns: list[Any] = []
-        for splits in ragged.nested_row_splits:
-            ids: Any = cast(row_splits_to_segment_ids(splits), dtypes.int64)
-            begins = array_gather.gather(cast(splits, dtypes.int64), ids)
-            places = array_fill.range(array.shape(ids, out_type=dtypes.int64)[0]) - begins  # type: ignore[index,operator]
-            columns = [array_gather.gather(column, ids) for column in columns] if columns else [ids]
-            columns.append(places)
-        indices = array_join.stack(columns, axis=1)
-        if flat.shape.rank != 1:
-            within = array_mask.where_v2(array_fill.ones(inner[1:], dtypes.bool))
-            size: Any = array.shape(within, out_type=dtypes.int64)[0]  # type: ignore[index]
-            count: Any = array.shape(indices, out_type=dtypes.int64)[0]  # type: ignore[index]
-            outer = array_gather.gather(indices, array_fill.range(count * size) // size)
-            repeated = array_gather.gather(within, array_fill.range(count * size) % size)
-            indices = array_join.concat([outer, repeated], 1)
-        shape = ragged.bounding_shape(out_type=dtypes.int64)
-        return SparseTensor(indices, array.reshape(flat, [-1]), shape)
+        made = to_sparse_op(ragged.nested_row_splits, ragged.flat_values)
+        return SparseTensor(made.sparse_indices, made.sparse_values, made.sparse_dense_shape)

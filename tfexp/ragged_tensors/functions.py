@@ -7,7 +7,10 @@ FUNCTIONS: dict[str, str] = {
     **{f"reduce_{kind}": f"reductions:reduce_{kind}" for kind in ("sum", "mean", "prod", "max", "min", "all", "any")},
     **{name: f"arrays:{name}" for name in ("concat", "stack", "gather", "expand_dims", "boolean_mask", "size", "rank")},
     "repeat": "arrays:repeat",
-    **{name: f"selecting:{name}" for name in ("batch_gather", "gather_nd", "squeeze", "tile", "where")},
+    **{name: f"selecting:{name}" for name in ("batch_gather", "gather_nd", "reverse", "squeeze", "tile", "where")},
+    **{f"UnsortedSegment{kind.title()}": f"segments:segment_{kind}" for kind in ("sum", "prod", "min", "max")},
+    **{f"unsorted_segment_{kind}": f"segments:segment_{kind}" for kind in ("mean", "sqrt_n")},
+    "map_fn": "mapping:map_fn",
 }
 
 _OPS = """
@@ -17,7 +20,7 @@ Tanh StringLower StringUpper StringLength StringStrip StringToHashBucketFast Str
 AsString DecodeBase64 EncodeBase64 StaticRegexFullMatch StaticRegexReplace RegexFullMatch RegexReplace Substr Identity
 Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual Less LessEqual
 LogicalAnd LogicalOr Maximum Minimum Mod Mul NotEqual Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy
-OnesLike ZerosLike CheckNumerics
+OnesLike ZerosLike CheckNumerics StringJoin UnicodeScript
 """
 _FUNCTIONS = """
 abs add pow cast div truediv round to_float to_double to_int32 to_int64 add_n clip_by_value logical_xor ones_like zeros_like

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.graph.scopes import name_scope
-from tfexp.ops import array, array_fill
+from tfexp.ops import array_fill
 from tfexp.ops.array_mask import where_v2
+from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum, minimum
 from tfexp.ragged_tensors.arrays import gather, rows_between
+from tfexp.ragged_tensors.arrays import range as arange
 from tfexp.ragged_tensors.tensor import RaggedTensor
 
 
@@ -66,13 +68,7 @@ def _inner(ragged: RaggedTensor, keys: list[Any]) -> Any:
     if not isinstance(first, slice):
         raise ValueError("Cannot index into an inner ragged dimension.")
     if not (first.start is None and first.stop is None and first.step is None):
-        if first.step not in (None, 1):
-            raise ValueError("slices of an inner ragged dimension must have a step of 1")
-        lengths: Any = ragged.row_lengths()
-        begin = _clipped(0 if first.start is None else first.start, lengths)
-        end = lengths if first.stop is None else _clipped(first.stop, lengths)
-        starts: Any = ragged.row_starts()
-        ragged = rows_between(ragged.values, starts + begin, starts + maximum(begin, end))
+        ragged = _inner_slice(ragged, first)
     if not rest:
         return ragged
     if isinstance(ragged.values, RaggedTensor):
@@ -80,8 +76,27 @@ def _inner(ragged: RaggedTensor, keys: list[Any]) -> Any:
     return ragged.with_values(ragged.values[(slice(None), *rest)])
 
 
-def _clipped(place: Any, lengths: Any) -> Any:
+def _inner_slice(ragged: RaggedTensor, key: slice) -> RaggedTensor:
+    """The slice of each row, with Python's meaning of places that are negative or outside."""
+    kind, lengths = ragged.row_splits.dtype, ragged.row_lengths()
+    starts: Any = ragged.row_starts()
+    step = 1 if key.step is None else key.step
+    if not isinstance(step, int):
+        raise ValueError(f"the step of a slice of an inner ragged dimension must be known, not {step!r}")
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    first, last = (0, lengths) if step > 0 else (-1, lengths - 1)
+    from_, to = (0, lengths) if step > 0 else (last, first)
+    begin = cast(from_, kind) if key.start is None else _clipped(key.start, lengths, first, last)
+    end = cast(to, kind) if key.stop is None else _clipped(key.stop, lengths, first, last)
+    if step == 1:
+        return rows_between(ragged.values, starts + begin, starts + maximum(begin, end))
+    places = arange(starts + begin, starts + end, cast(step, kind), row_splits_dtype=kind)
+    return RaggedTensor(gather(ragged.values, places.values), places.row_splits)
+
+
+def _clipped(place: Any, lengths: Any, first: Any, last: Any) -> Any:
     """A place in rows of these lengths, counted from their ends if it is negative."""
-    place = array_fill.zeros_like(lengths) + place  # type: ignore[operator]
+    place = array_fill.zeros_like(lengths) + cast(place, lengths.dtype)  # type: ignore[operator]
     counted = where_v2(place < 0, place + lengths, place)
-    return minimum(maximum(counted, array.reshape(array_fill.zeros([], lengths.dtype), [])), lengths)
+    return minimum(maximum(counted, cast(first, lengths.dtype)), last)

@@ -46,6 +46,8 @@ def _reduction(name: str, whole: Callable[..., Any], by_segment: Callable[..., A
             rank = x.shape.rank
             if rank is None:
                 raise ValueError("axis may only be negative if the rank is statically known.")
+            if any(a < -rank for a in axes):
+                raise ValueError(f"axis={min(axes)} out of bounds: expected {-rank}<=axis<{rank}")
             axes = [a + rank if a < 0 else a for a in axes]
         if not axes:
             return x

@@ -10,6 +10,7 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, array_identity, array_join, check_compare, cumulative, reduce, segment
 from tfexp.ops.cast import cast
@@ -20,6 +21,8 @@ def as_partition(value: Any, wanted: DType | None, name: str) -> Tensor:
     """What says where rows are as int32 or int64, int64 unless it has a type; of the `wanted` type if there is one."""
     given = getattr(value, "dtype", None)
     kind = dtypes.as_dtype(given).base_dtype if given is not None else None
+    if kind is None and np.asarray(value).dtype.kind == "f" and np.size(value):
+        raise ValueError(f"{name} must have dtype int32 or int64, not {value!r}")
     if kind is None or (isinstance(value, np.ndarray) and kind not in (dtypes.int32, dtypes.int64)):
         kind = wanted or dtypes.int64
     if kind not in (dtypes.int32, dtypes.int64):
@@ -47,7 +50,7 @@ def splits_of_ids(ids: Tensor, nrows: Any) -> Tensor:
     ids_: Any = ids
     last = array_join.concat([cast([-1], ids.dtype), ids], 0)
     count = reduce.reduce_max(last) + 1 if nrows is None else cast(nrows, ids.dtype)  # type: ignore[operator]
-    check_known(nrows)
+    _check_known(ids, nrows)
     monotonic = check_compare.assert_non_negative(
         ids_[1:] - ids_[:-1], message="Arguments to from_value_rowids do not form a valid RaggedTensor:monotonic"
     )
@@ -59,9 +62,15 @@ def splits_of_ids(ids: Tensor, nrows: Any) -> Tensor:
     return array_join.concat([cast([0], ids.dtype), cumulative.cumsum(lengths)], 0)
 
 
-def check_known(nrows: Any) -> None:
-    if isinstance(nrows, (int, np.integer)) and nrows < 0:
+def _check_known(ids: Tensor, nrows: Any) -> None:
+    """ValueError for a number of rows that cannot be, as far as that is known."""
+    if not isinstance(nrows, (int, np.integer)):
+        return
+    if nrows < 0:
         raise ValueError(f"Expected nrows >= 0; got {nrows}")
+    known = static_value(ids)
+    if known is not None and known.size and nrows < known[-1] + 1:
+        raise ValueError(f"Expected nrows >= value_rowids[-1] + 1; got nrows={nrows}, value_rowids[-1]={known[-1]}")
 
 
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_gather, array_join, array_mask, array_repeat, array_tile
 from tfexp.ops import check_compare as check
@@ -162,3 +164,18 @@ def _coordinates(condition: Any) -> Any:
     row = array_gather.gather(condition.value_rowids(), place)
     column = place - array_gather.gather(condition.row_starts(), row)
     return array_join.concat([array_join.stack([row, column], axis=1), inner[:, 1:]], 1)
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+    """The elements along these axes from the last to the first. Source: `tf.reverse`."""
+    known = static_value(convert_to_tensor(axis))
+    if known is None:
+        raise ValueError("axis of a ragged tensor must be known at graph construction time")
+    with name_scope(name, "RaggedReverse", [tensor]):
+        ragged, rank = converted(tensor), tensor.shape.rank
+        axes = [int(one) + rank if one < 0 and rank is not None else int(one) for one in known]
+        if rank is not None and any(not 0 <= one < rank for one in axes):
+            raise ValueError(f"axis={[*map(int, known)]} out of bounds: expected -{rank} <= axis < {rank}")
+        backwards, deepest = slice(None, None, -1), max(axes, default=0)
+        keys = tuple(backwards if one in axes else slice(None) for one in builtins.range(deepest + 1))
+        return ragged[keys]

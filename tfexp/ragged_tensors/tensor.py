@@ -63,6 +63,7 @@ class RaggedTensor(Composite):
         with name_scope(name, "RaggedFromValueRowIds", [values, value_rowids, nrows]):
             values = converted(values)
             ids = rows.as_partition(value_rowids, _splits_dtype(values), "value_rowids")
+            values.shape[:1].assert_is_compatible_with(ids.shape)
             splits = rows.splits_of_ids(ids, nrows)
             return cls(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
 

@@ -68,11 +68,16 @@ def loop_compiler_of(config: config_pb2.ConfigProto) -> Compiler | None:
     """What compiles a session's loops, if anything does; UnimplementedError when that is Numba, and it is not installed."""
     if rewriter_of(config, NUMBA) is None:
         return None
+    check_numba()
+    return _compile_loop
+
+
+def check_numba() -> None:
+    """UnimplementedError when Numba is not installed."""
     if not has_numba():
         raise UnimplementedError(
             None, None, f"The custom optimizer {NUMBA!r} needs Numba, which is not installed: pip install 'tfexp[jit]'"
         )
-    return _compile_loop
 
 
 def has_numba() -> bool:
@@ -81,6 +86,6 @@ def has_numba() -> bool:
 
 
 def _compile_loop(name: str, source: LoopSource) -> Loop:
-    from tfexp.runtime.numba.compiler import CompiledLoop
+    from tfexp.runtime.numba.compiler import compiled_loop
 
-    return CompiledLoop(name, source)
+    return compiled_loop(name, source)

@@ -15,6 +15,7 @@ from tensorboard.compat.proto import config_pb2
 
 from tfexp.core.errors import UnimplementedError
 from tfexp.plan.rewriters import rewriter_of, with_rewriter
+from tfexp.runtime.jit import NUMBA, check_numba
 
 ONEDNN = "onednn"
 """The custom optimizer of a ConfigProto that lets oneDNN compute, and what the ops' rules for it are registered under."""
@@ -26,15 +27,21 @@ def with_onednn(config: config_pb2.ConfigProto | None = None) -> config_pb2.Conf
 
 
 def libraries_of(config: config_pb2.ConfigProto) -> Mapping[str, Any]:
-    """What computes beside NumPy, by name; UnimplementedError when the library that is asked for cannot be used."""
-    if rewriter_of(config, ONEDNN) is None:
-        return MappingProxyType({})
-    why = lacks_onednn()
-    if why is not None:
-        raise UnimplementedError(None, None, f"The custom optimizer {ONEDNN!r}: {why}")
-    from tfexp.runtime.onednn import kernels
+    """What computes beside NumPy, by name, first choice first; UnimplementedError when what is asked for cannot be used."""
+    libraries: dict[str, Any] = {}
+    if rewriter_of(config, ONEDNN) is not None:
+        why = lacks_onednn()
+        if why is not None:
+            raise UnimplementedError(None, None, f"The custom optimizer {ONEDNN!r}: {why}")
+        from tfexp.runtime.onednn import kernels as onednn
 
-    return MappingProxyType({ONEDNN: kernels})
+        libraries[ONEDNN] = onednn
+    if rewriter_of(config, NUMBA) is not None:
+        check_numba()
+        from tfexp.runtime.numba import kernels as numba
+
+        libraries[NUMBA] = numba
+    return MappingProxyType(libraries)
 
 
 @functools.cache

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tfexp.core.errors import AbortedError
+
 DEFAULT_CONTAINER = "localhost"
 
 
@@ -74,6 +76,7 @@ class SessionResources:
         self._isolated = isolated
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}
+        self._held: dict[int, list[Any]] = {}
         self.get: Callable[..., Any] = shared.get
         self.find: Callable[..., Any] = shared.find
         self.remove: Callable[..., Any] = shared.remove
@@ -87,9 +90,30 @@ class SessionResources:
         with self._lock:
             return self._node_states.setdefault(node_name, {})
 
+    def hold(self, step: int, value: Any) -> str:
+        """Keep what lives for one step until `let_go`; returns a name for `held`."""
+        with self._lock:
+            values = self._held.setdefault(step, [])
+            values.append(value)
+            return f"{step}:{len(values) - 1}"
+
+    def held(self, name: str) -> Any:
+        """What was kept. AbortedError if it is not there (any more)."""
+        step, _, number = name.partition(":")
+        with self._lock:
+            values = self._held.get(int(step), []) if step.isdigit() else []
+            if not number.isdigit() or int(number) >= len(values):
+                raise AbortedError(None, None, f"This task holds nothing that is called {name!r}: its step has ended.")
+            return values[int(number)]
+
+    def let_go(self, step: int) -> None:
+        with self._lock:
+            self._held.pop(step, None)
+
     def end(self) -> None:
         """The session is over: drop what was its own."""
         with self._lock:
+            self._held.clear()
             dropped, self._node_states = list(self._node_states.values()), {}
         _let_go(dropped)
         if self._isolated:

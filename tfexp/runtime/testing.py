@@ -101,12 +101,16 @@ class TestCase(absltest.TestCase):
     def session(
         self, graph: Graph | None = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False
     ) -> Iterator[Session]:
-        """A new session on `graph` (the default graph), both default inside the block; eagerly what stands for one."""
+        """A new session on `graph` (the default graph), both default inside the block; eagerly what stands for one.
+
+        Ops of the block go to the CPU, but with `use_gpu` to where they can and with `force_gpu` to the GPU.
+        """
         if executing_eagerly():
             yield cast(Session, EagerSession(self.evaluate))
             return
         target = graph or get_default_graph()
-        with target.as_default(), Session(graph=target, config=config or _config(force_gpu)) as session:
+        new = Session(graph=target, config=config or _config(force_gpu))
+        with target.as_default(), new as session, target.device(_device(use_gpu, force_gpu)):
             yield session
 
     @contextlib.contextmanager
@@ -124,7 +128,7 @@ class TestCase(absltest.TestCase):
                 "The graph used to get the cached session is different than the one that was used to create it."
             )
         session = self._cached_session
-        with session.graph.as_default(), session.as_default():
+        with session.graph.as_default(), session.as_default(), session.graph.device(_device(use_gpu, force_gpu)):
             yield session
 
     def test_session(
@@ -334,12 +338,21 @@ class TestCase(absltest.TestCase):
 
 
 def _value_of_eager(tensor: Any) -> Any:
+    if isinstance(tensor, nest.Composite):
+        return tensor.fetched([_value_of_eager(part) for part in tensor.parts])
     return tensor.numpy() if hasattr(tensor, "numpy") else tensor
 
 
 def _config(force_gpu: bool) -> config_pb2.ConfigProto:
     """A device that is not there is no error, unless the test insists on it."""
     return config_pb2.ConfigProto(allow_soft_placement=not force_gpu)
+
+
+def _device(use_gpu: bool, force_gpu: bool) -> str | None:
+    """Where the ops of a test's session go."""
+    if force_gpu:
+        return "/device:GPU:0"
+    return None if use_gpu else "/device:CPU:0"
 
 
 def _default_session(test: TestCase) -> Session:

@@ -16,8 +16,6 @@ from tfexp.plan.plan import Plan, Step
 from tfexp.plan.segment import SEGMENT
 
 _ALLOCATOR = "cpu"
-
-
 _IDLE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
@@ -46,6 +44,7 @@ class Tracer:
             thread_id=self._threads.setdefault(threading.get_ident(), len(self._threads)),
             timeline_label=_label(step),
         )
+        made = 0
         for number, value in enumerate(outputs):
             array = getattr(value, "value", value)
             if isinstance(array, (np.ndarray, np.generic)):
@@ -53,8 +52,14 @@ class Tracer:
                 description = output.tensor_description
                 description.dtype = dtypes.as_dtype(array.dtype).as_datatype_enum
                 description.shape.CopyFrom(TensorShape(array.shape).as_proto())
-                description.allocation_description.requested_bytes = int(array.nbytes)
-                description.allocation_description.allocator_name = _ALLOCATOR
+                allocation = description.allocation_description
+                allocation.requested_bytes = allocation.allocated_bytes = int(array.nbytes)
+                allocation.allocator_name = _ALLOCATOR
+                if array is value and not any(_overlap(array, taken) for taken in inputs):
+                    made += int(array.nbytes)
+        if made:
+            # What kernels need besides, for a while, NumPy does not tell.
+            stats.memory.add(allocator_name=_ALLOCATOR, total_bytes=made, peak_bytes=made, live_bytes=made)
         self._by_device.setdefault(step.device, []).append(stats)
 
     def write(self, step_stats: step_stats_pb2.StepStats) -> None:
@@ -63,6 +68,12 @@ class Tracer:
             step_stats.dev_stats.add(device=device).node_stats.extend(nodes)
         if not self._by_device:
             step_stats.dev_stats.add(device=_IDLE)
+
+
+def _overlap(array: Any, taken: Any) -> bool:
+    """Whether a result may lie in the memory of an input: a view of it, or made in its place."""
+    value = getattr(taken, "value", taken)
+    return isinstance(array, np.ndarray) and isinstance(value, np.ndarray) and np.may_share_memory(array, value)
 
 
 def _label(step: Step) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from tensorboard.compat.proto import node_def_pb2
 
+import tfexp.ops.flops  # noqa: F401 - so that `get_stats_for_node_def` knows what TensorFlow's does
 from tfexp.core.errors import OpError
 from tfexp.graph import defaults
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor, convert_to_tensor_or_indexed_slices
@@ -21,6 +21,8 @@ from tfexp.graph.tensor import Tensor
 __all__ = ["EagerTensor", "IndexedSlices"]
 
 name_scope_v1, device_v2 = name_scope, device
+
+_TensorLike = (Tensor, IndexedSlices, SparseTensor)  # a base class there, and asked for with `isinstance`
 
 
 def _colocate_with(op: Any, ignore_existing: bool = False) -> Any:
@@ -87,57 +89,6 @@ def register_dense_tensor_like_type(tensor_type: Any) -> None:
 
 def is_dense_tensor_like(value: Any) -> bool:
     return isinstance(value, tuple(_LIKE_TENSORS)) or hasattr(value, "_as_graph_element")
-
-
-# --- statistics of ops -------------------------------------------------------------------------------------------------
-
-
-class OpStats:
-    """So much of something, or None; the sum of two is so much of the same."""
-
-    def __init__(self, statistic_type: str, value: Any = None):
-        self.statistic_type = statistic_type
-        self.value = value
-
-    def __iadd__(self, other: OpStats) -> OpStats:
-        if other.statistic_type != self.statistic_type:
-            raise ValueError(f"Can't add an OpStat of type {self.statistic_type} to one of {other.statistic_type}.")
-        if self.value is None:
-            self.value = other.value
-        elif other.value is not None:
-            self.value += other.value
-        return self
-
-
-_STATISTICS: defaultdict[str, dict[str, Callable[..., OpStats]]] = defaultdict(dict)
-
-
-class RegisterStatistics:
-    """`@RegisterStatistics("MatMul", "flops")`: the function `(graph, node_def) -> OpStats` of an op. KeyError if taken."""
-
-    def __init__(self, op_type: str, statistic_type: str):
-        if not isinstance(op_type, str):
-            raise TypeError("op_type must be a string.")
-        if "," in op_type:
-            raise TypeError("op_type must not contain a comma.")
-        if not isinstance(statistic_type, str):
-            raise TypeError("statistic_type must be a string.")
-        if "," in statistic_type:
-            raise TypeError("statistic_type must not contain a comma.")
-        self._op_type, self._statistic_type = op_type, statistic_type
-
-    def __call__(self, function: Callable[..., OpStats]) -> Callable[..., OpStats]:
-        known = _STATISTICS[self._statistic_type]
-        if self._op_type in known:
-            raise KeyError(f"Registering two statistics with name '{self._op_type},{self._statistic_type}'!")
-        known[self._op_type] = function
-        return function
-
-
-def get_stats_for_node_def(graph: Any, node: Any, statistic_type: str) -> OpStats:
-    """What the function that is registered for the node's op says of it; an empty OpStats without one."""
-    function = _STATISTICS[statistic_type].get(node.op)
-    return OpStats(statistic_type) if function is None else function(graph, node)
 
 
 def _NodeDef(op_type: str, name: str, device: Any = None, attrs: Any = None) -> Any:

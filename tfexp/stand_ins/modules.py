@@ -15,7 +15,7 @@ from typing import Any
 
 from tfexp.core.op import all_ops, find_op
 from tfexp.stand_ins.generated_names import generated_name
-from tfexp.stand_ins.places import MESSAGES, OTHERS, PYTHON
+from tfexp.stand_ins.places import CONTRIB, MESSAGES, OTHERS, PYTHON
 
 
 class Stand(types.ModuleType):
@@ -114,8 +114,8 @@ def stand_for(fullname: str) -> types.ModuleType | None:
     """What stands for `tensorflow.…`, a module outside of the public namespaces; None where nothing does."""
     head, _, rest = fullname.removeprefix("tensorflow.").partition(".")
     below = fullname.removeprefix("tensorflow.")
-    if below in OTHERS:
-        return Stand(fullname, OTHERS[below])
+    if place := OTHERS.get(below, CONTRIB.get(below)):
+        return Stand(fullname, place)
     if any(known.startswith(f"{below}.") for known in OTHERS):
         return _package(fullname)
     if head == "python":

@@ -44,6 +44,8 @@ PYTHON = {
     "data.experimental.ops.take_while_ops": "tf.data.experimental",
     "data.experimental.ops.unique": "tf.data.experimental",
     "data.experimental.ops.writers": "tf.data.experimental",
+    "data.experimental.kernel_tests.serialization.dataset_serialization_test_base": "tfexp.stand_ins.dataset_saving_tests",
+    "data.kernel_tests.filter_test_base": "tfexp.stand_ins.dataset_tests",
     "data.kernel_tests.test_base": "tfexp.stand_ins.dataset_tests",
     "data.ops.dataset_ops": "tf.data tfexp.data.dataset tf.data:DatasetV1=Dataset tf.data:DatasetV2=Dataset "
     "tf.data:DatasetV1Adapter=Dataset tf.data.experimental "
@@ -57,8 +59,15 @@ PYTHON = {
     "data.util.nest": _renamed("tfexp.data.structure", pack_sequence_as="pack_as", map_structure="map_leaves")
     + _renamed("tfexp.data.structure", is_sequence="is_structure")
     + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
-    "data.util.options": "tf.data",
-    "data.util.structure": "tf tf.data.experimental",
+    "data.util.options": "tfexp.stand_ins.option_groups tf.data",
+    "data.util.structure": "tf tfexp.stand_ins.dataset_structures tf.data.experimental",
+    "data.util.convert": "tfexp.stand_ins.dataset_structures",
+    "data.util.random_seed": "tfexp.stand_ins.dataset_structures",
+    "data.util.sparse": "tfexp.stand_ins.dataset_structures",
+    "data.util.traverse": "tfexp.stand_ins.dataset_structures",
+    "data.experimental.ops.distribute_options": "tf.data.experimental",
+    "data.experimental.ops.stats_options": "tf.data.experimental",
+    "data.experimental.ops.threading_options": "tf.data.experimental",
     "eager.backprop": "tf tf.contrib.eager "
     + _renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + _renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
@@ -96,6 +105,7 @@ PYTHON = {
     "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
     "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
     "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
+    "tfexp.graph.statistics "
     "tfexp.stand_ins.framework_ops "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
     "tfexp.graph.scopes:_get_graph_from_inputs=graph_of",
@@ -181,6 +191,9 @@ PYTHON = {
     "ops.distributions.laplace": "tf.distributions",
     "ops.distributions.multinomial": "tf.distributions",
     "ops.distributions.normal": "tf.distributions",
+    "ops.distributions.special_math": "tfexp.stand_ins.distribution_functions",
+    "ops.distributions.util": "tfexp.distributions.checks tfexp.stand_ins.distribution_functions "
+    + _renamed("tfexp.stand_ins.distribution_functions", maybe_get_static_value="static_value_of"),
     "ops.distributions.student_t": "tf.distributions",
     "ops.distributions.uniform": "tf.distributions",
     "ops.embedding_ops": "tf.nn tf",
@@ -255,7 +268,10 @@ PYTHON = {
     + _renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
     + "tfexp.stand_ins.second_signatures",
     "ops.metrics": "tf.metrics",
-    "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming",
+    "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming "
+    + _renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
+    + _renamed("tfexp.metrics.thresholds", _confusion_matrix_at_thresholds="at_thresholds")
+    + _renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
     "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
@@ -276,15 +292,16 @@ PYTHON = {
     "ops.ragged.ragged_functional_ops": "tf.ragged",
     "ops.ragged.ragged_gather_ops": "tfexp.ragged_tensors.arrays tf:gather_nd=gather_nd",
     "ops.ragged.ragged_getitem": "tfexp.ragged_tensors.indexing:ragged_tensor_getitem=item",
-    "ops.ragged.ragged_map_ops": "tf",
-    "ops.ragged.ragged_math_ops": "tf.ragged tf",
+    "ops.ragged.ragged_map_ops": "tfexp.ragged_tensors.mapping tf",
+    "ops.ragged.ragged_math_ops": "tf.ragged tfexp.ragged_tensors.segments tf",
     "ops.ragged.ragged_operators": "tf.ragged",
     "ops.ragged.ragged_ops": "tf.ragged tf",
     "ops.ragged.ragged_squeeze_op": "tf:squeeze=squeeze",
     "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
     + _renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
     + _renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
-    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
+    "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
     "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",
     "ops.ragged.ragged_util": "tfexp.stand_ins.ragged_conversions",
@@ -392,7 +409,11 @@ PYTHON = {
     "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
-    "tools.strip_unused_lib": "tf.graph_util",
+    "tools.optimize_for_inference_lib": "tfexp.graph.inference_graph tf.graph_util "
+    + _renamed("tfexp.graph.graph_util", node_name_from_input="node_name"),
+    "tools.saved_model_cli": "tfexp.saved_model_cli",
+    "tools.saved_model_utils": "tfexp.train.saved_model_files",
+    "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
     "training.adadelta": "tf.train",
     "training.adagrad": "tf.train",
     "training.adagrad_da": "tf.train",
@@ -469,6 +490,11 @@ OTHERS = {
     "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
+}
+
+# Modules within `tensorflow.contrib` whose names are not those of the library they are in.
+CONTRIB = {
+    "contrib.framework.python.ops.audio_ops": "tf.audio ops",
 }
 
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from google.protobuf import text_format
@@ -48,28 +49,68 @@ def freeze_graph(
     for what, path in (("graph", input_graph), ("meta graph", input_meta_graph)):
         if path and not os.path.exists(path):
             raise ValueError(f"Input {what} file '{path}' does not exist!")
+    definition = _read_graph(input_graph, input_binary) if input_graph else None
+    meta_graph = read_meta_graph(input_meta_graph) if input_meta_graph else None
+    return freeze_graph_with_def_protos(
+        definition,
+        None,
+        input_checkpoint,
+        output_node_names,
+        restore_op_name,
+        filename_tensor_name,
+        output_graph,
+        clear_devices,
+        initializer_nodes,
+        variable_names_whitelist,
+        variable_names_blacklist,
+        meta_graph,
+        input_saved_model_dir,
+        saved_model_tags.split(","),
+        checkpoint_version,
+    )
+
+
+def freeze_graph_with_def_protos(
+    input_graph_def: Any,
+    input_saver_def: Any,
+    input_checkpoint: str | None,
+    output_node_names: str,
+    restore_op_name: str | None,
+    filename_tensor_name: str | None,
+    output_graph: str | None,
+    clear_devices: bool,
+    initializer_nodes: str | None,
+    variable_names_whitelist: str = "",
+    variable_names_blacklist: str = "",
+    input_meta_graph_def: Any = None,
+    input_saved_model_dir: str | None = None,
+    saved_model_tags: Sequence[str] | None = None,
+    checkpoint_version: int = 2,
+) -> graph_pb2.GraphDef:
+    """`freeze_graph` of a graph at hand; `input_saver_def` restores it where that is given."""
+    if not output_node_names:
+        raise ValueError("You need to supply the name of a node to --output_node_names.")
     if input_checkpoint and not checkpoint_exists(input_checkpoint):
         raise ValueError(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
     with Graph().as_default() as graph, Session(graph=graph) as session:
         if input_saved_model_dir:
-            SavedModelLoader(input_saved_model_dir).load(session, saved_model_tags.split(","))
-        elif input_meta_graph:
-            saver = import_meta_graph(read_meta_graph(input_meta_graph), clear_devices=True)
+            SavedModelLoader(input_saved_model_dir).load(session, saved_model_tags or ["serve"])
+        elif input_meta_graph_def:
+            saver = import_meta_graph(input_meta_graph_def, clear_devices=True)
             if saver is not None:
                 saver.restore(session, input_checkpoint or "")
-        elif input_graph:
-            _load_graph(session, input_graph, input_binary, input_checkpoint, clear_devices)
+        elif input_graph_def:
+            import_graph_def(_on_any_device(input_graph_def) if clear_devices else input_graph_def, name="")
+            if input_checkpoint:
+                (Saver(saver_def=input_saver_def) if input_saver_def else _saver(graph)).restore(session, input_checkpoint)
         else:
             raise ValueError("freeze_graph needs an input_graph, an input_meta_graph or an input_saved_model_dir")
         if initializer_nodes:
             session.run([graph.get_operation_by_name(name.strip()) for name in initializer_nodes.split(",")])
         definition = graph.as_graph_def()
-        if clear_devices:
-            for node in definition.node:
-                node.device = ""
         frozen = convert_variables_to_constants(
             session,
-            definition,
+            _on_any_device(definition) if clear_devices else definition,
             output_node_names.replace(" ", "").split(","),
             variable_names_whitelist.replace(" ", "").split(",") if variable_names_whitelist else None,
             variable_names_blacklist.replace(" ", "").split(",") if variable_names_blacklist else None,
@@ -79,7 +120,16 @@ def freeze_graph(
     return frozen
 
 
-def _load_graph(session: Any, path: str, binary: bool, checkpoint: str | None, clear_devices: bool) -> None:
+def _on_any_device(definition: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
+    """A copy without devices."""
+    copy = graph_pb2.GraphDef()
+    copy.CopyFrom(definition)
+    for node in copy.node:
+        node.device = ""
+    return copy
+
+
+def _read_graph(path: str, binary: bool) -> graph_pb2.GraphDef:
     definition = graph_pb2.GraphDef()
     with open(path, "rb") as file:
         data = file.read()
@@ -87,14 +137,14 @@ def _load_graph(session: Any, path: str, binary: bool, checkpoint: str | None, c
         definition.ParseFromString(data)
     else:
         text_format.Merge(data.decode(), definition)
-    if clear_devices:
-        for node in definition.node:
-            node.device = ""
-    import_graph_def(definition, name="")
-    if checkpoint:
-        kinds = ("Variable", "VariableV2")
-        saved = {op.name: op.outputs[0] for op in session.graph.get_operations() if op.type in kinds}
-        for op in session.graph.get_operations():
-            if op.type == "VarHandleOp":
-                saved[op.name] = session.graph.get_tensor_by_name(f"{op.name}/Read/ReadVariableOp:0")
-        Saver(saved).restore(session, checkpoint)
+    return definition
+
+
+def _saver(graph: Graph) -> Saver:
+    """What restores all the variables of an imported graph by their names."""
+    kinds = ("Variable", "VariableV2")
+    saved = {op.name: op.outputs[0] for op in graph.get_operations() if op.type in kinds}
+    for op in graph.get_operations():
+        if op.type == "VarHandleOp":
+            saved[op.name] = graph.get_tensor_by_name(f"{op.name}/Read/ReadVariableOp:0")
+    return Saver(saved)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tfexp.core import dtypes
@@ -10,7 +10,8 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import add_to_collection, colocate_with, get_collection, init_scope, name_scope
+from tfexp.graph.replica_modes import beside, distributing
+from tfexp.graph.scopes import add_to_collection, get_collection, init_scope, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import state
 from tfexp.ops.cast import cast
@@ -118,29 +119,53 @@ def _key(value: Any) -> Any:
     return (value.op.graph, value.name)
 
 
-def assign_moving_average(
-    variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None
-) -> Tensor:
+def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None) -> Any:
     """variable -= (1 - decay) * (variable - value). With `zero_debias`, `variable` is corrected for a start at zero.
 
     Kingma and Ba 2014, section 3: two more variables beside `variable` count the steps and hold the average as it is.
+    In a strategy's replica `value` is the mean of all replicas' values.
     """
     with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
         rest: Any = 1.0 - convert_to_tensor(decay)
         if rest.dtype.base_dtype is not variable.dtype.base_dtype:
             rest = cast(rest, variable.dtype.base_dtype)
-        if not zero_debias:
-            moved: Tensor = state.assign_sub(variable, (variable - value) * rest, name=scope)
-            return moved
-        with variable_scope(variable.op.name, values=[variable, value, rest]), colocate_with(variable):
-            dtype, zeros = variable.dtype.base_dtype, zeros_initializer()
-            biased = get_variable("biased", variable.get_shape(), dtype, zeros, trainable=False)
-            steps = get_variable("local_step", [], dtype, zeros, trainable=False)
+        move = _corrected if zero_debias else _moved
+        mode = distributing()
+        if mode is None:
+            return move(variable, value, rest, scope)(variable, value)
+
+        def moved_in_all(strategy: Any, variable: Any, value: Any) -> Any:
+            return strategy.extended.update(variable, move(variable, value, rest, None), args=(value,))
+
+        def moved_by_mean(strategy: Any, variable: Any, value: Any) -> Any:
+            return moved_in_all(strategy, variable, strategy.extended.reduce_to("MEAN", value, variable))
+
+        if mode.replica is None:
+            return moved_in_all(mode.strategy, variable, value)
+        return mode.replica.merge_call(moved_by_mean, args=(variable, value))
+
+
+# (a variable or its copy, the value) -> what moves it
+_Move = Callable[[Any, Any], Any]
+
+
+def _moved(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
+    return lambda own, value: state.assign_sub(own, (own - value) * rest, name=name)
+
+
+def _corrected(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
+    with variable_scope(variable.op.name, values=[variable, value, rest]), beside(variable):
+        dtype, zeros = variable.dtype.base_dtype, zeros_initializer()
+        biased = get_variable("biased", variable.get_shape(), dtype, zeros, trainable=False)
+        steps = get_variable("local_step", [], dtype, zeros, trainable=False)
+
+    def move(own: Any, value: Any) -> Any:
         biased_now: Any = state.assign_sub(biased, (biased - value) * rest)
         steps_now = state.assign_add(steps, 1)
         unbiased = biased_now / (1.0 - power(1.0 - rest, steps_now))
-        corrected: Tensor = state.assign(variable, unbiased, name=scope)
-        return corrected
+        return state.assign(own, unbiased, name=name)
+
+    return move
 
 
 def weighted_moving_average(

@@ -16,6 +16,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor, convert_to_ten
 from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradients import gradients
+from tfexp.graph.replica_modes import averages_losses, beside, distributing, num_replicas
 from tfexp.graph.scopes import (
     colocate_with,
     control_dependencies,
@@ -112,6 +113,8 @@ class Optimizer(Trackable):
         if executing_eagerly() or (callable(loss) and get_default_graph().building_function):
             return self._gradients_at_once(loss, var_list, grad_loss)
         loss = call_if_callable(loss)
+        if averages_losses() and num_replicas() > 1:
+            loss = loss * (1.0 / num_replicas())
         self._assert_valid_dtypes([loss] if grad_loss is None else [loss, grad_loss])
         variables = trainable_variables() if var_list is None else nest.flatten(var_list)
         if not variables:
@@ -147,12 +150,20 @@ class Optimizer(Trackable):
 
     def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
         """The op that applies [(gradient or None, variable), …] and increments `global_step`; None when that was at once."""
+        mode = distributing()
+        if mode is not None and mode.replica is None:
+            raise RuntimeError(
+                "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context: call it in the "
+                "function that `strategy.experimental_run_v2` runs for each replica."
+            )
         pairs = [(_checked_gradient(g), v) for g, v in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
         variables = [v for g, v in pairs if g is not None]
         if not variables:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
+        if mode is not None:
+            return mode.replica.merge_call(self._distributed_apply, args=(pairs, global_step, name))
         with init_scope():
             self._create_slots(variables)
         with name_scope(name, self._name) as scope:
@@ -167,13 +178,37 @@ class Optimizer(Trackable):
             else:
                 with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
                     train_op = _incremented(global_step, scope)
-            if executing_eagerly():
-                return None
-            train_op = train_op.op if isinstance(train_op, Tensor) else train_op
-            collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
-            if train_op not in collection:
-                collection.append(train_op)
-            return train_op
+            return _registered(train_op)
+
+    def _distributed_apply(
+        self, strategy: Any, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+    ) -> Any:
+        """As `apply_gradients`, once for all replicas of a strategy, whose gradients are summed."""
+        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
+        variables = [v for _, v in pairs]
+        extended = strategy.extended
+        summed = extended.batch_reduce_to("SUM", pairs)
+        with init_scope():
+            self._create_slots(variables)
+
+        def update(variable: Any, grad: Any) -> Any:
+            with name_scope("update_" + variable.op.name):
+                return self._update(_checked_gradient(grad), variable)
+
+        def finish(updates: list[Any]) -> Any:
+            return self._finish(updates, "update")
+
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            updates: list[Any] = []
+            for grad, variable in zip(summed, variables, strict=True):
+                updates += extended.update(variable, update, args=(grad,), group=False)
+            devices = extended.non_slot_devices(variables)
+            finished = extended.update_non_slot(devices, finish, args=(updates,), group=False)
+            if global_step is None:
+                return _registered(strategy.group(finished, name=scope))
+            with control_dependencies(finished):
+                return _registered(extended.update(global_step, state.assign_add, args=(1,), kwargs={"name": self._name}))
 
     def _update(self, grad: Any, variable: Any) -> Any:
         if not isinstance(variable, Variable):
@@ -243,7 +278,7 @@ class Optimizer(Trackable):
         graph = colocate_with.graph
         key = (name, graph)
         if key not in self._non_slots:
-            with graph.colocate_with(colocate_with):
+            with graph.as_default(), beside(colocate_with):
                 self._non_slots[key] = Variable(
                     initial_value, name=name, trainable=False, use_resource=is_resource_variable(colocate_with)
                 )
@@ -296,8 +331,24 @@ def _incremented(global_step: Any, name: str) -> Any:
     return assign_add_variable_op(global_step.handle, one, name=name)
 
 
+def _registered(train_op: Any) -> Any:
+    """The op, in the collection of those that train; None in eager execution, where it has run."""
+    if executing_eagerly():
+        return None
+    train_op = train_op.op if isinstance(train_op, Tensor) else train_op
+    # Of what an update of several copies gives, the first part stands for all.
+    fetched = train_op._as_graph_element() if hasattr(train_op, "_as_graph_element") else train_op
+    noted = fetched.op if isinstance(fetched, Tensor) else fetched
+    collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
+    if noted not in collection:
+        collection.append(noted)
+    return train_op
+
+
 def _key(var: Any) -> tuple[Any, str]:
     # Names of eager execution's variables need not differ.
+    # A copy's slots are among those of the variable that it is a copy of.
+    var = var if getattr(var, "_distributed_container", None) is None else var._distributed_container
     return (var.op.graph, getattr(var, "_unique_id", None) or var.op.name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from tensorboard.compat.proto import saver_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
+from tfexp.core.dtypes import DType
 from tfexp.core.op import get_op
 from tfexp.graph.convert import constant
 from tfexp.graph.dependencies import group, with_dependencies
@@ -30,11 +32,16 @@ class Saveable:
     """One key of a checkpoint: the tensor to save, its place in a larger tensor (`slice_spec`), where to restore it."""
 
     key: str
-    tensor: Tensor  # what is written
+    tensor: Tensor | Callable[[], Tensor]  # what is written, or what makes it
+    dtype: DType
     slice_spec: str
-    target: Tensor  # the reference or handle that is assigned to, or the tensor itself where `owner` knows how
+    target: Any  # the reference or handle that is assigned to, where no `owner` does it
     device: str
     owner: SaveableObject | None = None
+
+    def written(self) -> Tensor:
+        """The tensor that is written; made now, where a function makes it."""
+        return self.tensor() if callable(self.tensor) else self.tensor
 
     def restore(self, value: Tensor, reshape: bool) -> Any:
         if self.target.dtype is dtypes.resource:
@@ -113,15 +120,20 @@ def _saveables(key: str, value: Any) -> list[Saveable]:
                 raise ValueError(f"Slices must all be slices: {part}")
         # The slices' own name is the key in the checkpoint, unless a dict says otherwise.
         return [_saveable(key, part, part._save_slice_info.spec) for part in parts]
+    if isinstance(value, Variable) and value._saveable is not None:
+        value = value._saveable(key)
     if isinstance(value, SaveableObject):
-        return [Saveable(spec.name, spec.tensor, spec.slice_spec, spec.tensor, value.device, value) for spec in value.specs]
+        return [
+            Saveable(spec.name, spec.tensor, spec.dtype, spec.slice_spec, value.op, value.device, value)
+            for spec in value.specs
+        ]
     if isinstance(value, Variable):
         info = value._save_slice_info
         return [_saveable(key, value, "" if info is None else info.spec)]
     if _is_reference(value):
-        return [Saveable(key, value, "", value, value.device)]
+        return [Saveable(key, value, value.dtype.base_dtype, "", value, value.device)]
     if _is_read(value):
-        return [Saveable(key, value, "", value.op.inputs[0], value.device)]
+        return [Saveable(key, value, value.dtype.base_dtype, "", value.op.inputs[0], value.device)]
     raise TypeError(f"Variable to save is not a Variable: {value}")
 
 
@@ -136,12 +148,13 @@ def _is_read(value: Any) -> bool:
 
 
 def _saveable(key: str, variable: Variable, spec: str) -> Saveable:
-    reference = variable._ref()
+    reference, dtype = variable._ref(), variable.dtype.base_dtype
     if isinstance(variable, ResourceVariable):
         # As of references: a slice is read anew.
-        return Saveable(key, variable.value() if spec else variable._as_graph_element(), spec, reference, variable.device)
+        tensor = variable.value() if spec else variable._as_graph_element()
+        return Saveable(key, tensor, dtype, spec, reference, variable.device)
     # A slice is read before it is written, a whole variable is written as it is.
-    return Saveable(key, variable.value() if spec else reference, spec, reference, variable.device)
+    return Saveable(key, variable.value() if spec else reference, dtype, spec, reference, variable.device)
 
 
 class SaveGraphBuilder:
@@ -152,7 +165,7 @@ class SaveGraphBuilder:
         self.filename = filename or "model"
 
     def build(self, saveables: list[Saveable], name: str | None) -> saver_pb2.SaverDef:
-        with name_scope(name, "save", [s.tensor for s in saveables]):
+        with name_scope(name, "save", [s.tensor for s in saveables if not callable(s.tensor)]):
             default = array_identity.placeholder_with_default(self.filename, shape=(), name="filename")
             # The name that a session feeds.
             prefix = array_identity.placeholder_with_default(default, shape=(), name="Const")
@@ -185,7 +198,7 @@ class SaveGraphBuilder:
             names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
             specs_name = "shapes_and_slices" if first else "shape_and_slices"
             specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name=specs_name)
-            written = op(prefix, names, specs, [s.tensor for s in saveables], name=scope)
+            written = op(prefix, names, specs, [s.written() for s in saveables], name=scope)
         saved: Tensor = with_dependencies([written], prefix)
         return saved
 
@@ -194,7 +207,7 @@ class SaveGraphBuilder:
         with device(_cpu(on or "")), name_scope("RestoreV2") as scope:
             names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
             specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
-            types = [s.tensor.dtype.base_dtype for s in saveables]
+            types = [s.dtype for s in saveables]
             values = save.restore_v2(prefix, names, specs, dtypes=types, name=scope)
         assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True) if s.owner is None]
         for owner in dict.fromkeys(s.owner for s in saveables if s.owner is not None):

@@ -77,14 +77,17 @@ class CheckpointSaverHook(SessionRunHook):
             listener.begin()
 
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
-        step = int(session.run(self._step))
         graph = get_default_graph()
         write_graph(graph.as_graph_def(add_shapes=True), self._checkpoint_dir, "graph.pbtxt")
         saver = self._get_saver()
         self._summary_writer.add_graph(graph)
         graph_def = graph.as_graph_def(add_shapes=True)
         self._summary_writer.add_meta_graph(export_meta_graph(graph_def=graph_def, graph=graph, saver_def=saver.saver_def))
-        # Whoever comes to lose this session finds its beginning.
+        self.save_first(session)
+
+    def save_first(self, session: Session) -> None:
+        """Save what whoever comes to lose this session will find: its beginning. Intervals count from here."""
+        step = int(session.run(self._step))
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 

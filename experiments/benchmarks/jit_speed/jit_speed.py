@@ -21,6 +21,12 @@ AIMS = {
     "word2vec, 50,000 words, batch 128, NCE": 1.5,
     "op: sparse update, 1,024 of 50,000x128": 1.0,
     "op: where, 10^6": 1.0,
+    "max pool 2x2, 28x28x32": 1.0,
+    "max pool 2x2, 28x28x32, gradient": 1.0,
+    "avg pool 2x2, 28x28x32": 1.0,
+    "avg pool 2x2, 28x28x32, gradient": 1.0,
+    "depthwise conv 3x3, 28x28x32, with gradients": 1.0,
+    "batch norm, 28x28x32, gradients": 1.0,
 }
 
 

@@ -21,7 +21,7 @@ class _Configured:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._tf, name)
 
-    def Session(self) -> Any:
+    def Session(self, config: None = None) -> Any:
         return self._tf.Session(config=self._config)
 
 

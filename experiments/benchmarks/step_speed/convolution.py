@@ -35,15 +35,21 @@ def cnn(tf: Any, config: Any = None) -> Step:
     return lambda: session.run(train, feeds)
 
 
-def by_onednn(build: Callable[[Any, Any], Step]) -> Callable[[Any], Step | None]:
-    """The program in sessions that let oneDNN compute; TensorFlow's do so anyway. None where it is not installed."""
+def by_onednn(build: Callable[[Any, Any], Step], numba: bool = False) -> Callable[[Any], Step | None]:
+    """The program in sessions that let oneDNN compute, and Numba what that has no code for; TensorFlow has oneDNN anyway.
+
+    None where one of them is not installed.
+    """
 
     def built(tf: Any) -> Step | None:
         if tf.__name__ != "tfexp":
             return build(tf, None)
+        from tfexp.runtime.jit import has_numba, with_numba
         from tfexp.runtime.libraries import lacks_onednn, with_onednn
 
-        return None if lacks_onednn() else build(tf, with_onednn())
+        if lacks_onednn() or (numba and not has_numba()):
+            return None
+        return build(tf, with_numba(with_onednn()) if numba else with_onednn())
 
     return built
 
@@ -93,6 +99,7 @@ def depthwise(tf: Any, config: Any = None) -> Step:
 PROGRAMS: dict[str, tuple[Callable[[Any], Step | None], float | None]] = {
     "CNN 5x5x32, 5x5x64, 1024, batch 64, Adam": (cnn, 0.75),
     "CNN 5x5x32, 5x5x64, 1024, batch 64, Adam, oneDNN": (by_onednn(cnn), 1.1),
+    "CNN 5x5x32, 5x5x64, 1024, batch 64, Adam, oneDNN and Numba": (by_onednn(cnn, numba=True), 1.1),
     "conv 5x5, 28x28x1 -> 32": (conv(28, 5, 1, 32), None),
     "conv 5x5, 14x14x32 -> 64": (conv(14, 5, 32, 64), None),
     "conv 5x5, 14x14x32 -> 64, gradients": (conv(14, 5, 32, 64, backward=True), None),

@@ -79,3 +79,25 @@ def generator(tf: Any) -> Outcome:
     states = Run([made.state, other.state])
     drawn = [run for step in steps for run in (Run(step), states)]
     return runs(Run(tf.global_variables_initializer()), *drawn, Run(seeds))
+
+
+@program("issue 4.1: draws from a variable's stream")
+def stateful(tf: Any) -> Outcome:
+    state = tf.get_variable("state", initializer=np.int64([5, -1, 7]), use_resource=True)
+    raw, made = tf.raw_ops, []
+    for draw, dtypes in (
+        (raw.StatefulUniform, (tf.float32, tf.float64)),
+        (raw.StatefulStandardNormalV2, (tf.float32, tf.float16)),
+        (raw.StatefulTruncatedNormal, (tf.float32,)),
+        (raw.StatefulUniformFullInt, (tf.uint64, tf.int32)),
+    ):
+        for dtype in dtypes:
+            before = [] if not made else [made[-1]]
+            with tf.control_dependencies(before):
+                made.append(draw(resource=state.handle, algorithm=1, shape=[2, 3], dtype=dtype))
+    with tf.control_dependencies([made[-1]]):
+        skipped = raw.RngSkip(resource=state.handle, algorithm=1, delta=11)
+    with tf.control_dependencies([skipped]):
+        low, high = np.int64(-3), np.int64(20)
+        made.append(raw.StatefulUniformInt(resource=state.handle, algorithm=1, shape=[5], minval=low, maxval=high))
+    return runs(Run(state.initializer), Run(made), Run(state.read_value()))

@@ -19,7 +19,8 @@ Build = Callable[[Any], "Outcome | None"]
 class Run:
     """One `Session.run`: `fetches` is a tensor, an op or a list of them; `feeds` maps tensors to arrays.
 
-    `rtol` and `atol` bound the differences that another order of summation may make.
+    `rtol` and `atol` bound the differences that another order of summation may make. Integers are compared exactly, or,
+    with an `atol` of 1 or more, up to that.
     """
 
     fetches: Any
@@ -32,13 +33,14 @@ class Run:
 class Outcome:
     """What a program leaves besides its graph: `runs`, made in order in one session, and JSON-able `facts`.
 
-    `graph` is the graph to record where it is not the default one.
+    `graph` is the graph to record where it is not the default one; `cpus`, how many CPU devices the session has.
     """
 
     runs: tuple[Run, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
     graph: Any = None
     add_shapes: bool = False
+    cpus: int = 1
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,9 @@ def program(source: str, name: str | None = None) -> Callable[[Build], Build]:
     return decorate
 
 
-def runs(*steps: Run, **facts: Any) -> Outcome:
+def runs(*steps: Run, cpus: int = 1, **facts: Any) -> Outcome:
     """An outcome of these runs and facts."""
-    return Outcome(runs=steps, facts=facts)
+    return Outcome(runs=steps, facts=facts, cpus=cpus)
 
 
 def values(name: str, *shape: int, low: float = -1.0, high: float = 1.0) -> np.ndarray[Any, Any]:

@@ -35,6 +35,7 @@ from tfexp.data.specs import SparseTensorStructure as SparseTensorStructure
 from tfexp.data.specs import Structure as Structure
 from tfexp.data.specs import TensorArrayStructure as TensorArrayStructure
 from tfexp.data.specs import TensorStructure as TensorStructure
+from tfexp.data.sql import SqlDataset as SqlDataset
 from tfexp.data.transformations import cardinality as cardinality
 from tfexp.data.transformations import dense_to_sparse_batch as dense_to_sparse_batch
 from tfexp.data.transformations import enumerate_dataset as enumerate_dataset
@@ -53,4 +54,7 @@ from tfexp.ops.dataset import UNKNOWN as UNKNOWN_CARDINALITY
 
 AUTOTUNE = -1
 
-__getattr__ = missing_from("tf.data.experimental")
+__getattr__ = missing_from(
+    "tf.data.experimental",
+    {"CheckpointInputPipelineHook": "tfexp.estimator.input_checkpoints:CheckpointInputPipelineHook"},
+)

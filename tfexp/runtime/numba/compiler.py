@@ -1,4 +1,4 @@
-"""Loops (`plan.loop_source`) compiled by Numba, when they first run; one for all loops of the same text and types.
+"""Functions compiled by Numba when they first run, once for all of the same text and types: loops and whole kernels.
 
 Arithmetic is IEEE's (no `fastmath`), and the interpreter's lock is not held. What was compiled is kept on disk by Numba
 itself, beside the text of the loop (`runtime.user_cache`), for as long as Numba and the processor are the same; where that
@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
+import inspect
 import os
 import sys
 import tempfile
@@ -31,17 +32,21 @@ _MAX_KEPT = 4096  # compiled loops of a process
 _lock = threading.Lock()
 
 
-class CompiledLoop:
-    """`f(*arguments)` of a loop. By several threads at once."""
+Parameters = tuple[tuple[str, int, bool], ...]
+"""Of each argument the dtype, the rank (0: a number), and whether it is written to."""
 
-    def __init__(self, name: str, source: LoopSource):
-        """`name`: of the node for whose sake it is compiled."""
+
+class Compiled:
+    """`f(*arguments)`. By several threads at once."""
+
+    def __init__(self, name: str, text: str, function: str, parameters: Parameters):
+        """`name`: of the node for whose sake it is compiled; `text`: what defines `function`, with NumPy as `np` alone."""
         self._name = name
-        self._source = source
-        self._function: Callable[..., bool] | None = None
+        self._what = text, function, parameters
+        self._function: Callable[..., Any] | None = None
         self._copies = False
 
-    def __call__(self, *arguments: Any) -> bool:
+    def __call__(self, *arguments: Any) -> Any:
         function = self._function or self._compile()
         if not self._copies:
             try:
@@ -51,14 +56,24 @@ class CompiledLoop:
                 self._copies = True
         return function(*map(_in_order, arguments))
 
-    def _compile(self) -> Callable[..., bool]:
+    def _compile(self) -> Callable[..., Any]:
         began = time.perf_counter()
         with _lock:
-            self._function = _compiled(self._source.text, self._source.parameters, len(self._source.extents))
+            self._function = _compiled(*self._what)
         took = time.perf_counter() - began
         if took > _WORTH_TELLING:
             log.info("%s: its loop compiled by Numba in %.2g s, and kept in %s", self._name, took, cache_folder("numba"))
         return self._function
+
+
+def compiled_loop(name: str, source: LoopSource) -> Compiled:
+    """A loop of elements (`plan.loop_source`); returns whether the arrays have the sizes planned."""
+    return Compiled(name, source.text, "loop", (*source.parameters, *[("intp", 0, False)] * len(source.extents)))
+
+
+def compiled_function(name: str, function: Callable[..., Any], parameters: Parameters) -> Compiled:
+    """A function that calls nothing but Python's own and NumPy."""
+    return Compiled(name, inspect.getsource(function), function.__name__, parameters)
 
 
 def _in_order(argument: Any) -> Any:
@@ -66,18 +81,17 @@ def _in_order(argument: Any) -> Any:
 
 
 @functools.lru_cache(_MAX_KEPT)
-def _compiled(text: str, parameters: tuple[tuple[str, int, bool], ...], extents: int) -> Callable[..., bool]:
-    types = [_type(*parameter) for parameter in parameters] + [numba.types.intp] * extents
-    signature = numba.types.boolean(*types)
+def _compiled(text: str, function: str, parameters: Parameters) -> Callable[..., Any]:
+    signature = tuple(_type(*parameter) for parameter in parameters)
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
-        loop = _from_disk(text)
-        return numba.njit(signature, cache=True, **options)(loop)
+        found: Callable[..., Any] = getattr(_from_disk(text), function)
+        return numba.njit(signature, cache=True, **options)(found)
     except OSError as error:
         log.info("Compiled loops are not kept: %s", error)
         names: dict[str, Any] = {"np": np}
         exec(text, names)
-        return numba.njit(signature, **options)(names["loop"])
+        return numba.njit(signature, **options)(names[function])
 
 
 def _type(dtype: str, rank: int, written: bool) -> Any:
@@ -85,10 +99,10 @@ def _type(dtype: str, rank: int, written: bool) -> Any:
     return numba.types.Array(scalar, rank, "C", readonly=not written, aligned=written) if rank else scalar
 
 
-def _from_disk(text: str) -> Callable[..., bool]:
-    """The function, in a module of its own in the cache's folder, so that Numba finds what it compiled of it before."""
+def _from_disk(text: str) -> Any:
+    """A module of its own in the cache's folder with the text, so that Numba finds what it compiled of it before."""
     path = cache_folder("numba") / f"loop_{hashlib.sha256(text.encode()).hexdigest()[:24]}.py"
-    text = f"import numpy as np\n\n\n{text}"
+    text = f"from __future__ import annotations\n\nimport numpy as np\n\n\n{text}"
     # A file that is there stays as it is: Numba goes by when it was changed.
     if not path.exists() or path.read_text() != text:
         prune(path.parent)
@@ -98,7 +112,7 @@ def _from_disk(text: str) -> Callable[..., bool]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module  # where Numba looks for what it reads back
     spec.loader.exec_module(module)
-    return module.loop
+    return module
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -1,0 +1,25 @@
+"""`tf.contrib.opt`: re-exports."""
+
+from tfexp.contributed.opt.adam import AdaMaxOptimizer as AdaMaxOptimizer
+from tfexp.contributed.opt.adam import LazyAdamOptimizer as LazyAdamOptimizer
+from tfexp.contributed.opt.adam import NadamOptimizer as NadamOptimizer
+from tfexp.contributed.opt.clipping import MultitaskOptimizerWrapper as MultitaskOptimizerWrapper
+from tfexp.contributed.opt.clipping import VariableClippingOptimizer as VariableClippingOptimizer
+from tfexp.contributed.opt.clipping import clip_gradients_by_global_norm as clip_gradients_by_global_norm
+from tfexp.contributed.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
+from tfexp.contributed.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
+from tfexp.contributed.opt.lars import LARSOptimizer as LARSOptimizer
+from tfexp.contributed.opt.moving_average import MovingAverageOptimizer as MovingAverageOptimizer
+from tfexp.contributed.opt.sign import AddSignOptimizer as AddSignOptimizer
+from tfexp.contributed.opt.sign import PowerSignOptimizer as PowerSignOptimizer
+from tfexp.contributed.opt.sign import get_cosine_decay_fn as get_cosine_decay_fn
+from tfexp.contributed.opt.sign import get_linear_decay_fn as get_linear_decay_fn
+from tfexp.contributed.opt.sign import get_restart_decay_fn as get_restart_decay_fn
+from tfexp.contributed.opt.stale import DropStaleGradientOptimizer as DropStaleGradientOptimizer
+from tfexp.contributed.opt.weight_decay import AdamWOptimizer as AdamWOptimizer
+from tfexp.contributed.opt.weight_decay import DecoupledWeightDecayExtension as DecoupledWeightDecayExtension
+from tfexp.contributed.opt.weight_decay import MomentumWOptimizer as MomentumWOptimizer
+from tfexp.contributed.opt.weight_decay import extend_with_decoupled_weight_decay as extend_with_decoupled_weight_decay
+from tfexp.core.gone import missing_from
+
+__getattr__ = missing_from("tf.contrib.opt")

@@ -1,0 +1,55 @@
+"""Conversion on request: `tf.autograph.to_graph`, `tf.autograph.to_code`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from types import FunctionType, MethodType
+from typing import Any
+
+from tfexp.autograph.conversion import converted
+from tfexp.autograph.feature import Feature, features
+from tfexp.autograph.source import ConversionError, definition_of
+from tfexp.autograph.transformer import converted_tree
+
+
+def to_graph(
+    entity: Callable[..., Any],
+    recursive: bool = True,
+    arg_values: Any = None,
+    arg_types: Any = None,
+    experimental_optional_features: Feature | Iterable[Feature] | None = None,
+) -> Callable[..., Any]:
+    """The function `entity` with its control flow converted, and with `recursive` that of the functions that it calls.
+
+    `arg_values` and `arg_types` change nothing. ConversionError for what is no Python function, or cannot be converted.
+    """
+    return converted(_function(entity), features(experimental_optional_features), recursive)
+
+
+def to_code(
+    entity: Callable[..., Any],
+    recursive: bool = True,
+    arg_values: Any = None,
+    arg_types: Any = None,
+    indentation: str = "  ",
+    experimental_optional_features: Feature | Iterable[Feature] | None = None,
+) -> str:
+    """The source of `to_graph(entity)`, indented by `indentation`. ConversionError as there."""
+    code = _function(entity).__code__
+    tree = converted_tree(definition_of(code), features(experimental_optional_features))
+    lines = ast.unparse(ast.fix_missing_locations(tree)).splitlines()
+    return "".join(_indented(line, indentation) + "\n" for line in lines)
+
+
+def _function(entity: Any) -> Any:
+    """`entity`, if it is a function or a method."""
+    inner = entity.__func__ if isinstance(entity, MethodType) else entity
+    if not isinstance(inner, FunctionType):
+        raise ConversionError(f"a Python function is required, got a {type(entity).__name__}", entity)
+    return entity
+
+
+def _indented(line: str, indentation: str) -> str:
+    text = line.lstrip(" ")
+    return indentation * ((len(line) - len(text)) // 4) + text

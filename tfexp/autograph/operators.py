@@ -1,0 +1,40 @@
+"""What converted code calls, as `ag__`: one object for each way to convert."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import BuiltinFunctionType
+from typing import Any
+
+from tfexp.autograph import branches, loops
+from tfexp.autograph.builtin_functions import overload
+from tfexp.autograph.feature import Feature
+
+_BUILTIN = (BuiltinFunctionType, type)
+
+
+@dataclass(frozen=True)
+class Operators:
+    """The operators for code that was converted with these `features`; `convert` is for the functions that it calls."""
+
+    features: frozenset[Feature]
+    convert: Callable[[Any], Any]
+
+    if_ = staticmethod(branches.if_)
+    if_exp = staticmethod(branches.if_exp)
+    and_ = staticmethod(branches.and_)
+    or_ = staticmethod(branches.or_)
+    not_ = staticmethod(branches.not_)
+    compare = staticmethod(branches.compare)
+    eq = staticmethod(branches.eq)
+    not_eq = staticmethod(branches.not_eq)
+    assert_ = staticmethod(branches.assert_)
+    while_ = staticmethod(loops.while_)
+    for_ = staticmethod(loops.for_)
+
+    def call(self, function: Any) -> Any:
+        """What to call in the place of a function: what it is of tensors, or its converted form."""
+        if isinstance(function, _BUILTIN):
+            return overload(function, self.features)
+        return self.convert(function)

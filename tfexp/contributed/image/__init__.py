@@ -1,0 +1,1 @@
+"""`tf.contrib.image`: images moved, turned and warped. Source: TF 1.15."""

@@ -1,0 +1,43 @@
+"""What data sets make and ask of the structure of their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import dtypes
+from tfexp.core.dtypes import DType
+from tfexp.data.functions import DatasetFunction
+from tfexp.data.specs import spec_structure
+from tfexp.data.structure import Component, map_leaves, slices_tensor
+
+
+def text_of(structure: Any) -> str:
+    if isinstance(structure, dict):
+        return "{" + ", ".join(f"{key}: {text_of(value)}" for key, value in structure.items()) + "}"
+    if isinstance(structure, tuple):
+        return "(" + ", ".join(map(text_of, structure)) + ")"
+    return repr(structure) if isinstance(structure, DType) else str(structure)
+
+
+def batched(batch_size: Any, drop_remainder: Any) -> Callable[[Component], Component]:
+    known = isinstance(batch_size, (int, np.integer)) and drop_remainder is True
+    length = int(batch_size) if known else None
+    return lambda c: c.batch(length)
+
+
+def normalize(*element: Any) -> Any:
+    """The element as tensors that can be cut into slices: unbatching a data set begins with this map."""
+    structure = element if len(element) > 1 else element[0]
+    return map_leaves(slices_tensor, structure)
+
+
+def check_predicate(function: DatasetFunction) -> None:
+    """ValueError unless the function returns one boolean scalar."""
+    result = function.result
+    if not (isinstance(result, Component) and result.dtype is dtypes.bool and result.shape.is_compatible_with([])):
+        raise ValueError(
+            f"`predicate` return type must be convertible to a scalar boolean tensor. Was {text_of(spec_structure(result))}."
+        )

@@ -1,0 +1,119 @@
+"""How values of several devices become one there and elsewhere: `tf.distribute.CrossDeviceOps` and its kinds. TF 1.15.
+
+There is one algorithm, the sum on one device: in one process devices share the memory. The other kinds are names of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.distribute.devices import devices_of
+from tfexp.distribute.reductions import ReduceOp
+from tfexp.distribute.values import DistributedValues, Mirrored
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.scopes import device
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array_identity import identity
+from tfexp.ops.array_join import concat
+from tfexp.ops.elementwise_binary import add_n
+
+
+class CrossDeviceOps:
+    """Base class: a kind says how it reduces and broadcasts."""
+
+    def reduce(self, reduce_op: Any, per_replica_value: Any, destinations: Any) -> Any:
+        """The sum or mean of the parts, on the devices of `destinations`. ValueError for what has no parts."""
+        if not isinstance(per_replica_value, DistributedValues):
+            raise ValueError(f"Expected a value with a part for each replica, given: {per_replica_value!r}")
+        return self.reduce_implementation(ReduceOp.of(reduce_op), per_replica_value, destinations)
+
+    def batch_reduce(self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
+        """`reduce` of each pair (value, destinations)."""
+        return [self.reduce(reduce_op, value, where) for value, where in value_destination_pairs]
+
+    def broadcast(self, tensor: Any, destinations: Any) -> Any:
+        """The tensor on all the devices of `destinations`."""
+        return self.broadcast_implementation(tensor, destinations)
+
+    def reduce_implementation(self, reduce_op: ReduceOp, per_replica_value: Any, destinations: Any) -> Any:
+        raise NotImplementedError("reduce_implementation must be implemented by the kinds of CrossDeviceOps")
+
+    def broadcast_implementation(self, tensor: Any, destinations: Any) -> Any:
+        """A copy on each device."""
+        copies = []
+        for where in devices_of(destinations):
+            with device(where):
+                copies.append(identity(tensor))
+        return copies[0] if len(copies) == 1 else Mirrored(copies)
+
+
+class ReductionToOneDevice(CrossDeviceOps):
+    """The parts are brought to one device (the first of the destinations, or `reduce_to_device`) and added there.
+
+    `accumulation_fn(values)` adds them; default `tf.add_n`.
+    """
+
+    def __init__(self, reduce_to_device: str | None = None, accumulation_fn: Any = None):
+        self._reduce_to_device = reduce_to_device
+        self._accumulation_fn = add_n if accumulation_fn is None else accumulation_fn
+
+    def reduce_implementation(self, reduce_op: ReduceOp, per_replica_value: Any, destinations: Any) -> Any:
+        values = per_replica_value.values
+        with device(self._reduce_to_device or devices_of(destinations)[0]):
+            reduced = _summed(values, self._accumulation_fn)
+            if reduce_op is ReduceOp.MEAN:
+                reduced = _divided(reduced, len(values))
+        return self.broadcast(reduced, destinations)
+
+
+def _summed(values: Sequence[Any], accumulate: Any) -> Any:
+    if not any(isinstance(value, IndexedSlices) for value in values):
+        return accumulate([convert_to_tensor(value) for value in values])
+    if not all(isinstance(value, IndexedSlices) for value in values):
+        raise ValueError(f"The replicas' values must all be dense or all be IndexedSlices. Given: {list(values)}")
+    rows, indices = concat([v.values for v in values], axis=0), concat([v.indices for v in values], axis=0)
+    return IndexedSlices(rows, indices, values[0].dense_shape)
+
+
+def _divided(value: Any, by: int) -> Any:
+    if isinstance(value, IndexedSlices):
+        return IndexedSlices(value.values / by, value.indices, value.dense_shape)
+    return value / by
+
+
+class NcclAllReduce(ReductionToOneDevice):
+    """The sum on the first device: NCCL is for several GPUs of one machine. `num_packs` changes nothing."""
+
+    def __init__(self, num_packs: int = 1):
+        _check_not_negative(num_packs)
+        super().__init__()
+
+
+class HierarchicalCopyAllReduce(ReductionToOneDevice):
+    """The sum on the first device: one process has no hierarchy of links. `num_packs` changes nothing."""
+
+    def __init__(self, num_packs: int = 1):
+        _check_not_negative(num_packs)
+        super().__init__()
+
+
+def _check_not_negative(num_packs: int) -> None:
+    if num_packs < 0:
+        raise ValueError(
+            f"num_packs must be at least 0: NCCL and hierarchical copies take packs of tensors. Given: {num_packs}"
+        )
+
+
+def reduce_undistributed(reduce_op: ReduceOp, value: Any, destinations: Any, replicas: int, ops: CrossDeviceOps) -> Any:
+    """The reduction of what is the same in all replicas. ValueError for a sum, which might be meant either way."""
+    if isinstance(value, Mirrored) and reduce_op is ReduceOp.MEAN:
+        return value
+    if isinstance(value, (int, float)) and value == 0:
+        return 0
+    if reduce_op is ReduceOp.SUM and replicas > 1:
+        raise ValueError(
+            f"A non-DistributedValues value {value!r} cannot be reduced with the given reduce op {reduce_op}: it is the "
+            f"same in all {replicas} replicas, so that its sum would be {replicas} times as much"
+        )
+    return ops.broadcast(value, destinations) if isinstance(value, Tensor) else value
