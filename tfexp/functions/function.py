@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 import weakref
 from collections.abc import Callable, Hashable
+from types import MethodType
 from typing import Any
 
+from tfexp.autograph.conversion import convert
+from tfexp.autograph.feature import features as as_features
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape
 from tfexp.functions.arguments import Bound, Parameters, common_shape, is_tensor
@@ -38,14 +40,17 @@ class PolymorphicFunction:
         python_function: Callable[..., Any],
         input_signature: Any = None,
         autograph: bool = True,
+        features: Any = None,
         relax_shapes: bool = False,
+        instance: weakref.ref[Any] | None = None,
     ):
+        """`features`: of AutoGraph. `instance`: the object whose method it is, which it does not keep alive."""
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
         functools.update_wrapper(self, python_function)
-        self._python_function = python_function
-        self._parameters = Parameters(python_function, input_signature)
-        self._autograph = autograph
+        self._wrapped, self._instance = python_function, instance
+        self._parameters = Parameters(self.python_function, input_signature)
+        self._autograph, self._features = autograph, features
         self._relax_shapes = relax_shapes
         self._variables = Variables()
         self._lock = threading.RLock()
@@ -53,8 +58,11 @@ class PolymorphicFunction:
 
     @property
     def python_function(self) -> Callable[..., Any]:
-        """The function that was wrapped."""
-        return self._python_function
+        """The function that was wrapped; the method, if it is one."""
+        return self._of_instance(self._wrapped)
+
+    def _of_instance(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function if self._instance is None else MethodType(function, self._instance())
 
     @property
     def input_signature(self) -> Any:
@@ -67,14 +75,19 @@ class PolymorphicFunction:
         found = self._bound_to.get(instance)
         if found is None:
             found = PolymorphicFunction(
-                _method(self._python_function, instance), self.input_signature, self._autograph, self._relax_shapes
+                self._wrapped,
+                self.input_signature,
+                self._autograph,
+                self._features,
+                self._relax_shapes,
+                weakref.ref(instance),
             )
             self._bound_to[instance] = found
         return _Method(found, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _runs_eagerly:
-            return self._python_function(*args, **kwargs)
+            return self.python_function(*args, **kwargs)
         bound = self._parameters.bind(args, kwargs)
         return self._concrete(bound).call_with(bound.tensors)
 
@@ -136,7 +149,12 @@ class PolymorphicFunction:
 
     def _converted(self) -> Callable[..., Any]:
         """The Python function, its control flow made the graph's if that is asked for."""
-        return self._python_function
+        if not self._autograph:
+            return self.python_function
+        return self._of_instance(convert(self._wrapped, as_features(self._features)))
+
+    def __repr__(self) -> str:
+        return f"<tf.function {self._parameters.name}{self._parameters.signature} at {id(self):#x}>"
 
 
 class _Method:
@@ -158,19 +176,6 @@ class _Method:
         return hash(self._function)
 
 
-def _method(python_function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
-    """The function of a method, which does not keep the object alive."""
-    reference = weakref.ref(instance)
-
-    @functools.wraps(python_function)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return python_function(reference(), *args, **kwargs)
-
-    parameters = list(inspect.signature(python_function).parameters.values())
-    method.__signature__ = inspect.signature(python_function).replace(parameters=parameters[1:])  # type: ignore[attr-defined]
-    return method
-
-
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Any = None,
@@ -189,6 +194,8 @@ def function(
     """
 
     def decorated(python_function: Callable[..., Any]) -> PolymorphicFunction:
-        return PolymorphicFunction(python_function, input_signature, autograph, experimental_relax_shapes)
+        return PolymorphicFunction(
+            python_function, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes
+        )
 
     return decorated if func is None else decorated(func)
