@@ -152,3 +152,12 @@ def test_functions_can_be_run_eagerly() -> None:
     finally:
         tf.config.experimental_run_functions_eagerly(False)
     assert [int(x) for x in calls] == [1, 1, 1]
+
+
+def test_data_sets_and_functions_use_each_other() -> None:
+    v, doubled = tf.Variable(3.0), tf.function(lambda x: x * 2)
+    elements = tf.data.Dataset.range(4).map(lambda x: doubled(tf.cast(x, tf.float32)) * v)
+    assert [x.numpy() for x in elements] == [0, 6, 12, 18]
+    numbers = tf.data.Dataset.range(5)
+    total = tf.function(lambda: numbers.reduce(tf.constant(0, tf.int64), lambda a, b: a + b))
+    assert total().numpy() == 10
