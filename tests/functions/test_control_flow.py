@@ -64,16 +64,14 @@ def test_values_and_gradients_are_those_of_graphs(build: Callable[..., Any]) -> 
         second = tf.gradients([g for g in first if g is not None], x)[0]
         slope = tf.add_n([g for g in expected if g is not None])
         session.run(v.initializer)
+        zero, step = tf.zeros([]), 2e-3
+        of_traced, of_plain = ([zero if g is None else g for g in one] for one in (first, expected))
         for value in (0.7, -0.4):
-            feed = {x: value}
-            np.testing.assert_allclose(*session.run([traced, plain], feed), rtol=1e-5)
-            for one, other in zip(first, expected, strict=True):
-                found = 0.0 if one is None else session.run(one, feed)
-                np.testing.assert_allclose(found, 0.0 if other is None else session.run(other, feed), rtol=1e-4, atol=1e-6)
+            found, graphs, curvature = session.run([[traced, *of_traced], [plain, *of_plain], second], {x: value})
+            np.testing.assert_allclose(found, graphs, rtol=1e-4, atol=1e-6)
             # There is no second order of TF1's loops to compare with.
-            step = 2e-3
             above, below = (session.run(slope, {x: value + d}) for d in (step, -step))
-            np.testing.assert_allclose(session.run(second, feed), (above - below) / (2 * step), rtol=0.02, atol=0.05)
+            np.testing.assert_allclose(curvature, (above - below) / (2 * step), rtol=0.02, atol=0.05)
 
 
 def test_they_are_nodes_that_call_functions() -> None:
