@@ -292,6 +292,19 @@ def _until_reached(sess: tf.Session, v: tf.Variable) -> None:
             threading.Event().wait(0.05)
 
 
+def test_a_tensor_array_is_used_in_several_stages_of_its_task(servers: dict[str, tf.train.Server]) -> None:
+    with tf.device("/job:ps/task:0"):
+        written = tf.TensorArray(tf.float32, 2, clear_after_read=False).write(0, [2.0, 3.0])
+        first = written.read(0)
+    with tf.device("/job:worker/task:1"):
+        second = first * 10.0
+    with tf.device("/job:ps/task:0"):
+        both = written.write(1, second).stack()
+    with tf.Session(servers["worker:0"].target) as sess:
+        for _ in range(2):
+            assert sess.run(both).tolist() == [[2.0, 3.0], [20.0, 30.0]]
+
+
 def test_large_tensors_and_strings_cross(servers: dict[str, tf.train.Server]) -> None:
     with tf.device("/job:ps/task:0"):
         big = tf.Variable(tf.zeros([1031, 1033]), name="big")

@@ -134,11 +134,11 @@ def test_a_master_that_was_started_anew_leaves_no_sessions_of_its_former_life() 
                 again.run(v)
                 assert _sessions(ps) == 2
                 neighbour.run(v)
-            former.close()
-            also.close()
-            # A master that does not say who it is has nobody's sessions ended.
-            ps._task.call(m.CreateWorkerSession("nameless", "ps", 0, {}))
-            assert _sessions(ps) == 2
+                former.close()
+                also.close()
+                # A master that does not say who it is has nobody's sessions ended.
+                ps._task.call(m.CreateWorkerSession("nameless", "ps", 0, {}))
+                assert _sessions(ps) == 3
     finally:
         for server in (worker, ps, other):
             server.stop()

@@ -141,8 +141,7 @@ def test_gives_and_leaves_what_it_does_on_one_task(servers: Any, loop: Callable[
     for here, there in zip(*found, strict=True):
         np.testing.assert_array_equal(here, there)
     leave_nothing(servers)
-    held = [holder._held for server in servers.values() for holder in server._task._sessions.values()]
-    assert not any(held)
+    until(lambda: not any(holder._held for server in servers.values() for holder in server._task._sessions.values()))
 
 
 @pytest.fixture
@@ -166,6 +165,46 @@ def test_an_error_in_a_round_ends_the_step_and_names_the_node(servers: Any, grap
         assert session.run(v.a) == 3.0, "in its second round"
         assert session.run(v.b[0]) == 12.0
     leave_nothing(servers)
+
+
+def test_a_value_inside_is_not_fetched(servers: Any, graph: None) -> None:
+    v = Variables(tasks=True)
+    inside: list[Any] = []
+
+    def body(i: Any) -> Any:
+        inside.append(tf.assign_add(v.a, 1.0) + tf.assign_add(v.b, [1.0, 1.0]))
+        return i + inside[0][0]
+
+    tf.while_loop(lambda i: i < 9.0, body, [0.0])
+    definition = inside[0].graph.as_graph_def()
+    with tf.Graph().as_default(), tf.Session(servers["worker:0"].target) as session:
+        (again,) = tf.import_graph_def(definition, return_elements=[inside[0].name], name="")
+        with pytest.raises(tf.errors.UnimplementedError, match=r"add \(AddV2\) is inside of it and cannot be fetched"):
+            session.run(again)
+
+
+def test_what_is_held_goes_with_a_step_that_fails(servers: Any, graph: None) -> None:
+    v = Variables(tasks=True)
+
+    def body(i: Any, made: Any) -> Any:
+        updated = tf.assign_add(v.a, 1.0) + tf.assign_add(v.b, [1.0, 1.0])
+        return i + 1, made.write(i * 2, updated)
+
+    made = tf.while_loop(lambda i, _: i < 5, body, [0, tf.TensorArray(tf.float32, 5)])[1].stack()
+    with tf.Session(servers["worker:0"].target) as session:
+        session.run(tf.global_variables_initializer())
+        with pytest.raises(tf.errors.OpError, match=r"(?i)index 6"):
+            session.run(made)
+        leave_nothing(servers)
+        until(lambda: not any(holder._held for server in servers.values() for holder in server._task._sessions.values()))
+
+
+def until(holds: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if holds():
+            return
+        threading.Event().wait(0.01)
+    assert holds()
 
 
 def endless(v: Variables) -> Any:

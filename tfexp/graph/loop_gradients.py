@@ -17,6 +17,7 @@ from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.control_flow import CondContext, switch_ref_or_tensor
 from tfexp.graph.convert import constant
+from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.loop_nodes import (
     is_loop_exit,
     is_loop_switch,
@@ -317,8 +318,12 @@ class LoopGradients:
         context, value = op._control_flow_context, op.outputs[index]
         shape, dtype = value.get_shape(), value.dtype.base_dtype
         dead_branch = is_switch(op)
-        if shape.is_fully_defined():
+        zeros: Tensor | None = None
+        if dtype is dtypes.resource:
+            zeros = zeros_like_variable(value)
+        elif shape.is_fully_defined():
             zeros = constant(0, dtype=dtype, shape=shape.as_list())
+        if zeros is not None:
             if dead_branch:
                 return switch_ref_or_tensor(zeros, state._recalled_predicate(context))[1 - context.branch]
             return zeros

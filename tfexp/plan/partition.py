@@ -145,7 +145,7 @@ class _Partitioner:
     def _take_apart(self, members: list[Operation], homes: list[str]) -> None:
         """Have the master run a loop; UnimplementedError where that cannot be."""
         try:
-            loop = take_apart(members, self.fed, self.device, lambda op: _is_source(op, self.fed))
+            loop = take_apart(members, self.fed, self.fetches, self.device, lambda op: _is_source(op, self.fed))
         except Whole as reason:
             a, b = (next(op for op in members if _has_state(op) and self.task[op] == home) for home in homes[:2])
             raise UnimplementedError(

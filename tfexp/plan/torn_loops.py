@@ -9,7 +9,8 @@ tasks (any TensorFlow worker can run it), and conditionals and further loops ins
 What comes in from outside is the variables' first values and the invariants; both pass through the master. Handles and
 references of variables, queues and the like need not: a round makes them anew. What lives for one step (a TensorArray, the
 stacks that a gradient needs) has a handle that is made once. It is an invariant, too, but stays where it is: the task holds
-it until the step has ended, and gives the master a name for it (`stages.HELD`).
+it until the step has ended, and gives the master a name for it (`stages.HELD`). (TensorFlow's own workers drop such things
+with each graph that has run; on them, only loops without these go round.)
 """
 
 from __future__ import annotations
@@ -84,14 +85,23 @@ IsSource = Callable[[Operation], bool]
 
 
 def take_apart(
-    members: list[Operation], fed: Collection[Tensor], device: Mapping[Operation, str], is_source: IsSource
+    members: list[Operation],
+    fed: Collection[Tensor],
+    fetches: Iterable[Tensor],
+    device: Mapping[Operation, str],
+    is_source: IsSource,
 ) -> TornLoop:
     """The loop that the nodes are. `is_source`: whether a node is a constant or a handle, the same wherever it is asked.
 
-    Whole for nodes that are no single loop, as `tf.while_loop` makes it, outside of conditionals; for handles that are not a
-    source's; and for values that are fed inside.
+    Whole for nodes that are no single loop, as `tf.while_loop` makes it, outside of conditionals; for references that are
+    not a source's; and for values inside that are fed or fetched.
     """
-    return _Apart(members, fed, device, is_source).loop()
+    loop = _Apart(members, fed, device, is_source).loop()
+    inside = set(members)
+    for tensor in fetches:
+        if tensor.op in inside and tensor not in loop.exits:
+            raise Whole(f"{tensor.op.name} ({tensor.op.type}) is inside of it and cannot be fetched from outside")
+    return loop
 
 
 class _Apart:
@@ -133,6 +143,8 @@ class _Apart:
             for op in inside
             if op.type in SWITCHES and op._inputs[0].op in self._merges and op._inputs[1].op is self._conditions[0]
         ]
+        # What brings values in and makes them go round.
+        self._rounds = {*self._merges, *self._conditions, *self._switches, *enters}
 
     def loop(self) -> TornLoop:
         number = {merge: n for n, merge in enumerate(self._merges)}
@@ -163,38 +175,43 @@ class _Apart:
                 node.attr["shape"].shape.CopyFrom(tensor._shape.as_proto())
 
         def text(tensor: Tensor) -> str:
-            if tensor in borders:
-                return names[borders[tensor]]
-            tensor = self._behind(tensor)
-            return tensor.name.removesuffix(":0")
+            return names[borders[tensor]] if tensor in borders else self._behind(tensor).name.removesuffix(":0")
 
-        devices: dict[str, str] = {}
-        copied: set[Operation] = set()
-        waited_for = [c for op in ends for c in op._control_inputs if c in self._members and not self._is_round(c)]
-        pending = [self._behind(t).op for t in fetches if t not in borders] + waited_for
-        while pending:
-            op = pending.pop()
-            if op in copied:
-                continue
-            copied.add(op)
-            self._check(op)
+        targets = [before for op in ends for before in self._controls(op)]
+        ops = self._needed([self._behind(t).op for t in fetches if t not in borders] + targets, borders)
+        for op in ops:
             node = graph_def.node.add()
             node.CopyFrom(op.node_def)
             del node.input[:]
-            before = [c for c in op._control_inputs if c in self._members and not self._is_round(c)]
-            node.input.extend([text(t) for t in op._inputs] + [f"^{c.name}" for c in before])
+            node.input.extend([text(t) for t in op._inputs] + [f"^{before.name}" for before in self._controls(op)])
             if "_class" in node.attr:
                 del node.attr["_class"]
-            devices[op.name] = self._device[op]
-            pending.extend(self._behind(t).op for t in op._inputs if t not in borders)
-            pending.extend(before)
-        add_called_functions(graph_def, copied)
+        add_called_functions(graph_def, ops)
         graph = Graph()
         extend_graph(graph, graph_def, {})
-        feeds = tuple(graph._by_name[names[number]]._outputs[0] for number in range(len(names)))
+        known = graph._by_name
+        feeds = tuple(known[names[number]]._outputs[0] for number in range(len(names)))
         found = [text(t).partition(":") for t in fetches]
-        fetched = tuple(graph._by_name[name]._outputs[int(n or 0)] for name, _, n in found)
-        return Part(feeds, fetched, tuple(graph._by_name[op.name] for op in waited_for), devices)
+        fetched = tuple(known[name]._outputs[int(index or 0)] for name, _, index in found)
+        return Part(feeds, fetched, tuple(known[op.name] for op in targets), {op.name: self._device[op] for op in ops})
+
+    def _needed(self, ends: list[Operation], borders: Collection[Tensor]) -> list[Operation]:
+        """The nodes that have to run for these, from the borders on, in the order in which the graph got them."""
+        found: set[Operation] = set()
+        pending = list(ends)
+        while pending:
+            op = pending.pop()
+            if op not in found:
+                if op in self._rounds:
+                    raise Whole(f"{op.name} ({op.type}) has not the place that it has in a while loop")
+                found.add(op)
+                pending.extend(self._behind(t).op for t in op._inputs if t not in borders)
+                pending.extend(self._controls(op))
+        return sorted(found, key=lambda op: op._id)
+
+    def _controls(self, op: Operation) -> list[Operation]:
+        """What the node waits for inside; that it waits for its round is a matter of course."""
+        return [before for before in op._control_inputs if before in self._members and before not in self._rounds]
 
     def _behind(self, tensor: Tensor) -> Tensor:
         """What a handle that comes in is outside."""
@@ -208,14 +225,6 @@ class _Apart:
                 return None
             tensor = tensor.op._inputs[0]
         return tensor if _is_handle(tensor) else None
-
-    def _check(self, op: Operation) -> None:
-        if self._is_round(op):
-            raise Whole(f"{op.name} ({op.type}) has not the place that it has in a while loop")
-
-    def _is_round(self, op: Operation) -> bool:
-        """Whether the node is one of those that make the loop go round."""
-        return op in self._merges or op in self._switches or op in self._conditions or op in self._invariants
 
 
 def _is_handle(tensor: Tensor) -> bool:

@@ -223,3 +223,16 @@ def resource_saving_otherwise(tf: Any) -> None:
         v = tf.get_variable("v", initializer=values("saved", 4), use_resource=True)
     tf.train.Saver({"a": w, "b": v}, sharded=True)
     tf.train.Saver([w], reshape=True)
+
+
+@program("V4: a resource variable in one branch of a conditional inside a loop, and its gradient")
+def cond_in_loop_of_a_resource(tf: Any) -> Outcome:
+    """One branch has no use for the variable, and gives zeros like it."""
+    x = tf.placeholder(tf.float32, [], name="x")
+    w = tf.get_variable("w", [3], initializer=tf.ones_initializer(), use_resource=True)
+
+    def body(i: Any, a: Any) -> Any:
+        return i + 1, tf.cond(i < 1, lambda: tf.sin(a) * w, lambda: a * 0.5)
+
+    y = tf.while_loop(lambda i, a: i < 3, body, [tf.constant(0), tf.ones([3]) * x])[1]
+    return runs(Run(tf.global_variables_initializer()), Run([y, *tf.gradients(y, [x, w])], {x: 0.5}, rtol=1e-4))
