@@ -109,6 +109,23 @@ def test_frames_are_at_the_lines_of_the_program() -> None:
     assert (last.filename, last.line) == (__file__, "raise KeyError(i)  # here")
 
 
+def test_tracebacks_through_the_graphs_loops_and_branches_are_the_programs() -> None:
+    def fails(x: Any) -> Any:
+        for i in tf.range(x):
+            if i > 2:
+                x = tf.reshape(i, [2])  # here
+        return x
+
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot reshape") as caught:
+        convert(fails)(tf.placeholder(tf.int32, []))
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    begin = next(i for i, frame in enumerate(frames) if frame.name == "fails")
+    own = [frame for frame in frames[begin:] if frame.filename == __file__]
+    assert [frame.line for frame in own] == ["for i in tf.range(x):", "if i > 2:", "x = tf.reshape(i, [2])  # here"]
+    between = frames[begin : frames.index(own[-1])]
+    assert [frame.name for frame in between if frame.filename != __file__] == ["shown"]
+
+
 def test_nodes_know_the_lines_of_the_program() -> None:
     def product(x: Any) -> Any:
         if x > 0:
@@ -172,6 +189,17 @@ def test_generators_and_coroutines_are_not_converted() -> None:
         tf.autograph.to_graph(numbers)
 
 
+def test_functions_that_look_for_their_variables_are_not_converted() -> None:
+    def looks(x: Any) -> Any:
+        if x > 0:
+            return sorted(locals())
+        return eval("x")
+
+    assert convert(looks) is looks
+    with pytest.raises(ConversionError, match=r"line \d+: `locals\(\)` sees the variables of the function as it stands"):
+        tf.autograph.to_graph(looks)
+
+
 @pytest.mark.parametrize("entity", [None, 3, len, _Signs, _Signs(1)])
 def test_to_graph_takes_functions(entity: Any) -> None:
     with pytest.raises(ConversionError, match="a Python function is required"):
@@ -219,6 +247,21 @@ def test_name_scopes_are_a_feature() -> None:
     with tf.Graph().as_default():
         found = tf.autograph.to_graph(_of_sign, experimental_optional_features=Feature.NAME_SCOPES)(tf.constant(1))
     assert found.op.name == "fn_of_sign/mul"
+
+
+def test_what_is_done_is_done_before_what_is_returned_by_a_feature() -> None:
+    def adds(x: Any) -> Any:
+        total = tf.get_variable("total", initializer=2.0, use_resource=True)
+        total.assign_add(x)
+        total.assign(total * 10.0)
+        return x, "kept"
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, kept = tf.autograph.to_graph(adds, experimental_optional_features=Feature.AUTO_CONTROL_DEPS)(tf.constant(3.0))
+        session.run(tf.global_variables_initializer())
+        assert session.run(x) == 3
+        assert kept == "kept"
+        assert session.run(tf.global_variables()) == [50]
 
 
 def test_features_are_features() -> None:

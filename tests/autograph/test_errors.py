@@ -199,6 +199,29 @@ def test_what_only_a_loop_gives_a_value_needs_an_iteration() -> None:
             session.run(result, {x: 0})
 
 
+def test_shapes_of_what_only_a_loop_gives_a_value_may_vary() -> None:
+    def first_long(x: Any) -> Any:
+        for i in tf.range(x):
+            if i > 1:
+                return tf.range(i + x)
+        return tf.range(0)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32, [])
+        result = convert(first_long)(x)
+        assert [session.run(result, {x: n}).tolist() for n in (1, 3)] == [[], [0, 1, 2, 3, 4]]
+
+
+def test_types_of_what_a_loop_returns() -> None:
+    def differs(x: Any) -> Any:
+        for i in tf.range(x):
+            if i > 1:
+                return 1.0
+        return x
+
+    _fails(differs, TypeError, "the returned value has dtype int32 in the main branch, but dtype float32 in the else branch")
+
+
 def test_variables_keep_their_values_when_a_branch_fails() -> None:
     seen = []
 

@@ -127,6 +127,8 @@ def test_a_strategy_for_the_rest_of_the_program() -> None:
         assert distribute.get_strategy() is strategy and distribute.in_cross_replica_context()
         distribute.experimental_set_strategy(two())
         assert distribute.get_strategy() is not strategy
+        with pytest.raises(RuntimeError, match="Must not be called inside"):
+            distribute.get_strategy().experimental_run_v2(lambda: distribute.experimental_set_strategy(None))
     finally:
         distribute.experimental_set_strategy(None)
     assert not distribute.has_strategy()

@@ -19,6 +19,8 @@ OPTIMIZERS = {
     "Adagrad": lambda: tf.train.AdagradOptimizer(0.01),
     "RMSProp": lambda: tf.train.RMSPropOptimizer(0.01),
     "Ftrl": lambda: tf.train.FtrlOptimizer(0.01),
+    "ProximalAdagrad": lambda: tf.train.ProximalAdagradOptimizer(0.01),
+    "AdagradDA": lambda: tf.train.AdagradDAOptimizer(0.01, tf.train.get_or_create_global_step()),
 }
 START = np.float32([1.0, 2.0, 3.0])
 
@@ -54,6 +56,23 @@ def test_a_step_is_that_of_the_sum_of_the_losses(name: str, sparse: bool) -> Non
     np.testing.assert_array_equal(first, second)
     np.testing.assert_allclose(first, _alone(name, sparse, 3), rtol=1e-5)
     assert steps == 3
+
+
+def test_a_step_is_left_out_where_one_replicas_gradients_are_not_finite() -> None:
+    with two().scope() as strategy:
+        w = tf.get_variable("w", initializer=2.0)
+        scale = tf.train.experimental.DynamicLossScale(8.0, increment_period=1)
+        plain = tf.train.GradientDescentOptimizer(0.1)
+        optimizer = tf.train.experimental.MixedPrecisionLossScaleOptimizer(plain, scale)
+        infinite = tf.placeholder(tf.float32, [])
+        build = lambda: optimizer.minimize(w * tf.where(number() > 1.5, infinite, 1.0))  # noqa: E731
+        train = strategy.group(strategy.experimental_run_v2(build))
+    with initialized() as opened:
+        opened.run(train, {infinite: np.inf})
+        assert opened.run([*w.values, scale._scale]) == [2.0, 2.0, 4.0]
+        opened.run(train, {infinite: 3.0})
+        first, second, now = opened.run([*w.values, scale._scale])
+        assert first == second == pytest.approx(1.6) and now == 8.0
 
 
 def test_names_and_devices_of_copies() -> None:
@@ -192,3 +211,61 @@ def test_devices_must_differ() -> None:
         tf.distribute.MirroredStrategy(["/cpu:0", "/device:CPU:0"])
     with pytest.raises(ValueError, match=r"must be a tf\.distribute\.CrossDeviceOps"):
         tf.distribute.MirroredStrategy(["/cpu:0"], cross_device_ops="nccl")
+
+
+def test_other_ways_to_save_and_to_begin_reach_all_copies(tmp_path: Path) -> None:
+    strategy = two()
+    with strategy.scope():
+        v = tf.get_variable("v", initializer=START)
+        objects = tf.train.Checkpoint(v=v)
+        doubled = v.assign(2.0 * START)
+    with initialized() as opened:
+        opened.run(doubled)
+        path = objects.save(str(tmp_path / "objects"), session=opened)
+        named = tf.train.Saver([v]).save(opened, str(tmp_path / "named"))
+    with session() as opened:
+        objects.restore(path).initialize_or_restore(opened)
+        np.testing.assert_array_equal(opened.run(list(v.values)), [2 * START] * 2)
+    with tf.Graph().as_default(), two().scope() as strategy:
+
+        def build() -> Any:
+            own = tf.get_variable("own", [3])
+            tf.train.init_from_checkpoint(named, {"v": own})
+            return own
+
+        own = strategy.experimental_run_v2(build)
+        assert len([op for op in tf.get_default_graph().get_operations() if op.type == "RestoreV2"]) == 2
+        with initialized() as opened:
+            np.testing.assert_array_equal(opened.run(list(own.values)), [2 * START] * 2)
+
+
+def test_a_monitored_session_counts_and_summarizes_once(tmp_path: Path) -> None:
+    with two().scope() as strategy:
+        w = tf.get_variable("w", initializer=START)
+        optimizer, step = tf.train.AdamOptimizer(), tf.train.get_or_create_global_step()
+
+        def build() -> Any:
+            loss = tf.reduce_sum(w * w)
+            tf.summary.scalar("loss", loss)
+            return optimizer.minimize(loss, global_step=step)
+
+        train = strategy.group(strategy.experimental_run_v2(build))
+        assert [summary.op.name for summary in tf.get_collection(tf.GraphKeys.SUMMARIES)] == ["loss"]
+        config = tf.ConfigProto(device_count={"CPU": 2})
+        stop = tf.train.StopAtStepHook(2)
+        with tf.train.MonitoredTrainingSession(checkpoint_dir=str(tmp_path), config=config, hooks=[stop]) as opened:
+            while not opened.should_stop():
+                opened.run(train)
+    assert tf.train.load_variable(tf.train.latest_checkpoint(str(tmp_path)), "global_step") == 2
+
+
+def test_what_has_no_sum_is_refused_in_a_replica() -> None:
+    with two().scope() as strategy:
+        v = tf.Variable([0, 0], name="v", aggregation=tf.VariableAggregation.SUM)
+        with pytest.raises(NotImplementedError, match="`scatter_nd_add` of v:0 in a replica"):
+            strategy.experimental_run_v2(lambda: v.scatter_nd_add([[1]], [5]))
+        changed = strategy.group(v.scatter_nd_add([[1]], [5]))
+        assert not hasattr(v[0], "assign")
+    with initialized() as opened:
+        opened.run(changed)
+        np.testing.assert_array_equal(opened.run(list(v.values)), [[0, 5]] * 2)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.distribute.replicas import DEVICES, initialized, number
+from tests.distribute.replicas import DEVICES, initialized, number, two
+from tfexp.runtime.eager import eager_mode
 
 experimental = tf.distribute.experimental
 CLUSTER = {"worker": ["a:1", "b:1"], "ps": ["c:1", "d:1"]}
@@ -23,7 +24,7 @@ def _resolver(task: str = "worker", index: int = 1, cluster: Any = CLUSTER) -> A
 def test_variables_go_to_the_servers_in_turn() -> None:
     strategy = experimental.ParameterServerStrategy(_resolver())
     extended = strategy.extended
-    assert (extended.worker_devices, strategy.num_replicas_in_sync) == (("/job:worker/task:1",), 1)
+    assert (extended.worker_devices, strategy.num_replicas_in_sync) == (("/job:worker/replica:0/task:1/device:CPU:0",), 1)
     assert extended.parameter_devices == ("/job:ps/task:0", "/job:ps/task:1")
     with strategy.scope():
         v, w = tf.get_variable("v", [2]), tf.get_variable("w", [2])
@@ -59,7 +60,7 @@ def test_which_worker_does_what() -> None:
 
 def test_the_cluster_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": CLUSTER, "task": {"type": "worker", "index": 0}}))
-    assert experimental.ParameterServerStrategy().extended.worker_devices == ("/job:worker/task:0",)
+    assert experimental.ParameterServerStrategy().extended.worker_devices == ("/job:worker/replica:0/task:0/device:CPU:0",)
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": 0}}))
     with pytest.raises(ValueError, match=r"needs to have `ps` jobs. There are: worker"):
         experimental.ParameterServerStrategy()
@@ -125,3 +126,30 @@ def test_what_tfexp_does_not_have_says_so(monkeypatch: pytest.MonkeyPatch) -> No
         experimental.MultiWorkerMirroredStrategy()
     with pytest.raises(NotImplementedError, match="TPUStrategy needs TPUs"):
         experimental.TPUStrategy()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.distribute.get_strategy(),
+        lambda: tf.distribute.OneDeviceStrategy("/cpu:0"),
+        lambda: tf.distribute.MirroredStrategy(),
+        lambda: experimental.CentralStorageStrategy(),
+    ],
+)
+def test_eager_execution_has_one_device(make: Any) -> None:
+    with eager_mode():
+        strategy = make()
+        with strategy.scope():
+            v, optimizer = tf.Variable(1.0), tf.train.MomentumOptimizer(0.1, 0.9)
+
+        def step() -> Any:
+            with tf.GradientTape() as tape:
+                loss = v * v
+            optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+            return loss
+
+        losses = [strategy.reduce("SUM", strategy.experimental_run_v2(step)).numpy() for _ in range(2)]
+        np.testing.assert_allclose([*losses, v.numpy()], [1.0, 0.64, 0.46], rtol=1e-6)
+        with two().scope(), pytest.raises(RuntimeError, match="variables have no copies on several devices"):
+            tf.Variable(1.0)

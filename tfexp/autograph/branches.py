@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfexp.autograph.jumps import RETURN_VALUE, is_flag
+from tfexp.autograph.jumps import RETURN_VALUE, is_flag, spoken
+from tfexp.autograph.tracebacks import shows_program
 from tfexp.autograph.variables import UNBOUND, Body, Carried, Opaque, Variables, is_symbolic, trial, where
 from tfexp.core import dtypes, nest
 from tfexp.graph.control_flow import cond
@@ -31,6 +32,7 @@ def condition(value: Any, what: str) -> Tensor:
     return tensor if tensor.get_shape().rank == 0 else reshape(tensor, [])
 
 
+@shows_program
 def if_(test: Any, body: Body, orelse: Body, live: Sequence[str], others: Sequence[str]) -> None:
     """Run `body` or `orelse`, which change the variables `live`, to be read afterwards, and `others`, not to be."""
     if is_symbolic(test):
@@ -103,7 +105,7 @@ def _check_alike(name: str, main: Carried, other: Carried, place: str) -> None:
         if carried.value is UNBOUND or (returns_nothing and main.value is not other.value):
             what = "have a return statement" if name == RETURN_VALUE else f"initialize {name!r}"
             raise ValueError(f"the {branch} branch must also {what}:\n{place}")
-    shown = "the returned value" if name == RETURN_VALUE else repr(name)
+    shown = spoken(name)
     try:
         nest.assert_same_structure(main.value, other.value, expand_composites=True)
     except (TypeError, ValueError) as error:

@@ -13,9 +13,9 @@ from typing import Any
 from tfexp.autograph.feature import Feature
 from tfexp.autograph.operators import Operators
 from tfexp.autograph.source import ConversionError, code_in, definition_of
+from tfexp.autograph.surroundings import with_surroundings
 from tfexp.autograph.transformer import OPERATORS, converted_tree
 from tfexp.autograph.verbosity import tell
-from tfexp.graph.scopes import name_scope
 
 Features = frozenset[Feature]
 
@@ -43,23 +43,10 @@ def rewritten(function: FunctionType, features: Features, convert: Callable[[Any
     result = FunctionType(made, function.__globals__, function.__name__, function.__defaults__, closure)
     result.__kwdefaults__ = function.__kwdefaults__
     functools.update_wrapper(result, function)
-    return _in_scope(result) if Feature.NAME_SCOPES in features else result
+    return with_surroundings(result, features)
 
 
 _operators = functools.cache(Operators)
-
-
-def _in_scope(function: FunctionType) -> Callable[..., Any]:
-    """`function`, whose nodes are in a scope of its name; scopes do not begin with an underscore."""
-    name = function.__name__.strip("<>")
-    scope = f"fn{name}" if name.startswith("_") else name
-
-    @functools.wraps(function)
-    def scoped(*args: Any, **kwargs: Any) -> Any:
-        with name_scope(scope):
-            return function(*args, **kwargs)
-
-    return scoped
 
 
 def _converted_code(code: CodeType, features: Features) -> CodeType:

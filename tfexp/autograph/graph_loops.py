@@ -9,7 +9,8 @@ from typing import Any
 from tfexp.autograph.branches import and_, condition
 from tfexp.autograph.directives import LoopOptions
 from tfexp.autograph.iteration import Iteration
-from tfexp.autograph.jumps import RETURN_VALUE
+from tfexp.autograph.jumps import RETURN_VALUE, spoken
+from tfexp.autograph.lists import Growing
 from tfexp.autograph.variables import UNBOUND, Body, Carried, Opaque, Variables, trial, where
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape, as_shape
@@ -34,12 +35,20 @@ class GraphLoop:
     """A loop in the graph, of which the first `count` of `variables` are the loop variables."""
 
     def __init__(
-        self, kind: str, variables: Variables, count: int, again: Sequence[str], body: Body, options: Options | None
+        self,
+        kind: str,
+        variables: Variables,
+        count: int,
+        again: Sequence[str],
+        grown: Sequence[str],
+        body: Body,
+        options: Options | None,
     ):
         self._kind = kind
         self._variables = variables
         self._names = variables.names[:count]
         self._again = again
+        self._grown = grown
         self._body = body
         self._before = variables.get()
         given = None if options is None else options()
@@ -95,7 +104,7 @@ class GraphLoop:
         try:
             values = self._before[: len(self._names)]
             unset = [name for name, value in zip(self._names, values, strict=True) if value is UNBOUND]
-            if unset:
+            if unset or any(map(self._grows, self._names, values)):
                 values = self._begun(values, once or (lambda: step(*starts)))
             initial = [Carried(value) for value in values]
             read_after = [name for name in unset if name not in self._again and name != RETURN_VALUE]
@@ -105,13 +114,27 @@ class GraphLoop:
             raise
 
     def _begun(self, values: Sequence[Any], once: Callable[[], Any]) -> list[Any]:
-        """The loop variables' values before the loop; something for those that only the loop gives values."""
+        """The loop variables' values before the loop: something for those that only the loop gives values, lists of the
+        graph for lists that it makes longer.
+        """
+        named = zip(self._names, values, strict=True)
+        growing = [Growing(value) if self._grows(name, value) else value for name, value in named]
 
         def iteration() -> list[Any]:
+            self._variables.set([*growing, *self._before[len(values) :]])
             once()
             return self._variables.get()[: len(values)]
 
-        return [model.blank() if value is UNBOUND else value for value, model in zip(values, trial(iteration), strict=True)]
+        begun = []
+        for value, grown, model in zip(values, growing, trial(iteration), strict=True):
+            if value is UNBOUND:
+                begun.append(model.blank())
+            else:
+                begun.append(grown.in_graph() if isinstance(grown, Growing) else value)
+        return begun
+
+    def _grows(self, name: str, value: Any) -> bool:
+        return name in self._grown and isinstance(value, list)
 
     def _loop(
         self,
@@ -124,7 +147,7 @@ class GraphLoop:
     ) -> None:
         for name, carried in zip(self._names, initial, strict=True):
             if carried.value is UNBOUND:
-                raise ValueError(f"{name!r} must be defined before a loop in the graph:\n{where(self._body)}")
+                raise ValueError(f"{spoken(name)} must be defined before a loop in the graph:\n{where(self._body)}")
         tensors = [tensor for carried in initial for tensor in carried.tensors]
         n = len(starts)
         # Whether there was an iteration, for what has a value only then; a loop has at least one variable.
@@ -180,24 +203,24 @@ class GraphLoop:
         """TypeError, ValueError unless a variable is after an iteration what it was before."""
         place = where(self._body)
         if after.value is UNBOUND:
-            raise ValueError(f"{name!r} has no value after one iteration:\n{place}")
+            raise ValueError(f"{spoken(name)} has no value after one iteration:\n{place}")
         try:
             nest.assert_same_structure(before.value, after.value, expand_composites=True)
         except (TypeError, ValueError) as error:
             raise TypeError(
-                f"{name!r} does not have the same nested structure before the loop, {before.value!r}, and after one "
+                f"{spoken(name)} does not have the same nested structure before the loop, {before.value!r}, and after one "
                 f"iteration, {after.value!r}:\n{place}\n{error}"
             ) from None
         for one, two in zip(before.parts, after.parts, strict=True):
             if isinstance(one, Opaque) or isinstance(two, Opaque):
                 if not (isinstance(one, Opaque) and isinstance(two, Opaque) and one.value is two.value):
                     raise TypeError(
-                        f"{name!r} must be a tensor, or stay the same object, in a loop in the graph, but is "
+                        f"{spoken(name)} must be a tensor, or stay the same object, in a loop in the graph, but is "
                         f"{before.value!r} before the loop and {after.value!r} after one iteration:\n{place}"
                     )
             elif one.dtype.base_dtype is not two.dtype.base_dtype:
                 raise TypeError(
-                    f"{name!r} has dtype {one.dtype.base_dtype.name} before the loop, but dtype "
+                    f"{spoken(name)} has dtype {one.dtype.base_dtype.name} before the loop, but dtype "
                     f"{two.dtype.base_dtype.name} after one iteration:\n{place}"
                 )
             elif not self._options.shape_invariants and not isinstance(one, IndexedSlices):
@@ -211,7 +234,7 @@ def _check_shape(name: str, before: TensorShape, after: TensorShape, place: str)
     )
     if not general:
         raise ValueError(
-            f"{name!r} has shape {before} before the loop, but shape {after} after one iteration. Use "
+            f"{spoken(name)} has shape {before} before the loop, but shape {after} after one iteration. Use "
             f"tf.autograph.experimental.set_loop_options to set shape invariants.\n{place}"
         )
 

@@ -6,7 +6,8 @@
                                                                                 else: f(x)
 
 What follows an `if` one branch of which always jumps moves into the other branch. Elsewhere a flag says that a jump was
-taken, and what follows it is guarded by the flag. Names that end in two underscores are AutoGraph's.
+taken, and what follows it is guarded by the flag. Names that end in two underscores are AutoGraph's. A `for` that ends early
+has the attribute `going_on`: the test whether it goes on after an iteration.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ def lowered(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     if not any(_is_loop_else(node) or isinstance(node, _JUMPS) for statement in before for node in _own_nodes(statement)):
         return list(body)
     return _Lowering().function(body)
+
+
+def spoken(name: str) -> str:
+    """A variable in an error message."""
+    return "the returned value" if name == RETURN_VALUE else repr(name)
 
 
 def is_flag(name: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp.autograph.graph_loops import GraphLoop, Options
 from tfexp.autograph.iteration import iteration_over
+from tfexp.autograph.tracebacks import shows_program
 from tfexp.autograph.variables import Body, Variables, is_symbolic, where
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
@@ -15,22 +16,24 @@ from tfexp.graph.scopes import executing_eagerly, get_default_graph
 _UNCHANGING = "A loop is Python's or the graph's throughout: let what it depends on be a tensor before it, or never."
 
 
+@shows_program
 def while_(
     test: Body,
     body: Body,
     live: Sequence[str],
     others: Sequence[str],
     again: Sequence[str],
+    grown: Sequence[str] = (),
     options: Options | None = None,
 ) -> None:
     """`while test(): body()`.
 
     Of the variables that they change, `live` are read in the next iteration or after the loop, those of these in `again`
-    only in the next iteration, `others` not at all.
+    only in the next iteration, `others` not at all. Those in `grown` are lists, which get longer.
     """
     value = _before_loop(test)
     if is_symbolic(value):
-        loop = GraphLoop("while loop", Variables((test, body), [*live, *others]), len(live), again, body, options)
+        loop = GraphLoop("while loop", Variables((test, body), [*live, *others]), len(live), again, grown, body, options)
         loop.while_(test)
         return
     while value:
@@ -53,12 +56,14 @@ def _before_loop(test: Body) -> Any:
     return value if is_symbolic(value) or not scratch.get_operations() else test()
 
 
+@shows_program
 def for_(
     iterated: Any,
     body: Body,
     live: Sequence[str],
     others: Sequence[str],
     again: Sequence[str],
+    grown: Sequence[str] = (),
     going_on: Body | None = None,
     options: Options | None = None,
 ) -> None:
@@ -66,7 +71,7 @@ def for_(
     iteration = None if executing_eagerly() else iteration_over(iterated)
     if is_symbolic(iterated) or iteration is not None:
         bodies = (body,) if going_on is None else (body, going_on)
-        loop = GraphLoop("for loop", Variables(bodies, [*live, *others]), len(live), again, body, options)
+        loop = GraphLoop("for loop", Variables(bodies, [*live, *others]), len(live), again, grown, body, options)
         if iteration is None:
             loop.over_tensor(convert_to_tensor(iterated), going_on)
         else:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType
 from typing import Any
 
-from tfexp.autograph import branches, loops
+from tfexp.autograph import branches, lists, loops
 from tfexp.autograph.builtin_functions import overload
 from tfexp.autograph.feature import Feature
+from tfexp.ops.array_join import stack
 
 _BUILTIN = (BuiltinFunctionType, type)
 
@@ -32,9 +33,12 @@ class Operators:
     assert_ = staticmethod(branches.assert_)
     while_ = staticmethod(loops.while_)
     for_ = staticmethod(loops.for_)
+    append = staticmethod(lists.append)
 
     def call(self, function: Any) -> Any:
         """What to call in the place of a function: what it is of tensors, or its converted form."""
         if isinstance(function, _BUILTIN):
             return overload(function, self.features)
+        if function is stack:
+            return lists.stacked
         return self.convert(function)

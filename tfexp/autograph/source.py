@@ -7,6 +7,7 @@ and debuggers show the program's own lines. A lambda is found by where its body 
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import linecache
 from collections.abc import Iterator
@@ -35,9 +36,6 @@ class Found:
     owner: str | None
 
 
-_trees: dict[str, tuple[list[str], dict[int, list[Found]]]] = {}
-
-
 def definition_of(code: CodeType) -> Found:
     """The definition that `code` was compiled from. ConversionError: there is no source, or it is none to convert."""
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
@@ -50,22 +48,23 @@ def definition_of(code: CodeType) -> Found:
 
 
 def _definitions(filename: str) -> dict[int, list[Found]]:
-    """All the definitions of a file, by the first line of their code; made anew when the file has changed."""
+    """All the definitions of a file as it is now, by the first line of their code."""
     linecache.checkcache(filename)
-    lines = linecache.getlines(filename)
-    if not lines:
+    text = "".join(linecache.getlines(filename))
+    if not text:
         raise ConversionError(f"there is no source code for {filename!r}")
-    known = _trees.get(filename)
-    if known is None or known[0] is not lines:
-        try:
-            tree = ast.parse("".join(lines), filename)
-        except SyntaxError as error:
-            raise ConversionError(f"the source in {filename!r} cannot be read: {error}") from None
-        by_line: dict[int, list[Found]] = {}
-        for found in _walk(tree, None):
-            by_line.setdefault(_first_line(found.node), []).append(found)
-        known = _trees[filename] = (lines, by_line)
-    return known[1]
+    try:
+        return _by_line(filename, text)
+    except SyntaxError as error:
+        raise ConversionError(f"the source in {filename!r} cannot be read: {error}") from None
+
+
+@functools.lru_cache(maxsize=16)
+def _by_line(filename: str, text: str) -> dict[int, list[Found]]:
+    found: dict[int, list[Found]] = {}
+    for definition in _walk(ast.parse(text, filename), None):
+        found.setdefault(_first_line(definition.node), []).append(definition)
+    return found
 
 
 def _walk(node: ast.AST, owner: str | None) -> Iterator[Found]:

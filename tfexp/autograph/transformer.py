@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 
 from tfexp.autograph.feature import Feature
 from tfexp.autograph.jumps import lowered
-from tfexp.autograph.names import Liveness, Names, bound, bound_parts, declared, parameters, read
-from tfexp.autograph.source import Found
+from tfexp.autograph.names import SCOPES, Liveness, Names, bound, bound_parts, declared, parameters, read
+from tfexp.autograph.source import ConversionError, Found
 
 OPERATORS = "ag__"
 
@@ -58,6 +58,8 @@ class _Function(ast.NodeTransformer):
         self._globals, nonlocals = declared(node.body)
         documented = ast.get_docstring(node, clean=False) is not None
         first, body = node.body[:documented], node.body[documented:]
+        if Feature.LISTS in self._features:
+            body = [_Appends(bound(body) | {*self._parameters}).visit(statement) for statement in body]
         body = lowered(body) if body else []
         self._liveness = Liveness(body, self._globals | nonlocals)
         made = self._block(body)
@@ -101,20 +103,20 @@ class _Function(ast.NodeTransformer):
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
         options, body = _options(node.body)
         changed = bound([*body, node.test])
-        state = self._loop_state(node, changed)
+        state, grown = self._loop_state(node, changed), _grown(node.body)
         test = _place(ast.Return(self.visit(node.test)), node.test)
         functions = [
             self._body("loop_test__", [test], changed, node.test),
             self._body("loop_body__", self._block(body), changed, node),
         ]
         call = self._operator("while_", node, _name("loop_test__"), _name("loop_body__"), *state)
-        self._give_options(call, options)
+        self._give_options(call, options, grown)
         return [*functions, _place(ast.Expr(call), node)]
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         options, body = _options(node.body)
         changed = bound([*body, node.target])
-        state = self._loop_state(node, changed)
+        state, grown = self._loop_state(node, changed), _grown(node.body)
         taken = _place(ast.Assign([self.visit(node.target)], _name("item__")), node.target)
         functions = [self._body("loop_body__", [taken, *self._block(body)], changed, node, "item__")]
         call = self._operator("for_", node, self.visit(node.iter), _name("loop_body__"), *state)
@@ -123,7 +125,7 @@ class _Function(ast.NodeTransformer):
             test = _place(ast.Return(self.visit(going_on)), node)
             functions.insert(0, self._body("going_on__", [test], frozenset(), node))
             call.keywords.append(ast.keyword("going_on", _place(_name("going_on__"), node)))
-        self._give_options(call, options)
+        self._give_options(call, options, grown)
         return [*functions, _place(ast.Expr(call), node)]
 
     def _body(self, name: str, body: list[ast.stmt], changed: Names, at: ast.AST, *arguments: str) -> ast.stmt:
@@ -137,7 +139,7 @@ class _Function(ast.NodeTransformer):
         made = ast.FunctionDef(name, _arguments(*arguments), [*declarations, *(body or [ast.Pass()])], [], None)
         return _place(made, at)
 
-    def _state(self, body: Sequence[ast.stmt], changed: Names, live: Names) -> list[ast.expr]:
+    def _state(self, body: Sequence[ast.AST], changed: Names, live: Names) -> list[ast.expr]:
         """What a body changes: the names that are live and the parts of objects, and the other names."""
         parts = {self._mangled(part) for part in bound_parts(body) if not read(part) & changed}
         names = [self._mangled(_name(name)) for name in sorted(changed & live)]
@@ -147,7 +149,8 @@ class _Function(ast.NodeTransformer):
         """The state of a loop, whose third part is the names that only the next iteration reads."""
         after, around = self._liveness.after[node], self._liveness.around[node]
         again = _strings(self._mangled(_name(name)) for name in sorted(changed & (around - after)))
-        return [*self._state(node.body, changed, around), again]
+        targets = [node.target] if isinstance(node, ast.For) else []
+        return [*self._state([*node.body, *targets], changed, around), again]
 
     def _mangled(self, node: ast.expr) -> str:
         """A name, or a part of an object, as text, with the private names of a class as the class makes them."""
@@ -163,7 +166,9 @@ class _Function(ast.NodeTransformer):
         hidden = self._owner is not None and name.startswith("__") and not name.endswith("__")
         return f"_{(self._owner or '').lstrip('_')}{name}" if hidden else name
 
-    def _give_options(self, call: ast.Call, options: ast.Call | None) -> None:
+    def _give_options(self, call: ast.Call, options: ast.Call | None, grown: Names) -> None:
+        if grown:
+            call.keywords.append(ast.keyword("grown", _place(_strings(sorted(grown)), call)))
         if options is not None:
             given = _place(ast.Lambda(_arguments(), self.visit(options)), options)
             call.keywords.append(ast.keyword("options", given))
@@ -210,6 +215,12 @@ class _Function(ast.NodeTransformer):
         arguments = [self.visit(argument) for argument in node.args]
         keywords = [_place(ast.keyword(keyword.arg, self.visit(keyword.value)), keyword) for keyword in node.keywords]
         function = node.func
+        if _is_operator(function):
+            return _place(ast.Call(function, arguments, keywords), node)
+        if _looks_around(node):
+            raise ConversionError(
+                f"line {node.lineno}: `{ast.unparse(node)}` sees the variables of the function as it stands"
+            )
         if isinstance(function, ast.Name) and function.id == "super" and not arguments and self._parameters:
             # In a body, `super()` does not find the class and the object by itself.
             arguments = [_place(_name("__class__"), node), _place(_name(self._parameters[0]), node)]
@@ -274,6 +285,24 @@ class _Function(ast.NodeTransformer):
         return _place(ast.Call(function, list(arguments), []), at)
 
 
+class _Appends(ast.NodeTransformer):
+    """`items.append(item)` as an assignment, for variables of the function: the list that there is then."""
+
+    def __init__(self, variables: Names):
+        self._variables = variables
+
+    def visit(self, node: ast.AST) -> Any:
+        return node if isinstance(node, (*SCOPES, ast.expr)) else super().visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item], keywords=[]):
+                if name in self._variables:
+                    grown = ast.Call(ast.Attribute(_name(OPERATORS), "append", ast.Load()), [_name(name), item], [])
+                    return _place(ast.Assign([ast.Name(name, ast.Store())], grown), node)
+        return node
+
+
 class _ClassBody(ast.NodeTransformer):
     """What stands in a class: the functions in it are converted, the rest is left."""
 
@@ -302,6 +331,29 @@ def _strings(texts: Iterable[str]) -> ast.expr:
 
 def _arguments(*names: str) -> ast.arguments:
     return ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+
+
+def _is_operator(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == OPERATORS
+
+
+def _looks_around(call: ast.Call) -> bool:
+    """Whether a call looks for the variables of the function that it stands in, which bodies do not all have."""
+    name = call.func.id if isinstance(call.func, ast.Name) else None
+    return (name in ("locals", "vars", "dir") and not call.args) or (name in ("eval", "exec") and len(call.args) == 1)
+
+
+def _grown(nodes: Iterable[ast.AST]) -> Names:
+    """The names of the lists that `nodes` append to."""
+    found: Names = frozenset()
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr="append") as function, args=[ast.Name(id=name), _]) if _is_operator(
+                function
+            ):
+                found |= {name}
+        found |= frozenset() if isinstance(node, SCOPES) else _grown(ast.iter_child_nodes(node))
+    return found
 
 
 def _binds(node: ast.AST) -> bool:

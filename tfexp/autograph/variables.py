@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
+from tfexp.autograph.lists import GraphList
 from tfexp.core import nest
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor_or_indexed_slices
 from tfexp.graph.eager_tensor import EagerTensor
@@ -21,6 +22,7 @@ from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_fill import zeros
+from tfexp.ops.array_identity import placeholder_with_default
 from tfexp.ops.variable_base import Variable
 
 Body = Callable[..., Any]
@@ -39,7 +41,7 @@ def is_symbolic(value: Any) -> bool:
     """Whether a value is known only when a graph runs."""
     if isinstance(value, Variable):
         return not executing_eagerly()
-    return isinstance(value, Tensor) and not isinstance(value, EagerTensor)
+    return isinstance(value, (Tensor, GraphList)) and not isinstance(value, EagerTensor)
 
 
 def where(body: Body) -> str:
@@ -71,7 +73,7 @@ class Variables:
         known = {
             inner.id: cells[inner.id].cell_contents
             for inner in ast.walk(node)
-            if isinstance(inner, ast.Name) and inner.id in cells
+            if isinstance(inner, ast.Name) and inner.id in cells and _has_value(cells[inner.id])
         }
 
         def value(expression: ast.expr) -> Any:
@@ -89,6 +91,13 @@ class Variables:
         """Give them these values; those that there is no value for are unbound."""
         for i, place in enumerate(self._places):
             place.set(values[i] if i < len(values) else UNBOUND)
+
+
+def _has_value(cell: CellType) -> bool:
+    try:
+        return cell.cell_contents is not UNBOUND
+    except ValueError:
+        return False
 
 
 _ITEM = operator.getitem, operator.setitem, operator.delitem
@@ -164,8 +173,9 @@ def trial(run: Callable[[], list[Any]]) -> list[Carried]:
 
 
 def _zeros(tensor: Tensor) -> Tensor:
-    dims = tensor.get_shape().known_dims or ()
-    return zeros([dim or 0 for dim in dims], tensor.dtype.base_dtype)
+    shape = tensor.get_shape()
+    value = zeros([dim or 0 for dim in shape.known_dims or ()], tensor.dtype.base_dtype)
+    return value if shape.is_fully_defined() else placeholder_with_default(value, shape)
 
 
 def _part(leaf: Any) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfexp.distribute.strategy import Strategy
 
 _default: Strategy | None = None
-_set: contextlib.ExitStack = contextlib.ExitStack()
+_set, _set_mode = contextlib.ExitStack(), None  # what `experimental_set_strategy` has entered
 
 
 def set_default_strategy(strategy: Strategy) -> None:
@@ -80,16 +80,14 @@ def across(strategy: Strategy) -> contextlib.AbstractContextManager[None]:
 
 def experimental_set_strategy(strategy: Strategy | None) -> None:
     """Enter the scope of `strategy` for the rest of the program, or (None) leave it. RuntimeError inside another scope."""
-    global _set
+    global _set_mode
     mode = current_mode()
-    _set.close()
-    if current_mode() is not None:
+    if mode is not None and mode is not _set_mode:
         raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
-    del mode
+    _set.close()
     if strategy is not None:
-        stack = contextlib.ExitStack()
-        stack.enter_context(strategy.scope())
-        _set = stack
+        _set.enter_context(strategy.scope())
+    _set_mode = current_mode()
 
 
 class ReplicaContext:

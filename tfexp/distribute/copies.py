@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.distribute.variables import DistributedVariable, MirroredVariable, SyncOnReadVariable
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import device, get_default_graph, init_scope
+from tfexp.graph.scopes import device, executing_eagerly, get_default_graph, init_scope
 from tfexp.ops.array_identity import identity
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
 
@@ -35,7 +35,17 @@ def registered(kwargs: Arguments, make: Callable[[Arguments], Sequence[Any]], ki
 
 
 def mirrored(strategy: Any, devices: Sequence[str], next_creator: Callable[..., Any], kwargs: Arguments) -> Any:
-    """A variable with a copy on each of the devices; all start as the first does."""
+    """A variable with a copy on each of the devices; all start as the first does.
+
+    In eager execution, with one device, a variable of its own; RuntimeError with several.
+    """
+    if executing_eagerly():
+        if len(devices) > 1:
+            raise RuntimeError(
+                f"In eager execution variables have no copies on several devices ({', '.join(devices)}): build a graph, or "
+                "use one device."
+            )
+        return own(strategy, next_creator(**kwargs))
 
     def make(settings: Arguments) -> list[Any]:
         copies: list[Any] = []
@@ -61,6 +71,12 @@ def _initial_value_of(first: Any, where: str) -> Callable[[], Any]:
             return identity(first.initial_value)
 
     return initial_value
+
+
+def own(strategy: Any, variable: Any) -> Any:
+    """A variable of its own that is the strategy's."""
+    variable._strategy = strategy
+    return variable
 
 
 class SharedVariables:

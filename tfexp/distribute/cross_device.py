@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfexp.distribute.devices import devices_of
+from tfexp.distribute.devices import devices_of, whole
 from tfexp.distribute.reductions import ReduceOp
 from tfexp.distribute.values import DistributedValues, Mirrored
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
@@ -43,7 +43,7 @@ class CrossDeviceOps:
         """A copy on each device."""
         copies = []
         for where in devices_of(destinations):
-            with device(where):
+            with device(whole(where)):
                 copies.append(identity(tensor))
         return copies[0] if len(copies) == 1 else Mirrored(copies)
 

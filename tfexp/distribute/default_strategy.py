@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfexp.distribute.contexts import ReplicaContext, set_default_strategy
+from tfexp.distribute.copies import own
 from tfexp.distribute.devices import whole
 from tfexp.distribute.extended import StrategyExtended
 from tfexp.distribute.reductions import ReduceOp
@@ -37,9 +38,7 @@ class OneReplicaExtended(StrategyExtended):
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         beside = kwargs.pop("colocate_with", None)
         with self._there() if beside is None else colocated(beside):
-            variable = next_creator(**kwargs)
-        variable._strategy = self._container_strategy
-        return variable
+            return own(self._container_strategy, next_creator(**kwargs))
 
     def _call_for_each_replica(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         with self._there(), ReplicaContext(self._container_strategy, 0):

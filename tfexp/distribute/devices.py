@@ -29,8 +29,8 @@ def whole_and_different(names: Sequence[Any], argument: str) -> tuple[str, ...]:
 def devices_of(destinations: Any) -> tuple[str, ...]:
     """Where something is to be: a device, a list of them, or where the parts of a value or the copies of a variable are."""
     if isinstance(destinations, str):
-        return (whole(destinations),)
+        return (destinations,)
     if isinstance(destinations, (list, tuple)):
-        return tuple(map(whole, destinations))
+        return tuple(destinations)
     parts = copies_of(destinations)
-    return tuple(whole(part.device) for part in ((destinations,) if parts is None else parts))
+    return tuple(part.device for part in ((destinations,) if parts is None else parts))

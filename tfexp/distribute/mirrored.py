@@ -8,13 +8,12 @@ from typing import Any
 from tfexp.distribute.contexts import ReplicaContext
 from tfexp.distribute.copies import SharedVariables, mirrored
 from tfexp.distribute.cross_device import CrossDeviceOps, ReductionToOneDevice, reduce_undistributed
-from tfexp.distribute.devices import devices_of, whole_and_different
+from tfexp.distribute.devices import devices_of, whole, whole_and_different
 from tfexp.distribute.extended import StrategyExtended
 from tfexp.distribute.lockstep import ReplicaCall, run_together
 from tfexp.distribute.reductions import ReduceOp
 from tfexp.distribute.strategy import Strategy
-from tfexp.distribute.values import DistributedValues, after_all, copies_of, regroup, select
-from tfexp.distribute.variables import DistributedVariable
+from tfexp.distribute.values import DistributedValues, after_all, copies_of, local_results, regroup, select
 from tfexp.graph.replica_modes import ReplicaMode, entered
 from tfexp.graph.scopes import device, get_default_graph, name_scope
 from tfexp.ops.variable_base import variable_creator_scope
@@ -93,20 +92,24 @@ class MirroredExtended(InGraphExtended):
     def parameter_devices(self) -> tuple[str, ...]:
         return self._devices
 
+    @property
+    def _reduction_device(self) -> str:
+        return whole("/cpu:0")
+
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         beside = kwargs.pop("colocate_with", None)
         devices = self._devices if beside is None else devices_of(beside)
         return mirrored(self._container_strategy, devices, next_creator, kwargs)
 
     def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
-        if not isinstance(var, DistributedVariable):
+        if not self.variable_created_in_scope(var):
             raise ValueError(
                 f"Only a variable that was made in the scope of {type(self._container_strategy).__name__} can be "
                 f"updated on all its devices. Given: {var!r}"
             )
-        return after_all(
-            self._on_each(var.devices, lambda i: fn(var.values[i], *select(i, args), **select(i, kwargs))), group
-        )
+        copies = local_results(var)
+        updates = self._on_each(devices_of(var), lambda i: fn(copies[i], *select(i, args), **select(i, kwargs)))
+        return after_all(updates, group)
 
     def non_slot_devices(self, var_list: Sequence[Any]) -> Any:
         return self._devices

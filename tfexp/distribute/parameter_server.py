@@ -15,7 +15,7 @@ from typing import Any
 
 from tfexp.distribute.cluster_resolver.resolvers import ClusterResolver
 from tfexp.distribute.cluster_resolver.tf_config import TFConfigClusterResolver
-from tfexp.distribute.copies import registered
+from tfexp.distribute.copies import own, registered
 from tfexp.distribute.devices import whole, whole_and_different
 from tfexp.distribute.input import InputContext
 from tfexp.distribute.mirrored import InGraphExtended
@@ -50,9 +50,7 @@ class CentralExtended(InGraphExtended):
                 return [next_creator(**settings)]
 
         if len(self.worker_devices) == 1:
-            (variable,) = make(kwargs)
-            variable._strategy = self._container_strategy
-            return variable
+            return own(self._container_strategy, *make(kwargs))
         strategy = self._container_strategy
         return registered(kwargs, make, lambda copies, aggregation: AggregatingVariable(strategy, copies, aggregation))
 
@@ -76,7 +74,7 @@ class CentralStorageStrategy(Strategy):
 
     def __init__(self, compute_devices: Sequence[str] | None = None, parameter_device: str | None = None):
         devices = whole_and_different(compute_devices or ("/cpu:0",), "compute_devices")
-        super().__init__(CentralExtended(devices, whole(parameter_device or devices[0])))
+        super().__init__(CentralExtended(devices, parameter_device or devices[0]))
 
 
 class ParameterServerExtended(CentralExtended):
@@ -103,7 +101,7 @@ class ParameterServerExtended(CentralExtended):
         if not servers:
             raise ValueError(f"The cluster spec needs to have `ps` jobs. There are: {', '.join(cluster.jobs)}")
         worker = f"/job:{task_type}/task:{task_id}"
-        self._devices, self._default_device = (worker,), worker
+        self._devices, self._default_device = (whole(worker),), worker
         self._variable_device = replica_device_setter(ps_tasks=servers, worker_device=worker, cluster=cluster)
         self._servers = tuple(f"/job:ps/task:{number}" for number in range(servers))
 

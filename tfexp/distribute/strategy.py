@@ -74,9 +74,7 @@ class Strategy:
         The mean along an axis is over all elements, also where the replicas have different numbers of them.
         """
         reduce_op = ReduceOp.of(reduce_op)
-        contexts.require_same(self)
-        with contextlib.nullcontext() if contexts.current_mode() is not None else contexts.across(self):
-            contexts.require_cross_replica(self)
+        with contexts.across(self):
             if axis is None:
                 return self._extended._reduce(reduce_op, value)
             return self._reduce_along(reduce_op, value, axis)

@@ -23,9 +23,12 @@ from tfexp.ops.resource_variables import ResourceVariable
 from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.ops.variable_base import VariableAggregation
 
+# Updates whose arguments have no sum or mean.
+_OF_ALL = ("count_up_to", "scatter_nd_update", "scatter_nd_add", "scatter_nd_sub")
 _UPDATES = (
+    *_OF_ALL,
     *("assign", "assign_add", "assign_sub", "scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div"),
-    *("scatter_min", "scatter_max", "scatter_nd_update", "scatter_nd_add", "scatter_nd_sub"),
+    *("scatter_min", "scatter_max"),
 )
 
 
@@ -44,6 +47,10 @@ class DistributedVariable(ResourceVariable):
         if name.startswith("__") or name == "_copies":
             raise AttributeError(name)
         return getattr(self._get(), name)
+
+    @property
+    def _every_copy(self) -> Sequence[Any]:
+        return self._copies
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -105,6 +112,10 @@ class DistributedVariable(ResourceVariable):
     def read_value(self) -> Tensor:
         return self._get().read_value()  # type: ignore[no-any-return]
 
+    def __getitem__(self, key: Any) -> Tensor:
+        """A slice of the value. It cannot be assigned to: one copy would."""
+        return self.value()[key]
+
     def to_proto(self, export_scope: str | None = None) -> Any:
         return self._primary.to_proto(export_scope)
 
@@ -163,6 +174,11 @@ class MirroredVariable(DistributedVariable):
     """Copies that are always equal: what one replica would assign is combined with the others', and all copies get it."""
 
     def _update_in_replica(self, method: str, args: Any, kwargs: Any) -> Any:
+        if method in _OF_ALL:
+            raise NotImplementedError(
+                f"`{method}` of {self.name} in a replica: there is no way to make one of the replicas' arguments. Use "
+                "`assign_add` or `scatter_add`, or call it across replicas (`merge_call`)."
+            )
         aggregation = self._aggregation
         if aggregation is VariableAggregation.NONE:
             raise ValueError(
@@ -189,6 +205,10 @@ class MirroredVariable(DistributedVariable):
 
 class AggregatingVariable(MirroredVariable):
     """One variable that several replicas assign to."""
+
+    @property
+    def initializer(self) -> Operation:
+        return self._primary.initializer  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return repr(self._primary)

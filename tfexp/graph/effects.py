@@ -7,13 +7,12 @@ used. Source: what `tf.function` does in TF 1.15.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tfexp.core import dtypes
 from tfexp.graph.calls import called_functions
 from tfexp.graph.function import Function
-from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
@@ -45,12 +44,12 @@ class _Users:
     readers: list[Operation] = field(default_factory=list)
 
 
-def order_effects(graph: Graph) -> list[Operation]:
-    """Add the control inputs, and return the nodes that have to run."""
+def order_effects(operations: Iterable[Operation]) -> list[Operation]:
+    """Add the control inputs among nodes, in the order in which they were made, and return those that have to run."""
     users: dict[Tensor, _Users] = {}
     outside = _Users()
     must_run = []
-    for op in graph.get_operations():
+    for op in operations:
         if not op.op_def.is_stateful or op.type in _UNORDERED or op._get_control_flow_context() is not None:
             continue
         before: dict[Operation, None] = {}

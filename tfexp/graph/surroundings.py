@@ -216,7 +216,7 @@ class Surroundings:
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         if op is not None and not isinstance(op, Operation):
-            handle = getattr(op, "handle", None)  # a resource variable's
+            handle = getattr(op, "_handle", None)  # a resource variable's, or its first copy's
             element = handle if isinstance(handle, Tensor) else self.as_graph_element(getattr(op, "_control_input", op))
             op = element.op if isinstance(element, Tensor) else element
         # Colocation is stronger than the devices around it.

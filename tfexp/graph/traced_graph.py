@@ -65,7 +65,7 @@ class TracedGraph(FunctionGraph):
 
         All that has an effect runs in order, and before anybody sees an output (of `results`).
         """
-        effects = order_effects(self)
+        effects = order_effects(self.get_operations())
         if effects and outputs:
             with self.as_default(), name_scope(None), control_dependencies(None), control_dependencies(effects):
                 done = no_op()

@@ -23,7 +23,8 @@ from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import with_rank_at_most
+from tfexp.ops.shape_rules import fixed_dims, with_rank_at_most
+from tfexp.ops.shared_copy import copy_into
 
 Array = np.ndarray
 
@@ -248,10 +249,21 @@ def _(ctx: Any, tensor: Array, shape: Array) -> Array:
 
 @reshape_op.bind
 def _(node: BindRequest) -> Call | None:
-    dims = node.output_shapes[0].known_dims
-    if dims is None or None in dims or node.input_shapes[0].num_elements() is None or node.input_values[1] is None:
+    dims = fixed_dims(node.output_shapes[0])
+    if dims is None or node.input_shapes[0].num_elements() is None or node.input_values[1] is None:
         return None  # a shape that is only computed or fed has to be checked
-    return Call(lambda tensor, shape: tensor.reshape(dims), view=True)
+    if math.prod(dims) < _MANY:
+        return Call(lambda tensor, shape: tensor.reshape(dims), view=True)
+
+    def reshaped(tensor: Array, shape: Array) -> Array:
+        if not tensor.flags.c_contiguous:
+            tensor = copy_into(np.empty(tensor.shape, tensor.dtype), tensor)  # what is left of a transposed array
+        return tensor.reshape(dims)
+
+    return Call(reshaped, view=True)
+
+
+_MANY = 1 << 19  # elements: copies are worth two threads
 
 
 @reshape_op.gradient

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,8 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, element_array, expand_dims, rank, shape, shape_n, squeeze
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_identity import identity
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import fixed_dims, merged, with_rank
+from tfexp.ops.shared_copy import copy_into
 
 # Beyond this many inputs, the gradient of a concat takes one SplitV instead of a Slice for each.
 _MANY_INPUTS = 16
@@ -40,6 +42,8 @@ concat_v2_op = define_op(
     "ConcatV2(values: N * T, axis: Tidx) -> (output: T) {N: int >= 2; T: type; Tidx: type in [int32,int64] = int32}"
 )
 
+
+_WORTH_COPYING_APART = 1 << 19  # elements: by threads, if the single inputs are large enough for that
 
 _SCALARS = "Can't concatenate scalars (use tf.stack instead)"
 
@@ -115,15 +119,26 @@ def _(ctx: Any, values: list[Array], axis: Array) -> Array:
 
 @concat_v2_op.bind
 def _(node: BindRequest) -> Call | None:
-    axis = node.input_values[-1]
-    if axis is None or not node.output_shapes[0].is_fully_defined():
+    axis, dims = node.input_values[-1], fixed_dims(node.output_shapes[0])
+    if axis is None or dims is None:
         return None
-    position = int(axis)
+    position, dtype = int(axis), node.output_dtypes[0].as_numpy_dtype
+    if math.prod(dims) < _WORTH_COPYING_APART:
 
-    def join(*inputs: Array, out: Array | None = None) -> Array:
-        return np.concatenate(inputs[:-1], position, out=out)
+        def join(*inputs: Array, out: Array | None = None) -> Array:
+            return np.concatenate(inputs[:-1], position, out=out)
 
-    return Call(join, out=node.output_dtypes[0].as_numpy_dtype is not object)
+        return Call(join, out=dtype is not object)
+
+    def join_large(*inputs: Array, out: Array | None = None) -> Array:
+        result = np.empty(dims, dtype) if out is None else out
+        stop = 0
+        for value in inputs[:-1]:
+            start, stop = stop, stop + value.shape[position]
+            copy_into(result[(slice(None),) * (position % len(dims)) + (slice(start, stop),)], value)
+        return result
+
+    return Call(join_large, out=dtype is not object)
 
 
 concat_op = define_op("Concat(concat_dim: int32, values: N * T) -> (output: T) {N: int >= 2; T: type}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
@@ -15,6 +16,8 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, rank, reshape, shape
 from tfexp.ops.array_join import stack
 from tfexp.ops.array_slice import slice
+from tfexp.ops.shape_rules import fixed_dims
+from tfexp.ops.shared_copy import copy_into
 
 _python_slice = builtins.slice
 
@@ -75,6 +78,34 @@ def _(ctx: Any, input: Array, paddings: Array) -> Array:
     return _padded(input, paddings)
 
 
+def _bind_pad(node: BindRequest) -> Call | None:
+    """`f(input, paddings[, value])` where all but the elements is known."""
+    margins, dtype = node.input_values[1], node.output_dtypes[0].as_numpy_dtype
+    dims, whole_dims = fixed_dims(node.input_shapes[0]), fixed_dims(node.output_shapes[0])
+    has_number = all(value.rank == 0 for value in node.input_shapes[2:])
+    if margins is None or dims is None or whole_dims is None or dtype is object or not has_number:
+        return None
+    pairs = _check_paddings(np.broadcast_to(False, dims), margins)
+    inside = tuple(_python_slice(before, before + d) for d, (before, _) in zip(dims, pairs, strict=True))
+    around = [
+        (*inside[:axis], margin)
+        for axis, part in enumerate(inside)
+        for margin in (_python_slice(part.start), _python_slice(part.stop, None))
+    ]
+
+    def padded(input: Array, paddings: Array, value: Any = 0, out: Array | None = None) -> Array:
+        whole = np.empty(whole_dims, dtype) if out is None else out
+        for margin in around:
+            whole[margin] = value
+        copy_into(whole[inside], input)
+        return whole
+
+    return Call(padded, out=True)
+
+
+pad_op.bind(_bind_pad)
+
+
 @pad_op.kernel("XLA", static=("paddings",))
 def _(jax: Any, input: Array, paddings: Array) -> Array:
     margins = _check_paddings(input, paddings)
@@ -109,6 +140,9 @@ def _(ctx: Any, input: Array, paddings: Array, constant_values: Array) -> Array:
     if np.ndim(constant_values):
         raise ValueError(f"constant_values must be a scalar. Found: {dims_text(np.shape(constant_values))}")
     return _padded(input, paddings, constant_values)
+
+
+pad_v2_op.bind(_bind_pad)
 
 
 @pad_v2_op.gradient

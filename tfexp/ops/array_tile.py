@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dispatch import takes_composites
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import IndexedSlices
@@ -16,7 +17,8 @@ from tfexp.ops.array import Array, reshape, shape, size
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_order import transpose
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import fixed_dims, with_rank
+from tfexp.ops.shared_copy import copy_into
 
 tile_op = define_op(
     "Tile(input: T, multiples: Tmultiples) -> (output: T) {T: type; Tmultiples: type in [int32,int64] = int32}"
@@ -56,6 +58,23 @@ def _(ctx: Any, input: Array, multiples: Array) -> Array:
         if factor < 0:
             raise ValueError(f"Expected multiples[{i}] >= 0, but got {factor}")
     return np.tile(input, factors)
+
+
+@tile_op.bind
+def _(node: BindRequest) -> Call | None:
+    multiples, dtype = node.input_values[1], node.output_dtypes[0].as_numpy_dtype
+    dims, result_dims = fixed_dims(node.input_shapes[0]), fixed_dims(node.output_shapes[0])
+    if multiples is None or dims is None or result_dims is None or dtype is object:
+        return None
+    apart = [n for pair in zip(multiples.tolist(), dims, strict=True) for n in pair]
+    once = [n for size in dims for n in (1, size)]
+
+    def tiled(input: Array, multiples: Array, out: Array | None = None) -> Array:
+        result = np.empty(result_dims, dtype) if out is None else out
+        copy_into(result.reshape(apart), input.reshape(once))
+        return result
+
+    return Call(tiled, out=True)
 
 
 @tile_op.gradient

@@ -94,3 +94,9 @@ def same_shapes(op: Op) -> Op:
     """Give an op of two inputs the rule of the `…Grad` ops: both have one shape, and so has the output."""
     op.shape(lambda x, y: merged(x, y))
     return op
+
+
+def fixed_dims(shape: TensorShape) -> tuple[int, ...] | None:
+    """The sizes of all dimensions, where they are known."""
+    dims = shape.known_dims
+    return None if dims is None or None in dims else tuple(size for size in dims if size is not None)

@@ -53,7 +53,7 @@ def _divided(texts: Any, delimiters: bytes, skip_empty: bool) -> tuple[np.ndarra
     np.add(ends[:-1], 1, starts[1:])
     sizes, lasts = ends - starts, is_last[ends]
     rows = np.cumsum(lasts) - lasts
-    if skip_empty:
+    if skip_empty and not sizes.all():
         kept = np.flatnonzero(sizes)
         starts, sizes, rows = starts[kept], sizes[kept], rows[kept]
     return _matrix(rows, np.bincount(rows, minlength=len(listed)), laid.cut(starts, sizes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfexp.core.dtypes import as_dtype
@@ -139,6 +139,11 @@ class Variable(metaclass=_VariableType):
 
     _strategy: Any = None
     _distributed_container: Any = None  # the variable that it is one copy of, for a strategy's replicas
+
+    @property
+    def _every_copy(self) -> Sequence[Any]:
+        """The variables with nodes of their own that it is: itself, unless a strategy keeps copies."""
+        return (self,)
 
     _saveable: Any = None  # where one saves it in a way of its own: the `SaveableObject` for a key
 

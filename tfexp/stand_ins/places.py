@@ -68,6 +68,18 @@ PYTHON = {
     "data.experimental.ops.distribute_options": "tf.data.experimental",
     "data.experimental.ops.stats_options": "tf.data.experimental",
     "data.experimental.ops.threading_options": "tf.data.experimental",
+    "distribute.cluster_resolver.cluster_resolver": "tf.distribute.cluster_resolver",
+    "distribute.cluster_resolver.slurm_cluster_resolver": "tf.distribute.cluster_resolver",
+    "distribute.cluster_resolver.tfconfig_cluster_resolver": "tf.distribute.cluster_resolver",
+    "distribute.cross_device_ops": "tf.distribute",
+    "distribute.device_util": "tfexp.distribute.devices:canonicalize=whole",
+    "distribute.distribute_lib": "tf.distribute",
+    "distribute.distribution_strategy_context": "tf.distribute",
+    "distribute.mirrored_strategy": "tf.distribute",
+    "distribute.one_device_strategy": "tf.distribute",
+    "distribute.parameter_server_strategy": "tf.distribute.experimental",
+    "distribute.reduce_util": "tf.distribute",
+    "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
     "eager.backprop": "tf tf.contrib.eager "
     + _renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + _renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),

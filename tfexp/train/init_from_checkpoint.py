@@ -8,6 +8,7 @@ from typing import Any
 from tfexp.core.shape import as_shape
 from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.checkpoint_state import latest_checkpoint
+from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import device
 from tfexp.ops import save, state
 from tfexp.ops.partitioned_variable import PartitionedVariable
@@ -21,8 +22,12 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any
 
     assignment_map: {name in the checkpoint: variable, its name, or the list of its parts}, or {scope in the checkpoint:
     scope here}, both with a slash at their end, for all variables below (`"/"`: the root). ValueError, naming both sides,
-    for what the checkpoint or the graph does not have and where shapes differ.
+    for what the checkpoint or the graph does not have and where shapes differ. In a strategy's replica it is done for all.
     """
+    across_replicas(lambda: _begin_with(ckpt_dir_or_file, assignment_map))
+
+
+def _begin_with(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any]) -> None:
     path = latest_checkpoint(ckpt_dir_or_file) or ckpt_dir_or_file
     with load_checkpoint(path) as reader:
         shapes = reader.get_variable_to_shape_map()
@@ -74,7 +79,8 @@ def _initialize(variable: Any, reader: CheckpointReader, shapes: Mapping[str, An
             "checkpoint reader."
         )
     for part in parts:
-        _restore_at_start(part, path, name)
+        for copy in part._every_copy:
+            _restore_at_start(copy, path, name)
 
 
 def _restore_at_start(variable: Any, path: str, name: str) -> None:

@@ -6,13 +6,14 @@ Precision Training" (2018).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import IndexedSlices, constant
 from tfexp.graph.dependencies import group, no_op
+from tfexp.graph.replica_modes import distributing
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack
 from tfexp.ops.cast import cast
@@ -167,12 +168,31 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         pairs = tuple(grads_and_vars)
-        update, apply = self._loss_scale.update([grad for grad, _ in pairs])
+        mode = distributing()
+        if mode is not None and mode.replica is not None:
+            return mode.replica.merge_call(self._distributed_apply, args=(pairs, global_step, name))
+        return self._where_finite(
+            [grad for grad, _ in pairs], lambda: self._optimizer.apply_gradients(pairs, global_step, name)
+        )
 
-        def applied() -> Any:
-            return self._optimizer.apply_gradients(pairs, global_step, name)
+    def _distributed_apply(
+        self, distribution: Any, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+    ) -> Any:
+        """A step of all replicas, left out where the gradients of one are not finite."""
+        each = [part for grad, _ in grads_and_vars for part in distribution.experimental_local_results(grad)]
+        args = (grads_and_vars, global_step, name)
 
-        made = applied() if apply is True else cond(apply, lambda: group(applied()), no_op)
+        def apply() -> Any:
+            return distribution.group(
+                distribution.extended.call_for_each_replica(self._optimizer.apply_gradients, args=args)
+            )
+
+        return self._where_finite(each, apply)
+
+    def _where_finite(self, grads: Sequence[Any], apply: Callable[[], Any]) -> Any:
+        """`apply()`, where the loss scale finds that these gradients may be, and what changes the loss scale."""
+        update, may_apply = self._loss_scale.update(grads)
+        made = apply() if may_apply is True else cond(may_apply, lambda: group(apply()), no_op)
         return group(made, update)
 
     def get_slot_names(self) -> list[str]:

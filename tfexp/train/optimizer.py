@@ -16,6 +16,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor, convert_to_ten
 from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradients import gradients
+from tfexp.graph.operation import Operation
 from tfexp.graph.replica_modes import averages_losses, beside, distributing, num_replicas
 from tfexp.graph.scopes import (
     colocate_with,
@@ -181,12 +182,12 @@ class Optimizer(Trackable):
             return _registered(train_op)
 
     def _distributed_apply(
-        self, strategy: Any, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+        self, distribution: Any, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Any:
         """As `apply_gradients`, once for all replicas of a strategy, whose gradients are summed."""
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
         variables = [v for _, v in pairs]
-        extended = strategy.extended
+        extended = distribution.extended
         summed = extended.batch_reduce_to("SUM", pairs)
         with init_scope():
             self._create_slots(variables)
@@ -206,7 +207,7 @@ class Optimizer(Trackable):
             devices = extended.non_slot_devices(variables)
             finished = extended.update_non_slot(devices, finish, args=(updates,), group=False)
             if global_step is None:
-                return _registered(strategy.group(finished, name=scope))
+                return _registered(distribution.group(finished, name=scope))
             with control_dependencies(finished):
                 return _registered(extended.update(global_step, state.assign_add, args=(1,), kwargs={"name": self._name}))
 
@@ -336,9 +337,10 @@ def _registered(train_op: Any) -> Any:
     if executing_eagerly():
         return None
     train_op = train_op.op if isinstance(train_op, Tensor) else train_op
-    # Of what an update of several copies gives, the first part stands for all.
-    fetched = train_op._as_graph_element() if hasattr(train_op, "_as_graph_element") else train_op
-    noted = fetched.op if isinstance(fetched, Tensor) else fetched
+    noted = train_op
+    if not isinstance(train_op, Operation):
+        # A variable after its assignment is known by that; of what copies give, the first part stands for all.
+        noted = train_op.op if isinstance(train_op, Variable) else train_op._as_graph_element().op
     collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
     if noted not in collection:
         collection.append(noted)

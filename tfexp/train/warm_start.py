@@ -63,8 +63,8 @@ def warm_start(
             )
     for name, parts in variables.items():
         if name in vocabularies:
-            for part in parts:
-                _from_vocabulary(part, path, before.get(name, name), vocabularies[name])
+            for variable in (copy for part in parts for copy in part._every_copy):
+                _from_vocabulary(variable, path, before.get(name, name), vocabularies[name])
     whole = {before.get(name, name): parts for name, parts in variables.items() if name not in vocabularies}
     if whole:
         init_from_checkpoint(path, {name: parts if len(parts) > 1 else parts[0] for name, parts in whole.items()})

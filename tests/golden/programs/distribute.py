@@ -159,3 +159,41 @@ def contexts(tf: Any) -> Outcome:
             ),
         ]
     return runs(seen=seen, wrong=wrong)
+
+
+@program("T17: a worker with parameter servers")
+def parameter_server(tf: Any) -> Outcome:
+    cluster = tf.train.ClusterSpec({"worker": ["a:1", "b:2"], "ps": ["c:1", "d:2"]})
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(cluster, task_type="worker", task_id=1)
+    strategy = tf.distribute.experimental.ParameterServerStrategy(resolver)
+    with strategy.scope():
+        w = tf.get_variable("w", initializer=tf.constant([1.0, 2.0]))
+        b = tf.Variable(0.5, name="b", trainable=True)
+        step = tf.train.get_or_create_global_step()
+        optimizer = tf.train.AdamOptimizer(0.01)
+
+        def build() -> Any:
+            return optimizer.minimize(tf.reduce_sum(tf.square(w) * b), global_step=step)
+
+        strategy.extended.call_for_each_replica(build)
+        outside = tf.constant(1.0, name="outside")
+    devices = [v.device for v in (w, b, step, outside)]
+    return runs(devices=devices, parameter_devices=strategy.extended.parameter_devices)
+
+
+@program("T17: two replicas with each variable once")
+def central_storage(tf: Any) -> Outcome:
+    strategy = tf.distribute.experimental.CentralStorageStrategy(["/cpu:0", "/cpu:1"], "/cpu:0")
+    with strategy.scope():
+        w = tf.get_variable("w", initializer=tf.constant([1.0, 2.0]))
+        optimizer = tf.train.AdamOptimizer(0.1)
+
+        def build() -> Any:
+            loss = tf.reduce_sum(tf.square(w)) * _number(tf)
+            return optimizer.minimize(loss), loss
+
+        train, losses = strategy.extended.call_for_each_replica(build)
+        total = strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=None)
+        train = strategy.group(train)
+    slots = [v.name for v in optimizer.variables()]
+    return runs(Run(tf.global_variables_initializer()), Run(total), Run(train), Run(w.read_value()), cpus=2, slots=slots)
