@@ -128,8 +128,8 @@ def row(array: np.ndarray, index: int) -> Any:
 
 
 def kept(value: Any) -> Any:
-    """A copy to keep beyond the kernel that got it."""
-    return np.array(value)
+    """A copy to keep beyond the kernel that got it; of a resource, itself."""
+    return np.array(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def as_count(value: Any) -> int:
