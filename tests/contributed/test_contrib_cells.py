@@ -248,7 +248,11 @@ def test_a_step_is_its_formula(make, formula, depth, sizes):
         np.testing.assert_allclose(one, wanted, rtol=2e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(("make", "depth"), [(make, depth) for make, _, depth, _ in CELLS], ids=lambda value: None)
+# A layer, cells that make their variables as they are called, and a wrapper: what each computes is tested above.
+KINDS = [CELLS[i] for i in (0, 4, 16, 19)]
+
+
+@pytest.mark.parametrize(("make", "depth"), [(make, depth) for make, _, depth, _ in KINDS], ids=lambda value: None)
 def test_networks_of_them_learn(make, depth):
     cell = make()
     x = tf.constant(np.random.RandomState(1).uniform(-1, 1, (BATCH, 4, depth)).astype(np.float32))

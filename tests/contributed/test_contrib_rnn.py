@@ -309,6 +309,11 @@ def test_time_and_batch():
             ValueError,
             "to be known",
         ),
+        (
+            lambda: rnn.LSTMBlockFusedCell(3)(tf.zeros([2, 3]), dtype=tf.float32),
+            ValueError,
+            "expecting inputs .time, batch, depth.",
+        ),
         (lambda: rnn.GRUBlockCell(), ValueError, "exactly one of num_units and cell_size"),
         (lambda: rnn.GLSTMCell(5, number_of_groups=2), ValueError, "num_units must be divisible by number_of_groups, but 5"),
         (

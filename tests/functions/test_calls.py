@@ -157,9 +157,16 @@ def test_methods_have_traces_for_each_object() -> None:
         def of(self, x: Any) -> Any:
             return x * self.factor
 
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def of_many(self, x: Any) -> Any:
+            return x * self.factor
+
     two, three = Scale(2.0), Scale(3.0)
-    assert two.of is two.of and two.of is not three.of
-    assert run([two.of(tf.constant(5.0)), three.of(tf.constant(5.0))]) == [10, 15]
+    assert two.of == two.of and two.of != three.of
+    assert run([two.of(tf.constant(5.0)), three.of(tf.constant(5.0)), Scale(4.0).of(tf.constant(5.0))]) == [10, 15, 20]
+
+    np.testing.assert_array_equal(run(two.of_many([1.0, 2.0])), [2, 4])
+    assert two.of_many.get_concrete_function().outputs[0].shape.as_list() == [None]
 
 
 def test_functions_call_functions() -> None:
@@ -330,3 +337,16 @@ def test_an_initial_value_may_depend_on_what_is_known_outside() -> None:
     kept.clear()
     with pytest.raises(ValueError, match="depends on the argument 'x'"):
         tf.function(scaled.python_function).get_concrete_function(tf.TensorSpec([], tf.float32))
+
+
+def test_relaxed_shapes_share_a_trace_for_what_they_have_in_common() -> None:
+    traced: list[Any] = []
+
+    @tf.function(experimental_relax_shapes=True)
+    def total(x: Any, n: int = 1) -> Any:
+        traced.append(x.shape.as_list())
+        return tf.reduce_sum(x) * n
+
+    calls = [total(tf.ones(shape)) for shape in ([2, 3], [4, 3], [5, 3], [2, 3], [7, 1], [1, 1], [2])]
+    assert traced == [[2, 3], [None, 3], [None, None], [2]]
+    assert run(calls) == [6, 12, 15, 6, 7, 1, 2]

@@ -64,16 +64,14 @@ def test_values_and_gradients_are_those_of_graphs(build: Callable[..., Any]) -> 
         second = tf.gradients([g for g in first if g is not None], x)[0]
         slope = tf.add_n([g for g in expected if g is not None])
         session.run(v.initializer)
+        zero, step = tf.zeros([]), 2e-3
+        of_traced, of_plain = ([zero if g is None else g for g in one] for one in (first, expected))
         for value in (0.7, -0.4):
-            feed = {x: value}
-            np.testing.assert_allclose(*session.run([traced, plain], feed), rtol=1e-5)
-            for one, other in zip(first, expected, strict=True):
-                found = 0.0 if one is None else session.run(one, feed)
-                np.testing.assert_allclose(found, 0.0 if other is None else session.run(other, feed), rtol=1e-4, atol=1e-6)
+            found, graphs, curvature = session.run([[traced, *of_traced], [plain, *of_plain], second], {x: value})
+            np.testing.assert_allclose(found, graphs, rtol=1e-4, atol=1e-6)
             # There is no second order of TF1's loops to compare with.
-            step = 2e-3
             above, below = (session.run(slope, {x: value + d}) for d in (step, -step))
-            np.testing.assert_allclose(session.run(second, feed), (above - below) / (2 * step), rtol=0.02, atol=0.05)
+            np.testing.assert_allclose(curvature, (above - below) / (2 * step), rtol=0.02, atol=0.05)
 
 
 def test_they_are_nodes_that_call_functions() -> None:
@@ -122,3 +120,25 @@ def test_loops_keep_to_their_invariants() -> None:
             tf.function(lambda x: tf.while_loop(lambda x: True, lambda x: 1, [x]))(1.0 + tf.zeros([]))
         with pytest.raises(ValueError, match="must have the same type: float32, int32"):
             tf.function(lambda x: tf.cond(x > 0, lambda: x, lambda: 1))(tf.zeros([]))
+
+
+def test_cells_run_in_functions_as_in_graphs() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        cell, x = tf.nn.rnn_cell.LSTMCell(3), tf.constant(np.linspace(-1, 1, 24).reshape(2, 3, 4), tf.float32)
+        plain = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)[0]
+        traced = tf.function(lambda x: tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)[0])(x)
+        sources = [x, *tf.trainable_variables()]
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(*session.run([plain, traced]), rtol=1e-6)
+        for one, other in zip(*(session.run(tf.gradients(y, sources)) for y in (plain, traced)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_rows_of_variables_outside_are_looked_up(use_resource: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.get_variable("table", [5, 2], use_resource=use_resource)
+        rows = tf.function(lambda ids: tf.nn.embedding_lookup(table, ids))(tf.constant([1, 1, 4]))
+        gradient = tf.convert_to_tensor(tf.gradients(rows, table)[0])
+        session.run(table.initializer)
+        np.testing.assert_array_equal(session.run(gradient)[:, 0], [0, 2, 0, 0, 1])

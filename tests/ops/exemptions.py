@@ -15,6 +15,13 @@ DirectedInterleaveDataset ExperimentalGroupByReducerDataset GeneratorDataset Gro
 LegacyParallelInterleaveDatasetV2 MapAndBatchDataset OptionsDataset ParseExampleDataset ParseExampleDatasetV2 RandomDataset
 RewriteDataset ShuffleAndRepeatDataset UniqueDataset WrapDatasetVariant UnwrapDatasetVariant AnonymousIteratorV3
 OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue IteratorGetNextAsOptional SqlDataset
+ModelDataset OptimizeDataset MaxIntraOpParallelismDataset NonSerializableDataset PrivateThreadPoolDataset
+ExperimentalCSVDataset ExperimentalDatasetCardinality ExperimentalDatasetToTFRecord ExperimentalDenseToSparseBatchDataset
+ExperimentalDirectedInterleaveDataset ExperimentalGroupByWindowDataset ExperimentalIgnoreErrorsDataset
+ExperimentalMapAndBatchDataset ExperimentalMapDataset ExperimentalParseExampleDataset ExperimentalRandomDataset
+ExperimentalScanDataset ExperimentalSqlDataset ExperimentalTakeWhileDataset ExperimentalUnbatchDataset
+ExperimentalUniqueDataset ExperimentalMaxIntraOpParallelismDataset ExperimentalNonSerializableDataset
+ExperimentalPrivateThreadPoolDataset
 SparseTensorSliceDataset
 """
 
@@ -51,6 +58,7 @@ QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange Quantiz
 """
 
 EXEMPT: dict[str, str] = {
+    "For": "its body is a function: test_for_loop.py",
     **dict.fromkeys(("GenerateVocabRemapping", "LoadAndRemapMatrix"), "they read files: test_remapping.py"),
     **dict.fromkeys(_PROTOS, "they have a type's description: test_proto.py, tests/golden/programs/protos.py"),
     **dict.fromkeys(

@@ -89,6 +89,12 @@ CASES = [
         dtypes=["float32", "int32"],
     ),
     OpCase(
+        "ScatterNdNonAliasingAdd",
+        [(5, 3), I([[1], [4], [1]]), (3, 3)],
+        lambda x, index, updates: added(x.shape, index, updates, x),
+        dtypes=["float32", "int32"],
+    ),
+    OpCase(
         "TensorScatterSub",
         [(5, 3), I([[1], [4], [1]]), (3, 3)],
         lambda x, index, updates: added(x.shape, index, updates, x, -1),

@@ -18,7 +18,26 @@ Bad = errors.InvalidArgumentError
 ZERO, NAMED, NONE = np.array([0], np.int32), texts("q"), np.array([], np.int32)
 UNQUOTED = "Unquoted fields cannot have quotes/CRLFs inside"
 
+UINT16 = {"out_type": tf.uint16}
 CASES = [
+    OpCase(
+        "DecodePaddedRaw",
+        [texts(b"\1\2\3\4", b"\5", ""), np.int32(6)],
+        np.uint16([[513, 1027, 0], [5, 0, 0], [0, 0, 0]]),
+        UINT16,
+        errors=[
+            Error([texts("a"), np.int32(5)], Bad, "fixed_length (5) must be a multiple of the size of out_type (2)", UINT16),
+            Error([texts("a"), np.int32(0)], Bad, "fixed_length (0) must be greater than zero.", UINT16),
+            Error([texts("a"), np.int32([2])], ValueError, "Shape must be rank 0 but is rank 1", UINT16),
+        ],
+    ),
+    OpCase(
+        "DecodePaddedRaw",
+        [texts(b"\1\2\3\4", b"\5"), np.int32(2)],
+        np.uint16([[258], [1280]]),
+        {**UINT16, "little_endian": False},
+        label="cut, the other way around",
+    ),
     OpCase(
         "DecodeCSV",
         [texts("1,2.5,x,7", '3,,"a,""b""",-9000000000'), [ZERO, np.array([1.0], np.float32), NAMED, np.array([0])]],

@@ -53,6 +53,22 @@ CASES = [
             Error([X, LOW, HIGH], InvalidArgumentError, "num_bits is out of range: 0", {"num_bits": 0}),
         ],
     ),
+    OpCase(
+        "QuantizeAndDequantizeV3",
+        [np.float32([-1.3, 0.3, 2, 5]), LOW, HIGH, np.int32(5)],
+        np.float32([-1.2, 0.4, 2, 3]),
+        errors=[
+            Error([X, LOW, HIGH, np.int32(0)], InvalidArgumentError, "num_bits is out of range: 0"),
+            Error([X, LOW, HIGH, np.int32([1, 2])], ValueError, "Shape must be rank 0 but is rank 1"),
+        ],
+    ),
+    OpCase(
+        "QuantizeAndDequantizeV3",
+        [np.float32([-1.3, 0.3, 2, 5]), LOW, HIGH, np.int32(8)],
+        np.float32([-1.2941177, 0.29411766, 2, 5]),
+        {"range_given": False, "signed_input": False},
+        label="its own range",
+    ),
 ]
 test_rows = op_tests(CASES)
 

@@ -148,3 +148,35 @@ def test_the_manager_keeps_the_newest(tmp_path):
 def test_refusals(call, message):
     with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
         call()
+
+
+class Position(tf.train.experimental.PythonState):
+    """Where one is in a list."""
+
+    def __init__(self):
+        self.place = 0
+
+    def serialize(self):
+        return str(self.place)
+
+    def deserialize(self, string_value):
+        self.place = int(string_value)
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_states_of_python_are_saved_and_restored(eager, tmp_path):
+    with eager_mode() if eager else tf.Graph().as_default(), tf.Session() as session:
+        first, second = Position(), Position()
+        checkpoint = tf.train.Checkpoint(reader={"a": first}, other=second)
+        first.place, second.place = 3, 5
+        path = checkpoint.save(str(tmp_path / "ck"), session)
+        assert "reader/a/.ATTRIBUTES/py_state" in dict(tf.train.list_variables(path))
+        first.place, second.place = 0, 0
+        status = checkpoint.restore(path).assert_consumed()
+        status.run_restore_ops(session)
+        assert (first.place, second.place) == (3, 5)
+        first.place = 7
+        checkpoint.write(str(tmp_path / "again"), session)
+        fresh = Position()
+        tf.train.Checkpoint(reader={"a": fresh}).restore(str(tmp_path / "again")).run_restore_ops(session)
+        assert fresh.place == 7

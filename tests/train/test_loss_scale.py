@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -52,12 +54,18 @@ def test_fixed_scales_and_sparse_gradients() -> None:
         np.testing.assert_array_equal(session.run(table), [[1, 1], [0, 0], [1, 1]])
 
 
+def rewritten(optimizer: Any) -> Any:
+    return experimental.enable_mixed_precision_graph_rewrite(optimizer, 8)
+
+
 def test_what_cannot_be_is_refused() -> None:
     for call, text in (
         (lambda: experimental.FixedLossScale(0.5), "at least 1"),
         (lambda: experimental.FixedLossScale("2"), "int or float"),
         (lambda: experimental.MixedPrecisionLossScaleOptimizer(None, 2), "instance of Optimizer"),
         (lambda: experimental.MixedPrecisionLossScaleOptimizer(tf.train.AdamOptimizer(), None), "or 'dynamic'"),
+        (lambda: experimental.enable_mixed_precision_graph_rewrite(3), "must be an instance of a tf.train.Optimizer"),
+        (lambda: rewritten(rewritten(tf.train.AdamOptimizer())), "must not already be an instance"),
     ):
         with pytest.raises(ValueError, match=text):
             call()

@@ -19,5 +19,10 @@ from tfexp.train.summary_writer import FileWriter as FileWriter
 from tfexp.train.summary_writer import FileWriterCache as FileWriterCache
 
 __getattr__ = missing_from(
-    "tf.summary", {"get_summary_description": "tfexp.ops.summary_description:get_summary_description"}
+    "tf.summary",
+    {
+        "all_v2_summary_ops": "tfexp.contributed.summary_writing:all_summary_ops",
+        "get_summary_description": "tfexp.ops.summary_description:get_summary_description",
+        "initialize": "tfexp.contributed.summary_writing:initialize",
+    },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -12,10 +13,13 @@ import numpy as np
 
 from tfexp.core import nest
 from tfexp.core.shallow_nest import flatten_up_to
+from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.ops.variable_base import Variable
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,27 @@ class Bound:
     key: Hashable
 
     @property
+    def key_of_ranks(self) -> Hashable:
+        """The key, with ranks in place of shapes."""
+        key: Any = self.key
+        structure, kinds = key  # with an input signature nobody asks
+        return structure, tuple([(*k[:2], len(k[2])) if k[0] is Tensor and k[2] is not None else k for k in kinds])
+
+    @property
     def tensors(self) -> list[Tensor]:
         return [leaf for leaf in self.leaves if isinstance(leaf, Tensor)]
+
+
+def is_tensor(leaf: Any) -> bool:
+    """Whether a trace has an argument for it."""
+    return isinstance(leaf, (Tensor, TensorSpec))
+
+
+def common_shape(first: TensorShape, second: TensorShape) -> TensorShape:
+    """What two shapes of one rank have in common."""
+    if first.rank is None or second.rank is None:
+        return TensorShape(None)
+    return TensorShape([a if a == b else None for a, b in zip(first.as_list(), second.as_list(), strict=True)])
 
 
 class Parameters:
@@ -41,9 +64,13 @@ class Parameters:
     def __init__(self, function: Callable[..., Any], input_signature: Any = None):
         self.name = getattr(function, "__name__", type(function).__name__)
         self.signature = inspect.signature(function)
+        self._positional = [p.name for p in self.signature.parameters.values() if p.kind in _POSITIONAL]
         self.input_signature = None if input_signature is None else _checked_signature(input_signature)
         if self.input_signature is not None:
             self._check_count()
+        # So many tensors alone are the simple case.
+        simple = input_signature is None and len(self._positional) == len(self.signature.parameters)
+        self._count_of_tensors = len(self._positional) if simple else -1
 
     def _check_count(self) -> None:
         assert self.input_signature is not None
@@ -53,7 +80,7 @@ class Parameters:
                 f"Cannot define a TensorFlow function of {self.name}: input_signature has no keyword-only arguments."
             )
         try:
-            self.signature.bind(*self.input_signature)
+            self.signature.bind_partial(*self.input_signature)  # a method's `self` is bound later
         except TypeError as error:
             raise TypeError(
                 f"The input_signature of {self.name}{self.signature} has {len(self.input_signature)} elements: {error}"
@@ -61,6 +88,8 @@ class Parameters:
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
         """A call's arguments; TypeError where they do not fit the parameters, ValueError where not the input signature."""
+        if not kwargs and len(args) == self._count_of_tensors and all(isinstance(arg, Tensor) for arg in args):
+            return self._of_tensors(args)
         try:
             given = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -71,6 +100,11 @@ class Parameters:
         structure = _map_leaves(_as_argument, (tuple(given.args), dict(given.kwargs)))
         leaves = nest.flatten(structure, expand_composites=True)
         return Bound(structure, leaves, self._names(structure), self._key(structure, leaves))
+
+    def _of_tensors(self, args: Sequence[Tensor]) -> Bound:
+        """The short way for a tensor for each parameter."""
+        structure: Any = (tuple(args), {})
+        return Bound(structure, list(args), self._positional, (_of_tensors(len(args)), tuple(map(_kind, args))))
 
     def _bind_to_signature(self, given: inspect.BoundArguments) -> Bound:
         assert self.input_signature is not None
@@ -106,7 +140,11 @@ class Parameters:
         return Bound(structure, leaves, self._names(structure), "input_signature")
 
     def signature_as_arguments(self) -> Bound:
-        """What a trace for the input signature gets."""
+        """What a trace for the input signature gets; TypeError where that leaves parameters without a value."""
+        try:
+            self.signature.bind(*(self.input_signature or ()))
+        except TypeError as error:
+            raise TypeError(f"{self.name}(): {error} (in its input_signature)") from None
         structure: Any = (self.input_signature, {})
         leaves = nest.flatten(structure, expand_composites=True)
         return Bound(structure, leaves, self._names(structure), "input_signature")
@@ -115,17 +153,13 @@ class Parameters:
         """For each leaf, the parameter that it belongs to."""
         args, kwargs = structure
         names: list[str] = []
-        own = self._positional()
+        own = self._positional
         for position, value in enumerate(args):
             name = own[position] if position < len(own) else f"args_{position}"
             names += [name] * len(nest.flatten(value, expand_composites=True))
         for name in nest.keys_in_order(kwargs):
             names += [name] * len(nest.flatten(kwargs[name], expand_composites=True))
         return names
-
-    def _positional(self) -> list[str]:
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        return [p.name for p in self.signature.parameters.values() if p.kind in kinds]
 
     def _key(self, structure: Any, leaves: Sequence[Any]) -> Hashable:
         key = (_shape_of(structure), tuple([_kind(leaf) for leaf in leaves]))
@@ -178,6 +212,12 @@ def _kind(leaf: Any) -> Hashable:
         return type(leaf), weakref.ref(leaf)  # it need not live on for having been an argument
     except TypeError:
         return type(leaf), leaf
+
+
+@functools.cache
+def _of_tensors(count: int) -> Hashable:
+    """`_shape_of` the arguments of a call with so many tensors."""
+    return _shape_of(((None,) * count, {}))
 
 
 def _shape_of(structure: Any) -> Hashable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Mapping
 from typing import Any
@@ -59,11 +60,20 @@ class ConcreteFunction:
         return list(self._function.inputs)
 
     @property
+    def arguments(self) -> list[Tensor]:
+        """Those of `inputs` that a call gives."""
+        return list(self._trace.arguments)
+
+    @property
     def outputs(self) -> list[Tensor]:
         return list(self._function.outputs)
 
     @property
     def captured_inputs(self) -> list[Tensor]:
+        return list(self._captured)
+
+    @functools.cached_property
+    def _captured(self) -> list[Tensor]:
         return self.graph.outer_captures()
 
     @property
@@ -110,7 +120,7 @@ class ConcreteFunction:
         """Its results for these tensors in the structure that the Python function returned."""
         for variable in self.trainable_variables if tape.recording.tapes else ():
             tape.variable_accessed(variable)
-        call = call_and_record(self._function, [*tensors, *self.captured_inputs])
+        call = call_and_record(self._function, [*tensors, *self._captured])
         call.lease = self._lease  # a tape that has recorded the call will differentiate it
         results = self._trace.results
         if results.is_nothing:

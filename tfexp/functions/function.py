@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 import weakref
 from collections.abc import Callable, Hashable
+from types import MethodType
 from typing import Any
 
+from tfexp.autograph.conversion import convert
+from tfexp.autograph.feature import features as as_features
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape
-from tfexp.functions.arguments import Bound, Parameters
+from tfexp.functions.arguments import Bound, Parameters, common_shape, is_tensor
 from tfexp.functions.concrete import ConcreteFunction
 from tfexp.functions.trace import Trace, Variables
 from tfexp.graph.graph import Graph
@@ -38,14 +40,17 @@ class PolymorphicFunction:
         python_function: Callable[..., Any],
         input_signature: Any = None,
         autograph: bool = True,
+        features: Any = None,
         relax_shapes: bool = False,
+        instance: weakref.ref[Any] | None = None,
     ):
+        """`features`: of AutoGraph. `instance`: the object whose method it is, which it does not keep alive."""
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
         functools.update_wrapper(self, python_function)
-        self._python_function = python_function
-        self._parameters = Parameters(python_function, input_signature)
-        self._autograph = autograph
+        self._wrapped, self._instance = python_function, instance
+        self._parameters = Parameters(self.python_function, input_signature)
+        self._autograph, self._features = autograph, features
         self._relax_shapes = relax_shapes
         self._variables = Variables()
         self._lock = threading.RLock()
@@ -53,8 +58,11 @@ class PolymorphicFunction:
 
     @property
     def python_function(self) -> Callable[..., Any]:
-        """The function that was wrapped."""
-        return self._python_function
+        """The function that was wrapped; the method, if it is one."""
+        return self._of_instance(self._wrapped)
+
+    def _of_instance(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function if self._instance is None else MethodType(function, self._instance())
 
     @property
     def input_signature(self) -> Any:
@@ -67,14 +75,19 @@ class PolymorphicFunction:
         found = self._bound_to.get(instance)
         if found is None:
             found = PolymorphicFunction(
-                _method(self._python_function, instance), self.input_signature, self._autograph, self._relax_shapes
+                self._wrapped,
+                self.input_signature,
+                self._autograph,
+                self._features,
+                self._relax_shapes,
+                weakref.ref(instance),
             )
             self._bound_to[instance] = found
-        return found
+        return _Method(found, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _runs_eagerly:
-            return self._python_function(*args, **kwargs)
+            return self.python_function(*args, **kwargs)
         bound = self._parameters.bind(args, kwargs)
         return self._concrete(bound).call_with(bound.tensors)
 
@@ -94,19 +107,36 @@ class PolymorphicFunction:
 
     def _concrete(self, bound: Bound) -> ConcreteFunction:
         outer = get_default_graph()
-        key = bound.key, outer.around_functions
+        around = outer.around_functions
+        key = bound.key, around
         traces = self._traces(outer)
         found = traces.get(key)
         if found is None:
             with self._lock:
-                found = traces.get(key) or self._trace(bound)
-                traces[key] = found
+                found = traces[key] = traces.get(key) or self._new(traces, bound, around)
         if outer.building_function:
             outer.keep_alive(found)  # who calls a function needs it
         return found
 
-    def _trace(self, bound: Bound) -> ConcreteFunction:
-        shapes = self._shapes(bound)
+    def _new(self, traces: dict[Hashable, ConcreteFunction], bound: Bound, around: Hashable) -> ConcreteFunction:
+        signature = self.input_signature
+        if signature is not None:
+            return self._trace(bound, [spec.shape for spec in nest.flatten(signature)])
+        return self._general(traces, bound, around) if self._relax_shapes else self._trace(bound, None)
+
+    def _general(self, traces: dict[Hashable, ConcreteFunction], bound: Bound, around: Hashable) -> ConcreteFunction:
+        """A trace for what these shapes, and those of such calls before, have in common."""
+        key = "of these ranks", bound.key_of_ranks, around
+        known, shapes = traces.get(key), None
+        if known is not None:
+            assumed = iter([tensor.shape for tensor in known.inputs])
+            shapes = [common_shape(next(assumed), leaf.shape) if is_tensor(leaf) else None for leaf in bound.leaves]
+            if [shape for shape in shapes if shape is not None] == [tensor.shape for tensor in known.arguments]:
+                return known
+        traces[key] = self._trace(bound, shapes)
+        return traces[key]
+
+    def _trace(self, bound: Bound, shapes: list[TensorShape | None] | None) -> ConcreteFunction:
         before = self._variables.count
         trace = Trace(self._converted(), bound, self._variables, shapes)
         if self._variables.count > before:
@@ -119,27 +149,31 @@ class PolymorphicFunction:
 
     def _converted(self) -> Callable[..., Any]:
         """The Python function, its control flow made the graph's if that is asked for."""
-        return self._python_function
+        if not self._autograph:
+            return self.python_function
+        return self._of_instance(convert(self._wrapped, as_features(self._features)))
 
-    def _shapes(self, bound: Bound) -> list[TensorShape | None] | None:
-        """What a trace for these arguments assumes of their shapes, where that is less than they have."""
-        if self.input_signature is not None:
-            specs = nest.flatten(self.input_signature, expand_composites=True)
-            return [spec.shape for spec in specs]
-        return None
+    def __repr__(self) -> str:
+        return f"<tf.function {self._parameters.name}{self._parameters.signature} at {id(self):#x}>"
 
 
-def _method(python_function: Callable[..., Any], instance: Any) -> Callable[..., Any]:
-    """The function of a method, which does not keep the object alive."""
-    reference = weakref.ref(instance)
+class _Method:
+    """A function of an object, which it keeps for as long as somebody wants to call it."""
 
-    @functools.wraps(python_function)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return python_function(reference(), *args, **kwargs)
+    def __init__(self, function: PolymorphicFunction, instance: Any):
+        self._function, self._instance = function, instance
 
-    parameters = list(inspect.signature(python_function).parameters.values())
-    method.__signature__ = inspect.signature(python_function).replace(parameters=parameters[1:])  # type: ignore[attr-defined]
-    return method
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Method) and other._function is self._function
+
+    def __hash__(self) -> int:
+        return hash(self._function)
 
 
 def function(
@@ -160,6 +194,8 @@ def function(
     """
 
     def decorated(python_function: Callable[..., Any]) -> PolymorphicFunction:
-        return PolymorphicFunction(python_function, input_signature, autograph, experimental_relax_shapes)
+        return PolymorphicFunction(
+            python_function, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes
+        )
 
     return decorated if func is None else decorated(func)

@@ -11,6 +11,8 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
 from tfexp.core import dtypes
 from tfexp.core.dispatch import composite_among
 from tfexp.core.dtypes import DType
@@ -19,7 +21,7 @@ from tfexp.formats.tensor import to_array
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import graph_of
+from tfexp.graph.scopes import get_default_graph, graph_of
 from tfexp.graph.tensor import Tensor
 
 
@@ -282,7 +284,23 @@ class _CallBuilder:
                     raise TypeError(f"No argument for attr {attr.name} of {self.op.name!r} Op")
                 self.attrs[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
             else:
+                if attr.kind == "func":
+                    value = _in_library(value, attr.name)
+                elif attr.kind == "list(func)":
+                    value = [_in_library(one, attr.name) for one in value]
                 self.attrs[attr.name] = attr_codec.normalize(attr, value, self.op.name)
+
+
+def _in_library(function: Any, name: str) -> NameAttrList:
+    """How an attribute names a function; one that is no name yet goes into the default graph's library. TypeError."""
+    if isinstance(function, NameAttrList):
+        return function
+    if isinstance(function, str):
+        return NameAttrList(name=function)
+    if hasattr(function, "add_to_graph"):
+        function.add_to_graph(get_default_graph())
+        return NameAttrList(name=function.name)
+    raise TypeError(f"Don't know how to convert {function!r} to a func for argument {name}: give a Defun or a name")
 
 
 def _own_type(value: Any) -> str:

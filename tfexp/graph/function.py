@@ -98,9 +98,9 @@ class Function:
             return self._effects
         return [op for op in self.body._operations if self._reaches(op, _is_stateful)]
 
-    @property
+    @functools.cached_property
     def is_stateful(self) -> bool:
-        """Whether a node of its body, or of what it calls, is."""
+        """Whether a node of its body, or of what it calls, is. To be asked once the body is complete."""
         return any(self._reaches(op, _is_stateful) for op in self.body._operations)
 
     @functools.cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -101,8 +102,17 @@ class FunctionGraph(Graph):
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
         """As in all graphs; what is outside of the function has run, or not, before it is called."""
         if control_inputs is not None:
-            control_inputs = [one for one in control_inputs if getattr(getattr(one, "op", one), "graph", self) is self]
+            control_inputs = [one for one in control_inputs if self._is_inside(one)]
         return super().control_dependencies(control_inputs)
+
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
+        """As in all graphs; where things outside of the function are is not known inside."""
+        if op is not None and not self._is_inside(op):
+            return contextlib.nullcontext()
+        return super().colocate_with(op, ignore_existing)
+
+    def _is_inside(self, element: Any) -> bool:
+        return getattr(getattr(element, "op", element), "graph", self) is self
 
     def outer_captures(self) -> list[Tensor]:
         """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""

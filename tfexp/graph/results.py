@@ -51,6 +51,8 @@ class Results:
 
     def pack(self, tensors: Sequence[Any]) -> Any:
         """The structure with these in place of its tensors."""
+        if isinstance(self.structure, Tensor):
+            return tensors[0]
         following = iter(tensors)
         leaves = [None if leaf is None else _like(leaf, next(following)) for leaf in self._leaves]
         return _closed(nest.pack_sequence_as(self.structure, leaves, expand_composites=True))

@@ -343,7 +343,7 @@ class Layer(Trackable):
                 self._scope = captured
 
     def _check_graph(self, inputs: Any) -> None:
-        graph = get_default_graph()
+        graph = get_default_graph().outermost  # functions use the layers of the graph around them
         if self._graph is None:
             self._graph = graph
         elif self._graph is not graph and (self.weights or not self.built):

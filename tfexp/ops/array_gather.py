@@ -401,10 +401,10 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     return result
 
 
-def _tensor_scatter(name: str, apply: Callable[[Array, Any, Array], None]) -> Op:
-    """A TensorScatter… op: a copy of `tensor` in which `apply(copy, index, updates)` changed what the indices name."""
+def _tensor_scatter(name: str, apply: Callable[[Array, Any, Array], None], target: str = "tensor: T", types: str = "") -> Op:
+    """An op whose result is its first input, but that `apply(copy, index, updates)` changed what the indices name."""
     op = define_op(
-        f"{name}(tensor: T, indices: Tindices, updates: T) -> (output: T) {{T: type; Tindices: type in [int32,int64]}}"
+        f"{name}({target}, indices: Tindices, updates: T) -> (output: T) {{T: type{types}; Tindices: type in [int32,int64]}}"
     )
 
     @op.shape
@@ -425,6 +425,16 @@ def _tensor_scatter(name: str, apply: Callable[[Array, Any, Array], None]) -> Op
 tensor_scatter_update_op = _tensor_scatter("TensorScatterUpdate", lambda x, index, updates: x.__setitem__(index, updates))
 tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", np.add.at)
 tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", np.subtract.at)
+_ADDED = (
+    " in [float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,"
+    "half,uint32,uint64,bool]"
+)
+scatter_nd_non_aliasing_add_op = _tensor_scatter("ScatterNdNonAliasingAdd", np.add.at, "input: T", _ADDED)
+
+
+@scatter_nd_non_aliasing_add_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    return [grad, None, gather_nd(grad, op.inputs[1])]
 
 
 @tensor_scatter_update_op.gradient

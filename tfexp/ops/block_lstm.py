@@ -96,15 +96,17 @@ def _sequence(
     # What the inputs add is known for all steps before the first: one large product instead of many small ones.
     from_inputs = (x.reshape(length * batch, inputs) @ w[:inputs] + b).reshape(length, batch, 4 * units)
     from_outputs = np.ascontiguousarray(w[inputs:])
-    results = [np.zeros((steps, batch, units), dtype) for _ in range(7)]
+    results = [np.empty((steps, batch, units), kind) for _ in range(7)]
     for time in range(length):
         gates = from_inputs[time]
         gates += output @ from_outputs
-        step = step_of(gates, memory, peepholes, candidate_first, forget_bias, cell_clip)
-        memory, output = step.cs, step.co * step.o
-        for result, value in zip(results, (*step, output), strict=True):
-            result[time] = value
-    return results
+        *out, output = (result[time] for result in results)
+        step = step_of(gates, memory, peepholes, candidate_first, forget_bias, cell_clip, Gates(*out))
+        memory = step.cs
+        np.multiply(step.co, step.o, output)
+    for result in results:
+        result[length:] = 0
+    return [result.astype(dtype, copy=False) for result in results]
 
 
 def _sequence_gradient(

@@ -60,27 +60,46 @@ class Gates(NamedTuple):
     co: Any
 
 
-def sigmoid_of(x: Any) -> Any:
-    return 1 / (1 + np.exp(-x))
+def sigmoid_of(x: Any, out: Any = None) -> Any:
+    """1 / (1 + exp(-x)), in `out` if there is one."""
+    result = np.negative(x, out=out)
+    np.exp(result, out=result)
+    result += 1
+    return np.reciprocal(result, out=result)
 
 
 def step_of(
-    gates: Any, memory: Any, peepholes: Peepholes | None, candidate_first: bool, forget_bias: float, cell_clip: float
+    gates: Any,
+    memory: Any,
+    peepholes: Peepholes | None,
+    candidate_first: bool,
+    forget_bias: float,
+    cell_clip: float,
+    out: Gates | None = None,
 ) -> Gates:
-    """One step, from the four gates side by side ([batch, 4 * units]) and the memory."""
+    """One step, from the four gates side by side ([batch, 4 * units]), which it changes, and the memory."""
     units = memory.shape[1]
+    step = Gates(*(np.empty_like(memory) for _ in range(6))) if out is None else out
     i, second, third, o = (gates[:, n * units : (n + 1) * units] for n in range(4))
     ci, f = (second, third) if candidate_first else (third, second)
-    f = f + np.asarray(forget_bias, gates.dtype)
+    if forget_bias:
+        f += np.asarray(forget_bias, gates.dtype)
     if peepholes is not None:
-        i, f = i + peepholes.i * memory, f + peepholes.f * memory
-    i, f, ci = sigmoid_of(i), sigmoid_of(f), np.tanh(ci)
-    cs = ci * i + memory * f
+        i += peepholes.i * memory
+        f += peepholes.f * memory
+    sigmoid_of(i, step.i)
+    sigmoid_of(f, step.f)
+    np.tanh(ci, step.ci)
+    np.multiply(memory, step.f, step.cs)
+    np.multiply(step.ci, step.i, step.co)
+    np.add(step.cs, step.co, step.cs)
     if cell_clip > 0:
-        cs = np.clip(cs, -cell_clip, cell_clip)
+        np.clip(step.cs, -cell_clip, cell_clip, out=step.cs)
     if peepholes is not None:
-        o = o + peepholes.o * cs
-    return Gates(i, cs, f, sigmoid_of(o), ci, np.tanh(cs))
+        o += peepholes.o * step.cs
+    sigmoid_of(o, step.o)
+    np.tanh(step.cs, step.co)
+    return step
 
 
 class StepGradient(NamedTuple):

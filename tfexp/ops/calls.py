@@ -219,8 +219,9 @@ def _call(function: Function, args: Sequence[Tensor], name: str | None = None) -
         "executor_type": "",
     }
     call = graph.add_node(op_type, args, attrs, name=name)
-    for output, inner in zip(call.outputs, function.outputs, strict=True):
-        output.set_shape(inner.shape)
+    if not graph.is_eager:
+        for output, inner in zip(call.outputs, function.outputs, strict=True):
+            output.set_shape(inner.shape)
     return call
 
 

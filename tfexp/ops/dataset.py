@@ -128,8 +128,8 @@ def row(array: np.ndarray, index: int) -> Any:
 
 
 def kept(value: Any) -> Any:
-    """What may be kept beyond the kernel that got it: a copy of an array, or a resource, a data set … as it is."""
-    return np.array(value) if isinstance(value, np.ndarray) else value
+    """What may be kept beyond the kernel that got it: a copy of an array; a resource or a data set as it is."""
+    return np.array(value) if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def as_count(value: Any) -> int:

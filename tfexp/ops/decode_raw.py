@@ -15,11 +15,11 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.errors import DataLossError, InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.protos.example import Example
 from tfexp.formats.tensor import array_to_wire, make_ndarray, make_tensor_proto
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import shape_preserving
+from tfexp.ops.shape_rules import shape_preserving, with_rank
 from tfexp.ops.string_arrays import attr_bytes, listed, string_array, texts_of
 
 _NAMES = {dtypes.float32: "float", dtypes.float64: "double"}
@@ -54,11 +54,17 @@ def _(ctx: Any, bytes: np.ndarray, *, out_type: DType, little_endian: bool) -> A
             None,
             f"Input to DecodeRaw has length {size} that is not a multiple of {kind.itemsize}, the size of {_name(out_type)}",
         )
+    return _numbers(texts, out_type, little_endian).reshape(*np.shape(bytes), size // kind.itemsize)
+
+
+def _numbers(texts: list[bytes], out_type: DType, little_endian: bool) -> np.ndarray:
+    """The numbers that all the bytes are."""
+    kind = np.dtype(out_type.as_numpy_dtype)
     data = np.frombuffer(bytearray(b"".join(texts)), np.uint8)
     if not little_endian:
         part = kind.itemsize // (2 if out_type.is_complex else 1)
         data = np.ascontiguousarray(data.reshape(-1, part)[:, ::-1])
-    return data.reshape(-1).view(kind).reshape(*np.shape(bytes), size // kind.itemsize)
+    return data.reshape(-1).view(kind)
 
 
 def _name(dtype: DType) -> str:
@@ -66,6 +72,38 @@ def _name(dtype: DType) -> str:
 
 
 decode_raw_op.not_differentiable()
+
+decode_padded_raw_op = define_op(
+    "DecodePaddedRaw(input_bytes: string, fixed_length: int32) -> (output: out_type) {out_type: type in [half,float,double,"
+    "int32,uint16,uint8,int16,int8,int64,bfloat16]; little_endian: bool = true}"
+).not_differentiable()
+
+
+@decode_padded_raw_op.shape
+def _(input_bytes: InputShape, fixed_length: InputShape, *, out_type: DType) -> TensorShape:
+    with_rank(fixed_length, 0)
+    if input_bytes.rank is None:
+        return TensorShape(None)
+    length = None if fixed_length.value is None else _count(int(fixed_length.value), out_type)
+    return TensorShape([*input_bytes.as_list(), length])
+
+
+def _count(length: int, out_type: DType) -> int:
+    """How many numbers so many bytes are. ValueError where that is none, or no whole number."""
+    if length <= 0:
+        raise ValueError(f"fixed_length ({length}) must be greater than zero.")
+    if length % out_type.size:
+        raise ValueError(f"fixed_length ({length}) must be a multiple of the size of out_type ({out_type.size})")
+    return length // out_type.size
+
+
+@decode_padded_raw_op.kernel("CPU")
+def _(ctx: Any, input_bytes: np.ndarray, fixed_length: Any, *, out_type: DType, little_endian: bool) -> Any:
+    """Longer strings are cut to the length, shorter ones get zeros behind."""
+    length = int(fixed_length)
+    count = _count(length, out_type)
+    texts = [text[:length].ljust(length, b"\0") for text in texts_of(input_bytes)]
+    return _numbers(texts, out_type, little_endian).reshape(*np.shape(input_bytes), count)
 
 
 def decode_raw(

@@ -38,6 +38,10 @@ both_op = define_op(
     "= 8; range_given: bool = false; T: type in [bfloat16,half,float,double]; round_mode: string in "
     "['HALF_TO_EVEN','HALF_UP'] = 'HALF_TO_EVEN'; narrow_range: bool = false; axis: int = -1}"
 )
+both_v3_op = define_op(
+    "QuantizeAndDequantizeV3(input: T, input_min: T, input_max: T, num_bits: int32) -> (output: T) {signed_input: bool = "
+    "true; range_given: bool = true; T: type in [bfloat16,half,float,double]; narrow_range: bool = false; axis: int = -1}"
+)
 
 
 def _limit_rank(axis: int) -> int:
@@ -215,9 +219,25 @@ def _(
 
 
 @both_op.gradient
+@both_v3_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     # As if nothing had been rounded: a step function has no slope that could teach anything.
-    return [grad, None, None]
+    return [grad, *[None] * (len(op.inputs) - 1)]
+
+
+@both_v3_op.shape
+def _(input: InputShape, input_min: InputShape, input_max: InputShape, num_bits: InputShape) -> TensorShape:
+    for limit in (input_min, input_max):
+        with_rank_at_most(limit, 1)
+    with_rank(num_bits, 0)
+    return input
+
+
+@both_v3_op.kernel("CPU")
+def _(ctx: Any, input: Array, input_min: Array, input_max: Array, num_bits: Array, **attrs: Any) -> Array:
+    more = {"num_bits": int(num_bits), "round_mode": "HALF_TO_EVEN"}
+    result: Array = both_op.kernels["CPU"].compute(ctx, input, input_min, input_max, **attrs, **more)
+    return result
 
 
 def quantize_v2(

@@ -20,7 +20,8 @@ from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.ops.trackable import Trackable, is_trackable, parts_of
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variables import Variable
-from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, match, object_graph
+from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, match, object_graph, saveables
+from tfexp.train.python_state import PythonState
 from tfexp.train.saver import Saver
 
 
@@ -101,7 +102,7 @@ class Checkpoint(Trackable):
         text = graph.proto.SerializeToString(deterministic=True)
         saver = self._savers.get(text)
         if saver is None or executing_eagerly():
-            variables = {**graph.variables, OBJECT_GRAPH_KEY: _Text(text, OBJECT_GRAPH_KEY)}
+            variables = {**saveables(graph.values), OBJECT_GRAPH_KEY: _Text(text, OBJECT_GRAPH_KEY)}
             saver = self._savers[text] = Saver(variables, max_to_keep=None, name="checkpoint_save")
         path = saver.save(session, os.fspath(file_prefix), write_meta_graph=False, write_state=False)
         assert path is not None
@@ -147,7 +148,7 @@ class Checkpoint(Trackable):
         key = tuple((name, id(variable)) for name, variable in sorted(variables.items()))
         saver = self._savers.get(key)
         if saver is None:
-            saver = self._savers[key] = Saver(variables, max_to_keep=None, name="checkpoint_restore")
+            saver = self._savers[key] = Saver(saveables(variables), max_to_keep=None, name="checkpoint_restore")
         saver.restore(session, path)
 
 
@@ -198,7 +199,7 @@ class LoadStatus:
         """The same, and initialise those that the checkpoint does not have."""
         session, found = _session(session), self._match()
         if found.left_out and not executing_eagerly():
-            session.run(group(*[variable.initializer for variable in found.left_out]))
+            session.run(group(*[one.initializer for one in found.left_out if not isinstance(one, PythonState)]))
         self._checkpoint._restore_from(self._path, found.variables, session)
 
 
@@ -210,7 +211,8 @@ class NameBasedStatus(LoadStatus):
         self._keys = keys
 
     def _match(self) -> Match:
-        variables = object_graph(self._checkpoint).variables.values()
+        values = object_graph(self._checkpoint).values.values()
+        variables = [value for value in values if not isinstance(value, PythonState)]
         by_name = {variable.op.name: variable for variable in variables}
         found = {name: variable for name, variable in by_name.items() if name in self._keys}
         left_out = [variable for name, variable in by_name.items() if name not in self._keys]
@@ -224,7 +226,7 @@ class InitializationOnlyStatus(LoadStatus):
         super().__init__(checkpoint, "", TrackableObjectGraph())
 
     def _match(self) -> Match:
-        return Match({}, [], list(object_graph(self._checkpoint).variables.values()))
+        return Match({}, [], list(object_graph(self._checkpoint).values.values()))
 
     def _nothing(self) -> AssertionError:
         return AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")

@@ -145,6 +145,26 @@ def as_loss_scale(value: Any) -> LossScale:
     raise ValueError(f"loss_scale must be a LossScale, a number or 'dynamic', got {value!r}")
 
 
+def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") -> Optimizer:
+    """An optimizer with a loss scale. TensorFlow also has its sessions compute in half precision on GPUs that can.
+
+    On CPUs it computes as the graph says, and so does tfexp. ValueError for what is no optimizer, or has a loss scale.
+    Source: `tf.train.experimental.enable_mixed_precision_graph_rewrite`.
+    """
+    if isinstance(opt, MixedPrecisionLossScaleOptimizer):
+        raise ValueError(
+            '"opt" must not already be an instance of a MixedPrecisionLossScaleOptimizer: '
+            "`enable_mixed_precision_graph_rewrite` wraps the optimizer in one"
+        )
+    if not isinstance(opt, Optimizer):
+        raise ValueError(f'"opt" must be an instance of a tf.train.Optimizer, but got: {opt!r}')
+    return MixedPrecisionLossScaleOptimizer(opt, loss_scale)
+
+
+def disable_mixed_precision_graph_rewrite() -> None:
+    """There is nothing to end: see `enable_mixed_precision_graph_rewrite`. Source: `tf.train.experimental`."""
+
+
 class MixedPrecisionLossScaleOptimizer(Optimizer):
     """Another optimizer's steps, on a loss that is scaled and gradients that are scaled back.
 

@@ -15,17 +15,33 @@ from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectG
 
 from tfexp.ops.trackable import Trackable, parts_of
 from tfexp.ops.variable_base import Variable
+from tfexp.train.python_state import PythonState
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
-_VALUE = "VARIABLE_VALUE"
+
+
+def _attribute(value: Any) -> str | None:
+    """Which of an object's attributes a checkpoint keeps; None for one that only has parts."""
+    if isinstance(value, Variable):
+        return "VARIABLE_VALUE"
+    return "py_state" if isinstance(value, PythonState) else None
+
+
+def _full_name(value: Any) -> str:
+    return str(value.op.name) if isinstance(value, Variable) else ""
+
+
+def saveables(values: dict[str, Any]) -> dict[str, Any]:
+    """What a Saver takes for objects by their keys."""
+    return {key: value.saveable(key) if isinstance(value, PythonState) else value for key, value in values.items()}
 
 
 @dataclass(frozen=True)
 class ObjectGraph:
-    """What is reached from a root: the message, and the variables by their keys."""
+    """What is reached from a root: the message, and what has a value (variables, states of Python's) by their keys."""
 
     proto: TrackableObjectGraph
-    variables: dict[str, Any]
+    values: dict[str, Any]
 
 
 def _escaped(name: str) -> str:
@@ -68,25 +84,27 @@ class _Found:
 def object_graph(root: Any) -> ObjectGraph:
     """The graph of what `root` has."""
     found = _Found(root)
-    proto, variables = TrackableObjectGraph(), {}
+    proto, values = TrackableObjectGraph(), {}
 
-    def keep(node: Any, key: str, variable: Any) -> None:
-        node.attributes.add(name=_VALUE, full_name=variable.op.name, checkpoint_key=key)
-        variables[key] = variable
+    def keep(node: Any, way: str, value: Any) -> None:
+        attribute = _attribute(value)
+        key = f"{way}/.ATTRIBUTES/{attribute}"
+        node.attributes.add(name=attribute, full_name=_full_name(value), checkpoint_key=key)
+        values[key] = value
 
     for value, path, parts in zip(found.objects, found.paths, found.parts, strict=True):
         node = proto.nodes.add()
         for name, number in parts:
             node.children.add(node_id=number, local_name=name)
-        if isinstance(value, Variable):
-            keep(node, f"{path}/.ATTRIBUTES/{_VALUE}", value)
+        if _attribute(value):
+            keep(node, path, value)
     for owner, name, number, slot in found.slots():
         proto.nodes[owner].slot_variables.add(
             original_variable_node_id=number, slot_name=name, slot_variable_node_id=len(proto.nodes)
         )
-        way = f"{found.paths[number]}/.OPTIMIZER_SLOT/{found.paths[owner]}/{_escaped(name)}/.ATTRIBUTES/{_VALUE}"
+        way = f"{found.paths[number]}/.OPTIMIZER_SLOT/{found.paths[owner]}/{_escaped(name)}"
         keep(proto.nodes.add(), way, slot)
-    return ObjectGraph(proto, variables)
+    return ObjectGraph(proto, values)
 
 
 @dataclass(frozen=True)
@@ -120,7 +138,7 @@ def match(root: Any, proto: TrackableObjectGraph) -> Match:
         attribute.checkpoint_key: paired[number]
         for number, node in enumerate(proto.nodes)
         for attribute in node.attributes
-        if isinstance(paired.get(number), Variable) and attribute.name == _VALUE
+        if attribute.name == _attribute(paired.get(number))
     }
     unused = [
         attribute.checkpoint_key
@@ -129,5 +147,5 @@ def match(root: Any, proto: TrackableObjectGraph) -> Match:
         if number not in paired
     ]
     known = {id(variable) for variable in variables.values()}
-    left_out = [variable for variable in object_graph(root).variables.values() if id(variable) not in known]
+    left_out = [variable for variable in object_graph(root).values.values() if id(variable) not in known]
     return Match(variables, unused, left_out)

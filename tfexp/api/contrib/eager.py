@@ -2,6 +2,8 @@
 
 from tfexp.core.gone import missing_from
 from tfexp.data.eager_iterator import EagerIterator as Iterator
+from tfexp.functions.function import function as defun
+from tfexp.functions.function import function as function
 from tfexp.graph.gradient_functions import gradients_function as gradients_function
 from tfexp.graph.gradient_functions import implicit_gradients as implicit_gradients
 from tfexp.graph.gradient_functions import implicit_value_and_gradients as implicit_value_and_gradients
@@ -24,6 +26,6 @@ from tfexp.train.saver import Saver as Saver
 
 in_eager_mode = executing_eagerly
 
-__all__ = ["Iterator", "Variable"]
+__all__ = ["Iterator", "Variable", "defun"]
 
 __getattr__ = missing_from("tf.contrib.eager")

@@ -6,9 +6,13 @@ from tfexp.contributed.opt.adam import NadamOptimizer as NadamOptimizer
 from tfexp.contributed.opt.clipping import MultitaskOptimizerWrapper as MultitaskOptimizerWrapper
 from tfexp.contributed.opt.clipping import VariableClippingOptimizer as VariableClippingOptimizer
 from tfexp.contributed.opt.clipping import clip_gradients_by_global_norm as clip_gradients_by_global_norm
+from tfexp.contributed.opt.elastic_average import ElasticAverageCustomGetter as ElasticAverageCustomGetter
+from tfexp.contributed.opt.elastic_average import ElasticAverageOptimizer as ElasticAverageOptimizer
 from tfexp.contributed.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
 from tfexp.contributed.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
 from tfexp.contributed.opt.lars import LARSOptimizer as LARSOptimizer
+from tfexp.contributed.opt.model_average import ModelAverageCustomGetter as ModelAverageCustomGetter
+from tfexp.contributed.opt.model_average import ModelAverageOptimizer as ModelAverageOptimizer
 from tfexp.contributed.opt.moving_average import MovingAverageOptimizer as MovingAverageOptimizer
 from tfexp.contributed.opt.sign import AddSignOptimizer as AddSignOptimizer
 from tfexp.contributed.opt.sign import PowerSignOptimizer as PowerSignOptimizer

@@ -1,5 +1,7 @@
-"""`tf.contrib.training`: HParams, batches of sequences."""
+"""`tf.contrib.training`: HParams, buckets, where variables go, loops of training and evaluation."""
 
+from tfexp.contributed.bucketing import bucket as bucket
+from tfexp.contributed.bucketing import bucket_by_sequence_length as bucket_by_sequence_length
 from tfexp.contributed.hparam import HParams as HParams
 from tfexp.contributed.learning import clip_gradient_norms as clip_gradient_norms
 from tfexp.contributed.learning import create_train_op as create_train_op
@@ -8,6 +10,9 @@ from tfexp.contributed.monitored_training import train as train
 from tfexp.core.gone import missing_from
 from tfexp.train.checkpoint_watching import checkpoints_iterator as checkpoints_iterator
 from tfexp.train.checkpoint_watching import wait_for_new_checkpoint as wait_for_new_checkpoint
+from tfexp.train.device_setter import GreedyLoadBalancingStrategy as GreedyLoadBalancingStrategy
+from tfexp.train.device_setter import RandomStrategy as RandomStrategy
+from tfexp.train.device_setter import byte_size_load_fn as byte_size_load_fn
 from tfexp.train.evaluation import StopAfterNEvalsHook as StopAfterNEvalsHook
 from tfexp.train.evaluation import SummaryAtEndHook as SummaryAtEndHook
 from tfexp.train.evaluation import evaluate_once as evaluate_once

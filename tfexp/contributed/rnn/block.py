@@ -119,7 +119,9 @@ class LSTMBlockWrapper(Layer):
         in_steps = isinstance(inputs, list)
         if in_steps:
             inputs = stack(inputs)
-        known = inputs.get_shape().with_rank(3)
+        known = inputs.get_shape()
+        if known.ndims != 3:
+            raise ValueError(f"{self.name}: expecting inputs [time, batch, depth], but their shape is {known}")
         if known[2].value is None:
             raise ValueError(f"{self.name}: expecting the last dimension of inputs to be known, but their shape is {known}")
         steps = known[0].value if known[0].value is not None else shape(inputs)[0]  # type: ignore[index]

@@ -1,0 +1,72 @@
+"""Variables of which each worker has its own, and all together a centre."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.scopes import add_to_collection, get_collection_ref
+from tfexp.graph.scopes import device as device_
+
+CENTRE = "global_center_variable"
+
+
+class CentredGetter:
+    """A `custom_getter` that makes each trainable variable twice: the worker's own, and the centre's.
+
+    The worker's is local to it, on `worker_device`; `global_center_variable/<name>` is global, where the surrounding device
+    function puts variables.
+    """
+
+    def __init__(self, worker_device: Any):
+        self._worker_device = worker_device
+        self._centres: dict[str, Any] = {}
+
+    def __call__(
+        self,
+        getter: Callable[..., Any],
+        name: str,
+        trainable: Any = None,
+        collections: Any = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
+        if not trainable:
+            local = GraphKeys.LOCAL_VARIABLES in (collections or ())
+            with device_(self._worker_device if local else None):
+                return getter(name, *args, trainable=trainable, collections=collections, **kwargs)
+
+        def mine(prefix: str, trainable: bool = False) -> Any:
+            where = [GraphKeys.LOCAL_VARIABLES]
+            with device_(self._worker_device):
+                return getter(f"{prefix}{name}", *args, trainable=trainable, collections=where, **kwargs)
+
+        own = mine("", trainable=True)
+        if own.name not in self._centres:
+            everyones = [GraphKeys.GLOBAL_VARIABLES]
+            self._centres[own.name] = getter(f"{CENTRE}/{name}", *args, trainable=False, collections=everyones, **kwargs)
+            self._beside(own, mine)
+        return own
+
+    def _beside(self, own: Any, make: Callable[[str], Any]) -> None:
+        """Make what else the worker has beside its variable: `make(prefix of the name)`."""
+
+    def centre(self, variable: Any) -> Any:
+        """The centre's variable of a worker's. KeyError, naming it, for one that was not made with this getter."""
+        return self._of(self._centres, variable)
+
+    def _of(self, found: Mapping[str, Any], variable: Any) -> Any:
+        if variable.name not in found:
+            raise KeyError(
+                f"{variable.name} was not made with the {type(self).__name__}, but trainable variables have to be"
+            )
+        return found[variable.name]
+
+
+def make_slots_local(before: set[str]) -> None:
+    """Global variables that are not among these names, an optimizer's slots, become the worker's."""
+    everyones = get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
+    for slot in [v for v in everyones if v.name not in before]:
+        everyones.remove(slot)
+        add_to_collection(GraphKeys.LOCAL_VARIABLES, slot)

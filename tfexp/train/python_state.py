@@ -1,0 +1,50 @@
+"""`tf.train.experimental.PythonState`: what an object of Python's has to remember, in checkpoints. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.core import dtypes
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.py_func import py_func
+from tfexp.ops.saveable_object import SaveableObject, SaveSpec
+from tfexp.ops.trackable import Trackable
+
+
+class PythonState(Trackable, abc.ABC):
+    """A part of a `tf.train.Checkpoint` that is no variable: derive from it, and say how it is written and read.
+
+    In graphs both are called when the checkpoint is saved or restored, in the process that built the graph.
+    """
+
+    @abc.abstractmethod
+    def serialize(self) -> bytes | str:
+        """The state as it is to be written."""
+
+    @abc.abstractmethod
+    def deserialize(self, string_value: bytes) -> None:
+        """Take on the state that `serialize` gave."""
+
+    def _checkpoint_children(self) -> list[tuple[str, Any]]:
+        return []
+
+    @property
+    def name(self) -> str:
+        """How errors call it."""
+        return type(self).__name__
+
+    def saveable(self, key: str) -> SaveableObject:
+        """What a Saver keeps under that key."""
+        return _Saveable(self, key)
+
+
+class _Saveable(SaveableObject):
+    def __init__(self, state: PythonState, key: str):
+        written = py_func(state.serialize, [], dtypes.string, name="py_state")
+        super().__init__(written, [SaveSpec(written, "", key)], key)
+        self._state = state
+
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Any) -> Any:
+        return py_func(self._state.deserialize, restored_tensors, [], name="restore_py_state")
