@@ -260,3 +260,21 @@ def test_attributes_are_written_out_only_where_they_are_wrong():
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [6])
         assert len(tf.raw_ops.Unpack(value=x, num=Long(6))) == 6
+
+
+def test_libraries_ask_where_a_node_would_go(graph):
+    class Capture:  # as Keras does
+        device = None
+
+        def _set_device(self, device):
+            self.device = device
+
+    def found():
+        graph._apply_device_functions(capture := Capture())
+        return capture.device
+
+    assert found() is None
+    with tf.device("/job:ps"), tf.device("/cpu:1"):
+        assert found() == "/job:ps/device:CPU:1"
+        with tf.device(lambda op: "/task:3"):
+            assert found() == "/job:ps/task:3/device:CPU:1"

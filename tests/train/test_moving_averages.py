@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.train.moving_averages import weighted_moving_average
+from tfexp.train.moving_averages import assign_moving_average, weighted_moving_average
 
 
 def test_averages_of_variables_and_tensors() -> None:
@@ -99,3 +99,13 @@ def test_weighted_averages():
         assert [v.op.name for v in tf.global_variables()] == ["WeightedMovingAvg/value_x_weight", "WeightedMovingAvg/weight"]
         assert session.run(average, {value: 2.0, weight: 1.0}) == 2.0
         assert session.run(average, {value: 4.0, weight: 3.0}) == pytest.approx((0.5 * 1.0 + 6.0) / (0.25 + 1.5))
+
+
+def test_a_variable_may_have_several_corrected_averages() -> None:
+    v = tf.Variable(0.0, name="v")
+    first, second = (assign_moving_average(v, value, 0.9, zero_debias=True) for value in (1.0, 3.0))
+    names = [variable.op.name for variable in tf.global_variables()]
+    assert names == ["v", "v/biased", "v/local_step", "v/biased_1", "v/local_step_1"]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose([session.run(first), session.run(second)], [1.0, 3.0], rtol=1e-6)

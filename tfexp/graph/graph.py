@@ -100,7 +100,7 @@ class Graph(Elements, Surroundings, Collections):
                 self._forget(op)
                 raise
             self._add(op)
-            self._apply_devices(op)
+            self._apply_device_functions(op)
             self._apply_colocation(op)
             self._enter_control_flow(op)
             for dependencies in self._control_stack:

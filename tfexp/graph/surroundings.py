@@ -93,14 +93,15 @@ class Surroundings:
         if op_type in self._kernel_labels:
             attrs.setdefault("_kernel", self._kernel_labels[op_type])
 
-    def _apply_devices(self, op: Operation) -> None:
+    def _apply_device_functions(self, op: Operation) -> None:
+        """Old libraries (Keras) ask by it where a node would go, with an object that has `device` and `_set_device`."""
         for entry in reversed(self._device_stack):
             if entry is None:
                 break
             if callable(entry):
-                op._device = str(entry(op) or "")  # a function's answer stands as it is written
+                op._set_device(str(entry(op) or ""))  # a function's answer stands as it is written
             else:
-                op._device = str(DeviceName.parse(op._device).merged_over(DeviceName.parse(entry)))
+                op._set_device(str(DeviceName.parse(op.device or "").merged_over(DeviceName.parse(entry))))
 
     def _apply_colocation(self, op: Operation) -> None:
         if not self._colocation_stack:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,7 +22,7 @@ from tfexp.ops.elementwise_division import div
 from tfexp.ops.elementwise_division import truediv as _truediv
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.variable_lists import moving_average_variables, trainable_variables
-from tfexp.ops.variable_scope import get_variable, variable_scope
+from tfexp.ops.variable_scope import VariableScope, get_variable, variable_scope
 from tfexp.ops.variables import Variable
 from tfexp.train import slot_creator
 
@@ -154,10 +155,10 @@ def _moved(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
 
 
 def _corrected(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
-    with variable_scope(variable.op.name, values=[variable, value, rest]), beside(variable):
+    with variable_scope(variable.op.name, values=[variable, value, rest]) as scope, beside(variable):
         dtype, zeros = variable.dtype.base_dtype, zeros_initializer()
-        biased = get_variable("biased", variable.get_shape(), dtype, zeros, trainable=False)
-        steps = get_variable("local_step", [], dtype, zeros, trainable=False)
+        biased = get_variable(_free("biased", scope), variable.get_shape(), dtype, zeros, trainable=False)
+        steps = get_variable(_free("local_step", scope), [], dtype, zeros, trainable=False)
 
     def move(own: Any, value: Any) -> Any:
         biased_now: Any = state.assign_sub(biased, (biased - value) * rest)
@@ -166,6 +167,15 @@ def _corrected(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
         return state.assign(own, unbiased, name=name)
 
     return move
+
+
+def _free(name: str, scope: VariableScope) -> str:
+    """The name, or if a variable of the scope has it, one with a number: a variable may have several averages."""
+    if scope.reuse:
+        return name
+    taken = {variable.op.name for variable in scope.global_variables()}
+    numbered = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(1)))
+    return next(candidate for candidate in numbered if f"{scope.name}/{candidate}" not in taken)
 
 
 def weighted_moving_average(
