@@ -107,8 +107,8 @@ def test_a_module_that_is_not_named():
     [
         ("tf.tpu.shard", "tfexp does not have TensorFlow's tf.tpu; `python -m tfexp.symbols tf` lists what there is"),
         (
-            "tf.summary.initialize",
-            "tfexp does not have TensorFlow's tf.summary.initialize; `python -m tfexp.symbols tf.summary`",
+            "tf.saved_model.load_v2",
+            "tfexp does not have TensorFlow's tf.saved_model.load_v2; `python -m tfexp.symbols tf.saved_model`",
         ),
         ("import tensorflow.tpu", "No module named 'tensorflow.tpu': tfexp, which stands in for TensorFlow here"),
         ("tf.enable_v2_behavior()", "tf.enable_v2_behavior: tfexp has TensorFlow 1's behaviour only"),

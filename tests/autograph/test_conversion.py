@@ -1,5 +1,6 @@
 """What is converted, what is not, and what a converted function is like."""
 
+import builtins
 import functools
 import logging
 import traceback
@@ -241,6 +242,15 @@ def test_print_is_an_op_by_a_feature(capfd: pytest.CaptureFixture[str]) -> None:
         assert capfd.readouterr().out == "x:~5!\n"
         tf.autograph.to_graph(shows)(3)
     assert capfd.readouterr().out == "x:~3!\n"
+
+
+def test_print_may_be_another_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
+    builtin = builtins.print
+    monkeypatch.setattr(builtins, "print", lambda *args: builtin("another library:", *args))
+    shown = tf.autograph.to_graph(lambda x: print(x), experimental_optional_features=(Feature.BUILTIN_FUNCTIONS,))
+    with tf.Graph().as_default() as graph:
+        shown(tf.constant(5))
+        assert graph.get_operations()[-1].type == "PrintV2"
 
 
 def test_name_scopes_are_a_feature() -> None:

@@ -19,7 +19,7 @@ from tfexp.formats.tensor import make_tensor_proto
 # Ops that wait, write files, or start threads are no match for a graph made up at random.
 _LEFT_OUT = (
     "File", "Save", "Restore", "Queue", "Reader", "Iterator", "Dataset", "Recv", "Send", "Print", "Assert",
-    "Stage", "Unstage", "Barrier",
+    "Stage", "Unstage", "MapPeek", "Barrier", "SummaryWriter", "SummaryFileWriter",
 )  # fmt: skip
 _SIZES = (0, 1, 2, 3, 7, -1, -7, 1 << 20, (1 << 31) - 1, 1 << 31, 1 << 40, 1 << 60, (1 << 63) - 1, -(1 << 63))
 _NAMES = ("a", "b\nc", "'quoted'", '"', "nul\0", "é", "/job:ps", "x" * 300, "", "^a", "a:0", "{{node a}}")

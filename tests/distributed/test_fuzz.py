@@ -28,7 +28,7 @@ from tfexp.formats.protos import master_service as ms
 # Seconds in which anything has to be answered; most takes milliseconds.
 BOUND = 10.0
 # MiB that the server may come to have; its address space ends some way above.
-MOST_MEMORY = 2048
+MOST_MEMORY = 2560
 MUTATIONS, GRAPHS = 40, 1200
 MASTER = "/tensorflow.MasterService/"
 # They end everybody's sessions, as they are to.

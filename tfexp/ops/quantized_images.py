@@ -1,4 +1,4 @@
-"""Quantised images normalised and resized. TensorFlow interpolates in 7 bits, which differs by up to two levels."""
+"""Quantised images normalised and resized. TensorFlow's values differ by up to two levels."""
 
 from __future__ import annotations
 

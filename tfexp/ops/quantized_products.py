@@ -1,7 +1,7 @@
 """Products and sums of quantised numbers: integers of 8 bits in, of 32 bits out, with the limits that these stand for.
 
 Products are of what lies between an integer and the one for 0, and exact; sums are rounded to a scale that holds both.
-TensorFlow computes QuantizedAdd in fixed point, which differs in the last 8 of the 32 bits.
+TensorFlow's QuantizedAdd differs by up to 74 of 2^32 levels.
 """
 
 from __future__ import annotations
