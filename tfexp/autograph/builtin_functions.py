@@ -76,7 +76,6 @@ _OF_TENSORS: dict[Any, Callable[..., Any]] = {
 def overload(function: Any, features: frozenset[Feature]) -> Any:
     """What a builtin function is in converted code: itself, and of tensors of a graph something else."""
     of_tensors = _OF_TENSORS.get(function)
-    # By its name at this moment: some libraries (Ray) put a `print` of their own there.
     if function is builtins.print and Feature.BUILTIN_FUNCTIONS in features:
         of_tensors = _print
     return function if of_tensors is None else _either(function, of_tensors)

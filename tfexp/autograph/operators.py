@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import BuiltinFunctionType
@@ -37,7 +38,8 @@ class Operators:
 
     def call(self, function: Any) -> Any:
         """What to call in the place of a function: what it is of tensors, or its converted form."""
-        if isinstance(function, _BUILTIN):
+        # Some libraries (Ray) put a `print` of their own in the builtin's place.
+        if isinstance(function, _BUILTIN) or function is builtins.print:
             return overload(function, self.features)
         if function is stack:
             return lists.stacked

@@ -37,7 +37,7 @@ def products(tf: Any) -> Outcome:
     c = quantised(tf, levels("c", 5, 3))
     made += raw.QuantizedMatMul(a=a, b=b, min_a=-1.0, max_a=3.0, min_b=-0.7, max_b=2.0)
     made += raw.QuantizedMatMul(a=c, b=b, min_a=0.0, max_a=3.0, min_b=-5.0, max_b=1.0, transpose_a=True)
-    # TensorFlow's differs by up to 74 of the 2^32 levels (why is not known: adding with a step that is rounded does not give it).
+    # TensorFlow's differs by up to 74 of the 2^32 levels; a step that is rounded does not explain it.
     added = raw.QuantizedAdd(x=a, y=quantised(tf, levels("y", 5)), min_x=-1.0, max_x=3.0, min_y=-7.0, max_y=2.0)
     made += raw.QuantizedMul(x=a, y=quantised(tf, levels("y", 5)), min_x=-1.0, max_x=3.0, min_y=-7.0, max_y=2.0)
     bias = quantised(tf, levels("bias", 5))
