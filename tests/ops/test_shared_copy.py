@@ -27,6 +27,7 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(shared_copy, "share", share)
     monkeypatch.setattr(shared_copy, "threads", lambda: 2)
     monkeypatch.setattr(shared_copy, "_WORTH_SHARING", 1)
+    monkeypatch.setattr(shared_copy, "_WORTH_SHARING_IN_ORDER", 1)
     monkeypatch.setattr(array, "_MANY", 1)
     monkeypatch.setattr(array_join, "_WORTH_COPYING_APART", 1)
     return parts
