@@ -185,3 +185,24 @@ def test_private_functions_of_metrics():
         counts, mean = session.run([updates, precision])
     assert {kind: list(count) for kind, count in counts.items()} == {"tp": [1, 1], "fp": [1, 0]}
     assert mean == 0.5
+
+
+def test_a_metric_of_a_librarys_own():
+    metrics_impl = stand_for("tensorflow.python.ops.metrics_impl")
+    with tf.Graph().as_default(), tf.Session() as session:
+        total = metrics_impl.metric_variable([], tf.float32, name="total")
+        seen = metrics_impl.metric_variable([0], tf.float32, validate_shape=False, name="seen")
+        value = metrics_impl._aggregate_variable(total, ["mine"])
+        assert tf.get_collection("mine") == [value] and tf.local_variables() == [total, seen]
+        session.run(tf.local_variables_initializer())
+        session.run([tf.assign_add(total, 3.0), tf.assign(seen, [1.0, 2.0], validate_shape=False)])
+        assert session.run(value) == 3.0 and session.run(seen).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(("name", "value"), [("shape", [2, 3]), ("size", 6), ("rank", 2)])
+def test_what_is_known_makes_a_constant_or_not(name, value):
+    internal = getattr(stand_for("tensorflow.python.ops.array_ops"), f"{name}_internal")
+    with tf.Session() as session:
+        known, computed = internal(tf.zeros([2, 3])), internal(tf.zeros([2, 3]), optimize=False)
+        assert (known.op.type, computed.op.type) == ("Const", name.capitalize())
+        np.testing.assert_array_equal(session.run([known, computed])[1], value)

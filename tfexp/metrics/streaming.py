@@ -23,12 +23,16 @@ from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynch
 Collections = Any
 
 
-def metric_variable(shape: Any, dtype: Any, name: str) -> Any:
-    """A local variable of zeros in which batches add up; of a strategy's replicas, each adds up its own."""
+def metric_variable(shape: Any, dtype: Any, name: str | None, validate_shape: bool = True) -> Any:
+    """A local variable of zeros in which batches add up; of a strategy's replicas, each adds up its own.
+
+    Without `validate_shape` it may be assigned values of other shapes.
+    """
     return Variable(
         initial_value=lambda: zeros(TensorShape(shape), dtype),
         trainable=False,
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
+        validate_shape=validate_shape,
         name=name,
         synchronization=VariableSynchronization.ON_READ,
         aggregation=VariableAggregation.SUM,

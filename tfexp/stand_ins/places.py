@@ -124,7 +124,7 @@ PYTHON = {
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.accumulate_n": "tf",
     "ops.array_grad": "tf",
-    "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
+    "ops.array_ops": "tf tf.image tf.quantization tf.linalg tfexp.stand_ins.static_shapes ops "
     + renamed(
         "tf",
         listdiff="setdiff1d",
@@ -251,7 +251,7 @@ PYTHON = {
     + renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
     + "tfexp.stand_ins.second_signatures",
     "ops.metrics": "tf.metrics",
-    "ops.metrics_impl": "tf.metrics tfexp.metrics.streaming "
+    "ops.metrics_impl": "tf.metrics tfexp.stand_ins.metric_variables tfexp.metrics.streaming "
     + renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
     + renamed("tfexp.metrics.thresholds", _confusion_matrix_at_thresholds="at_thresholds")
     + renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
