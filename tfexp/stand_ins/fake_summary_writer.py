@@ -7,7 +7,6 @@ from typing import Any
 from tensorboard.compat.proto.event_pb2 import SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 
-from tfexp.train import summary_writer
 from tfexp.train.summary_writer import FileWriterCache
 
 
@@ -21,14 +20,14 @@ class FakeSummaryWriter:
         """From here on hooks and estimators that ask the cache for a writer get one of these."""
         if cls._replaced is not None:
             raise ValueError("FakeSummaryWriter already installed.")
-        cls._replaced, summary_writer.FileWriter = summary_writer.FileWriter, cls  # type: ignore[assignment,misc]
+        cls._replaced, FileWriterCache._writer = FileWriterCache._writer, cls
         FileWriterCache.clear()
 
     @classmethod
     def uninstall(cls) -> None:
         if cls._replaced is None:
             raise ValueError("FakeSummaryWriter not installed.")
-        summary_writer.FileWriter, cls._replaced = cls._replaced, None  # type: ignore[assignment,misc]
+        FileWriterCache._writer, cls._replaced = cls._replaced, None
         FileWriterCache.clear()
 
     def __init__(self, logdir: str, graph: Any = None):

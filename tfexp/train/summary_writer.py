@@ -142,11 +142,12 @@ class FileWriterCache:
     """One FileWriter for each folder of the process; the first to ask for it has its default graph written."""
 
     _cache: dict[str, FileWriter] = {}
+    _writer: Any = FileWriter  # what it makes; tests put a fake one here
 
     @staticmethod
     def get(logdir: str) -> FileWriter:
         if logdir not in FileWriterCache._cache:
-            FileWriterCache._cache[logdir] = FileWriter(logdir, graph=get_default_graph())
+            FileWriterCache._cache[logdir] = FileWriterCache._writer(logdir, graph=get_default_graph())
         return FileWriterCache._cache[logdir]
 
     @staticmethod
