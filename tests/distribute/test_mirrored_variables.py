@@ -149,3 +149,16 @@ def test_values_of_replicas_are_no_tensors_across_them() -> None:
         doubled = strategy.experimental_run_v2(lambda: tf.identity(values) * 2.0)
     with initialized() as session:
         assert session.run(list(doubled.values)) == [2.0, 4.0]
+
+
+def test_whole_numbers_are_shared_out_without_loss(tmp_path: Any) -> None:
+    with two().scope():
+        v = tf.Variable(np.int64(0), name="v", synchronization=Sync.ON_READ, aggregation=Agg.SUM)
+        assigned, saver = v.assign(value=5), tf.train.Saver([v])
+    with initialized() as session:
+        session.run(assigned)
+        assert session.run(v) == 5
+        path = saver.save(session, str(tmp_path / "m"))
+        session.run(v.initializer)
+        saver.restore(session, path)
+        assert session.run(v) == 5

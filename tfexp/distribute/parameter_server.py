@@ -9,7 +9,6 @@ Source: TF 1.15.
 from __future__ import annotations
 
 import contextlib
-import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -150,7 +149,7 @@ class ParameterServerExtended(CentralExtended):
 
     def _update_config_proto(self, config_proto: Any) -> Any:
         """A worker's sessions see its own task and the parameter servers: they need not wait for other workers."""
-        updated = copy.deepcopy(config_proto)
+        updated = super()._update_config_proto(config_proto)
         if not self._cluster:
             return updated
         updated.isolate_session_state = False

@@ -226,11 +226,12 @@ class SyncOnReadVariable(DistributedVariable):
         return getattr(self._get(), method)(*args, **kwargs)
 
     def _update_across(self, method: str, args: Any, kwargs: Any) -> Any:
-        if self._aggregation is VariableAggregation.SUM and method == "assign":
-            # The sum of the copies becomes the value.
-            value = convert_to_tensor(args[0], dtype=self._get().dtype)
-            args = (value / len(self._copies), *args[1:])  # type: ignore[operator]
-        elif self._aggregation is VariableAggregation.SUM:
+        is_sum = self._aggregation is VariableAggregation.SUM
+        if is_sum and method == "assign":
+            kwargs = dict(kwargs)
+            given, *rest = args or (kwargs.pop("value"),)
+            whole = convert_to_tensor(given, dtype=self._get().dtype)
+        elif is_sum:
             raise ValueError(
                 f"{type(self).__name__} does not support `{method}` in cross-replica context when aggregation is set to "
                 f"`tf.VariableAggregation.SUM`: each of the copies of {self.name} would change by the whole."
@@ -238,8 +239,17 @@ class SyncOnReadVariable(DistributedVariable):
         updates = []
         for copy in self._copies:
             with device(copy.device):
-                updates.append(getattr(copy, method)(*args, **kwargs))
+                own = (self._part_of(copy, whole), *rest) if is_sum else args
+                updates.append(getattr(copy, method)(*own, **kwargs))
         return after_all(updates, grouped=True)
+
+    def _part_of(self, copy: Any, whole: Any) -> Any:
+        """What a copy holds of a sum: equal parts; of integers, the first has what is left over as well."""
+        number = len(self._copies)
+        if not whole.dtype.is_integer:
+            return whole / number
+        each = whole // number
+        return whole - each * (number - 1) if copy is self._primary else each
 
     def _across(self) -> Tensor:
         """What the copies make together."""
@@ -268,9 +278,9 @@ class SyncOnReadVariable(DistributedVariable):
         return self._across()
 
     def _restored(self, copy: Any, value: Tensor) -> Any:
-        # A sum is given back in equal parts, so that it is the same after it.
+        # A sum is given back in parts, so that it is the same after it.
         summed = self._aggregation is VariableAggregation.SUM
-        return copy.assign(value / len(self._copies) if summed else value, read_value=False)  # type: ignore[operator]
+        return copy.assign(self._part_of(copy, value) if summed else value, read_value=False)
 
 
 class _OnceSaved(SaveableObject):
