@@ -119,3 +119,12 @@ def test_what_cannot_be_is_refused() -> None:
         tf.config.experimental_connect_to_host("there:2222")
     with pytest.raises(NotImplementedError, match=r"tf\.train\.Server"):
         tf.config.experimental_connect_to_cluster(tf.train.ClusterSpec({"worker": ["there:2222"]}))
+
+
+def test_hidden_gpus_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_config, "real_gpus", lambda config: 2)
+    gpus = experimental.list_physical_devices("GPU")
+    experimental.set_visible_devices([], "GPU")
+    assert process_config.for_session().device_count["GPU"] == 0 and experimental.get_visible_devices("GPU") == []
+    experimental.set_visible_devices(gpus, "GPU")
+    assert "GPU" not in process_config.for_session().device_count and experimental.get_visible_devices("GPU") == gpus

@@ -15,7 +15,6 @@ import contextlib
 import itertools
 import random
 import sys
-import weakref
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 
@@ -69,7 +68,7 @@ class EagerGraph(Graph):
         self._numbers = itertools.count()
         self._scalars: dict[Any, Tensor] = {}
         self._op_seeds = random.Random()
-        self._callable: weakref.WeakKeyDictionary[Function, _Called] = weakref.WeakKeyDictionary()
+        self._callable: dict[Function, _Called] = {}
 
     def add_node(
         self,

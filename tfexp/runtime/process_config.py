@@ -43,7 +43,6 @@ class _Process:
         self.is_settled = False
         self.hidden: set[PhysicalDevice] = set()
         self.virtual: dict[PhysicalDevice, list[VirtualDeviceConfiguration]] = {}
-        self.grows: bool = False
         self.device_policy = "silent"
         self.is_synchronous = True
 
@@ -112,6 +111,8 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
     proto.gpu_options.visible_device_list = ",".join(map(str, used)) if len(used) < len(gpus) else ""
     if gpus and not used:
         proto.device_count["GPU"] = 0
+    elif "GPU" in proto.device_count:
+        del proto.device_count["GPU"]
 
 
 def _check_device(device: Any) -> None:
