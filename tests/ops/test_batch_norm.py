@@ -281,3 +281,10 @@ def test_second_derivatives_of_batch_norm(data_format: str, is_training: bool) -
 def test_what_inference_needs() -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match="must be a 1D tensor when `is_training` is False"):
         tf.nn.fused_batch_norm(X, SCALE, SCALE, is_training=False)
+
+
+def test_the_statistics_of_nothing() -> None:
+    with np.errstate(all="ignore"), tf.Session() as session:
+        y, mean, variance = tf.nn.fused_batch_norm(tf.zeros([0, 2, 3, 5]), tf.ones([5]), tf.zeros([5]))
+        found = session.run([y, mean, variance])
+    assert [value.shape for value in found] == [(0, 2, 3, 5), (5,), (5,)]

@@ -104,3 +104,9 @@ def test_limits_out_of_order_are_refused():
         made = tf.raw_ops.QuantizedRelu(features=bytes_of(3), min_features=1.0, max_features=-1.0)
         with pytest.raises(InvalidArgumentError, match=r"min_features must not be above max_features, got 1.0 and -1.0"):
             session.run(made.activations)
+
+
+def test_no_limit_on_a_scale_without_length() -> None:
+    with tf.Session() as session:
+        relu = tf.raw_ops.QuantizedRelu(features=tf.constant([0, 7], tf.quint8), min_features=0.0, max_features=0.0)
+        assert [part.tolist() for part in session.run(relu)] == [[0, 7], 0.0, 0.0]

@@ -61,7 +61,7 @@ def moments(rows: Array, copies: int, passes: Passes) -> tuple[Array, Array]:
     _in_blocks(rows, work)
     whole = np.asarray(count * copies, rows.dtype)
     sizes = sizes.repeat(copies)[:, None]
-    means, squares = (a.reshape(len(sizes), -1) for a in (means, squares))
+    means, squares = (a.reshape(len(sizes), width // copies) for a in (means, squares))
     average = (means * sizes).sum(0) / whole
     return average, (squares.sum(0) + (np.square(means - average) * sizes).sum(0)) / whole
 

@@ -54,7 +54,9 @@ def _limited(
 ) -> list[Array]:
     """Features from 0 to `most`, on the scale they had."""
     of = scale("features", Tinput, min_features, max_features)
-    chosen = np.clip(features, of.integers(0.0), of.integers(most))
+    # Where there is no limit: on a scale without length, infinity has no place.
+    highest = of.integers(most) if np.isfinite(most) else np.iinfo(features.dtype).max
+    chosen = np.clip(features, of.integers(0.0), highest)
     if out_type is not Tinput:
         chosen = Scale(out_type, of.low, of.high).integers(of.floats(chosen))
     return [chosen, min_features, max_features]
