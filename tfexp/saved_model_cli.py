@@ -98,10 +98,9 @@ def _signature(meta_graph: Any, key: str) -> Any:
 
 def scan(args: argparse.Namespace) -> None:
     """Print which MetaGraphs have ops that read or write files."""
-    for meta_graph in read_saved_model(args.dir).meta_graphs:
-        tags = list(meta_graph.meta_info_def.tags)
-        if args.tag_set is None or set(tags) == set(args.tag_set.split(",")):
-            scan_meta_graph_def(meta_graph)
+    chosen = args.tag_set is not None
+    for meta_graph in [get_meta_graph_def(args.dir, args.tag_set)] if chosen else read_saved_model(args.dir).meta_graphs:
+        scan_meta_graph_def(meta_graph)
 
 
 def scan_meta_graph_def(meta_graph_def: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,7 @@ def _len(value: Any) -> Any:
 
 
 def _range(*limits: Any) -> Tensor:
-    """`tf.range`, empty where Python's `range` is."""
+    """`tf.range`; without a step, empty where Python's `range` is."""
     if len(limits) == 1:
         return range_op(maximum(limits[0], constant(0, dtype=convert_to_tensor(limits[0]).dtype)))
     start, limit, *step = limits
@@ -56,13 +57,7 @@ def _float(value: Any) -> Any:
 
 
 def _print(*values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False) -> Any:
-    return print_v2(*values, sep=sep, end=end, output_stream=_standard_output() if file is None else file)
-
-
-def _standard_output() -> Any:
-    import sys
-
-    return sys.stdout
+    return print_v2(*values, sep=sep, end=end, output_stream=sys.stdout if file is None else file)
 
 
 _OF_TENSORS: dict[Any, Callable[..., Any]] = {

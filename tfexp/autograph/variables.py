@@ -19,6 +19,7 @@ from tfexp.core import nest
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor_or_indexed_slices
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.function_graph import FunctionGraph
+from tfexp.graph.results import with_flow
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_fill import zeros
@@ -160,7 +161,7 @@ class Carried:
         if self.value is UNBOUND:
             return UNBOUND
         leaves = [
-            leaf if isinstance(part, Opaque) else _like(leaf, next(tensors))
+            leaf if isinstance(part, Opaque) else with_flow(leaf, next(tensors))
             for leaf, part in zip(self._leaves, self.parts, strict=True)
         ]
         return nest.pack_sequence_as(self.value, leaves, expand_composites=True)
@@ -185,7 +186,3 @@ def _part(leaf: Any) -> Any:
         return convert_to_tensor_or_indexed_slices(leaf)
     except (TypeError, ValueError):
         return Opaque(leaf)
-
-
-def _like(leaf: Any, tensor: Any) -> Any:
-    return leaf._with_flow(tensor) if hasattr(leaf, "_with_flow") else tensor

@@ -53,7 +53,7 @@ class SummaryWriter:
     """A writer; one without a folder does nothing. Source: `tf.contrib.summary.create_file_writer`."""
 
     def __init__(self, handle: Any, make_opener: Callable[[Any], Any] | None):
-        self._handle, self._make_opener = handle, make_opener
+        self._handle = handle
         self._opener: Any = None
         if make_opener is not None:
             self._opener = make_opener(handle)

@@ -13,7 +13,6 @@ import numpy as np
 
 from tfexp.core import nest
 from tfexp.core.shallow_nest import flatten_up_to
-from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec
@@ -49,13 +48,6 @@ class Bound:
 def is_tensor(leaf: Any) -> bool:
     """Whether a trace has an argument for it."""
     return isinstance(leaf, (Tensor, TensorSpec))
-
-
-def common_shape(first: TensorShape, second: TensorShape) -> TensorShape:
-    """What two shapes of one rank have in common."""
-    if first.rank is None or second.rank is None:
-        return TensorShape(None)
-    return TensorShape([a if a == b else None for a, b in zip(first.as_list(), second.as_list(), strict=True)])
 
 
 class Parameters:
@@ -97,7 +89,7 @@ class Parameters:
         if self.input_signature is not None:
             return self._bind_to_signature(given)
         given.apply_defaults()
-        structure = _map_leaves(_as_argument, (tuple(given.args), dict(given.kwargs)))
+        structure = nest.map_structure(_as_argument, (tuple(given.args), dict(given.kwargs)))
         leaves = nest.flatten(structure, expand_composites=True)
         return Bound(structure, leaves, self._names(structure), self._key(structure, leaves))
 
@@ -188,10 +180,6 @@ def _compared(inputs: Any, specs: Any) -> str:
         return ",\n    ".join(map(str, values))
 
     return f"  inputs: (\n    {listed(inputs)})\n  input_signature: (\n    {listed(specs)})"
-
-
-def _map_leaves(function: Callable[[Any], Any], structure: Any) -> Any:
-    return nest.map_structure(function, structure)
 
 
 def _as_argument(value: Any) -> Any:

@@ -12,7 +12,6 @@ from tensorboard.compat.proto import function_pb2
 from tfexp.core import nest
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
 from tfexp.graph.handles import owner_of
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
@@ -156,8 +155,3 @@ class ConcreteFunction:
                 f"got one of {tensor.dtype.base_dtype.name} and shape {tensor.shape}"
             )
         return tensor
-
-
-def function_of(concrete: ConcreteFunction) -> Function:
-    """The function of the library that its calls name."""
-    return concrete._function

@@ -13,7 +13,7 @@ from tfexp.autograph.conversion import convert
 from tfexp.autograph.feature import features as as_features
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape
-from tfexp.functions.arguments import Bound, Parameters, common_shape, is_tensor
+from tfexp.functions.arguments import Bound, Parameters, is_tensor
 from tfexp.functions.concrete import ConcreteFunction
 from tfexp.functions.trace import Trace, Variables
 from tfexp.graph.graph import Graph
@@ -130,7 +130,10 @@ class PolymorphicFunction:
         known, shapes = traces.get(key), None
         if known is not None:
             assumed = iter([tensor.shape for tensor in known.inputs])
-            shapes = [common_shape(next(assumed), leaf.shape) if is_tensor(leaf) else None for leaf in bound.leaves]
+            shapes = [
+                next(assumed).most_specific_compatible_shape(leaf.shape) if is_tensor(leaf) else None
+                for leaf in bound.leaves
+            ]
             if [shape for shape in shapes if shape is not None] == [tensor.shape for tensor in known.arguments]:
                 return known
         traces[key] = self._trace(bound, shapes)

@@ -8,7 +8,6 @@ from typing import Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core.op import get_op
-from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
@@ -27,7 +26,7 @@ def functional_cond(
     graphs = [outer.inner(f"{scope}{label}") for label in ("true", "false")]
     results = [_traced(graph, function) for graph, function in zip(graphs, (true_fn, false_fn), strict=True)]
     check(*[one.structure for one in results], *[one.tensors for one in results])
-    branches, captured = finish_alike(graphs, [[]] * 2, list(map(_outputs, graphs, results)))
+    branches, captured = finish_alike(graphs, list(map(_outputs, graphs, results)))
     node = if_node(outer, pred, branches, [outer.capture(tensor) for tensor in captured], scope)
     return results[0].pack([get_op("Identity")(tensor) for tensor in node.outputs])
 
@@ -46,15 +45,12 @@ def _outputs(graph: TracedGraph, results: Results) -> list[Tensor]:
         return graph.results(results.tensors)
 
 
-def finish_alike(
-    graphs: Sequence[TracedGraph], arguments: Sequence[Sequence[Tensor]], outputs: Sequence[Sequence[Tensor]]
-) -> tuple[list[Function], list[Tensor]]:
-    """Functions that take the same arguments after their own: all that one of them captured; and these tensors."""
+def finish_alike(graphs: Sequence[TracedGraph], outputs: Sequence[Sequence[Tensor]]) -> tuple[list[Function], list[Tensor]]:
+    """Functions that take the same arguments: all that one of them captured; and these tensors."""
     captured = list(dict.fromkeys(tensor for graph in graphs for tensor in graph.captured))
     functions = []
-    for graph, own, results in zip(graphs, arguments, outputs, strict=True):
-        inputs = [*own, *[graph.capture(tensor) for tensor in captured]]
-        functions.append(graph.finish(inputs, results))
+    for graph, results in zip(graphs, outputs, strict=True):
+        functions.append(graph.finish([graph.capture(tensor) for tensor in captured], results))
     return functions, captured
 
 
@@ -76,12 +72,7 @@ def attrs_of_branches(branches: Sequence[Function]) -> dict[str, Any]:
         "Tout": [tensor.dtype.base_dtype for tensor in then.outputs],
         "then_branch": NameAttrList(name=then.name),
         "else_branch": NameAttrList(name=otherwise.name),
-        "output_shapes": [_common(t.shape, o.shape) for t, o in zip(then.outputs, otherwise.outputs, strict=True)],
+        "output_shapes": [
+            t.shape.most_specific_compatible_shape(o.shape) for t, o in zip(then.outputs, otherwise.outputs, strict=True)
+        ],
     }
-
-
-def _common(first: TensorShape, second: TensorShape) -> TensorShape:
-    """What is known of a shape that is one of the two."""
-    if first.rank is None or first.rank != second.rank:
-        return TensorShape(None)
-    return TensorShape([a if a == b else None for a, b in zip(first.as_list(), second.as_list(), strict=True)])

@@ -61,7 +61,7 @@ def cond_gradient(op: Operation, *grads: Any) -> list[Tensor | None]:
     connected = [i for i in wanted if any(side.found[i] is not None for side in sides)]
     outputs = [side.outputs(connected) for side in sides]
     used = list(dict.fromkeys(tensor for side in sides for tensor in side.graph.captured))
-    values = _valuesattrs_of_branches(op, branches, used)
+    values = _values_of_branches(op, branches, used)
     functions = []
     for side, results in zip(sides, outputs, strict=True):
         inputs = [*side.weights, *[side.argument_for(tensor) for tensor in used]]
@@ -74,7 +74,7 @@ def cond_gradient(op: Operation, *grads: Any) -> list[Tensor | None]:
     return found
 
 
-def _valuesattrs_of_branches(op: Operation, branches: Sequence[Function], wanted: Sequence[Tensor]) -> list[Tensor]:
+def _values_of_branches(op: Operation, branches: Sequence[Function], wanted: Sequence[Tensor]) -> list[Tensor]:
     """Tensors of the branches as the graph of the node sees them: its inputs, and outputs that it gets now.
 
     Where the other branch was taken, an output has a value that nobody looks at.

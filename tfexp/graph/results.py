@@ -54,7 +54,7 @@ class Results:
         if isinstance(self.structure, Tensor):
             return tensors[0]
         following = iter(tensors)
-        leaves = [None if leaf is None else _like(leaf, next(following)) for leaf in self._leaves]
+        leaves = [None if leaf is None else with_flow(leaf, next(following)) for leaf in self._leaves]
         return _closed(nest.pack_sequence_as(self.structure, leaves, expand_composites=True))
 
     def map(self, function: Callable[[Tensor], Any]) -> Any:
@@ -70,7 +70,8 @@ class Results:
         return nest.map_structure(mapped, self.structure)
 
 
-def _like(leaf: Any, tensor: Any) -> Any:
+def with_flow(leaf: Any, tensor: Any) -> Any:
+    """The tensor for a leaf; for one that is a TensorArray, the array that goes on from it."""
     return leaf._with_flow(tensor) if hasattr(leaf, "_with_flow") else tensor
 
 

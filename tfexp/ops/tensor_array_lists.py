@@ -19,7 +19,6 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, tensor_list
-from tfexp.ops.array_identity import identity
 from tfexp.ops.tensor_array import Known, TensorArray
 
 
@@ -61,9 +60,6 @@ class ListTensorArray(TensorArray):
         other = object.__new__(ListTensorArray)
         other._known, other._flow = self._known, flow
         return other
-
-    def identity(self) -> TensorArray:
-        return self._with_flow(identity(self._flow))
 
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
         raise NotImplementedError("TensorArray.grad: the elements of this array are a value, whose gradient is one, too")

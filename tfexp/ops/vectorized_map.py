@@ -16,7 +16,7 @@ from tfexp.ops.array import shape
 from tfexp.ops.array_fill import broadcast_to
 from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat
-from tfexp.ops.calls import call_and_record, finish_function, forget_function, function_name
+from tfexp.ops.calls import add_function, call_and_record, finish_function, forget_function, function_name
 from tfexp.ops.dataset_lift import lifted_function
 from tfexp.ops.functional import map_fn
 
@@ -45,7 +45,7 @@ def vectorized_map(fn: Callable[[Any], Any], elems: Any) -> Any:
             dtypes = results.map(lambda tensor: tensor.dtype)
             return map_fn(fn, rows, dtype=dtypes)
         of_rows, many = lifted
-        outer._functions[of_rows.name] = of_rows
+        add_function(outer, of_rows)
         call = call_and_record(of_rows, [*tensors, *captured])
         if outer.is_eager:
             call.lease = _Lease()

@@ -17,12 +17,12 @@ def scope_trace(root: Row) -> str:
     The trace has a process for each depth. It is no record of when things ran.
     """
     events: list[dict[str, Any]] = []
-    levels: list[list[dict[str, Any]]] = []
+    levels = 0  # processes that are named
     pending = [(root, 0, 0)]
     while pending:
         row, depth, began = pending.pop()
-        if depth == len(levels):
-            levels.append([])
+        if depth == levels:
+            levels += 1
             name = {"name": f"Scope:{depth}"}
             events.append({"name": "process_name", "ph": "M", "pid": depth, "args": name})
         events.append(

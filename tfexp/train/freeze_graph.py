@@ -44,8 +44,6 @@ def freeze_graph(
     are `input_checkpoint`'s or the SavedModel's. `restore_op_name` and `filename_tensor_name` are not needed. ValueError
     for files that are not there and without a graph or output nodes.
     """
-    if not output_node_names:
-        raise ValueError("You need to supply the name of a node to --output_node_names.")
     for what, path in (("graph", input_graph), ("meta graph", input_meta_graph)):
         if path and not os.path.exists(path):
             raise ValueError(f"Input {what} file '{path}' does not exist!")

@@ -130,11 +130,7 @@ def copy(
     The copy takes in what the view does or, in another graph, placeholders. Names are those of the view, relative to
     `src_scope`, below `dst_scope`, which is made unique unless `reuse_dst_scope`. ValueError for an empty view.
     """
-    view = make_view(sgv)
-    graph = dst_graph or view.graph
-    if not isinstance(graph, Graph):
-        raise TypeError(f"Expected a tf.Graph, got: {type(graph).__name__}")
-    return _copied(view, _kept_or_placed, graph, dst_scope, src_scope, reuse_dst_scope)
+    return copy_with_input_replacements(sgv, {}, dst_graph, dst_scope, src_scope, reuse_dst_scope)
 
 
 def _kept_or_placed(tensor: Tensor, info: TransformerInfo) -> Tensor:

@@ -184,16 +184,12 @@ def swap_ios(sgv0: Any, sgv1: Any) -> Views:
 # --- cut out and connected ----------------------------------------------------------------------------------------------
 
 
-def _waits(ops: Iterable[Operation], on: Any) -> list[tuple[Operation, list[Operation]]]:
-    return [(op, [c for c in op.control_inputs if on(c)]) for op in ops]
-
-
 def detach_control_inputs(sgv: Any) -> None:
     """Operations of the view no longer wait for others outside of it."""
     view = make_view(sgv)
     inside = set(view.ops)
-    for op, cops in _waits(view.ops, lambda c: c not in inside):
-        remove_control_inputs(op, cops)
+    for op in view.ops:
+        remove_control_inputs(op, [c for c in op.control_inputs if c not in inside])
 
 
 def detach_control_outputs(sgv: Any, control_outputs: Any = None) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import add_to_collection, get_collection_ref
 from tfexp.graph.scopes import device as device_
+from tfexp.ops.variable_lists import local_variables_initializer
+from tfexp.train.session_hooks import SessionRunHook
 
 CENTRE = "global_center_variable"
 
@@ -70,3 +72,18 @@ def make_slots_local(before: set[str]) -> None:
     for slot in [v for v in everyones if v.name not in before]:
         everyones.remove(slot)
         add_to_collection(GraphKeys.LOCAL_VARIABLES, slot)
+
+
+class StartHook(SessionRunHook):
+    """Starts a worker: its local variables, then what the op of `make_values` gives."""
+
+    def __init__(self, make_values: Callable[[], Any]):
+        self._make_values = make_values
+
+    def begin(self) -> None:
+        self._local = local_variables_initializer()
+        self._values = self._make_values()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        session.run(self._local)
+        session.run(self._values)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tfexp.contributed.opt.centre import CENTRE, CentredGetter, make_slots_local
+from tfexp.contributed.opt.centre import CENTRE, CentredGetter, StartHook, make_slots_local
 from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
@@ -22,7 +22,7 @@ from tfexp.ops.comparison import equal
 from tfexp.ops.elementwise_division import floormod
 from tfexp.ops.nn_norm import l2_loss
 from tfexp.ops.queue import FIFOQueue
-from tfexp.ops.variable_lists import global_variables, local_variables_initializer, trainable_variables
+from tfexp.ops.variable_lists import global_variables, trainable_variables
 from tfexp.ops.variable_scope import get_variable
 from tfexp.train.optimizer import Optimizer
 from tfexp.train.saver import Saver
@@ -146,7 +146,7 @@ class ElasticAverageOptimizer(OptimizerWrapper):
 
     def make_session_run_hook(self, is_chief: bool, task_index: int) -> SessionRunHook:
         """The hook that starts a worker: its local variables, then the values of the centre."""
-        return _Start(self, task_index)
+        return StartHook(lambda: self.get_init_op(task_index))
 
     def swapping_saver(self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any) -> Saver:
         """A Saver that keeps the centre's values under the names of the workers' variables."""
@@ -155,16 +155,3 @@ class ElasticAverageOptimizer(OptimizerWrapper):
         named = dict(var_list) if isinstance(var_list, Mapping) else {v.op.name: v for v in var_list}
         swapped = {key: self._getter._centres.get(v.name, v) for key, v in named.items()}
         return Saver(swapped, name=name, **kwargs)
-
-
-class _Start(SessionRunHook):
-    def __init__(self, optimizer: ElasticAverageOptimizer, task_index: int):
-        self._optimizer, self._task_index = optimizer, task_index
-
-    def begin(self) -> None:
-        self._local = local_variables_initializer()
-        self._values = self._optimizer.get_init_op(self._task_index)
-
-    def after_create_session(self, session: Any, coord: Any) -> None:
-        session.run(self._local)
-        session.run(self._values)

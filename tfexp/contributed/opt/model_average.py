@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tfexp.contributed.opt.centre import CentredGetter, make_slots_local
+from tfexp.contributed.opt.centre import CentredGetter, StartHook, make_slots_local
 from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
@@ -23,7 +23,7 @@ from tfexp.ops.array_fill import fill
 from tfexp.ops.comparison import equal
 from tfexp.ops.elementwise_division import floormod
 from tfexp.ops.queue import FIFOQueue
-from tfexp.ops.variable_lists import global_variables, local_variables_initializer, trainable_variables
+from tfexp.ops.variable_lists import global_variables, trainable_variables
 from tfexp.ops.variable_scope import get_variable
 from tfexp.train.optimizer import Optimizer
 from tfexp.train.session_hooks import SessionRunHook
@@ -128,17 +128,4 @@ class ModelAverageOptimizer(OptimizerWrapper):
 
     def make_session_run_hook(self) -> SessionRunHook:
         """The hook that starts a worker: its local variables, then the values of the global ones."""
-        return _Start(self)
-
-
-class _Start(SessionRunHook):
-    def __init__(self, optimizer: ModelAverageOptimizer):
-        self._optimizer = optimizer
-
-    def begin(self) -> None:
-        self._local = local_variables_initializer()
-        self._values = self._optimizer.get_init_op()
-
-    def after_create_session(self, session: Any, coord: Any) -> None:
-        session.run(self._local)
-        session.run(self._values)
+        return StartHook(self.get_init_op)
