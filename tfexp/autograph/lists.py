@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tfexp.core.dtypes import DType
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, sizes_of
 from tfexp.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack
@@ -42,7 +40,7 @@ class GraphList:
 
     def stack(self) -> Tensor:
         """The items along a new first dimension."""
-        stacked: Tensor = tensor_list_stack(self.flow, _dims(self._shape), element_dtype=self._dtype)
+        stacked: Tensor = tensor_list_stack(self.flow, sizes_of(self._shape), element_dtype=self._dtype)
         return stacked
 
     def length(self) -> Tensor:
@@ -52,7 +50,7 @@ class GraphList:
 
     def __getitem__(self, index: Any) -> Tensor:
         number = index if isinstance(index, Tensor) or index >= 0 else self.length() + index
-        item: Tensor = tensor_list_get_item(self.flow, number, _dims(self._shape), element_dtype=self._dtype)
+        item: Tensor = tensor_list_get_item(self.flow, number, sizes_of(self._shape), element_dtype=self._dtype)
         return item
 
 
@@ -73,7 +71,7 @@ class Growing:
         dtype, shape = self._appended[0].dtype.base_dtype, self._appended[0].get_shape()
         for item in self._appended:
             shape = shape.most_specific_compatible_shape(item.get_shape())
-        made = GraphList(empty_tensor_list(_dims(shape), -1, element_dtype=dtype), dtype, shape)
+        made = GraphList(empty_tensor_list(sizes_of(shape), -1, element_dtype=dtype), dtype, shape)
         for item in self._items:
             made = made.with_item(item)
         return made
@@ -90,12 +88,6 @@ def append(items: Any, item: Any) -> Any:
         return items.with_item(item)
     items.append(item)
     return items
-
-
-def _dims(shape: TensorShape) -> Any:
-    """A shape as nodes of lists take it: -1 for what is not known."""
-    dims = shape.known_dims
-    return np.int32(-1) if dims is None else np.array([-1 if dim is None else dim for dim in dims], np.int32)
 
 
 register_tensor_conversion_function(GraphList, lambda value, dtype, name, as_ref: value.stack())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import numpy as np
 from tensorboard.compat.proto import tensor_shape_pb2
 
 
@@ -345,6 +346,12 @@ def as_shape(shape: Any) -> TensorShape:
 
 def unknown_shape(ndims: int | None = None) -> TensorShape:
     return TensorShape(None if ndims is None else [None] * ndims)
+
+
+def sizes_of(shape: TensorShape) -> Any:
+    """A shape as nodes take it in a tensor, int32: -1 for a size that is unknown, one -1 alone where the rank is."""
+    dims = shape.known_dims
+    return np.array(-1 if dims is None else [-1 if size is None else size for size in dims], np.int32)
 
 
 def scalar() -> TensorShape:

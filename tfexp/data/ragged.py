@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, sizes_of
 from tfexp.data.structure import KINDS, Component, Kind
-from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.ragged_variant import ragged_tensor_from_variant, ragged_tensor_to_variant
@@ -101,11 +100,11 @@ class _Array(Kind):
 
     def to_tensor(self, value: TensorArray) -> Tensor:
         # The elements as a list: a TensorArray lives no longer than the step.
-        listed: Tensor = tensor_list_from_tensor(value.stack(), _asked(value.element_shape))
+        listed: Tensor = tensor_list_from_tensor(value.stack(), sizes_of(value.element_shape))
         return listed
 
     def from_tensor(self, tensor: Tensor, component: Component) -> TensorArray:
-        stacked = tensor_list_stack(tensor, _asked(component.shape), element_dtype=component.dtype, num_elements=-1)
+        stacked = tensor_list_stack(tensor, sizes_of(component.shape), element_dtype=component.dtype, num_elements=-1)
         inner: ArrayInner = component.inner
         array = TensorArray(
             component.dtype,
@@ -116,13 +115,6 @@ class _Array(Kind):
             element_shape=component.shape,
         )
         return array.unstack(stacked)
-
-
-def _asked(shape: TensorShape) -> Tensor:
-    """A shape as TensorLists want it, unknown sizes as -1."""
-    if shape.rank is None:
-        return constant(-1, dtype=dtypes.int32)
-    return constant([-1 if size is None else size for size in shape.as_list()], dtype=dtypes.int32)
 
 
 RAGGED = _Ragged()

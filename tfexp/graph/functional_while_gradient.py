@@ -13,7 +13,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import get_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, sizes_of
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.function_graph import FunctionGraph, add_argument, unique_number
@@ -63,8 +63,7 @@ class _BackwardBody(FunctionGraph):
 
 def _sizes(shape: TensorShape) -> Tensor:
     """A shape as lists are told it: -1 for what is unknown."""
-    sizes: Any = -1 if shape.rank is None else [-1 if size is None else size for size in shape.as_list()]
-    return constant(sizes, dtype=dtypes.int32, name="element_shape")
+    return constant(sizes_of(shape), name="element_shape")
 
 
 def while_gradient(op: Operation, *grads: Any) -> list[Tensor | None]:

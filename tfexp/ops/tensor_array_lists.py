@@ -11,7 +11,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import as_dtype
-from tfexp.core.shape import TensorShape, as_shape
+from tfexp.core.shape import TensorShape, as_shape, sizes_of
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op
 from tfexp.graph.operation import Operation
@@ -48,7 +48,7 @@ class ListTensorArray(TensorArray):
             return
         with name_scope(name, "TensorArrayV2", [size]) as scope:
             self._flow = tensor_list.tensor_list_reserve(
-                _sizes(self.element_shape), size, element_dtype=self.dtype, name=scope
+                sizes_of(self.element_shape), size, element_dtype=self.dtype, name=scope
             )
 
     @property
@@ -67,7 +67,7 @@ class ListTensorArray(TensorArray):
     def read(self, index: Any, name: str | None = None) -> Tensor:
         with name_scope(name, "TensorArrayV2Read", [self._flow, index]):
             value: Tensor = tensor_list.tensor_list_get_item(
-                self._flow, index, _sizes(self.element_shape), element_dtype=self.dtype
+                self._flow, index, sizes_of(self.element_shape), element_dtype=self.dtype
             )
         value.set_shape(self.element_shape)
         return value
@@ -86,14 +86,14 @@ class ListTensorArray(TensorArray):
             count = None if self.dynamic_size or self._known.size is None else static_value(self.size())
             known = -1 if count is None else int(count)
             value: Tensor = tensor_list.tensor_list_stack(
-                self._flow, _sizes(self.element_shape), element_dtype=self.dtype, num_elements=known
+                self._flow, sizes_of(self.element_shape), element_dtype=self.dtype, num_elements=known
             )
         return value
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         with name_scope(name, "TensorArrayV2Gather", [self._flow, indices]):
             value: Tensor = tensor_list.tensor_list_gather(
-                self._flow, indices, _sizes(self.element_shape), element_dtype=self.dtype
+                self._flow, indices, sizes_of(self.element_shape), element_dtype=self.dtype
             )
         return value
 
@@ -101,7 +101,7 @@ class ListTensorArray(TensorArray):
         with name_scope(name, "TensorArrayV2Concat", [self._flow]):
             none: np.ndarray = np.zeros([0], np.int64)
             joined, _ = tensor_list.tensor_list_concat_v2(
-                self._flow, _sizes(self.element_shape), none, element_dtype=self.dtype
+                self._flow, sizes_of(self.element_shape), none, element_dtype=self.dtype
             )
         result: Tensor = joined
         return result
@@ -125,7 +125,7 @@ class ListTensorArray(TensorArray):
             known = static_value(lengths)
             if tensor.get_shape().rank and known is not None and known.size and known.max() == known.min():
                 self._learn_shape(TensorShape([int(known.flat[0])]).concatenate(tensor.get_shape()[1:]))
-            return self._with_flow(tensor_list.tensor_list_split(tensor, _sizes(self.element_shape), lengths))
+            return self._with_flow(tensor_list.tensor_list_split(tensor, sizes_of(self.element_shape), lengths))
 
     def size(self, name: str | None = None) -> Tensor:
         if not self.dynamic_size and self._known.size is not None:
@@ -139,16 +139,9 @@ class ListTensorArray(TensorArray):
         return node
 
 
-def _sizes(shape: TensorShape) -> Any:
-    """A shape as lists are told it: -1 for what is unknown."""
-    if shape.rank is None:
-        return -1
-    return np.array([-1 if size is None else size for size in shape.as_list()], np.int32)
-
-
 def _row_sizes(tensor: Tensor) -> Any:
     rows = tensor.get_shape()[1:] if tensor.get_shape().rank is not None else TensorShape(None)
-    return _sizes(rows) if rows.rank is not None else array.shape(tensor)[1:]
+    return sizes_of(rows) if rows.rank is not None else array.shape(tensor)[1:]
 
 
 TensorArray.in_functions = ListTensorArray

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, sizes_of
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, array_slice, tensor_list
-
-
-def _sizes(shape: TensorShape) -> Any:
-    """A shape as an element_shape input says it: -1 for what is unknown."""
-    dims = shape.known_dims
-    return -1 if dims is None else np.array([-1 if dim is None else dim for dim in dims], np.int32)
 
 
 def _row_shape(tensor: Tensor) -> Tensor:
@@ -48,7 +38,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 @tensor_list.tensor_list_stack.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     rows = TensorShape(None) if grad.shape.rank is None else grad.shape[1:]
-    return [tensor_list.tensor_list_from_tensor(grad, element_shape=_sizes(rows)), None]
+    return [tensor_list.tensor_list_from_tensor(grad, element_shape=sizes_of(rows)), None]
 
 
 @tensor_list.tensor_list_push_back.gradient
