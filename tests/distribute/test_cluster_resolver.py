@@ -50,7 +50,7 @@ def test_the_environments_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "message"),
     [
         ("{bad", "TF_CONFIG must be JSON"),
-        ("[1]", r"TF_CONFIG must be a JSON object. Given: \[1\]"),
+        ("[1]", r'TF_CONFIG must be an object with "cluster" and "task". Given: \[1\]'),
         (json.dumps({"cluster": JOBS}), "does not say which task of its cluster this process is"),
     ],
 )

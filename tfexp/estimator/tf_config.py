@@ -8,12 +8,12 @@ A task of type `evaluator` is none of the cluster's: it reads the checkpoints. O
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tfexp.distributed.cluster import ClusterSpec
+from tfexp.distributed.tf_config import parse_tf_config
 
 CHIEF, MASTER, WORKER, PS, EVALUATOR = "chief", "master", "worker", "ps", "evaluator"
 
@@ -41,7 +41,7 @@ class Task:
 
 def read_task(text: str | None) -> Task:
     """What the variable says; nothing says: alone. ValueError for what is no JSON object, or no task of its cluster."""
-    config = _parsed(text)
+    config = parse_tf_config(text)
     cluster = ClusterSpec(config.get("cluster") or {})
     given = config.get("task") or {}
     if not isinstance(given, Mapping):
@@ -59,16 +59,6 @@ def read_task(text: str | None) -> Task:
     if kind != WORKER or index != 0:
         raise ValueError(f'If "cluster" is not set in TF_CONFIG, task type must be WORKER and its index 0. Given: {given}')
     return Task(master=config.get("session_master", ""), evaluation_master=config.get("eval_session_master", ""), **common)
-
-
-def _parsed(text: str | None) -> dict[str, Any]:
-    try:
-        config = json.loads(text or "{}")
-    except json.JSONDecodeError as error:
-        raise ValueError(f"The environment variable TF_CONFIG must be JSON: {error}. Given: {text}") from error
-    if not isinstance(config, dict):
-        raise ValueError(f'The environment variable TF_CONFIG must be an object with "cluster" and "task". Given: {text}')
-    return config
 
 
 def _type_and_index(cluster: ClusterSpec, given: Mapping[str, Any]) -> tuple[str, int]:

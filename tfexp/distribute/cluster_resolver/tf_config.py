@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
 from tfexp.distribute.cluster_resolver.resolvers import ClusterResolver, with_layer
 from tfexp.distributed.cluster import ClusterSpec
+from tfexp.distributed.tf_config import parse_tf_config
 
 
 class TFConfigClusterResolver(ClusterResolver):
@@ -77,11 +77,4 @@ class TFConfigClusterResolver(ClusterResolver):
 
 
 def _config() -> dict[str, Any]:
-    text = os.environ.get("TF_CONFIG") or "{}"
-    try:
-        config = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"The environment variable TF_CONFIG must be JSON: {error}. Given: {text}") from error
-    if not isinstance(config, dict):
-        raise ValueError(f"The environment variable TF_CONFIG must be a JSON object. Given: {text}")
-    return config
+    return parse_tf_config(os.environ.get("TF_CONFIG"))
