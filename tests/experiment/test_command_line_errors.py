@@ -255,7 +255,7 @@ def test_a_wrong_setting_in_a_file_of_ones_own_names_the_file_and_the_line(cli: 
 
 @pytest.mark.parametrize(
     ("module", "command"),
-    [("sklearn", "pip install scikit-learn"), ("ray.util", "pip install ray"), ("pytest", "pip install 'tfexp[test]'")],
+    [("hydra.core", "pip install hydra-core"), ("ray.util", "pip install ray"), ("pytest", "pip install 'tfexp[test]'")],
 )
 def test_a_missing_package_says_which_pip_install_brings_it(
     module: str, command: str, capsys: pytest.CaptureFixture[str]

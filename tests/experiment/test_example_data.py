@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn.datasets
 
 from tfexp.experiment.datasets.bundled import BreastCancer, Diabetes, Digits
 from tfexp.experiment.datasets.csv_file import CsvFile
@@ -44,8 +45,7 @@ def csv(path: Path, **changes: Any) -> CsvFile:
     ],
 )
 def test_bundled_data_is_what_scikit_learn_loads(source: Source, loader: str, options: dict[str, Any]) -> None:
-    datasets = pytest.importorskip("sklearn.datasets")
-    reference = getattr(datasets, loader)(**options)
+    reference = getattr(sklearn.datasets, loader)(**options)
     table = source.read()
     np.testing.assert_array_equal(table.features, reference.data)
     np.testing.assert_array_equal(table.labels, reference.target)

@@ -45,7 +45,7 @@ def test_help_examples_are_commands_that_compose(cli: Callable) -> None:
 
 
 def test_starting_loads_nothing_that_a_small_run_can_do_without() -> None:
-    """Only the picture at the end needs matplotlib; scikit-learn's data is read without its code."""
+    """Only the picture at the end needs matplotlib, and nothing needs scikit-learn or SciPy."""
     program = (
         "import sys, tfexp.experiment.cli\n"
         "print([name for name in ('matplotlib', 'sklearn', 'scipy', 'ray', 'grpc', 'jax', 'rich') if name in sys.modules])"

@@ -16,7 +16,6 @@ _DISTRIBUTIONS = {
     "google_crc32c": "google-crc32c",
     "grpc": "grpcio",
     "hydra": "hydra-core",
-    "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
 """Modules whose distributions have other names."""
