@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfexp.autograph.alike import BRANCHES, check_alike
 from tfexp.autograph.jumps import RETURN_VALUE, is_flag, spoken
 from tfexp.autograph.tracebacks import shows_program
-from tfexp.autograph.variables import UNBOUND, Body, Carried, Opaque, Variables, is_symbolic, trial, where
-from tfexp.core import dtypes, nest
+from tfexp.autograph.variables import UNBOUND, Body, Carried, Variables, is_symbolic, trial, where
+from tfexp.core import dtypes
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
@@ -70,7 +71,7 @@ class _GraphBranches:
     def _other_branch(self) -> list[Any]:
         other = [Carried(value) for value in self._filled(self._outcome(self._orelse), self._main)]
         for name, one, two in zip(self._names, self._main, other, strict=True):
-            _check_alike(name, one, two, where(self._body))
+            _check_mergeable(name, one, two, where(self._body))
         return _tensors(other)
 
     def _outcome(self, run: Body) -> list[Any]:
@@ -96,7 +97,7 @@ def _tensors(carried: Sequence[Carried]) -> list[Any]:
     return [tensor for one in carried for tensor in one.tensors]
 
 
-def _check_alike(name: str, main: Carried, other: Carried, place: str) -> None:
+def _check_mergeable(name: str, main: Carried, other: Carried, place: str) -> None:
     """ValueError, TypeError unless a variable after both branches can be merged."""
     if main.value is UNBOUND and other.value is UNBOUND:
         return
@@ -105,26 +106,7 @@ def _check_alike(name: str, main: Carried, other: Carried, place: str) -> None:
         if carried.value is UNBOUND or (returns_nothing and main.value is not other.value):
             what = "have a return statement" if name == RETURN_VALUE else f"initialize {name!r}"
             raise ValueError(f"the {branch} branch must also {what}:\n{place}")
-    shown = spoken(name)
-    try:
-        nest.assert_same_structure(main.value, other.value, expand_composites=True)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"{shown} must have the same nested structure in the main and else branches, got {main.value!r} and "
-            f"{other.value!r}:\n{place}\n{error}"
-        ) from None
-    for one, two in zip(main.parts, other.parts, strict=True):
-        if isinstance(one, Opaque) or isinstance(two, Opaque):
-            if not (isinstance(one, Opaque) and isinstance(two, Opaque) and one.value is two.value):
-                raise TypeError(
-                    f"{shown} must be a tensor, or the same object, in both branches of an `if` on a tensor, but is "
-                    f"{main.value!r} in the main branch and {other.value!r} in the else branch:\n{place}"
-                )
-        elif one.dtype.base_dtype is not two.dtype.base_dtype:
-            raise TypeError(
-                f"{shown} has dtype {one.dtype.base_dtype.name} in the main branch, but dtype "
-                f"{two.dtype.base_dtype.name} in the else branch:\n{place}"
-            )
+    check_alike(spoken(name), main, other, BRANCHES, place)
 
 
 def if_exp(test: Any, body: Later, orelse: Later) -> Any:

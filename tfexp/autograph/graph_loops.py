@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tfexp.autograph.alike import LOOP, check_alike
 from tfexp.autograph.branches import and_, condition
 from tfexp.autograph.directives import LoopOptions
 from tfexp.autograph.iteration import Iteration
@@ -204,26 +205,11 @@ class GraphLoop:
         place = where(self._body)
         if after.value is UNBOUND:
             raise ValueError(f"{spoken(name)} has no value after one iteration:\n{place}")
-        try:
-            nest.assert_same_structure(before.value, after.value, expand_composites=True)
-        except (TypeError, ValueError) as error:
-            raise TypeError(
-                f"{spoken(name)} does not have the same nested structure before the loop, {before.value!r}, and after one "
-                f"iteration, {after.value!r}:\n{place}\n{error}"
-            ) from None
+        check_alike(spoken(name), before, after, LOOP, place)
+        if self._options.shape_invariants:
+            return
         for one, two in zip(before.parts, after.parts, strict=True):
-            if isinstance(one, Opaque) or isinstance(two, Opaque):
-                if not (isinstance(one, Opaque) and isinstance(two, Opaque) and one.value is two.value):
-                    raise TypeError(
-                        f"{spoken(name)} must be a tensor, or stay the same object, in a loop in the graph, but is "
-                        f"{before.value!r} before the loop and {after.value!r} after one iteration:\n{place}"
-                    )
-            elif one.dtype.base_dtype is not two.dtype.base_dtype:
-                raise TypeError(
-                    f"{spoken(name)} has dtype {one.dtype.base_dtype.name} before the loop, but dtype "
-                    f"{two.dtype.base_dtype.name} after one iteration:\n{place}"
-                )
-            elif not self._options.shape_invariants and not isinstance(one, IndexedSlices):
+            if not isinstance(one, Opaque | IndexedSlices):
                 _check_shape(name, one.get_shape(), two.get_shape(), place)
 
 
