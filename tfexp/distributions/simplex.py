@@ -268,10 +268,11 @@ def _(d1: Any, d2: Any, name: str | None = None) -> Any:
         return reduce_sum(difference * digammas, axis=-1) - lbeta(d1.concentration) + lbeta(d2.concentration)
 
 
-def _log_combinations(n: Any, counts: Any) -> Any:
-    """log(n! / prod counts!)."""
-    with name_scope("log_combinations", values=[n, counts]):
-        return lgamma(n + 1) - reduce_sum(lgamma(counts + 1), axis=[-1])
+def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Any:
+    """log(n! / prod counts!), the product over the last axis."""
+    with name_scope(name, values=[n, counts]):
+        total, each = convert_to_tensor(n, name="n"), convert_to_tensor(counts, name="counts")
+        return lgamma(total + 1) - reduce_sum(lgamma(each + 1), axis=[-1])  # type: ignore[operator]
 
 
 def _checked_counts(which: Any, counts: Any, message: str) -> Any:
@@ -330,7 +331,7 @@ class Multinomial(_OfVectors):
 
     def _log_prob(self, counts: Any) -> Any:
         unnormalized: Any = reduce_sum(counts * log_softmax(self.logits), -1)
-        return unnormalized - -_log_combinations(self.total_count, counts)
+        return unnormalized - -log_combinations(self.total_count, counts)
 
     def _mean(self) -> Any:
         return identity(self._mean_val)
@@ -407,7 +408,7 @@ class DirichletMultinomial(_OfVectors):
 
     def _log_prob(self, counts: Any) -> Any:
         ordered: Any = lbeta(self.concentration + counts) - lbeta(self.concentration)  # type: ignore[operator]
-        return ordered + _log_combinations(self.total_count, counts)
+        return ordered + log_combinations(self.total_count, counts)
 
     def _mean(self) -> Any:
         return self.total_count[..., None] * (self.concentration / self.total_concentration[..., None])

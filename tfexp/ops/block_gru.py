@@ -17,7 +17,8 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.array_join import concat
-from tfexp.ops.block_lstm_cell import require, require_rank, sigmoid_of
+from tfexp.ops.block_lstm_cell import require, require_rank
+from tfexp.ops.elementwise_unary import sigmoid_of
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_bias import bias_add_grad_op
 from tfexp.ops.shape_rules import with_rank

@@ -24,6 +24,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_slice import slice as slice_
+from tfexp.ops.elementwise_unary import sigmoid_of
 from tfexp.ops.image_blocks import wide
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_bias import bias_add_grad_op
@@ -58,14 +59,6 @@ class Gates(NamedTuple):
     o: Any
     ci: Any
     co: Any
-
-
-def sigmoid_of(x: Any, out: Any = None) -> Any:
-    """1 / (1 + exp(-x)), in `out` if there is one."""
-    result = np.negative(x, out=out)
-    np.exp(result, out=result)
-    result += 1
-    return np.reciprocal(result, out=result)
 
 
 def step_of(

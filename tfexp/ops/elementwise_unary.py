@@ -323,8 +323,8 @@ sigmoid_op = define_op("Sigmoid(x: T) -> (y: T) {T: type in [bfloat16,half,float
 shape_preserving(sigmoid_op)
 
 
-def _sigmoid(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    # 1 / (1 + exp(-x)): where exp overflows to inf, the result is the 0 that it should be.
+def sigmoid_of(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """1 / (1 + exp(-x)), in `out` if there is one. Where exp overflows to inf, the result is the 0 that it should be."""
     result = np.negative(x, out=out)
     result = np.exp(result, out=out)
     result = np.add(result, scalar_array(1, x.dtype), out=out)
@@ -333,12 +333,12 @@ def _sigmoid(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
 
 @sigmoid_op.kernel("CPU", "XLA")
 def _(ctx: Any, x: np.ndarray) -> np.ndarray:
-    return _sigmoid(x)
+    return sigmoid_of(x)
 
 
 @sigmoid_op.bind
 def _(node: BindRequest) -> Call:
-    return Call(_sigmoid, out=True, elementwise=True)
+    return Call(sigmoid_of, out=True, elementwise=True)
 
 
 @sigmoid_op.gradient

@@ -19,6 +19,7 @@ from tfexp.ops.array import expand_dims
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import string_array, texts_of
 from tfexp.ops.string_bytes import lay_out
+from tfexp.ops.string_text import SPACE
 
 string_split_op = define_op(
     "StringSplit(input: string, delimiter: string) -> (indices: int64, values: string, shape: int64) "
@@ -96,14 +97,13 @@ def _(ctx: Any, input: np.ndarray, sep: Any, *, maxsplit: int) -> tuple[np.ndarr
     separator = np.asarray(sep).item()
     limit = maxsplit if maxsplit > 0 else -1
     if limit < 0 and len(separator) <= 1:
-        return _divided(input, separator or _SPACE, not separator)
+        return _divided(input, separator or SPACE, not separator)
     if separator:
         return _one_by_one(input, lambda text: text.split(separator, limit))
     return _one_by_one(input, lambda text: _SPACES.split(text.lstrip(), limit))
 
 
-_SPACE = b" \t\n\v\f\r"
-_SPACES = re.compile(b"[" + _SPACE + b"]+")
+_SPACES = re.compile(b"[" + SPACE + b"]+")
 
 
 def string_split(

@@ -19,7 +19,7 @@ from tfexp.ops.shape_rules import shape_preserving, with_rank
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
 from tfexp.ops.string_bytes import Bytes, lay_out
 
-_SPACE = b" \t\n\v\f\r"
+SPACE = b" \t\n\v\f\r"
 
 # --- length, white space, case -----------------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ shape_preserving(string_strip_op).not_differentiable()
 
 @string_strip_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray) -> np.ndarray:
-    return string_array([text.strip(_SPACE) for text in texts_of(input)], np.shape(input))
+    return string_array([text.strip(SPACE) for text in texts_of(input)], np.shape(input))
 
 
 def string_strip(input: Any, name: str | None = None) -> Tensor:

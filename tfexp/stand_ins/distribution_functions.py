@@ -31,7 +31,6 @@ from tfexp.ops.cast import cast
 from tfexp.ops.comparison import equal, greater, less
 from tfexp.ops.diagonal import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
 from tfexp.ops.elementwise_quantile import erfinv_op, ndtri_op
-from tfexp.ops.elementwise_special import lgamma
 from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.elementwise_unary import exp, expm1, log, sign
 from tfexp.ops.logical import logical_and, logical_or
@@ -242,13 +241,6 @@ def _shifted(diagonal: Any, paddings: list[list[int]]) -> Any:
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------------
-
-
-def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Any:
-    """log(n! / prod counts!)."""
-    with name_scope(name, values=[n, counts]):
-        total, each = convert_to_tensor(n, name="n"), convert_to_tensor(counts, name="counts")
-        return lgamma(total + 1) - reduce_sum(lgamma(each + 1), axis=[-1])  # type: ignore[operator]
 
 
 def softplus_inverse(x: Any, name: str | None = None) -> Any:
