@@ -26,12 +26,13 @@ from tfexp.distributed.wire import METHODS, Method
 
 _log = logging.getLogger("tfexp.distributed")
 
-# A proxy has no business between tasks; a peer that is back is found soon.
+# A proxy has no business between tasks. A peer that is back is found soon; but one that is busy, or far away, has five
+# seconds to take a connection: `min_reconnect_backoff_ms` is how long gRPC lets an attempt go on.
 _OPTIONS = (
     ("grpc.enable_http_proxy", 0),
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 5000),
     ("grpc.max_reconnect_backoff_ms", 2000),
 )
 
