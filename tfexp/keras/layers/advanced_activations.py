@@ -33,7 +33,7 @@ class LeakyReLU(_Activation):
     def __init__(self, alpha: float = 0.3, **kwargs: Any):
         super().__init__(**kwargs)
         if alpha is None:
-            raise ValueError(f"The alpha value of a Leaky ReLU layer cannot be None, needs a float. Got {alpha}")
+            raise ValueError(f"The alpha value of a Leaky ReLU layer cannot be None, Expecting a float. Received: {alpha}")
         self.alpha = backend.cast_to_floatx(alpha)
 
     def call(self, inputs: Any) -> Any:
@@ -95,7 +95,7 @@ class ELU(_Activation):
     def __init__(self, alpha: float = 1.0, **kwargs: Any):
         super().__init__(**kwargs)
         if alpha is None:
-            raise ValueError(f"Alpha of an ELU layer cannot be None, requires a float. Got {alpha}")
+            raise ValueError(f"Alpha of an ELU layer cannot be None, expecting a float. Received: {alpha}")
         self.alpha = backend.cast_to_floatx(alpha)
 
     def call(self, inputs: Any) -> Any:
@@ -111,9 +111,9 @@ class ThresholdedReLU(_Activation):
     def __init__(self, theta: float = 1.0, **kwargs: Any):
         super().__init__(**kwargs)
         if theta is None:
-            raise ValueError(f"Theta of a Thresholded ReLU layer cannot be None, requires a float. Got {theta}")
+            raise ValueError(f"Theta of a Thresholded ReLU layer cannot be None, expecting a float. Received: {theta}")
         if theta < 0:
-            raise ValueError(f"The theta value of a Thresholded ReLU layer should be >=0, got {theta}")
+            raise ValueError(f"The theta value of a Thresholded ReLU layer should be >=0. Received: {theta}")
         self.theta = backend.cast_to_floatx(theta)
 
     def call(self, inputs: Any) -> Any:
@@ -144,7 +144,7 @@ class ReLU(_Activation):
         super().__init__(**kwargs)
         for name, value in (("max_value", max_value), ("negative_slope", negative_slope), ("threshold", threshold)):
             if (value is None and name != "max_value") or (value is not None and value < 0):
-                raise ValueError(f"{name} of Relu layer cannot be negative value: {value}")
+                raise ValueError(f"{name} of a ReLU layer cannot be a negative value. Received: {value}")
         self.max_value: Any = None if max_value is None else backend.cast_to_floatx(max_value)
         self.negative_slope: Any = backend.cast_to_floatx(negative_slope)
         self.threshold: Any = backend.cast_to_floatx(threshold)

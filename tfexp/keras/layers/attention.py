@@ -63,20 +63,22 @@ class DenseAttention(Layer):
         kind = type(self).__name__
         if not isinstance(inputs, list):
             raise ValueError(
-                f"{kind} layer must be called on a list of inputs, namely [query, value] or [query, value, key]."
+                f"{kind} layer must be called on a list of inputs, namely [query, value] or [query, value, key]. "
+                f"Received: {inputs}."
             )
         if not 2 <= len(inputs) <= 3:
             raise ValueError(
                 f"{kind} layer accepts inputs list of length 2 or 3, namely [query, value] or [query, value, key]. "
-                f"Given length: {len(inputs)}"
+                f"Received length: {len(inputs)}."
             )
         if mask is None:
             return
         if not isinstance(mask, list):
-            raise ValueError(f"{kind} layer mask must be a list, namely [query_mask, value_mask].")
+            raise ValueError(f"{kind} layer mask must be a list, namely [query_mask, value_mask]. Received: {mask}.")
         if len(mask) != 2:
             raise ValueError(
-                f"{kind} layer mask must be a list of length 2, namely [query_mask, value_mask]. Given length: {len(mask)}"
+                f"{kind} layer mask must be a list of length 2, namely [query_mask, value_mask]. "
+                f"Received length: {len(mask)}."
             )
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:

@@ -18,7 +18,9 @@ def normalized_axes(axis: Any, ndims: int) -> list[int]:
     """The axes of inputs with so many dimensions, counted from 0. ValueError for those that there are not, and for twins."""
     axes = [one + ndims if one < 0 else one for one in (axis if isinstance(axis, list) else [axis])]
     if any(not 0 <= one < ndims for one in axes):
-        raise ValueError(f"Invalid axis. Expected 0 <= axis < inputs.rank (with inputs.rank={ndims}). Received: {axis}")
+        raise ValueError(
+            f"Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank={ndims}). Received: axis={axis}"
+        )
     if len(set(axes)) != len(axes):
         raise ValueError(f"Duplicate axis: {axes}")
     return axes

@@ -32,11 +32,16 @@ class Bidirectional(Wrapper):
         self, layer: Any, merge_mode: str | None = "concat", weights: Any = None, backward_layer: Any = None, **kwargs: Any
     ):
         if not isinstance(layer, Layer):
-            raise ValueError(f"Please initialize `Bidirectional` layer with a `Layer` instance. You passed: {layer}")
+            raise ValueError(
+                f"Please initialize `Bidirectional` layer with a `tf.keras.layers.Layer` instance. Received: {layer}"
+            )
         if backward_layer is not None and not isinstance(backward_layer, Layer):
-            raise ValueError(f"`backward_layer` need to be a `Layer` instance. You passed: {backward_layer}")
+            raise ValueError(f"`backward_layer` need to be a `tf.keras.layers.Layer` instance. Received: {backward_layer}")
         if merge_mode not in _MERGE_MODES:
-            raise ValueError('Invalid merge mode. Merge mode should be one of {"sum", "mul", "ave", "concat", None}')
+            raise ValueError(
+                f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
+                '{"sum", "mul", "ave", "concat", None}'
+            )
         super().__init__(layer, **kwargs)
         self.forward_layer = _anew(layer, go_backwards=layer.go_backwards)
         self._backward_config = None
@@ -69,13 +74,16 @@ class Bidirectional(Wrapper):
     def _check_layers(self) -> None:
         forward, backward = self.forward_layer, self.backward_layer
         if forward.go_backwards == backward.go_backwards:
-            raise ValueError("Forward layer and backward layer should have different `go_backwards` value.")
+            raise ValueError(
+                "Forward layer and backward layer should have different `go_backwards` value."
+                f"forward_layer.go_backwards = {forward.go_backwards},backward_layer.go_backwards = {backward.go_backwards}"
+            )
         for attribute in ("stateful", "return_sequences", "return_state"):
             mine, other = getattr(forward, attribute), getattr(backward, attribute)
             if mine != other:
                 raise ValueError(
                     "Forward layer and backward layer are expected to have the same value for attribute "
-                    f"{attribute}, got {mine} and {other}"
+                    f'"{attribute}", got "{mine}" for forward layer and "{other}" for backward layer'
                 )
 
     # --- building -----------------------------------------------------------------------------------------------------
@@ -108,7 +116,7 @@ class Bidirectional(Wrapper):
         if len(states) % 2:
             raise ValueError(
                 "When passing `initial_state` to a Bidirectional RNN, the state should be a list containing the states of "
-                f"the underlying RNNs. Found: {initial_state}"
+                f"the underlying RNNs. Received: {initial_state}"
             )
         constants = [] if constants is None else list(nest.flatten(constants))
         further = [*states, *constants]

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.keras import activations, constraints, initializers, regularizers
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
@@ -13,7 +14,6 @@ from tfexp.ops.cast import cast
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_bias import bias_add
 from tfexp.ops.sparse import sparse_tensor_dense_matmul
-from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.ops.tensor_products import tensordot
 
 
@@ -51,10 +51,13 @@ class Dense(Layer):
     def build(self, input_shape: Any) -> None:
         dtype = dtypes.as_dtype(self.dtype or dtypes.float32)
         if not (dtype.is_floating or dtype.is_complex):
-            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {dtype}")
+            raise TypeError(f"A Dense layer can only be built with a floating-point dtype. Received: dtype={dtype}")
         depth = TensorShape(input_shape)[-1].value
         if depth is None:
-            raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
+            raise ValueError(
+                "The last dimension of the inputs to a Dense layer should be defined. Found None. Full input shape received: "
+                f"{input_shape}"
+            )
         self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})
         self.kernel = self.add_weight(
             "kernel",
@@ -96,7 +99,10 @@ class Dense(Layer):
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         dims = TensorShape(input_shape).with_rank_at_least(2)
         if dims[-1].value is None:
-            raise ValueError(f"The innermost dimension of input_shape must be defined, but saw: {input_shape}")
+            raise ValueError(
+                "The last dimension of the input shape of a Dense layer should be defined. Found None. Received: "
+                f"input_shape={dims}"
+            )
         return dims[:-1].concatenate(self.units)
 
     def get_config(self) -> dict[str, Any]:

@@ -21,11 +21,15 @@ class Dot(Merge):
         super().__init__(**kwargs)
         if not isinstance(axes, int):
             if not isinstance(axes, (list, tuple)):
-                raise TypeError(f"Invalid type for `axes` - should be a list or an int. Received: axes={axes}")
+                raise TypeError(f"Invalid type for argument `axes`: it should be a list or an int. Received: axes={axes}")
             if len(axes) != 2:
-                raise ValueError(f"Invalid format for `axes` - should contain two elements. Received: axes={axes}")
+                raise ValueError(
+                    f"Invalid format for argument `axes`: it should contain two elements. Received: axes={axes}"
+                )
             if not all(isinstance(axis, int) for axis in axes):
-                raise ValueError(f"Invalid format for `axes` - list elements should be integers. Received: axes={axes}")
+                raise ValueError(
+                    f"Invalid format for argument `axes`: list elements should be integers. Received: axes={axes}"
+                )
         self.axes, self.normalize = axes, normalize
 
     def build(self, input_shape: Any) -> None:
@@ -35,14 +39,15 @@ class Dot(Merge):
         i, j = self._positive(len(first), len(second))
         if first[i] != second[j]:
             raise ValueError(
-                f"Dimension incompatibility {first[i]} != {second[j]}. Layer shapes: {first}, {second}. Chosen axes: {i}, {j}"
+                f"Incompatible input shapes: axis values {first[i]} (at axis {i}) != {second[j]} (at axis {j}). Full input "
+                f"shapes: {first}, {second}"
             )
         self.built = True
 
     def _two(self, input_shape: Any) -> list[Any]:
         shapes = as_tuples(input_shape)
         if not isinstance(shapes, list) or len(shapes) != 2:
-            raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")
+            raise ValueError(f"A `Dot` layer should be called on a list of 2 inputs. Received: input_shape={shapes}")
         return shapes
 
     def _positive(self, *ranks: int) -> list[int]:
@@ -51,7 +56,7 @@ class Dot(Merge):
 
     def _merge_function(self, inputs: list[Any]) -> Any:
         if len(inputs) != 2:
-            raise ValueError("A `Dot` layer should be called on exactly 2 inputs")
+            raise ValueError(f"A `Dot` layer should be called on exactly 2 inputs. Received: inputs={inputs}")
         axes = self._positive(*(backend.ndim(x) for x in inputs))
         if self.normalize:
             inputs = [l2_normalize(x, axis=axis) for x, axis in zip(inputs, axes, strict=True)]

@@ -48,11 +48,11 @@ class LayerNormalization(Layer):
     def build(self, input_shape: Any) -> None:
         dims = TensorShape(input_shape)
         if dims.ndims is None:
-            raise ValueError(f"Input shape {input_shape} has undefined rank.")
+            raise ValueError(f"Input has undefined rank. Received: input_shape={input_shape}")
         self.axis = normalized_axes(self.axis, dims.ndims)
         sizes = [dims[axis].value for axis in self.axis]
         if None in sizes:
-            raise ValueError(f"Input has undefined `axis` dimension. Input shape: {dims}, axis: {self.axis}")
+            raise ValueError(f"Input has undefined `axis` dimension. Received input with shape {dims} and axis={self.axis}")
         self.gamma = self.beta = None
         if self.scale:
             self.gamma = self.add_weight(

@@ -34,7 +34,7 @@ def broadcast(first: Shape | None, second: Shape | None) -> Shape | None:
         elif i == 1 or j == 1 or i == j:
             sizes.append(j if i == 1 else i)
         else:
-            raise ValueError(f"Operands could not be broadcast together with shapes {first} {second}")
+            raise ValueError(f"Inputs have incompatible shapes. Received shapes {first} and {second}")
     return tuple(sizes)
 
 
@@ -52,12 +52,14 @@ class Merge(Layer):
     def build(self, input_shape: Any) -> None:
         shapes = as_tuples(input_shape)
         if not isinstance(shapes, list) or not isinstance(shapes[0], (tuple, type(None))):
-            raise ValueError("A merge layer should be called on a list of inputs.")
+            raise ValueError(
+                f"A merge layer should be called on a list of inputs. Received: input_shape={shapes} (not a list of shapes)"
+            )
         if len(shapes) < 2:
             raise ValueError(f"A merge layer should be called on a list of at least 2 inputs. Got {len(shapes)} inputs.")
         batches = {shape[0] for shape in shapes if shape} - {None}
         if len(batches) > 1:
-            raise ValueError(f"Can not merge tensors with different batch sizes. Got tensors with shapes : {shapes}")
+            raise ValueError(f"Cannot merge tensors with different batch sizes. Got tensors with shapes {shapes}")
         self._merged(shapes)
         # Equal ranks broadcast as they are.
         self._is_reshaped = None in shapes or len({len(shape) for shape in shapes}) > 1
@@ -71,7 +73,9 @@ class Merge(Layer):
 
     def call(self, inputs: Any) -> Any:
         if not isinstance(inputs, list):
-            raise ValueError("A merge layer should be called on a list of inputs.")
+            raise ValueError(
+                f"A merge layer should be called on a list of inputs. Received: inputs={inputs} (not a list of tensors)"
+            )
         if not self._is_reshaped:
             return self._merge_function(inputs)
         ranks = [backend.ndim(x) for x in inputs]
@@ -101,11 +105,14 @@ def checked_masks(inputs: Any, mask: Any) -> list[Any] | None:
     if mask is None:
         return None
     if not isinstance(mask, (tuple, list)):
-        raise ValueError("`mask` should be a list.")
+        raise ValueError(f"`mask` should be a list. Received: mask={mask}")
     if not isinstance(inputs, (tuple, list)):
-        raise ValueError("`inputs` should be a list.")
+        raise ValueError(f"`inputs` should be a list. Received: inputs={inputs}")
     if len(mask) != len(inputs):
-        raise ValueError("The lists `inputs` and `mask` should have the same length.")
+        raise ValueError(
+            f"The lists `inputs` and `mask` should have the same length. Received: inputs={inputs} of length {len(inputs)}, and "
+            f"mask={mask} of length {len(mask)}"
+        )
     return None if all(m is None for m in mask) else list(mask)
 
 
@@ -146,11 +153,13 @@ class Subtract(Merge):
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)
         if len(input_shape) != 2:
-            raise ValueError("A `Subtract` layer should be called on exactly 2 inputs")
+            raise ValueError(
+                f"A `Subtract` layer should be called on exactly 2 inputs. Received: input_shape={as_tuples(input_shape)}"
+            )
 
     def _merge_function(self, inputs: list[Any]) -> Any:
         if len(inputs) != 2:
-            raise ValueError("A `Subtract` layer should be called on exactly 2 inputs")
+            raise ValueError(f"A `Subtract` layer should be called on exactly 2 inputs. Received: inputs={inputs}")
         return inputs[0] - inputs[1]
 
 
@@ -199,7 +208,9 @@ class Concatenate(Merge):
     def build(self, input_shape: Any) -> None:
         shapes = as_tuples(input_shape)
         if not isinstance(shapes, list) or len(shapes) < 2 or not isinstance(shapes[0], (tuple, type(None))):
-            raise ValueError("A `Concatenate` layer should be called on a list of at least 2 inputs")
+            raise ValueError(
+                f"A `Concatenate` layer should be called on a list of at least 2 inputs. Received: input_shape={shapes}"
+            )
         if all(known is None for known in shapes):
             return
         others = set()
@@ -209,20 +220,20 @@ class Concatenate(Merge):
             others.add(tuple(rest))
         if len(others) > 1:
             raise ValueError(
-                "A `Concatenate` layer requires inputs with matching shapes except for the concat axis. Got inputs shapes: "
-                f"{shapes}"
+                "A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. Received: "
+                f"input_shape={shapes}"
             )
         self.built = True
 
     def call(self, inputs: Any) -> Any:
         if not isinstance(inputs, list):
-            raise ValueError("A `Concatenate` layer should be called on a list of inputs.")
+            raise ValueError(f"A `Concatenate` layer should be called on a list of inputs. Received: inputs={inputs}")
         return backend.concatenate(inputs, axis=self.axis)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         shapes = as_tuples(input_shape)
         if not isinstance(shapes, list):
-            raise ValueError("A `Concatenate` layer should be called on a list of inputs.")
+            raise ValueError(f"A `Concatenate` layer should be called on a list of inputs. Received: input_shape={shapes}")
         sizes = list(shapes[0])
         for other in shapes[1:]:
             known, more = sizes[self.axis], other[self.axis]

@@ -106,7 +106,7 @@ class BatchNormalization(Layer):
     def build(self, input_shape: Any) -> None:
         dims = TensorShape(input_shape)
         if dims.ndims is None:
-            raise ValueError(f"Input has undefined rank: {input_shape}")
+            raise ValueError(f"Input has undefined rank. Received: input_shape={input_shape}")
         self.axis = self._axes = normalized_axes(self.axis, dims.ndims)
         if self.fused is not False:  # True, too, is a wish only
             is_plain = self.renorm or self.virtual_batch_size is not None or self.adjustment is not None
@@ -115,9 +115,7 @@ class BatchNormalization(Layer):
             self._layout = "NCHW" if self._axes == [1] else "NHWC"
         sizes = {axis: dims[axis].value for axis in self._axes}
         if None in sizes.values():
-            raise ValueError(
-                f"Input has undefined `axis` dimension. Received input with shape {dims}. Axis value: {self._axes}"
-            )
+            raise ValueError(f"Input has undefined `axis` dimension. Received input with shape {dims} and axis={self._axes}")
         self.input_spec = InputSpec(ndim=dims.ndims, axes=sizes)
         param_shape = list(sizes.values())
         if self._keeps_rank:
