@@ -19,7 +19,8 @@ def normalized_axes(axis: Any, ndims: int) -> list[int]:
     axes = [one + ndims if one < 0 else one for one in (axis if isinstance(axis, list) else [axis])]
     if any(not 0 <= one < ndims for one in axes):
         raise ValueError(
-            f"Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank={ndims}). Received: axis={axis}"
+            f"Invalid value for `axis` argument. Expected 0 <= axis < inputs.rank (with inputs.rank={ndims}). "
+            f"Received: axis={axis}"
         )
     if len(set(axes)) != len(axes):
         raise ValueError(f"Duplicate axis: {axes}")

@@ -110,8 +110,8 @@ def checked_masks(inputs: Any, mask: Any) -> list[Any] | None:
         raise ValueError(f"`inputs` should be a list. Received: inputs={inputs}")
     if len(mask) != len(inputs):
         raise ValueError(
-            f"The lists `inputs` and `mask` should have the same length. Received: inputs={inputs} of length {len(inputs)}, and "
-            f"mask={mask} of length {len(mask)}"
+            f"The lists `inputs` and `mask` should have the same length. Received: inputs={inputs} of length {len(inputs)}, "
+            f"and mask={mask} of length {len(mask)}"
         )
     return None if all(m is None for m in mask) else list(mask)
 
