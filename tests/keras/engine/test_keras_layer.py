@@ -111,7 +111,10 @@ def test_losses_of_variables_and_of_outputs() -> None:
     layer = L.Dense(2, activity_regularizer="l2", kernel_regularizer="l2", kernel_initializer="ones")
     layer(inputs)
     activity, kernel = sorted(layer.losses, key=lambda loss: loss.name)
-    assert (activity.name, kernel.name.rpartition("/")[0]) == ("dense/ActivityRegularizer/truediv:0", "dense/kernel/Regularizer")
+    assert (activity.name, kernel.name.rpartition("/")[0]) == (
+        "dense/ActivityRegularizer/truediv:0",
+        "dense/kernel/Regularizer",
+    )
     assert layer.losses[0] is kernel  # its nodes are made once
     assert layer.get_losses_for(inputs) == [activity]
     assert layer.get_losses_for(None) == [kernel]
