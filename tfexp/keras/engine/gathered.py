@@ -160,5 +160,6 @@ def _is_function(value: Any) -> bool:
 
 def operation_of(update: Any) -> Operation:
     """What runs an update: of a tensor, or of a variable that was assigned to, the operation behind it."""
-    found: Operation = update if isinstance(update, Operation) else update.op
-    return found
+    found = update if isinstance(update, Operation) or hasattr(update, "op") else convert_to_tensor(update)
+    operation: Operation = getattr(found, "op", found)
+    return operation
