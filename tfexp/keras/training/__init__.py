@@ -1,0 +1,1 @@
+"""How models are compiled, trained, evaluated and used."""
