@@ -19,6 +19,7 @@ from tfexp.keras.layers.convolutional import Conv3D as Conv3D
 from tfexp.keras.layers.convolutional import Convolution1D as Convolution1D
 from tfexp.keras.layers.convolutional import Convolution2D as Convolution2D
 from tfexp.keras.layers.convolutional import Convolution3D as Convolution3D
+from tfexp.keras.layers.convolutional_recurrent import ConvLSTM2D as ConvLSTM2D
 from tfexp.keras.layers.convolutional_separable import DepthwiseConv2D as DepthwiseConv2D
 from tfexp.keras.layers.convolutional_separable import SeparableConv1D as SeparableConv1D
 from tfexp.keras.layers.convolutional_separable import SeparableConv2D as SeparableConv2D
