@@ -69,11 +69,11 @@ def channels_first(x: Any) -> Any:
     return np.moveaxis(x, -1, 1)
 
 
-# These have no layout, or (their map from all inputs to all outputs) another variable in the other one.
-NOT_TURNED = {"up_sampling1d", "zero_padding1d", "cropping1d", "locally_connected1d_whole", "locally_connected2d_whole"}
+# Those without a layout, and those whose variables lie in it, too.
+NOT_TURNED = ("UpSampling1D", "ZeroPadding1D", "Cropping1D", "LocallyConnected1D", "LocallyConnected2D")
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in NOT_TURNED])
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0] not in NOT_TURNED])
 def test_channels_first(session, name):
     x = wave((BATCH, *CASES[name][2]), 0.9)
     last, first = made(name)[0], made(name, data_format="channels_first")[0]
@@ -105,6 +105,23 @@ def test_a_mean_of_what_is_not_masked(session, data_format, length):
     y = session.run(layer(inputs, mask=tf.constant(mask)), {inputs: fed})
     np.testing.assert_allclose(y, [x[0, :2].mean(axis=0), x[1, 1]], rtol=1e-6)
     assert layer.compute_mask(inputs, tf.constant(mask)) is None
+
+
+@pytest.mark.parametrize("implementation", [1, 2])
+def test_local_filters_with_channels_first(session, implementation):
+    x = wave((2, 7, 5, 3), 0.9)
+    how = {"filters": 2, "kernel_size": (3, 2), "implementation": implementation}
+    last, first = layers.LocallyConnected2D(**how), layers.LocallyConnected2D(**how, data_format="channels_first")
+    y, z = last(tf.constant(x)), first(tf.constant(channels_first(x)))
+    give_weights(last)
+    kernel, bias = last.get_weights()
+    if implementation == 1:  # a window's elements lie channel by channel
+        kernel = kernel.reshape(20, 6, 3, 2).swapaxes(1, 2).reshape(20, 18, 2)
+    else:
+        kernel = np.moveaxis(kernel, (2, 5), (0, 3))
+    first.set_weights([kernel, bias])
+    y, z = session.run([y, z])
+    np.testing.assert_allclose(z, channels_first(y), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["locally_connected1d_whole", "locally_connected2d_whole"])

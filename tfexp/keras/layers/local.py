@@ -10,27 +10,13 @@ import numpy as np
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.tensor import Tensor
-from tfexp.keras import activations, constraints, initializers, regularizers
+from tfexp.keras import activations, backend, constraints, initializers, regularizers
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.window_args import arranged, checked_data_format, normalized, window_count
 from tfexp.ops.array import expand_dims, reshape
 from tfexp.ops.array_order import transpose
-from tfexp.ops.image_boxes import extract_image_patches
 from tfexp.ops.matmul import matmul
-
-
-def local_convolution(images: Any, kernel: Any, kernel_size: tuple[int, int], strides: tuple[int, int]) -> Tensor:
-    """images [batch, height, width, channels] with a matrix for each window [windows, in a window, filters].
-
-    The result is [windows, batch, filters]: each window's examples times its matrix, all in one product.
-    """
-    whole = [1, *kernel_size, 1]
-    patches = extract_image_patches(images, whole, [1, *strides, 1], [1, 1, 1, 1], "VALID")
-    dims = patches.get_shape().as_list()
-    windows = reshape(patches, [-1, dims[1] * dims[2], dims[3]])
-    return matmul(transpose(windows, [1, 0, 2]), kernel)
 
 
 class _LocallyConnected(Layer):
@@ -134,24 +120,17 @@ class _LocallyConnected(Layer):
     # --- computation --------------------------------------------------------------------------------------------------
 
     def call(self, inputs: Any) -> Any:
-        outputs = self._by_windows(inputs) if self.implementation == 1 else self._by_mask(inputs)
+        if self.implementation == 1:
+            size, strides = self.kernel_size, self.strides
+            outputs = backend.local_conv(inputs, self.kernel, size, strides, self._lengths_after, self.data_format)
+        else:
+            outputs = self._by_mask(inputs)
         if self.bias is not None:
             bias = convert_to_tensor(self.bias)
             if self.data_format == "channels_first":
                 bias = transpose(bias, [self.rank, *range(self.rank)])
             outputs = outputs + expand_dims(bias, 0)
         return outputs if self.activation is None else self.activation(outputs)
-
-    def _by_windows(self, inputs: Any) -> Any:
-        last = self.rank + 1
-        if self.data_format == "channels_first":
-            inputs = transpose(inputs, [0, *range(2, last + 1), 1])
-        size, strides = self.kernel_size, self.strides
-        if self.rank == 1:  # as images of width 1
-            inputs, size, strides = expand_dims(inputs, 2), (*size, 1), (*strides, 1)
-        products = local_convolution(inputs, self.kernel, size, strides)  # type: ignore[arg-type]
-        outputs = reshape(transpose(products, [1, 0, 2]), [-1, *self._lengths_after, self.filters])
-        return transpose(outputs, [0, last, *range(1, last)]) if self.data_format == "channels_first" else outputs
 
     def _by_mask(self, inputs: Any) -> Any:
         dims = self.kernel.get_shape().as_list()

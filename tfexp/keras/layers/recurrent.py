@@ -24,7 +24,7 @@ from tfexp.keras.layers.recurrent_dropout import reset_masks
 from tfexp.keras.layers.recurrent_stacked import StackedRNNCells, takes
 from tfexp.keras.layers.recurrent_states import flat_sizes, map_sizes, size_shape, zero_states
 from tfexp.ops.array import shape
-from tfexp.ops.counting import count_nonzero
+from tfexp.ops.reduce_composite import count_nonzero
 
 _HOW_TO_TELL = (
     "\n- If using a Sequential model, specify the {what} by passing {first} argument to your first layer."

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from tfexp.core.shape import TensorShape
+from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.window_args import arranged, checked_data_format, margins, normalized, spatial_axes
-from tfexp.ops.array import shape
-from tfexp.ops.array_order import transpose
 from tfexp.ops.array_pad import pad
-from tfexp.ops.array_repeat import repeat
-from tfexp.ops.image_size import resize_bilinear, resize_nearest_neighbor
 
 
 class _Spatial(Layer):
@@ -58,7 +55,7 @@ class _UpSampling(_Spatial):
     def call(self, inputs: Any) -> Any:
         outputs = inputs
         for times, axis in zip(self.size, self._axes(), strict=True):
-            outputs = repeat(outputs, times, axis=axis)
+            outputs = backend.repeat_elements(outputs, times, axis)
         outputs.set_shape(self.compute_output_shape(inputs.get_shape()))
         return outputs
 
@@ -82,24 +79,15 @@ class UpSampling2D(_UpSampling):
     """[batch, height, width, channels] `size` times as large, by `nearest` or `bilinear`. TF symbol of this name."""
 
     rank = 2
-    _resize: ClassVar[dict[str, Any]] = {"nearest": resize_nearest_neighbor, "bilinear": resize_bilinear}
 
     def __init__(self, size: Any = 2, data_format: str | None = None, interpolation: str = "nearest", **kwargs: Any):
         super().__init__(size, data_format, **kwargs)
-        if interpolation not in self._resize:
+        if interpolation not in ("nearest", "bilinear"):
             raise ValueError('`interpolation` argument should be one of `"nearest"` or `"bilinear"`.')
         self.interpolation = interpolation
 
     def call(self, inputs: Any) -> Any:
-        first = self.data_format == "channels_first"
-        axes = self._axes()
-        lengths = shape(inputs)[axes[0] : axes[-1] + 1] * list(self.size)  # type: ignore[index]
-        images = transpose(inputs, [0, 2, 3, 1]) if first else inputs
-        # Pixels stand for their areas, so that none at the left is further from its origin than one at the right.
-        outputs = self._resize[self.interpolation](images, lengths, half_pixel_centers=True)
-        outputs = transpose(outputs, [0, 3, 1, 2]) if first else outputs
-        outputs.set_shape(self.compute_output_shape(inputs.get_shape()))
-        return outputs
+        return backend.resize_images(inputs, *self.size, self.data_format, self.interpolation)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "interpolation": self.interpolation}
