@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import tfexp as tf
-from tfexp.keras import layers as L  # noqa: N812 (as users call it)
+from tfexp.keras import layers as L
 
 IDS = np.array([[1, 2, 0, 0], [3, 0, 1, 2], [0, 0, 0, 5]])
 
