@@ -70,9 +70,16 @@ def channel_axis() -> int:
     return 3 if backend.image_data_format() == "channels_last" else 1
 
 
+def image_dims(x: Any) -> tuple[Any, ...]:
+    """The four dimensions of a batch of images: numbers, or None."""
+    dims = backend.int_shape(x)
+    assert dims is not None  # a layer's inputs and outputs have a rank
+    return dims
+
+
 def spatial_sizes(x: Any) -> tuple[int | None, int | None]:
     """The height and the width of images; None where unknown."""
-    dims = backend.int_shape(x)
+    dims = image_dims(x)
     return (dims[1], dims[2]) if channel_axis() == 3 else (dims[2], dims[3])
 
 

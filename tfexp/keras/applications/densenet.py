@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.keras import backend
-from tfexp.keras.applications.building import Choices, application, batch_normalized, channel_axis, weight_files
+from tfexp.keras.applications.building import Choices, application, batch_normalized, channel_axis, image_dims, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.engine.model import Model
 from tfexp.keras.layers import Activation, AveragePooling2D, Concatenate, Conv2D, MaxPooling2D, ZeroPadding2D
@@ -40,7 +39,7 @@ def _grown(x: Any, name: str) -> Any:
 def _halved(x: Any, name: str) -> Any:
     """Half the channels, half the height and width."""
     x = _active(x, (f"{name}_bn", f"{name}_relu"))
-    channels = backend.int_shape(x)[channel_axis()]
+    channels = image_dims(x)[channel_axis()]
     x = Conv2D(channels // 2, 1, use_bias=False, name=f"{name}_conv")(x)
     return AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)
 

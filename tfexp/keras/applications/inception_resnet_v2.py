@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras import backend
-from tfexp.keras.applications.building import Choices, application, channel_axis, weight_files
+from tfexp.keras.applications.building import Choices, application, channel_axis, image_dims, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.applications.inception_blocks import (
     STEM,
@@ -47,7 +46,7 @@ preprocess_input = preprocessing("tf")
 def _residual(x: Any, branches: tuple[Branch, ...], scale: float, name: str, active: bool = True) -> Any:
     """x and, `scale` times, what the branches make of it."""
     change = mixed(x, branches, f"{name}_mixed")
-    dims = backend.int_shape(x)
+    dims = image_dims(x)
     change = Conv2D(dims[channel_axis()], 1, padding="same", name=f"{name}_conv")(change)
     x = Lambda(
         lambda inputs, scale: inputs[0] + inputs[1] * scale, output_shape=dims[1:], arguments={"scale": scale}, name=name

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tfexp.core.log import get_logger
 from tfexp.keras import backend
-from tfexp.keras.applications.building import Choices, channel_axis
+from tfexp.keras.applications.building import Choices, channel_axis, image_dims
 
 
 def trained_size(choices: Choices, sizes: tuple[int, ...]) -> int:
     """The height of square images as they are given, if it is one of `sizes`; else 224, as the name says, too."""
     shape = choices.input_shape
     if shape is None and choices.input_tensor is not None and backend.is_keras_tensor(choices.input_tensor):
-        shape = backend.int_shape(choices.input_tensor)[1:]
+        shape = image_dims(choices.input_tensor)[1:]
     if shape is None:
         return 224
     rows, columns = shape[:2] if channel_axis() == 3 else shape[1:3]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras import backend
 from tfexp.keras.applications.building import (
     Choices,
     WeightFile,
     application,
     batch_normalized,
     channel_axis,
+    image_dims,
     padding_of_halves,
 )
 from tfexp.keras.applications.imagenet_utils import preprocessing
@@ -48,7 +48,7 @@ def _normalized(x: Any, name: str, relu: str | None = None) -> Any:
 
 def _block(x: Any, expansion: int, filters: int, stride: int, name: str) -> Any:
     """Wider, by itself in each channel, and narrow again; added to what comes in where that has the same shape."""
-    channels = backend.int_shape(x)[channel_axis()]
+    channels = image_dims(x)[channel_axis()]
     inner = x
     if expansion > 1:
         inner = Conv2D(expansion * channels, 1, padding="same", use_bias=False, name=f"{name}expand")(x)

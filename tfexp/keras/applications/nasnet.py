@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfexp.graph.scopes import name_scope
-from tfexp.keras import backend
 from tfexp.keras.applications.building import (
     Choices,
     WeightFile,
     application,
     batch_normalized,
     channel_axis,
+    image_dims,
     padding_of_halves,
     spatial_sizes,
 )
@@ -87,7 +87,7 @@ def _squeezed(x: Any, filters: int, name: str) -> Any:
 
 def _separable(x: Any, filters: int, window: int, name: str, stride: int = 1) -> Any:
     """Twice a separable convolution, of which the first may halve the size."""
-    settings = {"use_bias": False, "kernel_initializer": "he_normal"}
+    settings: dict[str, Any] = {"use_bias": False, "kernel_initializer": "he_normal"}
     with name_scope(f"separable_conv_block_{name}"):
         x = _relu(x)
         if stride == 2:
@@ -109,7 +109,7 @@ def _adjusted(p: Any, like: Any, filters: int, cell: str) -> Any:
         if spatial_sizes(p) != spatial_sizes(like):
             with name_scope(f"adjust_reduction_block_{cell}"):
                 return _halved(p, filters, cell)
-        if backend.int_shape(p)[channel_axis()] != filters:
+        if image_dims(p)[channel_axis()] != filters:
             with name_scope(f"adjust_projection_block_{cell}"):
                 return _normalized(_squeezed(_relu(p), filters, f"adjust_conv_projection_{cell}"), f"adjust_bn_{cell}")
     return p
@@ -189,11 +189,10 @@ def _nasnet(size: _Size, choices: Choices) -> Model:
         x, p = _reduction_cell(_normalized(x, "stem_bn1"), None, filters // 4, "stem_1")
         x, p = _reduction_cell(x, p, filters // 2, "stem_2")
         for stage in range(3):
-            first = 0
+            first = stage * size.repeats + (1 if stage else 0)
             if stage:
                 x, before = _reduction_cell(x, p, filters * 2**stage, f"reduce_{stage * size.repeats}")
                 p = p if size.skips else before
-                first = stage * size.repeats + 1
             for index in range(size.repeats):
                 x, p = _normal_cell(x, p, filters * 2**stage, str(first + index))
         return _relu(x)

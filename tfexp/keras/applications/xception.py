@@ -11,7 +11,7 @@ from tfexp.keras.layers import Activation, Add, Conv2D, MaxPooling2D, SeparableC
 
 _FILES = weight_files("xception", "xception", "0a58e3b7378bc2990ea3b43d5981f1f6", "b0042744bf5b25fce3cb969f33bebb97")
 # The blocks that halve the size: of their separable convolutions the filters.
-_SHRINKING = {2: (128, 128), 3: (256, 256), 4: (728, 728), 13: (728, 1024)}
+_SHRINKING: dict[int, tuple[int, ...]] = {2: (128, 128), 3: (256, 256), 4: (728, 728), 13: (728, 1024)}
 
 preprocess_input = preprocessing("tf")
 
@@ -28,14 +28,11 @@ def _features(x: Any) -> Any:
         x = Conv2D(filters, 3, strides=stride, use_bias=False, name=f"block1_conv{index}")(x)
         x = Activation("relu", name=f"block1_conv{index}_act")(batch_normalized(x, f"block1_conv{index}_bn"))
     for block in range(2, 14):
-        shortcut = x
+        shortcut, counts = x, _SHRINKING.get(block, (728, 728, 728))
         if block in _SHRINKING:
-            filters = _SHRINKING[block]
-            shortcut = Conv2D(filters[-1], 1, strides=2, padding="same", use_bias=False)(x)
+            shortcut = Conv2D(counts[-1], 1, strides=2, padding="same", use_bias=False)(x)
             shortcut = batch_normalized(shortcut)
-        else:
-            filters = (728, 728, 728)
-        for index, count in enumerate(filters, start=1):
+        for index, count in enumerate(counts, start=1):
             # What comes into the second block has just been activated.
             x = _separable(x, count, f"block{block}_sepconv{index}", active_first=(block, index) != (2, 1))
         if block in _SHRINKING:
