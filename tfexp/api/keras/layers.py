@@ -1,5 +1,6 @@
 """`tf.keras.layers`: the building blocks of models."""
 
+from tfexp.core.gone import missing_from
 from tfexp.keras.engine.base_layer import Layer as Layer
 from tfexp.keras.engine.input_layer import Input as Input
 from tfexp.keras.engine.input_layer import InputLayer as InputLayer
@@ -86,6 +87,16 @@ from tfexp.keras.layers.pooling_global import GlobalMaxPool3D as GlobalMaxPool3D
 from tfexp.keras.layers.pooling_global import GlobalMaxPooling1D as GlobalMaxPooling1D
 from tfexp.keras.layers.pooling_global import GlobalMaxPooling2D as GlobalMaxPooling2D
 from tfexp.keras.layers.pooling_global import GlobalMaxPooling3D as GlobalMaxPooling3D
+from tfexp.keras.layers.recurrent import RNN as RNN
+from tfexp.keras.layers.recurrent_cudnn import CuDNNGRU as CuDNNGRU
+from tfexp.keras.layers.recurrent_cudnn import CuDNNLSTM as CuDNNLSTM
+from tfexp.keras.layers.recurrent_gru import GRU as GRU
+from tfexp.keras.layers.recurrent_gru import GRUCell as GRUCell
+from tfexp.keras.layers.recurrent_lstm import LSTM as LSTM
+from tfexp.keras.layers.recurrent_lstm import LSTMCell as LSTMCell
+from tfexp.keras.layers.recurrent_simple import SimpleRNN as SimpleRNN
+from tfexp.keras.layers.recurrent_simple import SimpleRNNCell as SimpleRNNCell
+from tfexp.keras.layers.recurrent_stacked import StackedRNNCells as StackedRNNCells
 from tfexp.keras.layers.reshaping import Flatten as Flatten
 from tfexp.keras.layers.reshaping import Permute as Permute
 from tfexp.keras.layers.reshaping import RepeatVector as RepeatVector
@@ -103,3 +114,6 @@ from tfexp.keras.layers.spatial import ZeroPadding2D as ZeroPadding2D
 from tfexp.keras.layers.spatial import ZeroPadding3D as ZeroPadding3D
 from tfexp.keras.layers.wrappers import TimeDistributed as TimeDistributed
 from tfexp.keras.layers.wrappers import Wrapper as Wrapper
+
+# It stands above Keras, with the columns that it takes.
+__getattr__ = missing_from("tf.keras.layers", {"DenseFeatures": "tfexp.feature_column.dense_features:DenseFeatures"})

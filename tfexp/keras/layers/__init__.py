@@ -86,6 +86,17 @@ from tfexp.keras.layers.pooling_global import GlobalMaxPool3D as GlobalMaxPool3D
 from tfexp.keras.layers.pooling_global import GlobalMaxPooling1D as GlobalMaxPooling1D
 from tfexp.keras.layers.pooling_global import GlobalMaxPooling2D as GlobalMaxPooling2D
 from tfexp.keras.layers.pooling_global import GlobalMaxPooling3D as GlobalMaxPooling3D
+from tfexp.keras.layers.recurrent import RNN as RNN
+from tfexp.keras.layers.recurrent_cudnn import CuDNNGRU as CuDNNGRU
+from tfexp.keras.layers.recurrent_cudnn import CuDNNLSTM as CuDNNLSTM
+from tfexp.keras.layers.recurrent_gru import GRU as GRU
+from tfexp.keras.layers.recurrent_gru import GRUCell as GRUCell
+from tfexp.keras.layers.recurrent_lstm import LSTM as LSTM
+from tfexp.keras.layers.recurrent_lstm import LSTMCell as LSTMCell
+from tfexp.keras.layers.recurrent_lstm import PeepholeLSTMCell as PeepholeLSTMCell
+from tfexp.keras.layers.recurrent_simple import SimpleRNN as SimpleRNN
+from tfexp.keras.layers.recurrent_simple import SimpleRNNCell as SimpleRNNCell
+from tfexp.keras.layers.recurrent_stacked import StackedRNNCells as StackedRNNCells
 from tfexp.keras.layers.reshaping import Flatten as Flatten
 from tfexp.keras.layers.reshaping import Permute as Permute
 from tfexp.keras.layers.reshaping import RepeatVector as RepeatVector
