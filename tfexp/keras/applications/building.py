@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfexp.core.log import get_logger
-from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.input_layer import Input
 from tfexp.keras.engine.model import Model
-from tfexp.keras.engine.node import history_of
 from tfexp.keras.layers import BatchNormalization, Dense, GlobalAveragePooling2D, GlobalMaxPooling2D
+from tfexp.keras.utils.files import get_file
+from tfexp.keras.utils.models import get_source_inputs
 
 _HOME = "https://storage.googleapis.com/tensorflow/keras-applications"
 
@@ -28,8 +28,6 @@ class WeightFile:
 
     def fetched(self) -> str:
         """The path of the local copy, which is made first where there is none."""
-        from tfexp.keras.utils.data_utils import get_file
-
         name = self.name or self.path.rpartition("/")[2]
         path: str = get_file(name, f"{_HOME}/{self.path}", cache_subdir="models", file_hash=self.md5)
         return path
@@ -142,26 +140,7 @@ def image_input(choices: Choices, shape: tuple[int | None, ...]) -> tuple[Any, A
     if not backend.is_keras_tensor(given):
         images = Input(tensor=given, shape=shape)
         return given, images
-    return sources(given), given
-
-
-def sources(tensor: Any) -> list[Tensor]:
-    """The inputs that an output of layers is computed from, each once."""
-    found: list[Tensor] = []
-    waiting, seen = [tensor], set()
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        history = history_of(one)
-        assert history is not None  # it is an output of a layer, and so is all that this was computed from
-        before = history.layer._inbound_nodes[history.node_index].sources()
-        if before:
-            waiting.extend(source for _, source in before)
-        else:
-            found.append(one)
-    return found
+    return get_source_inputs(given), given
 
 
 def classified(x: Any, classes: int) -> Any:

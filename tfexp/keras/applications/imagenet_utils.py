@@ -14,6 +14,7 @@ import numpy as np
 
 from tfexp.graph.convert import constant
 from tfexp.keras import backend
+from tfexp.keras.utils.files import get_file
 from tfexp.ops.array_order import reverse
 from tfexp.ops.cast import cast
 
@@ -69,8 +70,6 @@ def preprocessing(mode: str) -> Callable[..., Any]:
 
 @lru_cache(maxsize=1)
 def _class_index() -> dict[str, list[str]]:
-    from tfexp.keras.utils.data_utils import get_file
-
     path = get_file("imagenet_class_index.json", _INDEX, cache_subdir="models", file_hash=_INDEX_MD5)
     with open(path, encoding="utf-8") as file:
         index: dict[str, list[str]] = json.load(file)
