@@ -125,6 +125,14 @@ class Network(Layer):
         """The layers, in the order of their depth; of a subclass those in its attributes."""
         return self._inner_layers
 
+    @property
+    def _layers_by_depth(self) -> dict[int, list[Any]]:
+        return self._map.layers_by_depth
+
+    @property
+    def _nodes_by_depth(self) -> dict[int, list[Node]]:
+        return self._map.nodes_by_depth
+
     def get_layer(self, name: str | None = None, index: int | None = None) -> Any:
         """The layer of that name or index; ValueError if there is none."""
         if index is not None:
