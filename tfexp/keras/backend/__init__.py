@@ -1,0 +1,76 @@
+"""Keras's functions on tensors and variables, and the state that its layers share. Source: `tf.keras.backend`, TF 1.15.
+
+One file for each kind: settings (`config`), graphs and names (`graphs`), the learning phase, sessions, `function`, variables;
+then the computations, most of them the ops of `tfexp.ops` under Keras's names and argument orders.
+"""
+
+from tfexp.graph.scopes import name_scope as name_scope
+from tfexp.keras.backend.config import backend as backend
+from tfexp.keras.backend.config import cast_to_floatx as cast_to_floatx
+from tfexp.keras.backend.config import epsilon as epsilon
+from tfexp.keras.backend.config import floatx as floatx
+from tfexp.keras.backend.config import image_data_format as image_data_format
+from tfexp.keras.backend.config import set_epsilon as set_epsilon
+from tfexp.keras.backend.config import set_floatx as set_floatx
+from tfexp.keras.backend.config import set_image_data_format as set_image_data_format
+from tfexp.keras.backend.control import in_test_phase as in_test_phase
+from tfexp.keras.backend.control import in_train_phase as in_train_phase
+from tfexp.keras.backend.control import switch as switch
+from tfexp.keras.backend.function import function as function
+from tfexp.keras.backend.graphs import get_default_graph_uid_map as get_default_graph_uid_map
+from tfexp.keras.backend.graphs import get_graph as get_graph
+from tfexp.keras.backend.graphs import get_uid as get_uid
+from tfexp.keras.backend.graphs import is_workspace as is_workspace
+from tfexp.keras.backend.graphs import reset_uids as reset_uids
+from tfexp.keras.backend.graphs import unique_object_name as unique_object_name
+from tfexp.keras.backend.learning_phase import fed_learning_phase as fed_learning_phase
+from tfexp.keras.backend.learning_phase import learning_phase as learning_phase
+from tfexp.keras.backend.learning_phase import learning_phase_scope as learning_phase_scope
+from tfexp.keras.backend.learning_phase import set_learning_phase as set_learning_phase
+from tfexp.keras.backend.learning_phase import symbolic_learning_phase as symbolic_learning_phase
+from tfexp.keras.backend.nn import dropout as dropout
+from tfexp.keras.backend.nn import elu as elu
+from tfexp.keras.backend.nn import hard_sigmoid as hard_sigmoid
+from tfexp.keras.backend.nn import in_top_k as in_top_k
+from tfexp.keras.backend.nn import l2_normalize as l2_normalize
+from tfexp.keras.backend.nn import relu as relu
+from tfexp.keras.backend.nn import softmax as softmax
+from tfexp.keras.backend.nn import softplus as softplus
+from tfexp.keras.backend.nn import softsign as softsign
+from tfexp.keras.backend.sessions import batch_get_value as batch_get_value
+from tfexp.keras.backend.sessions import batch_set_value as batch_set_value
+from tfexp.keras.backend.sessions import clear_session as clear_session
+from tfexp.keras.backend.sessions import get_session as get_session
+from tfexp.keras.backend.sessions import get_value as get_value
+from tfexp.keras.backend.sessions import manual_variable_initialization as manual_variable_initialization
+from tfexp.keras.backend.sessions import set_session as set_session
+from tfexp.keras.backend.sessions import set_value as set_value
+from tfexp.keras.backend.sessions import track_tf_optimizer as track_tf_optimizer
+from tfexp.keras.backend.sessions import track_variable as track_variable
+from tfexp.keras.backend.variables import constant as constant
+from tfexp.keras.backend.variables import count_params as count_params
+from tfexp.keras.backend.variables import dtype as dtype
+from tfexp.keras.backend.variables import eval as eval
+from tfexp.keras.backend.variables import eye as eye
+from tfexp.keras.backend.variables import identity as identity
+from tfexp.keras.backend.variables import int_shape as int_shape
+from tfexp.keras.backend.variables import is_keras_tensor as is_keras_tensor
+from tfexp.keras.backend.variables import is_placeholder as is_placeholder
+from tfexp.keras.backend.variables import is_sparse as is_sparse
+from tfexp.keras.backend.variables import moving_average_update as moving_average_update
+from tfexp.keras.backend.variables import ndim as ndim
+from tfexp.keras.backend.variables import ones as ones
+from tfexp.keras.backend.variables import ones_like as ones_like
+from tfexp.keras.backend.variables import placeholder as placeholder
+from tfexp.keras.backend.variables import random_normal_variable as random_normal_variable
+from tfexp.keras.backend.variables import random_uniform_variable as random_uniform_variable
+from tfexp.keras.backend.variables import shape as shape
+from tfexp.keras.backend.variables import to_dense as to_dense
+from tfexp.keras.backend.variables import update as update
+from tfexp.keras.backend.variables import update_add as update_add
+from tfexp.keras.backend.variables import update_sub as update_sub
+from tfexp.keras.backend.variables import variable as variable
+from tfexp.keras.backend.variables import zeros as zeros
+from tfexp.keras.backend.variables import zeros_like as zeros_like
+from tfexp.ops.elementwise_unary import sigmoid as sigmoid
+from tfexp.ops.elementwise_unary import tanh as tanh
