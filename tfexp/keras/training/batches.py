@@ -33,13 +33,15 @@ class Batches(Protocol):
     """Data that the loop goes through. samples, steps: how many there are in an epoch, as far as known.
 
     `epoch` gives an epoch's batches, `close` ends what runs beside it. by_sample: whether progress is counted in samples, and
-    the loss of an epoch is the mean over these rather than over steps.
+    the loss of an epoch is the mean over these rather than over steps. announced: what is said to be trained on before the
+    first epoch, None for nothing.
     """
 
     samples: int | None
     steps: int | None
     batch_size: int | None
     by_sample: bool
+    announced: str | None
 
     def epoch(self) -> Iterator[Batch]: ...
 
@@ -60,6 +62,7 @@ class Cut:
 
     steps: int | None = None
     by_sample = True
+    announced: str | None = "samples"
 
     def __post_init__(self) -> None:
         self.samples: int | None = int(self.arrays[0].shape[0])
@@ -104,6 +107,7 @@ class Whole:
     """The same values at each of `steps` steps. Tensors among them are computed anew each time."""
 
     by_sample = False
+    announced: str | None = "samples"  # which is TensorFlow's word for these steps
     batch_size: int | None = None
 
     def __init__(self, values: Sequence[Any], weighted: Weighted, steps: int):

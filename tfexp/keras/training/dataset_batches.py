@@ -36,6 +36,7 @@ class DatasetBatches:
     """
 
     by_sample = False
+    announced: str | None = "steps"
     batch_size: int | None = None
 
     def __init__(self, data: Any, steps: int | None, arrange: Arranged, argument: str = "steps_per_epoch"):

@@ -27,6 +27,7 @@ class GeneratorBatches:
     """
 
     by_sample = False
+    announced: str | None = None
     batch_size: int | None = None
 
     def __init__(
