@@ -18,7 +18,7 @@ from tfexp.layers.core import Flatten as Flatten
 from tfexp.layers.core import dense as dense
 from tfexp.layers.core import dropout as dropout
 from tfexp.layers.core import flatten as flatten
-from tfexp.layers.input_spec import InputSpec as InputSpec
+from tfexp.keras.engine.input_spec import InputSpec as InputSpec
 from tfexp.layers.normalization import BatchNormalization as BatchNormalization
 from tfexp.layers.normalization import batch_normalization as batch_normalization
 from tfexp.layers.pooling import AveragePooling1D as AveragePooling1D

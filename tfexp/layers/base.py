@@ -6,7 +6,6 @@ their nodes below the name scope that it had then, and share its variables. Sour
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +14,13 @@ import numpy as np
 from tfexp.autograph.conversion import convert
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.core.text import snake_case
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.layers.input_spec import InputSpec, check_inputs
+from tfexp.keras.engine.input_spec import InputSpec, check_inputs
 from tfexp.ops.array import shape
 from tfexp.ops.cast import cast
 from tfexp.ops.trackable import Trackable
@@ -28,13 +28,6 @@ from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
 from tfexp.ops.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
 
 _LAYER_NAMES = ("layer names",)
-
-
-def snake_case(name: str) -> str:
-    """`BasicLSTMCell` -> `basic_lstm_cell`, as TensorFlow names layers after their classes."""
-    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    spelled = re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
-    return f"private{spelled}" if spelled.startswith("_") else spelled
 
 
 def _unique_layer_name(base_name: str) -> str:

@@ -99,7 +99,7 @@ PYTHON = {
     "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
     "framework.type_spec": "tf",
     "framework.versions": "tf",
-    "keras.engine.input_spec": "tfexp.layers.input_spec",
+    "keras.engine.input_spec": "tfexp.keras.engine.input_spec",
     "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
     "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
     "layers.base": "tfexp.layers.base tf.layers",
