@@ -100,7 +100,12 @@ class CSVLogger(Callback):
             logs = {key: logs.get(key, "NA") for key in self.keys}
         if self.writer is None:
             self.writer = csv.DictWriter(
-                self.csv_file, ["epoch", *self.keys], delimiter=self.sep, lineterminator="\n", extrasaction="ignore", restval="NA"
+                self.csv_file,
+                ["epoch", *self.keys],
+                delimiter=self.sep,
+                lineterminator="\n",
+                extrasaction="ignore",
+                restval="NA",
             )
             if self.append_header:
                 self.writer.writeheader()
@@ -142,7 +147,8 @@ class RemoteMonitor(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         sent = {"epoch": epoch} | {
-            name: value.item() if isinstance(value, (np.ndarray, np.generic)) else value for name, value in (logs or {}).items()
+            name: value.item() if isinstance(value, (np.ndarray, np.generic)) else value
+            for name, value in (logs or {}).items()
         }
         text = json.dumps(sent)
         if self.send_as_json:

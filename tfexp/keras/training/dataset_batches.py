@@ -48,7 +48,9 @@ class DatasetBatches:
             size = cardinality(data)
             count = int(size.numpy() if executing_eagerly() else backend.get_session().run(size))
             if count == _INFINITE:
-                raise ValueError(f"When passing an infinitely repeating dataset, you must specify the `{argument}` argument.")
+                raise ValueError(
+                    f"When passing an infinitely repeating dataset, you must specify the `{argument}` argument."
+                )
             steps = count if count >= 0 else None
         self.steps = self.samples = steps
         self._restart, self._next = _reader(data)

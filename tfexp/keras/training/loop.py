@@ -231,5 +231,3 @@ def _warn_of_end(error: OutOfBatches, what: str, steps: str, count: int) -> None
         steps,
         count,
     )
-
-

@@ -16,9 +16,10 @@ from tfexp.keras.training.by_output import (
     targets_by_output,
 )
 
+
 @dataclass
 class Output:
-    """An output. tensor: None while ops run at once. loss: None for an output that is not trained on.
+    """An output. tensor: what the model gives, eagerly for an example. loss: None for an output that is not trained on.
 
     target: the tensor that the loss compares with; None until one is made. fed: whether its values come with each batch.
     """
@@ -28,7 +29,7 @@ class Output:
     loss: Any
     loss_weight: Any
     weight_mode: str | None
-    tensor: Any = None
+    tensor: Any
     target: Any = None
     fed: bool = True
     metrics: list[Any] = field(default_factory=list)
@@ -49,6 +50,11 @@ class Output:
         if name == "sparse_categorical_crossentropy":
             return (*self.shape[:-1], 1)
         return self.shape
+
+    @property
+    def target_dtype(self) -> Any:
+        """Targets are compared with predictions in the type of these."""
+        return self.tensor.dtype.base_dtype
 
 
 def function_name(loss: Any) -> str | None:

@@ -12,9 +12,7 @@ from tfexp.keras.training.by_output import weights_by_output
 from tfexp.keras.training.outputs import Output
 
 
-def weights_of(
-    targets: Sequence[Any], outputs: Sequence[Output], sample_weight: Any, class_weight: Any
-) -> list[Any]:
+def weights_of(targets: Sequence[Any], outputs: Sequence[Output], sample_weight: Any, class_weight: Any) -> list[Any]:
     """For each output with a loss the weights of its samples; None where all weigh the same.
 
     An output whose `sample_weight_mode` was announced has weights always: ones, if none are given.
@@ -34,7 +32,9 @@ def _weights(target: Any, output: Output, given: Any, classes: Any) -> Any:
     if given is None and by_class is None:
         if output.weight_mode is None or target is None:
             return None
-        return np.ones(tuple(target.shape[:2] if output.weight_mode == "temporal" else target.shape[:1]), dense_floats(1).dtype)
+        return np.ones(
+            tuple(target.shape[:2] if output.weight_mode == "temporal" else target.shape[:1]), dense_floats(1).dtype
+        )
     if given is None or by_class is None:
         return by_class if given is None else given
     return given * (by_class if given.ndim == 1 else by_class[:, np.newaxis])
@@ -46,7 +46,7 @@ def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None
         if target is not None and len(target.shape) < 3:
             raise ValueError(
                 f"Found a sample_weight array for an input with shape {tuple(target.shape)}. Timestep-wise sample weighting "
-                "(use of sample_weight_mode=\"temporal\") is restricted to outputs that are at least 3D, i.e. that have a time "
+                '(use of sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a time '
                 "dimension."
             )
         if weights.ndim != 2:

@@ -6,8 +6,8 @@ gives a list: the loss and the metrics so far, or the predictions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, cast
 
 from tfexp.core import log
 from tfexp.graph.scopes import name_scope
@@ -27,7 +27,9 @@ Step = Callable[[list[Any]], list[Any]]
 class Steps(Protocol):
     """What computes steps. weighted: for each output whether a batch has weights for it, which makes other functions."""
 
-    def function(self, mode: str, weighted: Weighted) -> Step: ...
+    def function(self, mode: str, weighted: Weighted) -> Step:
+        """What computes such steps."""
+        ...
 
 
 def is_placeholder(tensor: Any) -> bool:
@@ -43,8 +45,10 @@ class GraphSteps:
     What is trainable when this is made is trained, whatever is said about it later.
     """
 
-    def __init__(self, model: Any, outputs: Sequence[Output]):
+    def __init__(self, model: Any, outputs: Sequence[Output], run_arguments: Mapping[str, Any] | None = None):
+        """run_arguments: of `Session.run`, for training and testing."""
         self._model = model
+        self._run_arguments = dict(run_arguments or {})
         self.outputs = list(outputs)
         self.trained = list(model.trainable_weights)
         self.inputs = [tensor for tensor in model.inputs if is_placeholder(tensor)]
@@ -91,7 +95,7 @@ class GraphSteps:
                 self._functions[key] = self._prepare(mode, weighted)
         found, tail = self._functions[key]
         if not tail:
-            return found  # type: ignore[no-any-return]
+            return cast(Step, found)
         return lambda values: found(values + tail)
 
     def backend_function(self, mode: str, weighted: Weighted) -> Any:
@@ -113,7 +117,8 @@ class GraphSteps:
         tail = [] if phase is None else [mode == TRAIN]
         if phase is not None:
             inputs.append(phase)
-        return backend.function(inputs, outputs, updates=updates, name=f"{mode}_function"), tail
+        arguments = {} if mode == PREDICT else self._run_arguments
+        return backend.function(inputs, outputs, updates=updates, name=f"{mode}_function", **arguments), tail
 
     def _training_updates(self, built: Objective) -> list[Any]:
         model = self._model

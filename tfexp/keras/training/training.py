@@ -1,4 +1,4 @@
-"""`Training`: what a model has besides being a network, `compile`, `fit`, `evaluate`, `predict`. Source: `tf.keras.Model`, TF 1.15.
+"""`Training`: `compile`, `fit`, `evaluate`, `predict` and what belongs to them. Source: `tf.keras.Model`, TF 1.15.
 
 What data may be: NumPy arrays, lists of them, dictionaries by name, tensors (with steps), `tf.data` datasets and iterators,
 generators and `tf.keras.utils.Sequence`s.
@@ -15,7 +15,8 @@ from tfexp.keras import optimizers
 from tfexp.keras.training import loop
 from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.compiled import Compiled
-from tfexp.keras.training.data import Data, Feeding
+from tfexp.keras.training.data import Data
+from tfexp.keras.training.feeding import Feeding
 
 
 class Training:
@@ -59,19 +60,21 @@ class Training:
         Raises ValueError and TypeError for what does not fit the outputs, and where there is nothing to minimize.
         """
         kwargs.pop("cloning", None)
-        unknown = set(kwargs) - {"options", "run_metadata", "feed_dict", "fetches", "experimental_run_tf_function"}
-        if unknown:
-            raise TypeError(f"Invalid keyword argument(s) in `compile`: {unknown}")
+        kwargs.pop("experimental_run_tf_function", None)
+        arguments = {
+            name: kwargs.pop(name) for name in ("options", "run_metadata", "feed_dict", "fetches") if name in kwargs
+        }
+        if kwargs:
+            raise TypeError(f"Invalid keyword argument(s) in `compile`: {set(kwargs)}")
         if distribute is not None:
             log.warn("`distribute` of `compile` is deprecated: create and compile the model under the strategy's scope.")
         if run_eagerly and not executing_eagerly():
             raise ValueError("You can only enable `run_eagerly` while eager execution is on.")
         self.optimizer = optimizers.get(optimizer)
         self.loss, self.loss_weights, self.sample_weight_mode = loss, loss_weights, sample_weight_mode
-        self._compile_metrics, self._compile_weighted_metrics = metrics, weighted_metrics
         self._asked = None
         self._compiled = Compiled(
-            self, loss, metrics, loss_weights, weighted_metrics, sample_weight_mode, target_tensors, run_eagerly, kwargs
+            self, loss, metrics, loss_weights, weighted_metrics, sample_weight_mode, target_tensors, arguments
         )
 
     @property
@@ -105,9 +108,7 @@ class Training:
 
     def _known_compiled(self) -> Compiled:
         if self._compiled is None:
-            raise RuntimeError(
-                "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
-            )
+            raise RuntimeError("You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.")
         return self._compiled
 
     # --- data, steps ----------------------------------------------------------------------------------------------------
@@ -165,8 +166,17 @@ class Training:
         if kwargs:
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         data = Data(self._known_compiled(), max_queue_size, workers, use_multiprocessing)
+        held_out_part = validation_split if validation_data is None else 0.0
         batches, held_out = data.to_train_on(
-            x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, validation_split, validation_data is None
+            x,
+            y,
+            sample_weight,
+            class_weight,
+            batch_size,
+            steps_per_epoch,
+            shuffle,
+            validation_split,
+            validation_data is None,
         )
         validation = None
         if validation_data is not None:
@@ -315,6 +325,15 @@ class Training:
             use_multiprocessing=use_multiprocessing,
         )
 
+    @property
+    def _compile_metrics(self) -> Any:
+        """The metrics as they were given to `compile`."""
+        return self._known_compiled().given_metrics
+
+    @property
+    def _compile_weighted_metrics(self) -> Any:
+        return self._known_compiled().given_weighted_metrics
+
     # --- what savers and callbacks use ----------------------------------------------------------------------------------
 
     def _make_train_function(self) -> Any:
@@ -332,8 +351,9 @@ class Training:
     predict_function = property(_make_predict_function)
 
 
+_RUN_ARGUMENTS = ("options", "run_metadata", "feed_dict", "fetches")
+
+
 def _one_alone(values: Sequence[Any]) -> Any:
     """A list of one value as the value."""
     return values[0] if len(values) == 1 else list(values)
-
-
