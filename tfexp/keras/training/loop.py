@@ -69,7 +69,7 @@ def fit(
             over = not _train(model, batches, epochs, called, progress, logs)
             if validation is not None and validation.is_due(epoch) and not model.stop_training:
                 found = test(model, validation.batches, called)
-                logs.update(zip((f"val_{name}" for name in model.metrics_names), found, strict=False))
+                logs.update(zip((f"val_{name}" for name in model.metrics_names), _plain(found), strict=False))
             called.on_epoch_end(epoch, logs)
             progress.on_epoch_end(epoch, logs)
             if over:
@@ -91,16 +91,16 @@ def _train(
             called.on_train_batch_begin(number, batch_logs)
             results = model._train_step(batch)
             mean.add(results, batch.size)
-            batch_logs.update(zip(names, results, strict=False))
+            batch_logs.update(zip(names, _plain(results), strict=False))
             called.on_train_batch_end(number, batch_logs)
             progress.on_batch_end(number, batch_logs)
             if model.stop_training:
                 break
     except OutOfBatches as error:
         _warn_of_end(error, "training", "steps_per_epoch * epochs", (batches.steps or 0) * epochs)
-        logs.update(zip(names, mean.results, strict=False))
+        logs.update(zip(names, _plain(mean.results), strict=False))
         return False
-    logs.update(zip(names, mean.results, strict=False))
+    logs.update(zip(names, _plain(mean.results), strict=False))
     return True
 
 
@@ -131,14 +131,14 @@ def test(model: Any, batches: Batches, called: CallbackList, progress: ProgbarLo
             called.on_test_batch_begin(number, logs)
             results = model._test_step(batch)
             mean.add(results, batch.size)
-            logs.update(zip(names, results, strict=False))
+            logs.update(zip(names, _plain(results), strict=False))
             called.on_test_batch_end(number, logs)
             if progress is not None:
                 progress.on_batch_end(number, logs)
     except OutOfBatches as error:
         _warn_of_end(error, "evaluation", "steps", batches.steps or 0)
     if progress is not None:
-        progress.on_epoch_end(0, dict(zip(names, mean.results, strict=False)))
+        progress.on_epoch_end(0, dict(zip(names, _plain(mean.results), strict=False)))
     called.on_test_end()
     return mean.results
 
@@ -172,6 +172,11 @@ def _joined(parts: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
+def _plain(results: Sequence[Any]) -> list[Any]:
+    """Numbers as Python's own, which print as such; arrays as they are."""
+    return [value.item() if np.ndim(value) == 0 and hasattr(value, "item") else value for value in results]
+
+
 class _Mean:
     """The loss averaged over samples, or over steps; of the metrics, which are totals already, the last values."""
 
@@ -182,7 +187,7 @@ class _Mean:
 
     def add(self, results: Sequence[Any], size: int) -> None:
         weight = size if self._by_sample else 1
-        self._sum += results[0] * weight
+        self._sum += float(results[0]) * weight
         self._weight += weight
         self._last = results
 

@@ -175,8 +175,7 @@ class Training:
             batch_size,
             steps_per_epoch,
             shuffle,
-            validation_split,
-            validation_data is None,
+            held_out_part,
         )
         validation = None
         if validation_data is not None:
