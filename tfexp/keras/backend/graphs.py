@@ -49,6 +49,7 @@ def get_graph() -> Graph:
         return get_default_graph()
     if _workspace is None:
         _workspace = TracedGraph("keras_graph", get_default_graph())
+        _workspace.draws_besides_eager = True
     return _workspace
 
 

@@ -40,9 +40,11 @@ class Layer(Connected):
 
     `call` may take `training` and `mask`, which are filled in: `training` as an outer layer's caller said, masks as the
     inputs carry them. dtype: of its variables; by default the first input's. dynamic: it runs in eager execution only.
-    kwargs: `input_shape` (without the batch), `batch_input_shape`, `batch_size`, `input_dim`, `weights` (values to begin with),
-    `activity_regularizer`.
+    kwargs: `input_shape` (without the batch), `batch_input_shape`, `batch_size`, `input_dim`, `weights` (values to begin
+    with), `activity_regularizer`.
     """
+
+    _batch_input_shape: tuple[int | None, ...] | None
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: Any = None, dynamic: bool = False, **kwargs: Any
@@ -123,7 +125,7 @@ class Layer(Connected):
         """Make the variables for inputs of this shape (a TensorShape, or a structure of these)."""
         self.built = True
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """The computation."""
         return inputs
 
@@ -293,7 +295,7 @@ class Layer(Connected):
         return masks if any(mask is not None for mask in nest.flatten(masks)) else None
 
     def _filled(self, inputs: Any, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any], Any, set[str]]:
-        """The arguments with `mask` and `training` filled in, what inner layers are told about training, what was filled in."""
+        """The arguments with `mask` and `training` filled in, what inner layers are told of training, what was filled in."""
         kwargs, filled_in = dict(kwargs), {"mask"}
         if self._takes("mask") and not self._was_passed("mask", args, kwargs):
             masks = self._masks_of(inputs)

@@ -90,14 +90,14 @@ class Connected(Gathered):
     def _only_shape(self, attribute: str, what: str) -> Any:
         if not self._inbound_nodes:
             raise AttributeError(
-                f"The layer has never been called and thus has no defined {what} shape. Note that the shape is determined by "
-                f"the first call of layer {self.name}."
+                f"The layer has never been called and thus has no defined {what} shape. Note that the shape is determined "
+                f"by the first call of layer {self.name}."
             )
         shapes = [getattr(node, attribute) for node in self._inbound_nodes]
         if any(shape != shapes[0] for shape in shapes):
             raise AttributeError(
-                f'The layer "{self.name} has multiple inbound nodes, with different {what} shapes. Hence the notion of "{what} '
-                f'shape" is ill-defined for the layer. Use `get_{what}_shape_at(node_index)` instead.'
+                f'The layer "{self.name} has multiple inbound nodes, with different {what} shapes. Hence the notion of "'
+                f'{what} shape" is ill-defined for the layer. Use `get_{what}_shape_at(node_index)` instead.'
             )
         return shapes[0]
 

@@ -116,7 +116,7 @@ class Gathered(Weights):
         return self._metrics + own + [metric for layer in self._inner_layers for metric in layer.metrics]
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
-        """Report a tensor in training: its mean over batches (`aggregation="mean"`), or as it is, if a metric object gave it.
+        """Report a tensor in training: its mean over batches (`aggregation="mean"`), or as a metric object gave it.
 
         ValueError for a plain tensor without a name, and for another aggregation.
         """
@@ -132,8 +132,8 @@ class Gathered(Weights):
             )
         if metric is None and aggregation is None:
             raise ValueError(
-                "`aggregation` must be specified when passing an input tensor to `add_metric`: either None with the result of "
-                "a Metric, or 'mean'."
+                "`aggregation` must be specified when passing an input tensor to `add_metric`: either None with the result "
+                "of a Metric, or 'mean'."
             )
         name = metric.name if metric is not None and name is None else name
         found = next((kept for kept in self._metrics if kept.name == name), None)

@@ -36,15 +36,15 @@ class InputLayer(Layer):
         if sparse and ragged:
             raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
         if input_shape is not None and batch_input_shape is not None:
-            raise ValueError("Only provide the input_shape OR batch_input_shape argument to InputLayer, not both at the same time.")
+            raise ValueError(
+                "Only provide the input_shape OR batch_input_shape argument to InputLayer, not both at the same time."
+            )
         if batch_input_shape is not None:
             batch_size, input_shape = batch_input_shape[0], tuple(batch_input_shape[1:])
         if dtype is None:
             dtype = backend.floatx() if input_tensor is None else input_tensor.dtype.base_dtype.name
         elif input_tensor is not None and input_tensor.dtype.base_dtype != dtypes.as_dtype(dtype):
-            raise ValueError(
-                f"`input_tensor.dtype` differs from `dtype`: {input_tensor.dtype.base_dtype.name} vs. {dtype}"
-            )
+            raise ValueError(f"`input_tensor.dtype` differs from `dtype`: {input_tensor.dtype.base_dtype.name} vs. {dtype}")
         super().__init__(dtype=dtype, name=name or f"input_{backend.get_uid('input')}")
         self.built = True
         self.sparse, self.ragged, self.batch_size = sparse, ragged, batch_size
@@ -102,8 +102,8 @@ def Input(
             "Please provide to Input either a `shape` or a `tensor` argument. Note that `shape` does not include the batch "
             "dimension."
         )
-    given = {"batch_input_shape": batch_shape} if batch_shape is not None else {"input_shape": shape, "batch_size": batch_size}
+    given = (
+        {"batch_input_shape": batch_shape} if batch_shape is not None else {"input_shape": shape, "batch_size": batch_size}
+    )
     layer = InputLayer(name=name, dtype=dtype, sparse=sparse, ragged=ragged, input_tensor=tensor, **given)
     return layer._inbound_nodes[0].output_tensors[0]
-
-

@@ -46,11 +46,11 @@ def map_layers(inputs: Sequence[Any], outputs: Sequence[Any]) -> LayerMap:
             before = history.layer._inbound_nodes[history.node_index]
             depths[before] = max(depths.get(before, 0), depth + 1)
     for tensor in inputs:
-        history = history_of(tensor)
-        assert history is not None
-        if history.layer not in depth_of_layer:
-            depth_of_layer[history.layer], order[history.layer] = 0, -1
-            depths[history.layer._inbound_nodes[0]] = 0
+        source = history_of(tensor)
+        assert source is not None
+        if source.layer not in depth_of_layer:
+            depth_of_layer[source.layer], order[source.layer] = 0, -1
+            depths[source.layer._inbound_nodes[0]] = 0
     layers_by_depth: dict[int, list[Any]] = {}
     for layer, depth in depth_of_layer.items():
         layers_by_depth.setdefault(depth, []).append(layer)
@@ -105,8 +105,8 @@ def _check_computable(found: LayerMap, inputs: Sequence[Any]) -> None:
         for tensor in nest.flatten(node.input_tensors):
             if id(tensor) not in known:
                 raise ValueError(
-                    f'Graph disconnected: cannot obtain value for tensor {tensor} at layer "{node.outbound_layer.name}". The '
-                    f"following previous layers were accessed without issue: {passed}"
+                    f'Graph disconnected: cannot obtain value for tensor {tensor} at layer "{node.outbound_layer.name}". '
+                    f"The following previous layers were accessed without issue: {passed}"
                 )
         known.update(id(tensor) for tensor in nest.flatten(node.output_tensors))
         passed.append(node.outbound_layer.name)

@@ -17,7 +17,6 @@ import numpy as np
 
 from tfexp.core import nest
 from tfexp.core.log import get_logger
-from tfexp.graph.tensor import Tensor
 from tfexp.keras.engine.node import Node, history_of
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def network_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, 
     made: dict[str, list[Node]] = {name: _own_nodes(layer) for name, layer in layers.items()}
     waiting = [(one["name"], call) for one in config["layers"] for call in one["inbound_nodes"]]
     while waiting:
-        rest = []
+        rest: list[tuple[str, Any]] = []
         for name, call in waiting:
             # The calls of one layer keep their order: they are known by their numbers.
             ready = all(place[1] < len(made[place[0]]) for place in _places(call))

@@ -16,6 +16,7 @@ from tfexp.core.op import get_op
 from tfexp.graph.attrs import from_proto
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.importer import input_types
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
@@ -44,7 +45,7 @@ class TensorFlowOpLayer(Layer):
         self._constants = {int(index): value for index, value in (constants or {}).items()}
         self.built = True
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         attrs = {key: from_proto(value)[1] for key, value in self._node_def.attr.items()}
         given, every = iter(nest.flatten(inputs)), []
         for index, (dtype, _) in enumerate(input_types(get_op(self._node_def.op), attrs)):
@@ -55,7 +56,7 @@ class TensorFlowOpLayer(Layer):
 
     def get_config(self) -> dict[str, Any]:
         constants = {
-            index: np.asarray(backend.function([], [value])([])[0] if isinstance(value, Tensor) else value).tolist()
+            index: np.asarray(backend.get_value(value) if isinstance(value, Tensor) else value).tolist()
             for index, value in self._constants.items()
         }
         return {
@@ -70,7 +71,12 @@ class TensorFlowOpLayer(Layer):
 def give_history(tensors: Any) -> None:
     """Make layers of the operations between layers' outputs and these tensors, which then are layers' outputs, too."""
     for tensor in nest.flatten(tensors):
-        if is_symbolic(tensor) and may_have_history(tensor.graph) and history_of(tensor) is None and _comes_from_layer(tensor):
+        if (
+            is_symbolic(tensor)
+            and may_have_history(tensor.graph)
+            and history_of(tensor) is None
+            and _comes_from_layer(tensor)
+        ):
             for op in _in_order(tensor.op):
                 _make_layer(op)
 
@@ -108,14 +114,23 @@ def _in_order(last: Operation) -> list[Operation]:
     return list(found)
 
 
+def _value_of(tensor: Tensor) -> Any:
+    """An input that no layer made: its value where it has one, else the tensor itself."""
+    if isinstance(tensor.graph, FunctionGraph):
+        for outer, inner in tensor.graph.captured.items():
+            if inner is tensor and outer.graph.is_eager:
+                return outer
+    known = constant_value(tensor)
+    return tensor if known is None else known
+
+
 def _make_layer(op: Operation) -> None:
     inputs, constants = [], {}
     for index, tensor in enumerate(op.inputs):
         if history_of(tensor) is not None:
             inputs.append(tensor)
         else:
-            known = constant_value(tensor)
-            constants[index] = tensor if known is None else known
+            constants[index] = _value_of(tensor)
     layer = TensorFlowOpLayer(op.node_def, op.name, constants)
     outputs = list(op.outputs)
     Node(layer, inputs[0] if len(inputs) == 1 else inputs, outputs[0] if len(outputs) == 1 else outputs)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import nest
-from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_layer import Input, InputLayer
 from tfexp.keras.engine.model import Model
@@ -101,6 +100,8 @@ class Sequential(Model):
             raise ValueError("You must provide an `input_shape` argument.")
         super().build(input_shape)
 
+    build.by_drawing = True  # type: ignore[attr-defined]
+
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         if self._is_graph_network:
             return super().call(inputs, training=training, mask=mask)
@@ -126,15 +127,11 @@ class Sequential(Model):
         outputs = self.call(inputs, mask=mask)
         return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), outputs)
 
-    def _assert_weights_created(self) -> None:
-        if not self._is_graph_network and not self.built and not executing_eagerly():
-            super()._assert_weights_created()
-
     # --- use ------------------------------------------------------------------------------------------------------------
 
     def predict_proba(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
         """The outputs for the examples, as probabilities."""
-        return self.predict(x, batch_size, verbose)
+        return self.predict(x, batch_size=batch_size, verbose=verbose)
 
     def predict_classes(self, x: Any, batch_size: int = 32, verbose: int = 0) -> Any:
         """The most probable class of each example; with one output, whether it is above one half."""

@@ -15,6 +15,7 @@ from tfexp.keras import backend, constraints, initializers, regularizers
 from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
+
 def _parts(value: Any) -> Iterator[Any]:
     """The variables and trackable objects in a value: itself, or the elements of lists, tuples and dicts."""
     if isinstance(value, (Variable, Trackable)):
@@ -55,7 +56,10 @@ class Weights(Trackable):
     _own_trainable: bool = True
     _initial_weights: Any = None
     built: bool
-    name: str
+
+    @property
+    def name(self) -> str:
+        raise NotImplementedError
 
     # --- what is found in attributes ------------------------------------------------------------------------------------
 
@@ -193,6 +197,7 @@ class Weights(Trackable):
             synchronization=synchronization,
             aggregation=aggregation,
         )
+        backend.track_variable(variable)
         regularize = regularizers.get(regularizer)
         if regularize is not None:
             self.add_loss(functools.partial(_regularized, variable, regularize))
@@ -208,9 +213,7 @@ class Weights(Trackable):
             return initializers.get("glorot_uniform")
         if dtype.is_integer or dtype.is_bool:
             return initializers.get("zeros")
-        raise ValueError(
-            f"An initializer for variable {name} of type {dtype.base_dtype} is required for layer {self.name}"
-        )
+        raise ValueError(f"An initializer for variable {name} of type {dtype.base_dtype} is required for layer {self.name}")
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         raise NotImplementedError
@@ -226,8 +229,8 @@ class Weights(Trackable):
         own = self.weights
         if len(own) != len(weights):
             raise ValueError(
-                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, but '
-                f"the layer was expecting {len(own)} weights. Provided weights: {str(weights)[:50]}..."
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, '
+                f"but the layer was expecting {len(own)} weights. Provided weights: {str(weights)[:50]}..."
             )
         for variable, value in zip(own, weights, strict=True):
             shape = tuple(variable.get_shape().as_list())
@@ -240,8 +243,8 @@ class Weights(Trackable):
         """The number of elements of all its variables. ValueError before they are made."""
         if not self.built:
             raise ValueError(
-                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via: "
-                f"`{self.name}.build(batch_input_shape)`."
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build it manually via"
+                f": `{self.name}.build(batch_input_shape)`."
             )
         return sum(int(np.prod(variable.get_shape().as_list())) for variable in self.weights)
 
