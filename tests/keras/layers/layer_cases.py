@@ -169,7 +169,9 @@ def observed(tf: Any, keras: Any, name: str) -> dict[str, Any]:
                 None if size is None else int(size)
                 for size in tf.TensorShape(layer.compute_output_shape(layer.input_shape)).as_list()
             ],
-            "gradients": [None if g is None else list(np.shape(s)) + s.ravel().tolist() for g, s in _paired(gradients, slopes)],
+            "gradients": [
+                None if g is None else list(np.shape(s)) + s.ravel().tolist() for g, s in _paired(gradients, slopes)
+            ],
             "losses": [float(loss) for loss in losses],
             "mask": None if masked is None else masked.tolist(),
             "updates": len(layer.updates),
