@@ -44,6 +44,16 @@ from tfexp.keras.layers.noise import AlphaDropout as AlphaDropout
 from tfexp.keras.layers.noise import GaussianDropout as GaussianDropout
 from tfexp.keras.layers.noise import GaussianNoise as GaussianNoise
 from tfexp.keras.layers.normalization import BatchNormalization as BatchNormalization
+from tfexp.keras.layers.recurrent import RNN as RNN
+from tfexp.keras.layers.recurrent_cudnn import CuDNNGRU as CuDNNGRU
+from tfexp.keras.layers.recurrent_cudnn import CuDNNLSTM as CuDNNLSTM
+from tfexp.keras.layers.recurrent_gru import GRU as GRU
+from tfexp.keras.layers.recurrent_gru import GRUCell as GRUCell
+from tfexp.keras.layers.recurrent_lstm import LSTM as LSTM
+from tfexp.keras.layers.recurrent_lstm import LSTMCell as LSTMCell
+from tfexp.keras.layers.recurrent_simple import SimpleRNN as SimpleRNN
+from tfexp.keras.layers.recurrent_simple import SimpleRNNCell as SimpleRNNCell
+from tfexp.keras.layers.recurrent_stacked import StackedRNNCells as StackedRNNCells
 from tfexp.keras.layers.reshaping import Flatten as Flatten
 from tfexp.keras.layers.reshaping import Permute as Permute
 from tfexp.keras.layers.reshaping import RepeatVector as RepeatVector

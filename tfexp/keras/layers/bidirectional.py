@@ -58,6 +58,10 @@ class Bidirectional(Wrapper):
             self.forward_layer._initial_weights, self.backward_layer._initial_weights = weights[:half], weights[half:]
         self.stateful = layer.stateful
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
+        for inner in (self.forward_layer, self.backward_layer):
+            if hasattr(inner, "zero_output_for_mask"):
+                # What a mask hides is repeated otherwise, and would be merged with what the other layer gives there.
+                inner.zero_output_for_mask = self.return_sequences
         self.supports_masking = True
         self._num_constants = None
         self.input_spec = layer.input_spec

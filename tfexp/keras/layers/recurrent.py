@@ -10,21 +10,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from tfexp.keras.engine.base_layer import Layer
-from tfexp.keras.engine.input_spec import InputSpec
-from tfexp.keras.layers.serialization import deserialize
 
-from tfexp.core import nest
+from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.control_flow import cond
 from tfexp.keras import backend
 from tfexp.keras.backend.rnn import rnn, swapped
+from tfexp.keras.engine.base_layer import Layer
+from tfexp.keras.engine.input_spec import InputSpec
+from tfexp.keras.engine.shapes import is_shape, map_shapes
+from tfexp.keras.layers.arguments import takes
 from tfexp.keras.layers.recurrent_cell import RecurrentCell
 from tfexp.keras.layers.recurrent_dropout import reset_masks
-from tfexp.keras.layers.recurrent_stacked import StackedRNNCells, takes
+from tfexp.keras.layers.recurrent_stacked import StackedRNNCells
 from tfexp.keras.layers.recurrent_states import flat_sizes, map_sizes, size_shape, zero_states
+from tfexp.keras.layers.serialization import deserialize
 from tfexp.ops.array import shape
-from tfexp.ops.counting import count_nonzero
+from tfexp.ops.reduce_composite import count_nonzero
 
 _HOW_TO_TELL = (
     "\n- If using a Sequential model, specify the {what} by passing {first} argument to your first layer."
@@ -113,15 +115,12 @@ class RNN(Layer):
     def build(self, input_shape: Any) -> None:
         if isinstance(input_shape, list):
             input_shape = input_shape[0]
-        shapes = map_sizes(lambda one: as_shape(one).as_list(), input_shape)
-        nested = nest.is_nested(input_shape) and not isinstance(input_shape, TensorShape)
-        specs = [self._spec_of(dims) for dims in (nest.flatten_up_to(input_shape, shapes) if nested else [shapes])]
-        if self.input_spec is None:
-            self.input_spec = specs
-        elif not nested:
-            self.input_spec = [*specs, *self.input_spec[1:]]
+        if is_shape(input_shape):
+            own = self._spec_of(input_shape)
+            self.input_spec = [own] if self.input_spec is None else [own, *self.input_spec[1:]]
         if hasattr(self.cell, "build") and not getattr(self.cell, "built", False):
-            self.cell.build(map_sizes(self._step_shape, input_shape))
+            self._lend_dtype()
+            self.cell.build(map_shapes(self._step_shape, input_shape))
             self.cell.built = True
         sizes = flat_sizes(self.cell.state_size)
         if self.state_spec is not None:
@@ -132,7 +131,19 @@ class RNN(Layer):
             self.reset_states()
         self.built = True
 
-    def _spec_of(self, dims: list[int | None]) -> InputSpec:
+    def _lend_dtype(self) -> None:
+        """Cells of `tf.nn.rnn_cell` have the type of what they are called on; they are built without a call here."""
+        if not isinstance(self.cell, Layer) and getattr(self.cell, "_dtype", self) is None:
+            self.cell._dtype = dtypes.as_dtype(self.dtype or backend.floatx())
+
+    def _keep_weights_of_cell(self) -> None:
+        """Those cells are no layers of Keras: their variables are kept here."""
+        if not isinstance(self.cell, Layer):
+            for variable in getattr(self.cell, "weights", ()):
+                self._keep_weight(variable, any(variable is one for one in self.cell.trainable_weights))
+
+    def _spec_of(self, shape: Any) -> InputSpec:
+        dims = as_shape(shape).as_list()
         batch, time = (1, 0) if self.time_major else (0, 1)
         kept = [None if axis == time or (axis == batch and not self.stateful) else dim for axis, dim in enumerate(dims)]
         return InputSpec(shape=tuple(kept))
@@ -237,8 +248,8 @@ class RNN(Layer):
         if any(are_keras) != all(are_keras):
             raise ValueError(
                 "The initial state or constants of an RNN layer cannot be specified via a mix of Keras tensors and "
-                'non-Keras tensors (a "Keras tensor" is a tensor that was returned by a Keras layer or by `Input` during Functional '
-                f"model construction). Received: initial_state={initial_state}, constants={constants}"
+                'non-Keras tensors (a "Keras tensor" is a tensor that was returned by a Keras layer or by `Input` during '
+                f"Functional model construction). Received: initial_state={initial_state}, constants={constants}"
             )
         if not all(are_keras):
             given = {"initial_state": initial_state, "constants": constants}
@@ -276,6 +287,7 @@ class RNN(Layer):
             time_major=self.time_major or turned,
             zero_output_for_mask=self.zero_output_for_mask,
         )
+        self._keep_weights_of_cell()
         if self.stateful:
             pairs = zip(nest.flatten(self.states), nest.flatten(states), strict=True)
             self.add_update([variable.assign(state) for variable, state in pairs])

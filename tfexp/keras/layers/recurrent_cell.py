@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.engine.base_layer import Layer
-
 from tfexp.core.shape import as_shape
 from tfexp.keras import activations, constraints, initializers, regularizers
+from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.layers.recurrent_dropout import DropoutRNNCellMixin
 from tfexp.keras.layers.recurrent_states import zero_states
 from tfexp.ops.array import reshape, shape
@@ -122,11 +121,11 @@ class RecurrentCell(DropoutRNNCellMixin, Layer):
     def _product(self, x: Any, masks: Any, kernel: Any) -> Any:
         """x · kernel, where x is masked: for all gates alike, or for each by its own mask."""
         if masks is None:
-            return _dot(x, kernel)
+            return dot(x, kernel)
         if not isinstance(masks, list):
-            return _dot(x * masks, kernel)
+            return dot(x * masks, kernel)
         kernels = split(kernel, len(masks), axis=1)
-        return concat([_dot(x * mask, part) for mask, part in zip(masks, kernels, strict=True)], axis=-1)
+        return concat([dot(x * mask, part) for mask, part in zip(masks, kernels, strict=True)], axis=-1)
 
     def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
         """Zeros for a batch like `inputs`, or of that size and type."""
@@ -139,7 +138,7 @@ class RecurrentCell(DropoutRNNCellMixin, Layer):
         return {**super().get_config(), "units": self.units, **own}
 
 
-def _dot(x: Any, kernel: Any) -> Any:
+def dot(x: Any, kernel: Any) -> Any:
     """x [batch, depth] or [time, batch, depth] by kernel [depth, n]."""
     known = x.get_shape()
     if known.rank == 2:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.engine.input_spec import InputSpec
-
 from tfexp.keras import regularizers
+from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.recurrent import RNN
 from tfexp.keras.layers.recurrent_cell import RecurrentCell
 

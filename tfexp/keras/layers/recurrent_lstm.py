@@ -65,7 +65,7 @@ class LSTMCell(RecurrentCell):
         self.state_size = [units, units]
 
     def _initial_bias(self) -> Any:
-        return initial_bias(self.bias_initializer, self.units, before=1, after=2) if self.unit_forget_bias else None
+        return initial_bias(self.bias_initializer, self.units, 1, 2) if self.unit_forget_bias else self.bias_initializer
 
     def advance(self, projected: Any, states: Any, training: Any) -> tuple[Any, list[Any]]:
         output, memory = states
@@ -85,7 +85,7 @@ def next_memory(gates: Any, memory: Any, activation: Any, recurrent_activation: 
 
 
 def initial_bias(initializer: Any, units: int, before: int, after: int) -> Any:
-    """An initializer of biases: ones for the block with `before` blocks ahead and `after` blocks behind, else `initializer`."""
+    """An initializer of biases: ones for the block with so many blocks before and after it, else `initializer`."""
 
     def initial(size: Any, dtype: Any = None, **kwargs: Any) -> Any:
         blocks = [

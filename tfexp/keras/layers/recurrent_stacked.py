@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from tfexp.keras.engine.base_layer import Layer
-from tfexp.keras.layers.serialization import deserialize
 
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape
+from tfexp.keras.engine.base_layer import Layer
+from tfexp.keras.layers.arguments import takes
 from tfexp.keras.layers.recurrent_states import map_sizes, size_shape, zero_states
+from tfexp.keras.layers.serialization import deserialize
 from tfexp.ops.array import shape
-
-
-def takes(function: Callable[..., Any], name: str) -> bool:
-    """Whether the function has a parameter of that name of its own."""
-    return name in inspect.signature(function).parameters
 
 
 class StackedRNNCells(Layer):
