@@ -62,9 +62,7 @@ class Training:
         """
         kwargs.pop("cloning", None)
         kwargs.pop("experimental_run_tf_function", None)
-        arguments: dict[str, Any] = {
-            name: kwargs.pop(name) for name in ("options", "run_metadata", "feed_dict", "fetches") if name in kwargs
-        }
+        arguments: dict[str, Any] = {name: kwargs.pop(name) for name in _RUN_ARGUMENTS if name in kwargs}
         if kwargs:
             raise TypeError(f"Invalid keyword argument(s) in `compile`: {set(kwargs)}")
         if distribute is not None:
