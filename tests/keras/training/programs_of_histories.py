@@ -111,7 +111,7 @@ def classes(tf: Any) -> Any:
         ("binary_crossentropy", ONE_HOT),
         (tf.keras.losses.CategoricalCrossentropy(label_smoothing=0.1), ONE_HOT),
     ):
-        model = one_output(tf, "softmax")
+        model = one_output(tf, "sigmoid" if loss == "binary_crossentropy" else "softmax")
         model.compile("sgd", loss, metrics=["acc"])
         found.append(model.fit(X, targets, epochs=2, batch_size=4, shuffle=False, verbose=0).history)
         found.append(model.fit(X, targets, batch_size=4, shuffle=False, verbose=0, class_weight={0: 0.5, 1: 2.0}).history)
