@@ -1,5 +1,6 @@
 """`tf.keras.layers`: the building blocks of models."""
 
+from tfexp.core.gone import missing_from
 from tfexp.keras.engine.base_layer import Layer as Layer
 from tfexp.keras.engine.input_layer import Input as Input
 from tfexp.keras.engine.input_layer import InputLayer as InputLayer
@@ -62,3 +63,6 @@ from tfexp.keras.layers.serialization import deserialize as deserialize
 from tfexp.keras.layers.serialization import serialize as serialize
 from tfexp.keras.layers.wrappers import TimeDistributed as TimeDistributed
 from tfexp.keras.layers.wrappers import Wrapper as Wrapper
+
+# It stands above Keras, with the columns that it takes.
+__getattr__ = missing_from("tf.keras.layers", {"DenseFeatures": "tfexp.feature_column.dense_features:DenseFeatures"})

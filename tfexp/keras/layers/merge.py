@@ -78,7 +78,7 @@ class Merge(Layer):
             )
         if not self._is_reshaped:
             return self._merge_function(inputs)
-        ranks = [backend.ndim(x) for x in inputs]
+        ranks: list[Any] = [backend.ndim(x) for x in inputs]
         if None not in ranks:
             return self._merge_function([_with_rank(x, max(ranks)) for x in inputs])
         # Ranks that only the run knows broadcast once the batch comes last.
@@ -249,7 +249,7 @@ class Concatenate(Merge):
             if m is None:  # nothing of it is masked
                 spread.append(cast(ones_like(x), "bool"))
             else:
-                spread.append(expand_dims(m, axis=-1) if backend.ndim(m) < backend.ndim(x) else m)
+                spread.append(expand_dims(m, axis=-1) if m.get_shape().ndims < x.get_shape().ndims else m)
         return reduce_all(concat(spread, axis=self.axis), axis=-1, keepdims=False)
 
     def get_config(self) -> dict[str, Any]:
