@@ -104,7 +104,6 @@ from tfexp.keras.backend.reductions import prod as prod
 from tfexp.keras.backend.reductions import std as std
 from tfexp.keras.backend.reductions import sum as sum
 from tfexp.keras.backend.reductions import var as var
-from tfexp.keras.backend.rnn import rnn as rnn
 from tfexp.keras.backend.sessions import batch_get_value as batch_get_value
 from tfexp.keras.backend.sessions import batch_set_value as batch_set_value
 from tfexp.keras.backend.sessions import clear_session as clear_session
