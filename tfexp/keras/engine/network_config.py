@@ -13,10 +13,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tfexp.core import nest
 from tfexp.core.log import get_logger
+from tfexp.keras.engine.model_text import plain
 from tfexp.keras.engine.node import Node, history_of
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def config_of_network(network: Network) -> dict[str, Any]:
 def _as_json(node: Node) -> dict[str, Any]:
     """A call's further arguments, if they can be written; else none, with a warning."""
     try:
-        written = json.dumps(node.arguments, default=_plain)
+        written = json.dumps(node.arguments, default=plain)
     except TypeError:
         get_logger().warning(
             "Layer %s was passed non-serializable keyword arguments: %s. They will not be included in the serialized model "
@@ -71,18 +70,13 @@ def _as_json(node: Node) -> dict[str, Any]:
     return found
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in JSON")
-
-
 def network_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
     """(inputs, outputs) of new layers as the configuration says. ValueError for layers that wait for what never comes."""
     from tfexp.keras.layers.serialization import deserialize  # layers stand above the engine, which finds them by name
 
     layers = {one["name"]: deserialize(one, custom_objects=custom_objects) for one in config["layers"]}
-    made: dict[str, list[Node]] = {name: _own_nodes(layer) for name, layer in layers.items()}
+    # What it begins with: an input layer's node, a model's own.
+    made: dict[str, list[Node]] = {name: list(layer._inbound_nodes) for name, layer in layers.items()}
     waiting = [(one["name"], call) for one in config["layers"] for call in one["inbound_nodes"]]
     while waiting:
         rest: list[tuple[str, Any]] = []
@@ -103,11 +97,6 @@ def network_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, 
         return found[0] if len(found) == 1 else found
 
     return tensors(config["input_layers"]), tensors(config["output_layers"])
-
-
-def _own_nodes(layer: Any) -> list[Node]:
-    """The node that an input layer begins with. What a model has within itself is its own business, but for its first."""
-    return list(layer._inbound_nodes)
 
 
 def _places(call: Any) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class Weights(Trackable):
         {
             "_trainable_weights",
             "_non_trainable_weights",
+            "_named_weights",
             "_initial_weights",
             "_inbound_nodes",
             "_outbound_nodes",
@@ -54,6 +56,7 @@ class Weights(Trackable):
     _non_trainable_weights: list[Any]
     _dtype: str | None
     _own_trainable: bool = True
+    _named_weights: Mapping[str, Any] = MappingProxyType({})  # by the names that `add_weight` was given
     _initial_weights: Any = None
     built: bool
 
@@ -79,7 +82,10 @@ class Weights(Trackable):
             if isinstance(part, Variable):
                 self._keep_weight(part, bool(getattr(part, "trainable", True)))
 
-    def _keep_weight(self, variable: Any, trainable: bool) -> None:
+    def _keep_weight(self, variable: Any, trainable: bool, name: str | None = None) -> None:
+        """Count a variable as the layer's; `name`: what `add_weight` was told to call it."""
+        if isinstance(variable, Variable) and name:
+            vars(self).setdefault("_named_weights", {})[name] = variable
         if "_trainable_weights" not in vars(self):
             # A subclass that sets attributes before `super().__init__()`.
             self._trainable_weights, self._non_trainable_weights = [], []
@@ -103,6 +109,14 @@ class Weights(Trackable):
     def _inner_layers(self) -> list[Any]:
         """The layers that are part of it. A metric is a layer with `update_state`, and none of these."""
         return [part for part in self._owned() if not hasattr(part, "update_state")]
+
+    def _checkpoint_children(self) -> list[tuple[str, Any]]:
+        """Variables under the names that `add_weight` was given, then what attributes hold."""
+        named = dict(self._named_weights)
+        for name, part in super()._checkpoint_children():
+            if name not in self._books:
+                named.setdefault(name, part)
+        return list(named.items())
 
     # --- variables ------------------------------------------------------------------------------------------------------
 
@@ -175,14 +189,7 @@ class Weights(Trackable):
         wanted = dtypes.as_dtype(dtype or self._dtype or backend.floatx())
         if self._dtype is None:
             self._dtype = wanted.base_dtype.name
-        if synchronization is VariableSynchronization.ON_READ:
-            if trainable:
-                raise ValueError(
-                    "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
-                    "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
-                )
-            trainable = False
-        trainable = trainable is None or trainable
+        trainable = is_trained(trainable, synchronization)
         initial = initializers.get(initializer) if initializer is not None else self._default_initializer(name, wanted)
         size = as_shape(() if shape is None else shape)
         variable = kwargs.get("getter", _make_variable)(
@@ -201,7 +208,7 @@ class Weights(Trackable):
         regularize = regularizers.get(regularizer)
         if regularize is not None:
             self.add_loss(functools.partial(_regularized, variable, regularize))
-        self._keep_weight(variable, trainable)
+        self._keep_weight(variable, trainable, name)
         return variable
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Any:
@@ -229,7 +236,7 @@ class Weights(Trackable):
         own = self.weights
         if len(own) != len(weights):
             raise ValueError(
-                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, '
+                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of length {len(weights)}, '
                 f"but the layer was expecting {len(own)} weights. Provided weights: {str(weights)[:50]}..."
             )
         for variable, value in zip(own, weights, strict=True):
@@ -247,6 +254,18 @@ class Weights(Trackable):
                 f": `{self.name}.build(batch_input_shape)`."
             )
         return sum(int(np.prod(variable.get_shape().as_list())) for variable in self.weights)
+
+
+def is_trained(trainable: bool | None, synchronization: VariableSynchronization) -> bool:
+    """Whether a variable is trained, which is so unless something else is said. ValueError for one that cannot be."""
+    if synchronization is VariableSynchronization.ON_READ:
+        if trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
+                "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+            )
+        return False
+    return trainable is None or trainable
 
 
 def _make_variable(name: str, shape: Any, dtype: Any, initializer: Any, **settings: Any) -> Any:

@@ -12,6 +12,7 @@ from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.node import is_keras_tensor
 from tfexp.keras.engine.shapes import as_tensor_shapes, is_shape
 from tfexp.keras.layers.arguments import takes
+from tfexp.keras.layers.recurrent import standardize_args
 from tfexp.keras.layers.serialization import deserialize
 from tfexp.keras.layers.wrappers import Wrapper
 from tfexp.keras.serialization import custom_object_scope, serialize_keras_object
@@ -35,6 +36,8 @@ class Bidirectional(Wrapper):
             raise ValueError(
                 f"Please initialize `Bidirectional` layer with a `tf.keras.layers.Layer` instance. Received: {layer}"
             )
+        if not hasattr(layer, "go_backwards"):
+            raise ValueError(f"`Bidirectional` needs a recurrent layer, that has `go_backwards`. Received: {layer}")
         if backward_layer is not None and not isinstance(backward_layer, Layer):
             raise ValueError(f"`backward_layer` need to be a `tf.keras.layers.Layer` instance. Received: {backward_layer}")
         if merge_mode not in _MERGE_MODES:
@@ -42,7 +45,8 @@ class Bidirectional(Wrapper):
                 f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
                 '{"sum", "mul", "ave", "concat", None}'
             )
-        super().__init__(layer, **kwargs)
+        super().__init__(layer, weights=weights, **kwargs)
+        layer = self.layer
         self.forward_layer = _anew(layer, go_backwards=layer.go_backwards)
         self._backward_config = None
         if backward_layer is None:
@@ -53,9 +57,6 @@ class Bidirectional(Wrapper):
         self.backward_layer._name = f"backward_{self.backward_layer.name}"
         self._check_layers()
         self.merge_mode = merge_mode
-        if weights:
-            half = len(weights) // 2
-            self.forward_layer._initial_weights, self.backward_layer._initial_weights = weights[:half], weights[half:]
         self.stateful = layer.stateful
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
         for inner in (self.forward_layer, self.backward_layer):
@@ -63,7 +64,7 @@ class Bidirectional(Wrapper):
                 # What a mask hides is repeated otherwise, and would be merged with what the other layer gives there.
                 inner.zero_output_for_mask = self.return_sequences
         self.supports_masking = True
-        self._num_constants = None
+        self._num_constants: int | None = None
         self.input_spec = layer.input_spec
 
     @property
@@ -103,7 +104,7 @@ class Bidirectional(Wrapper):
         found = as_tensor_shapes(self.forward_layer.compute_output_shape(input_shape))
         output, states = (found[0], list(found[1:])) if self.return_state else (found, [])
         if self.merge_mode == "concat":
-            sizes = TensorShape(output).as_list()
+            sizes: list[Any] = TensorShape(output).as_list()
             output = TensorShape([*sizes[:-1], sizes[-1] * 2])
         outputs = [output, output] if self.merge_mode is None else [output]
         if not self.return_state:
@@ -113,7 +114,7 @@ class Bidirectional(Wrapper):
     # --- calling ------------------------------------------------------------------------------------------------------
 
     def __call__(self, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any) -> Any:
-        inputs, initial_state, constants = _sorted(inputs, initial_state, constants, self._num_constants)
+        inputs, initial_state, constants = standardize_args(inputs, initial_state, constants, self._num_constants)
         if initial_state is None and constants is None:
             return super().__call__(inputs, **kwargs)
         states = [] if initial_state is None else list(nest.flatten(initial_state))
@@ -150,7 +151,7 @@ class Bidirectional(Wrapper):
     def call(
         self, inputs: Any, training: Any = None, mask: Any = None, initial_state: Any = None, constants: Any = None
     ) -> Any:
-        inputs, initial_state, constants = _sorted(inputs, initial_state, constants, self._num_constants)
+        inputs, initial_state, constants = standardize_args(inputs, initial_state, constants, self._num_constants)
         if isinstance(mask, (list, tuple)):
             mask = mask[0]
         half = 0 if initial_state is None else len(initial_state) // 2
@@ -244,17 +245,6 @@ def _as_list(value: Any) -> list[Any]:
 
 def _spec(tensor: Any) -> InputSpec:
     return InputSpec(shape=tuple(tensor.get_shape().as_list()))
-
-
-def _sorted(inputs: Any, initial_state: Any, constants: Any, num_constants: int | None) -> tuple[Any, Any, Any]:
-    """(inputs, initial state, constants), of which the latter may be in a list that starts with the inputs."""
-    if isinstance(inputs, (list, tuple)):
-        inputs, *rest = inputs
-        if num_constants:
-            rest, constants = rest[:-num_constants], rest[-num_constants:]
-        if rest:
-            initial_state = rest
-    return inputs, None if initial_state is None else _plain(initial_state), None if constants is None else _plain(constants)
 
 
 def _plain(values: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_order import transpose
 from tfexp.ops.cast import cast
-from tfexp.ops.reduce import reduce_all, reduce_prod
+from tfexp.ops.reduce import reduce_prod
 
 Shape = tuple[int | None, ...]
 
@@ -78,7 +78,7 @@ class Merge(Layer):
             )
         if not self._is_reshaped:
             return self._merge_function(inputs)
-        ranks = [backend.ndim(x) for x in inputs]
+        ranks: list[Any] = [backend.ndim(x) for x in inputs]
         if None not in ranks:
             return self._merge_function([_with_rank(x, max(ranks)) for x in inputs])
         # Ranks that only the run knows broadcast once the batch comes last.
@@ -97,7 +97,7 @@ class Merge(Layer):
         masks = checked_masks(inputs, mask)
         if masks is None:
             return None
-        return reduce_all(concat([expand_dims(m, 0) for m in masks if m is not None], axis=0), axis=0, keepdims=False)
+        return backend.all(concat([expand_dims(m, 0) for m in masks if m is not None], axis=0), axis=0, keepdims=False)
 
 
 def checked_masks(inputs: Any, mask: Any) -> list[Any] | None:
@@ -249,8 +249,8 @@ class Concatenate(Merge):
             if m is None:  # nothing of it is masked
                 spread.append(cast(ones_like(x), "bool"))
             else:
-                spread.append(expand_dims(m, axis=-1) if backend.ndim(m) < backend.ndim(x) else m)
-        return reduce_all(concat(spread, axis=self.axis), axis=-1, keepdims=False)
+                spread.append(expand_dims(m, axis=-1) if m.get_shape().ndims < x.get_shape().ndims else m)
+        return backend.all(concat(spread, axis=self.axis), axis=-1, keepdims=False)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "axis": self.axis}

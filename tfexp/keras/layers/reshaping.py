@@ -75,7 +75,7 @@ class Reshape(Layer):
             return TensorShape([batch, *(None if size == -1 else size for size in self.target_shape)])
         return TensorShape([batch, *self._fixed(rest)])
 
-    def _fixed(self, rest: list[int]) -> list[int]:
+    def _fixed(self, rest: list[Any]) -> list[int]:
         target = list(self.target_shape)
         if target.count(-1) > 1:
             raise ValueError(

@@ -8,10 +8,11 @@ from typing import Any
 
 from tfexp.keras.serialization import deserialize_keras_object, serialize_keras_object
 
-# Where a class is looked up, in this order; what is in the first rooms is there without loading the others.
+# Where a class is looked up, in this order. The public names have those, too, that are built on Keras's layers elsewhere.
 _ROOMS = (
     "tfexp.keras.layers",
-    "tfexp.keras.engine.input_layer",
+    "tfexp.api.keras.layers",
+    "tfexp.keras.engine.operation_layer",
     "tfexp.keras.engine.network",
     "tfexp.keras.engine.model",
     "tfexp.keras.engine.sequential",

@@ -33,7 +33,12 @@ class Wrapper(Layer):
 
     @property
     def activity_regularizer(self) -> Any:
+        """That of the layer inside, which sees to it."""
         return getattr(self.layer, "activity_regularizer", None)
+
+    @activity_regularizer.setter
+    def activity_regularizer(self, regularizer: Any) -> None:
+        self.layer.activity_regularizer = regularizer
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "layer": serialize_keras_object(self.layer)}

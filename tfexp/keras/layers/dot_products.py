@@ -57,10 +57,10 @@ class Dot(Merge):
     def _merge_function(self, inputs: list[Any]) -> Any:
         if len(inputs) != 2:
             raise ValueError(f"A `Dot` layer should be called on exactly 2 inputs. Received: inputs={inputs}")
-        axes = self._positive(*(backend.ndim(x) for x in inputs))
+        axes = self._positive(*(x.get_shape().ndims for x in inputs))
         if self.normalize:
             inputs = [l2_normalize(x, axis=axis) for x, axis in zip(inputs, axes, strict=True)]
-        return backend.batch_dot(*inputs, axes)
+        return backend.batch_dot(inputs[0], inputs[1], axes)
 
     def call(self, inputs: Any) -> Any:
         return self._merge_function(inputs)
