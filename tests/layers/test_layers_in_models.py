@@ -18,7 +18,7 @@ def test_a_model_trains_them() -> None:
     targets = inputs @ random.randn(4, 2).astype(np.float32)
     with tf.Graph().as_default() as graph, tf.Session(graph=graph):
         x = tf.keras.Input((4,))
-        y = tf.layers.BatchNormalization(momentum=0.5)(x)
+        y = tf.layers.BatchNormalization(momentum=0.5)(x, training=True)
         y = tf.layers.dense(y, 2, kernel_regularizer=tf.keras.regularizers.l2(1e-4))
         model = tf.keras.Model(x, tf.layers.Dropout(0.0)(y))
         assert [layer.name for layer in model.layers[1:]] == ["batch_normalization", "dense", "dropout"]
