@@ -27,7 +27,7 @@ def test_a_model_trains_them() -> None:
         assert len(model.updates) == len(tf.get_collection(tf.GraphKeys.UPDATE_OPS)) == 2
         model.compile(tf.keras.optimizers.SGD(0.3), "mse")
         history = model.fit(inputs, targets, epochs=20, batch_size=16, verbose=0).history["loss"]
-        assert history[-1] < history[0] * 0.1
+        assert history[-1] < history[0] * 0.2
         mean = model.layers[1].get_weights()[2]
         np.testing.assert_allclose(mean, inputs.mean(0), atol=0.2)
         assert tf.keras.layers.Dense(1).name == "dense"
