@@ -91,5 +91,5 @@ def test_metrics_add_up_over_replicas() -> None:
 
 def test_losses_of_replicas_say_how_they_are_reduced() -> None:
     strategy = two()
-    with strategy.scope(), pytest.raises(ValueError, match="Please use `tf.keras.losses.Reduction.SUM`"):
+    with strategy.scope(), pytest.raises(ValueError, match="for loss reduction when losses are used with"):
         strategy.experimental_run_v2(lambda: tf.keras.losses.MeanSquaredError()([[1.0]], [[2.0]]))
