@@ -221,10 +221,10 @@ class RNN(Layer):
 
     def _first_values(self, batch: int) -> Any:
         """Arrays: what the cell starts with."""
-        dtype = self.dtype or backend.floatx()
+        dtype: Any = self.dtype or backend.floatx()
         make = getattr(self.cell, "get_initial_state", None)
         if make is None:
-            return map_sizes(lambda size: np.zeros((batch, *size_shape(size).as_list()), dtype), self.cell.state_size)
+            return map_sizes(lambda size: np.zeros(_dims(batch, size), dtype), self.cell.state_size)
         found = make(inputs=None, batch_size=batch, dtype=dtype)
         return nest.pack_sequence_as(found, backend.batch_get_value(nest.flatten(found)))
 
@@ -385,3 +385,8 @@ def _first_shape(shapes: Any) -> Any:
 
 def _spec(tensor: Any) -> InputSpec:
     return InputSpec(shape=tuple(tensor.get_shape().as_list()))
+
+
+def _dims(batch: int, size: Any) -> Any:
+    """The dimensions of a state for a batch."""
+    return (batch, *size_shape(size).as_list())
