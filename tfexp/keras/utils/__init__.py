@@ -1,0 +1,1 @@
+"""`tf.keras.utils`: batches, files, and arrays in the shapes that models take."""
