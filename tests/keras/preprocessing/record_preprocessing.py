@@ -1,4 +1,4 @@
-"""Writes `preprocessing.json.gz`: the answers of `keras_preprocessing` 1.1.2, from which TF 1.15 has `tf.keras.preprocessing`.
+"""Writes `preprocessing.json.gz`: the answers of `keras_preprocessing` 1.1.2, of which TF 1.15 makes its own.
 
 python tests/keras/preprocessing/record_preprocessing.py
 """
