@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
+from tfexp.keras.backend.random import seed_of
 from tfexp.ops import nn_activation, nn_dropout, nn_norm, nn_softmax, nn_topk
 from tfexp.ops.array_mask import where
 from tfexp.ops.cast import cast
@@ -63,9 +62,7 @@ def hard_sigmoid(x: Any) -> Any:
 
 def dropout(x: Any, level: float, noise_shape: Any = None, seed: int | None = None) -> Tensor:
     """`x` with a part `level` of its elements zeroed, the others scaled up. Without a seed, NumPy's global one decides."""
-    if seed is None:
-        seed = int(np.random.randint(10_000_000))
-    return nn_dropout.dropout(x, rate=level, noise_shape=noise_shape, seed=seed)
+    return nn_dropout.dropout(x, rate=level, noise_shape=noise_shape, seed=seed_of(seed))
 
 
 def l2_normalize(x: Any, axis: Any = None) -> Tensor:

@@ -16,6 +16,7 @@ from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.keras.backend.config import floatx
 from tfexp.keras.backend.graphs import get_graph
+from tfexp.keras.backend.random import seed_of
 from tfexp.keras.backend.sessions import get_value, track_variable
 from tfexp.ops import array, array_fill, array_identity, diagonal, sparse
 from tfexp.ops.initializers import known_dims
@@ -24,6 +25,7 @@ from tfexp.ops.sparse_placeholder import sparse_placeholder
 from tfexp.ops.state import assign as _assign
 from tfexp.ops.variable_base import Variable
 from tfexp.ragged_tensors.constants import placeholder as ragged_placeholder
+from tfexp.train.moving_averages import assign_moving_average
 
 
 def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Callable[[Any], Any] | None = None) -> Any:
@@ -176,7 +178,7 @@ def random_uniform_variable(
 ) -> Any:
     """A variable that starts with numbers from [low, high)."""
     known = dtypes.as_dtype(dtype or floatx())
-    value = random_uniform(shape, low, high, dtype=known, seed=_seed(seed))
+    value = random_uniform(shape, low, high, dtype=known, seed=seed_of(seed))
     return variable(value, dtype=known, name=name)
 
 
@@ -185,13 +187,8 @@ def random_normal_variable(
 ) -> Any:
     """A variable that starts with normal numbers of this mean and standard deviation."""
     known = dtypes.as_dtype(dtype or floatx())
-    value = random_normal(shape, mean, scale, dtype=known, seed=_seed(seed))
+    value = random_normal(shape, mean, scale, dtype=known, seed=seed_of(seed))
     return variable(value, dtype=known, name=name)
-
-
-def _seed(seed: int | None) -> int:
-    """Without a seed, one that NumPy's global generator says, so that `np.random.seed` decides."""
-    return int(np.random.randint(10_000_000)) if seed is None else seed
 
 
 def update(x: Any, new_x: Any) -> Any:
@@ -210,5 +207,5 @@ def update_sub(x: Any, decrement: Any) -> Any:
 
 
 def moving_average_update(x: Any, value: Any, momentum: Any) -> Any:
-    """The operation that sets `x` to `x * momentum + value * (1 - momentum)`."""
-    return x.assign_sub((x - value) * (1 - momentum))
+    """The operation that moves `x` towards `value`, by `1 - momentum` of the way, as if `x` had started at zero unbiased."""
+    return assign_moving_average(x, value, momentum, zero_debias=True)
