@@ -206,7 +206,8 @@ class Layer(Connected):
                         f"(layer: {self.name})."
                     )
                 if self._joins(inputs):
-                    outputs = _copies_of_passed(inputs, outputs)
+                    with name_scope(self.name):
+                        outputs = _copies_of_passed(inputs, outputs)
                 self._after(inputs, outputs, kwargs.get("mask"))
         if self._joins(inputs):
             names = self._call_parameters()[0][1:]
@@ -241,8 +242,8 @@ class Layer(Connected):
         if getattr(self, "_compute_output_and_mask_jointly", False):
             return
         masks = self._masks_of(inputs) if mask is None else mask
-        if masks is None and type(self).compute_mask is Layer.compute_mask:
-            return  # no mask comes in, none goes out
+        if type(self).compute_mask is Layer.compute_mask and (masks is None or not self.supports_masking):
+            return  # masks end where they are not known
         found = nest.flatten(self.compute_mask(inputs, masks))
         for output, one in zip(flat, found, strict=False):
             if one is not None or hasattr(output, "_keras_mask"):

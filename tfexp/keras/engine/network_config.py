@@ -13,10 +13,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tfexp.core import nest
 from tfexp.core.log import get_logger
+from tfexp.keras.engine.model_text import plain
 from tfexp.keras.engine.node import Node, history_of
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def config_of_network(network: Network) -> dict[str, Any]:
 def _as_json(node: Node) -> dict[str, Any]:
     """A call's further arguments, if they can be written; else none, with a warning."""
     try:
-        written = json.dumps(node.arguments, default=_plain)
+        written = json.dumps(node.arguments, default=plain)
     except TypeError:
         get_logger().warning(
             "Layer %s was passed non-serializable keyword arguments: %s. They will not be included in the serialized model "
@@ -69,12 +68,6 @@ def _as_json(node: Node) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = json.loads(written)
     return found
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no place in JSON")
 
 
 def network_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> tuple[Any, Any]:

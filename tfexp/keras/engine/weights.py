@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class Weights(Trackable):
         {
             "_trainable_weights",
             "_non_trainable_weights",
+            "_named_weights",
             "_initial_weights",
             "_inbound_nodes",
             "_outbound_nodes",
@@ -54,6 +56,7 @@ class Weights(Trackable):
     _non_trainable_weights: list[Any]
     _dtype: str | None
     _own_trainable: bool = True
+    _named_weights: Mapping[str, Any] = MappingProxyType({})  # by the names that `add_weight` was given
     _initial_weights: Any = None
     built: bool
 
@@ -103,6 +106,14 @@ class Weights(Trackable):
     def _inner_layers(self) -> list[Any]:
         """The layers that are part of it. A metric is a layer with `update_state`, and none of these."""
         return [part for part in self._owned() if not hasattr(part, "update_state")]
+
+    def _checkpoint_children(self) -> list[tuple[str, Any]]:
+        """Variables under the names that `add_weight` was given, then what attributes hold."""
+        named = dict(self._named_weights)
+        for name, part in super()._checkpoint_children():
+            if name not in self._books:
+                named.setdefault(name, part)
+        return list(named.items())
 
     # --- variables ------------------------------------------------------------------------------------------------------
 
@@ -202,6 +213,8 @@ class Weights(Trackable):
         if regularize is not None:
             self.add_loss(functools.partial(_regularized, variable, regularize))
         self._keep_weight(variable, trainable)
+        if isinstance(variable, Variable) and name:
+            vars(self).setdefault("_named_weights", {})[name] = variable
         return variable
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Any:
@@ -229,7 +242,7 @@ class Weights(Trackable):
         own = self.weights
         if len(own) != len(weights):
             raise ValueError(
-                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, '
+                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of length {len(weights)}, '
                 f"but the layer was expecting {len(own)} weights. Provided weights: {str(weights)[:50]}..."
             )
         for variable, value in zip(own, weights, strict=True):
