@@ -25,25 +25,16 @@ class Connected(Gathered):
 
     @property
     def input(self) -> Any:
-        """What it was called on. AttributeError unless it was called once."""
-        if len(self._inbound_nodes) > 1:
-            raise AttributeError(
-                f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer input" is ill-defined. Use '
-                "`get_input_at(node_index)` instead."
-            )
+        """What it was called on, the first time. AttributeError if it was not called."""
         if not self._inbound_nodes:
             raise AttributeError(f"Layer {self.name} is not connected, no input to return.")
         return self._at(0, "input_tensors", "input")
 
     @property
     def output(self) -> Any:
-        """What came out. AttributeError unless it was called once."""
-        self._check_inbound()
-        if len(self._inbound_nodes) > 1:
-            raise AttributeError(
-                f'Layer {self.name} has multiple inbound nodes, hence the notion of "layer output" is ill-defined. Use '
-                "`get_output_at(node_index)` instead."
-            )
+        """What came out, the first time. AttributeError if it was not called."""
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
         return self._at(0, "output_tensors", "output")
 
     @property
@@ -82,10 +73,6 @@ class Connected(Gathered):
 
     def get_output_mask_at(self, node_index: int) -> Any:
         return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), self.get_output_at(node_index))
-
-    def _check_inbound(self) -> None:
-        if not self._inbound_nodes:
-            raise AttributeError(f"Layer {self.name} has no inbound nodes.")
 
     def _only_shape(self, attribute: str, what: str) -> Any:
         if not self._inbound_nodes:
