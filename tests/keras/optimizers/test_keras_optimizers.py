@@ -10,6 +10,7 @@ import pytest
 
 import tfexp as tf
 from tests.keras.optimizers.optimizer_cases import CASES, RECORDING, SCHEDULES, key, rates, trajectory
+from tfexp.keras.optimizers import schedules
 
 RECORDED = json.loads(RECORDING.read_text(encoding="utf-8"))
 optimizers = tf.keras.optimizers

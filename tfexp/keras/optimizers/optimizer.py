@@ -1,8 +1,8 @@
 """`Optimizer`: what Keras's optimizers share. Source: `tf.keras.optimizers.Optimizer` (OptimizerV2), TF 1.15.
 
 A subclass names its hyperparameters (`_set_hyper`), says which slots it keeps (`_create_slots`), and updates a variable
-from a dense gradient (`_resource_apply_dense`) or from rows of one (`_resource_apply_sparse`). Hyperparameters are variables,
-made when they are first used: `optimizer.lr = …` and `K.set_value(optimizer.lr, …)` change what the next step does.
+from a dense gradient (`_resource_apply_dense`) or from rows of one (`_resource_apply_sparse`). Hyperparameters are
+variables, made when they are first used: `optimizer.lr = …` and `K.set_value(optimizer.lr, …)` change the next step.
 """
 
 from __future__ import annotations
