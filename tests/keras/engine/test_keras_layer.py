@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.keras import backend as K  # noqa: N812 (as users call it)
-from tfexp.keras import layers as L  # noqa: N812
+from tfexp.keras import backend as K
+from tfexp.keras import layers as L
 from tfexp.keras.engine.call_context import current_call
 from tfexp.runtime.eager import eager_mode
 
@@ -111,7 +111,10 @@ def test_losses_of_variables_and_of_outputs() -> None:
     layer = L.Dense(2, activity_regularizer="l2", kernel_regularizer="l2", kernel_initializer="ones")
     layer(inputs)
     activity, kernel = sorted(layer.losses, key=lambda loss: loss.name)
-    assert (activity.name, kernel.name.rpartition("/")[0]) == ("dense/ActivityRegularizer/truediv:0", "dense/kernel/Regularizer")
+    assert (activity.name, kernel.name.rpartition("/")[0]) == (
+        "dense/ActivityRegularizer/truediv:0",
+        "dense/kernel/Regularizer",
+    )
     assert layer.losses[0] is kernel  # its nodes are made once
     assert layer.get_losses_for(inputs) == [activity]
     assert layer.get_losses_for(None) == [kernel]
@@ -205,13 +208,13 @@ def test_calls_by_number() -> None:
     ]:
         with pytest.raises(AttributeError, match=message):
             read()
-    with pytest.raises(RuntimeError, match="The layer has never been called and thus has no defined input."):
+    with pytest.raises(RuntimeError, match=r"The layer has never been called and thus has no defined input\."):
         layer.get_input_at(0)
     first, second = layer(a), layer(b)
     assert (layer.get_input_at(1), layer.get_output_at(1)) == (b, second)
     assert (layer.input, layer.output, layer.input_shape, layer.output_shape) == (a, first, (None, 3), (None, 2))
     assert layer.get_output_shape_at(1) == (None, 2)
-    with pytest.raises(ValueError, match="Asked to get input at node 2, but the layer has only 2 inbound nodes."):
+    with pytest.raises(ValueError, match=r"Asked to get input at node 2, but the layer has only 2 inbound nodes\."):
         layer.get_input_at(2)
     node = layer.inbound_nodes[1]
     assert (node.inbound_layers.name, node.node_indices, node.tensor_indices) == ("input_2", [0], [0])
@@ -231,7 +234,7 @@ def test_configs() -> None:
         "dtype": None,
     }
     assert L.Layer.from_config({"name": "b", "trainable": False, "dtype": "float64"}).dtype == "float64"
-    with pytest.raises(NotImplementedError, match="Layers with arguments in `__init__` must override `get_config`."):
+    with pytest.raises(NotImplementedError, match=r"Layers with arguments in `__init__` must override `get_config`\."):
         WithArgument(2).get_config()
     with pytest.raises(NotImplementedError, match="does not say what shape its output has"):
         Mine().compute_output_shape((None, 3))

@@ -47,7 +47,7 @@ def get_graph() -> Graph:
     global _workspace
     if not executing_eagerly():
         return get_default_graph()
-    if _workspace is None:
+    if _workspace is None or _workspace.outermost is not get_default_graph():
         _workspace = TracedGraph("keras_graph", get_default_graph())
         _workspace.draws_besides_eager = True
     return _workspace

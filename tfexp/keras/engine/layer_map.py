@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,12 +26,12 @@ class LayerMap:
         return [node for depth in sorted(self.nodes_by_depth, reverse=True) for node in self.nodes_by_depth[depth]]
 
     def numbers(self) -> dict[Node, int]:
-        """Which of its layer's calls a node is, counted among those of the model."""
-        known = {id(node) for node in self.nodes}
+        """Which of its layer's calls a node is, counted among those of the model; a model's own first node counts, too."""
+        known = set(self.nodes)
         found = {}
         for layer in self.layers:
-            for number, node in enumerate(node for node in layer._inbound_nodes if id(node) in known):
-                found[node] = number
+            first = 1 if getattr(layer, "_is_graph_network", False) else 0
+            found.update(zip((node for node in layer._inbound_nodes if node in known), itertools.count(first), strict=False))
         return found
 
 

@@ -75,7 +75,8 @@ def network_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, 
     from tfexp.keras.layers.serialization import deserialize  # layers stand above the engine, which finds them by name
 
     layers = {one["name"]: deserialize(one, custom_objects=custom_objects) for one in config["layers"]}
-    made: dict[str, list[Node]] = {name: _own_nodes(layer) for name, layer in layers.items()}
+    # What it begins with: an input layer's node, a model's own.
+    made: dict[str, list[Node]] = {name: list(layer._inbound_nodes) for name, layer in layers.items()}
     waiting = [(one["name"], call) for one in config["layers"] for call in one["inbound_nodes"]]
     while waiting:
         rest: list[tuple[str, Any]] = []
@@ -96,11 +97,6 @@ def network_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, 
         return found[0] if len(found) == 1 else found
 
     return tensors(config["input_layers"]), tensors(config["output_layers"])
-
-
-def _own_nodes(layer: Any) -> list[Node]:
-    """The node that an input layer begins with. What a model has within itself is its own business, but for its first."""
-    return list(layer._inbound_nodes)
 
 
 def _places(call: Any) -> list[Any]:

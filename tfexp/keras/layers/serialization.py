@@ -12,6 +12,7 @@ from tfexp.keras.serialization import deserialize_keras_object, serialize_keras_
 _ROOMS = (
     "tfexp.keras.layers",
     "tfexp.api.keras.layers",
+    "tfexp.keras.engine.operation_layer",
     "tfexp.keras.engine.network",
     "tfexp.keras.engine.model",
     "tfexp.keras.engine.sequential",
