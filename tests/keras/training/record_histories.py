@@ -1,6 +1,6 @@
 """Writes `histories.json`: what the programs give under TensorFlow 2.15, whose v1 mode trains as TensorFlow 1.15 does.
 
-    python tests/keras/training/record_histories.py
+python tests/keras/training/record_histories.py
 """
 
 from __future__ import annotations

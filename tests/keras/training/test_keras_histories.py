@@ -33,6 +33,8 @@ def close(got: Any, expected: Any, where: str) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_trains_as_tensorflow_does(name: str) -> None:
-    with tf.Graph().as_default():
-        tf.keras.backend.clear_session()
+    tf.keras.backend.clear_session()
+    try:
         close(PROGRAMS[name](tf), RECORDED[name], name)
+    finally:
+        tf.keras.backend.clear_session()

@@ -21,7 +21,7 @@ class Batch(NamedTuple):
     size: int
 
 
-class OutOfBatches(Exception):
+class OutOfBatchesError(Exception):
     """Data ended before the steps that were asked for."""
 
     def __init__(self, what: str):
@@ -32,8 +32,8 @@ class OutOfBatches(Exception):
 class Batches(Protocol):
     """Data that the loop goes through. samples, steps: how many there are in an epoch, as far as known.
 
-    `epoch` gives an epoch's batches, `close` ends what runs beside it. by_sample: whether progress is counted in samples, and
-    the loss of an epoch is the mean over these rather than over steps. announced: what is said to be trained on before the
+    `epoch` gives an epoch's batches, `close` ends what runs beside it. by_sample: whether progress is counted in samples,
+    and the loss of an epoch is the mean over these rather than over steps. announced: what is said to be trained on before the
     first epoch, None for nothing.
     """
 
@@ -57,7 +57,7 @@ class Cut:
 
     arrays: Sequence[Any]
     weighted: Weighted
-    batch_size: int
+    batch_size: int | None
     shuffle: bool | str = False
 
     steps: int | None = None
@@ -66,17 +66,18 @@ class Cut:
 
     def __post_init__(self) -> None:
         self.samples: int | None = int(self.arrays[0].shape[0])
-        self._order = np.arange(self.samples)
 
     def epoch(self) -> Iterator[Batch]:
-        count = len(self._order)
+        count = int(self.arrays[0].shape[0])
+        size = self.batch_size or count
+        order = np.arange(count)
         if self.shuffle == "batch":
-            self._order = _batches_shuffled(self._order, self.batch_size)
+            order = _batches_shuffled(order, size)
         elif self.shuffle:
-            np.random.shuffle(self._order)
-        for start in range(0, count, self.batch_size):
-            end = min(start + self.batch_size, count)
-            which = self._order[start:end] if self.shuffle else slice(start, end)
+            np.random.shuffle(order)
+        for start in range(0, count, size):
+            end = min(start + size, count)
+            which = order[start:end] if self.shuffle else slice(start, end)
             yield Batch([_part(array, which) for array in self.arrays], self.weighted, end - start)
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ class Data:
 
     def __init__(self, feeding: Feeding, max_queue_size: int, workers: int, use_multiprocessing: bool):
         self._feeding = feeding
-        self._ahead = {
+        self._ahead: dict[str, Any] = {
             "max_queue_size": max_queue_size,
             "workers": workers,
             "use_multiprocessing": use_multiprocessing,
@@ -49,7 +49,8 @@ class Data:
             return self._of_values(values, weighted, batch_size, steps, shuffle, "steps_per_epoch"), None
         if any(is_symbolic(value) for value in values):
             raise ValueError(
-                "If your data is in the form of symbolic tensors, you cannot use `validation_split`: pass validation data instead."
+                "If your data is in the form of symbolic tensors, you cannot use `validation_split`: pass validation data "
+                "instead."
             )
         at = int(int(values[0].shape[0]) * (1.0 - split))
         trained = self._of_values([value[:at] for value in values], weighted, batch_size, steps, shuffle, "steps_per_epoch")
@@ -57,7 +58,7 @@ class Data:
         if class_weight is not None:  # which is about training
             held_out, weighted = compiled.arranged(x, y, sample_weight, None)
             held_out = [value[at:] for value in held_out]
-        return trained, self._of_values(held_out, weighted, batch_size, None, False, "validation_steps")
+        return trained, self._of_values(held_out, weighted, batch_size, None, True, "validation_steps")
 
     def to_validate_on(self, data: Any, batch_size: int | None, steps: int | None) -> Batches:
         """(x, y), (x, y, weights), a dataset or a generator. ValueError for another tuple."""
@@ -73,7 +74,8 @@ class Data:
                 f"we received `validation_data={data}`"
             )
         values, weighted = compiled.arranged(*data, *[None] * (4 - len(data)))
-        return self._of_values(values, weighted, batch_size, steps, False, "validation_steps")
+        # TensorFlow shuffles these, too, which later draws from `np.random` depend on.
+        return self._of_values(values, weighted, batch_size, steps, True, "validation_steps")
 
     def to_test_on(self, x: Any, y: Any, sample_weight: Any, batch_size: int | None, steps: int | None) -> Batches:
         compiled = self._compiled

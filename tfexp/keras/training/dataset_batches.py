@@ -14,7 +14,7 @@ from tfexp.data.iterator import make_initializable_iterator
 from tfexp.data.transformations import cardinality
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
-from tfexp.keras.training.batches import Batch, OutOfBatches
+from tfexp.keras.training.batches import Batch, OutOfBatchesError
 from tfexp.keras.training.steps import Weighted
 
 # (inputs, targets, weights) as they come -> the values of a batch, and which outputs have weights
@@ -68,7 +68,7 @@ class DatasetBatches:
                 if self._whole:
                     self.steps = self.samples = done
                     return
-                raise OutOfBatches("dataset") from None
+                raise OutOfBatchesError("dataset") from None
             yield Batch(*self._arrange(element if isinstance(element, tuple) else (element,)), 1)
             done += 1
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tfexp.core import log, nest
-from tfexp.keras.training.batches import Batch, OutOfBatches
+from tfexp.keras.training.batches import Batch, OutOfBatchesError
 from tfexp.keras.training.dataset_batches import Arranged
 from tfexp.keras.utils.data import GeneratorEnqueuer, OrderedEnqueuer, Sequence
 
@@ -69,7 +69,7 @@ class GeneratorBatches:
             try:
                 made = next(self._made)
             except StopIteration:
-                raise OutOfBatches("iterator") from None
+                raise OutOfBatchesError("iterator") from None
             yield Batch(*self._arrange(_as_tuple(made)), _size(made))
 
     def close(self) -> None:

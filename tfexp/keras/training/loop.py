@@ -13,7 +13,7 @@ from tfexp.core import log
 from tfexp.keras.callbacks.callback import CallbackList
 from tfexp.keras.callbacks.history import BaseLogger, History
 from tfexp.keras.callbacks.progress import ProgbarLogger
-from tfexp.keras.training.batches import Batches, OutOfBatches
+from tfexp.keras.training.batches import Batches, OutOfBatchesError
 from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
 
 
@@ -68,7 +68,7 @@ def fit(
             progress.on_epoch_begin(epoch, logs)
             over = not _train(model, batches, epochs, called, progress, logs)
             if validation is not None and validation.is_due(epoch) and not model.stop_training:
-                found = test(model, validation.batches, called)
+                found = test_on(model, validation.batches, called)
                 logs.update(zip((f"val_{name}" for name in model.metrics_names), _plain(found), strict=False))
             called.on_epoch_end(epoch, logs)
             progress.on_epoch_end(epoch, logs)
@@ -96,7 +96,7 @@ def _train(
             progress.on_batch_end(number, batch_logs)
             if model.stop_training:
                 break
-    except OutOfBatches as error:
+    except OutOfBatchesError as error:
         _warn_of_end(error, "training", "steps_per_epoch * epochs", (batches.steps or 0) * epochs)
         logs.update(zip(names, _plain(mean.results), strict=False))
         return False
@@ -110,10 +110,10 @@ def evaluate(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any
     progress = _join(model, called, TEST, batches, 1, verbose)
     with contextlib.ExitStack() as stack:
         stack.callback(batches.close)
-        return test(model, batches, called, progress)
+        return test_on(model, batches, called, progress)
 
 
-def test(model: Any, batches: Batches, called: CallbackList, progress: ProgbarLogger | None = None) -> list[Any]:
+def test_on(model: Any, batches: Batches, called: CallbackList, progress: ProgbarLogger | None = None) -> list[Any]:
     """One pass over the batches, in a `fit` or alone."""
     names = model.metrics_names
     mean = _Mean(batches.by_sample)
@@ -135,7 +135,7 @@ def test(model: Any, batches: Batches, called: CallbackList, progress: ProgbarLo
             called.on_test_batch_end(number, logs)
             if progress is not None:
                 progress.on_batch_end(number, logs)
-    except OutOfBatches as error:
+    except OutOfBatchesError as error:
         _warn_of_end(error, "evaluation", "steps", batches.steps or 0)
     if progress is not None:
         progress.on_epoch_end(0, dict(zip(names, _plain(mean.results), strict=False)))
@@ -161,7 +161,7 @@ def predict(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any]
                 logs["outputs"] = parts[-1]
                 called.on_predict_batch_end(number, logs)
                 progress.on_batch_end(number, logs)
-        except OutOfBatches as error:
+        except OutOfBatchesError as error:
             _warn_of_end(error, "prediction", "steps", batches.steps or 0)
         progress.on_epoch_end(0)
         called.on_predict_end()
@@ -226,7 +226,7 @@ def _announce(batches: Batches, validation: Validation | None) -> None:
     print(f"Train on {batches.samples} {batches.announced}{end}")
 
 
-def _warn_of_end(error: OutOfBatches, what: str, steps: str, count: int) -> None:
+def _warn_of_end(error: OutOfBatchesError, what: str, steps: str, count: int) -> None:
     log.warn(
         "Your %s ran out of data; interrupting %s. Make sure that your %s can generate at least `%s` batches (in this case, %d "
         "batches). You may need to use the repeat() function when building your dataset.",

@@ -56,6 +56,7 @@ class GraphSteps:
         self._masks = [getattr(tensor, "_keras_mask", None) for tensor in model.outputs]
         self._objectives: dict[Weighted, tuple[Objective, list[Any]]] = {}
         self._functions: dict[tuple[str, Weighted], Any] = {}
+        self._watched: dict[str, dict[Any, Callable[[Any], None]]] = {}
 
     @property
     def targets(self) -> list[Any]:
@@ -93,15 +94,31 @@ class GraphSteps:
         if key not in self._functions:
             with self._graph.as_default():
                 self._functions[key] = self._prepare(mode, weighted)
+            self._have_watched(mode)
         found, tail = self._functions[key]
         if not tail:
             return cast(Step, found)
         return lambda values: found(values + tail)
 
     def backend_function(self, mode: str, weighted: Weighted) -> Any:
-        """The function of `tf.keras.backend.function` behind a step, which callbacks may have fetch more."""
+        """The function of `tf.keras.backend.function` behind a step."""
         self.function(mode, weighted)
         return self._functions[mode, weighted][0]
+
+    def watch(self, mode: str, tensor: Any, called: Callable[[Any], None] | None) -> None:
+        """Compute a tensor in each step of this mode besides, and hand its value on; None ends that."""
+        watched = self._watched.setdefault(mode, {})
+        if called is None:
+            watched.pop(tensor, None)
+        else:
+            watched[tensor] = called
+        self._have_watched(mode)
+
+    def _have_watched(self, mode: str) -> None:
+        watched = self._watched.get(mode, {})
+        for (of_mode, _), (function, _) in self._functions.items():
+            if of_mode == mode:
+                function.fetches, function.fetch_callbacks = list(watched), dict(watched)
 
     def _prepare(self, mode: str, weighted: Weighted) -> tuple[Any, list[Any]]:
         """The function, and the values that it takes behind those of a batch."""

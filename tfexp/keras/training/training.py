@@ -6,7 +6,7 @@ generators and `tf.keras.utils.Sequence`s.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import log
@@ -17,6 +17,7 @@ from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.compiled import Compiled
 from tfexp.keras.training.data import Data
 from tfexp.keras.training.feeding import Feeding
+from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
 
 
 class Training:
@@ -61,9 +62,7 @@ class Training:
         """
         kwargs.pop("cloning", None)
         kwargs.pop("experimental_run_tf_function", None)
-        arguments = {
-            name: kwargs.pop(name) for name in ("options", "run_metadata", "feed_dict", "fetches") if name in kwargs
-        }
+        arguments: dict[str, Any] = {name: kwargs.pop(name) for name in _RUN_ARGUMENTS if name in kwargs}
         if kwargs:
             raise TypeError(f"Invalid keyword argument(s) in `compile`: {set(kwargs)}")
         if distribute is not None:
@@ -337,13 +336,17 @@ class Training:
 
     def _make_train_function(self) -> Any:
         """Prepare training, which makes the optimizer's variables. Returns the function."""
-        return self._known_compiled().backend_function("train")
+        return self._known_compiled().backend_function(TRAIN)
 
     def _make_test_function(self) -> Any:
-        return self._known_compiled().backend_function("test")
+        return self._known_compiled().backend_function(TEST)
+
+    def _watch_tests(self, tensor: Any, called: Callable[[Any], None] | None) -> None:
+        """Compute a tensor in each step of testing besides, and hand its value on; None ends that."""
+        self._known_compiled().steps.watch(TEST, tensor, called)
 
     def _make_predict_function(self) -> Any:
-        return self._feeding().backend_function("predict")
+        return self._feeding().backend_function(PREDICT)
 
     train_function = property(_make_train_function)
     test_function = property(_make_test_function)
