@@ -85,7 +85,7 @@ def test_files_named_in_a_table(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("method", ["__getitem__", "__len__"])
 def test_a_sequence_of_batches_needs_both_methods(method: str) -> None:
-    from tfexp.keras.utils.sequence import Sequence
+    from tfexp.keras.utils.data import Sequence
 
     with pytest.raises(NotImplementedError):
         getattr(Sequence(), method)(*([0] if method == "__getitem__" else []))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.keras.utils.sequence import Sequence as BatchSequence
+from tfexp.keras.utils.data import Sequence as BatchSequence
 
 _EULER_GAMMA = 0.577  # Keras rounds it; a sampling table depends on every digit
 

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tfexp.formats import checkpoint_state
 from tfexp.graph.graph import Graph
 from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
@@ -130,7 +129,7 @@ def _remove_saved_model(path: str) -> None:
     files = [root / names.SAVED_MODEL_FILENAME_PB, root / names.SAVED_MODEL_FILENAME_PBTXT]
     files += [_asset(path, _MODEL_JSON), _asset(path, _TRAINING_JSON)]
     variables = root / names.VARIABLES_DIRECTORY
-    files += [*variables.glob(f"{names.VARIABLES_FILENAME}.*"), variables / checkpoint_state.STATE_FILENAME]
+    files += [*variables.glob(f"{names.VARIABLES_FILENAME}.*"), variables / "checkpoint"]
     for file in files:
         file.unlink(missing_ok=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.keras.preprocessing.image.arrays import array_to_img
-from tfexp.keras.utils.sequence import Sequence
+from tfexp.keras.utils.data import Sequence
 
 
 class Iterator(Sequence):
