@@ -237,7 +237,9 @@ def generators(tf: Any) -> Any:
     model.compile("sgd", "mse", metrics=["mae"])
     found = [
         model.fit(batches_of(), steps_per_epoch=3, epochs=2, verbose=0).history,
-        model.fit_generator(batches_of(True), steps_per_epoch=2, verbose=0, validation_data=(X[:4], Y[:4]), workers=0).history,
+        model.fit_generator(
+            batches_of(True), steps_per_epoch=2, verbose=0, validation_data=(X[:4], Y[:4]), workers=0
+        ).history,
         model.evaluate_generator(batches_of(), steps=3),
         model.predict_generator(batches_of(), steps=3),
         model.fit_generator(

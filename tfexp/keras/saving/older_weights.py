@@ -40,9 +40,11 @@ def preprocess_weights_for_loading(
     if kind in _CONVOLUTIONS and layer.weights and tuple(layer.weights[0].shape.as_list()) != np.shape(weights[0]):
         # Kernels of channels-first back ends: [out, in, rows, columns].
         kernels = 2 if kind == "ConvLSTM2D" else 1
-        weights = [*(np.transpose(one, (3, 2, 0, 1)) for one in weights[:kernels]), *weights[kernels:]] if (
-            np.ndim(weights[0]) == 4
-        ) else weights
+        weights = (
+            [*(np.transpose(one, (3, 2, 0, 1)) for one in weights[:kernels]), *weights[kernels:]]
+            if (np.ndim(weights[0]) == 4)
+            else weights
+        )
     return _between_rnns(layer, kind, weights)
 
 

@@ -28,11 +28,7 @@ def save_model(
     overwrite: False asks on the terminal before a file is written over.
     NotImplementedError: a subclassed model in HDF5, which has no configuration.
     """
-    if (
-        (save_format or "h5") == "h5"
-        or is_open_file(filepath)
-        or os.path.splitext(os.fspath(filepath))[1] in HDF5_ENDINGS
-    ):
+    if (save_format or "h5") == "h5" or is_open_file(filepath) or os.path.splitext(os.fspath(filepath))[1] in HDF5_ENDINGS:
         if not model._is_graph_network and not isinstance(model, Sequential):
             raise NotImplementedError(
                 "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential model. It does "
