@@ -150,8 +150,8 @@ def load_from_saved_model(
     described = _asset(path, _MODEL_JSON)
     if not described.is_file():
         raise OSError(
-            f"{path} has no {names.ASSETS_DIRECTORY}/{_MODEL_JSON}: it was exported for serving only, or by another program. "
-            "tf.saved_model.loader.load reads its graph."
+            f"{path} has no {names.ASSETS_DIRECTORY}/{_MODEL_JSON}: it was exported for serving only, or by another "
+            "program. tf.saved_model.loader.load reads its graph."
         )
     with custom_object_scope(custom_objects or {}):
         model = model_from_json(described.read_text(encoding="utf-8"), custom_objects)

@@ -1,4 +1,4 @@
-"""`save_weights` and `load_weights` of models, as HDF5 or as a checkpoint by structure. Source: `tf.keras.Model`, TF 1.15."""
+"""`save_weights` and `load_weights` of models: HDF5, or a checkpoint by structure. Source: `tf.keras.Model`, TF 1.15."""
 
 from __future__ import annotations
 
