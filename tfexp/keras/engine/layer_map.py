@@ -28,7 +28,7 @@ class LayerMap:
     def numbers(self) -> dict[Node, int]:
         """Which of its layer's calls a node is, counted among those of the model; a model's own first node counts, too."""
         known = set(self.nodes)
-        found = {}
+        found: dict[Node, int] = {}
         for layer in self.layers:
             first = 1 if getattr(layer, "_is_graph_network", False) else 0
             found.update(zip((node for node in layer._inbound_nodes if node in known), itertools.count(first), strict=False))

@@ -82,7 +82,10 @@ class Weights(Trackable):
             if isinstance(part, Variable):
                 self._keep_weight(part, bool(getattr(part, "trainable", True)))
 
-    def _keep_weight(self, variable: Any, trainable: bool) -> None:
+    def _keep_weight(self, variable: Any, trainable: bool, name: str | None = None) -> None:
+        """Count a variable as the layer's; `name`: what `add_weight` was told to call it."""
+        if isinstance(variable, Variable) and name:
+            vars(self).setdefault("_named_weights", {})[name] = variable
         if "_trainable_weights" not in vars(self):
             # A subclass that sets attributes before `super().__init__()`.
             self._trainable_weights, self._non_trainable_weights = [], []
@@ -186,14 +189,7 @@ class Weights(Trackable):
         wanted = dtypes.as_dtype(dtype or self._dtype or backend.floatx())
         if self._dtype is None:
             self._dtype = wanted.base_dtype.name
-        if synchronization is VariableSynchronization.ON_READ:
-            if trainable:
-                raise ValueError(
-                    "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
-                    "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
-                )
-            trainable = False
-        trainable = trainable is None or trainable
+        trainable = is_trained(trainable, synchronization)
         initial = initializers.get(initializer) if initializer is not None else self._default_initializer(name, wanted)
         size = as_shape(() if shape is None else shape)
         variable = kwargs.get("getter", _make_variable)(
@@ -212,9 +208,7 @@ class Weights(Trackable):
         regularize = regularizers.get(regularizer)
         if regularize is not None:
             self.add_loss(functools.partial(_regularized, variable, regularize))
-        self._keep_weight(variable, trainable)
-        if isinstance(variable, Variable) and name:
-            vars(self).setdefault("_named_weights", {})[name] = variable
+        self._keep_weight(variable, trainable, name)
         return variable
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Any:
@@ -260,6 +254,18 @@ class Weights(Trackable):
                 f": `{self.name}.build(batch_input_shape)`."
             )
         return sum(int(np.prod(variable.get_shape().as_list())) for variable in self.weights)
+
+
+def is_trained(trainable: bool | None, synchronization: VariableSynchronization) -> bool:
+    """Whether a variable is trained, which is so unless something else is said. ValueError for one that cannot be."""
+    if synchronization is VariableSynchronization.ON_READ:
+        if trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables. "
+                "You have specified trainable=True and synchronization=VariableSynchronization.ON_READ."
+            )
+        return False
+    return trainable is None or trainable
 
 
 def _make_variable(name: str, shape: Any, dtype: Any, initializer: Any, **settings: Any) -> Any:
