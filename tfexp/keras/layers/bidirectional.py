@@ -15,7 +15,7 @@ from tfexp.keras.layers.arguments import takes
 from tfexp.keras.layers.recurrent import standardize_args
 from tfexp.keras.layers.serialization import deserialize
 from tfexp.keras.layers.wrappers import Wrapper
-from tfexp.keras.serialization import serialize_keras_object
+from tfexp.keras.serialization import custom_object_scope, serialize_keras_object
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_order import reverse
 
@@ -236,7 +236,10 @@ class Bidirectional(Wrapper):
 
 def _anew(layer: Any, go_backwards: bool) -> Any:
     """Another of the same config, so that it shares nothing with the layer."""
-    return type(layer).from_config({**layer.get_config(), "go_backwards": go_backwards})
+    cell = getattr(layer, "cell", None)
+    classes = {type(one).__name__: type(one) for one in (cell, *getattr(cell, "cells", ()))}
+    with custom_object_scope(classes):  # cells of one's own are found without being told
+        return type(layer).from_config({**layer.get_config(), "go_backwards": go_backwards})
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.control_flow import cond
 from tfexp.keras import backend
-from tfexp.keras.backend.rnn import rnn, swapped
+from tfexp.keras.backend.recurrence import rnn, swapped
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.shapes import is_shape, map_shapes

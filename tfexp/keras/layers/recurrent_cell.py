@@ -54,6 +54,9 @@ class RecurrentCell(DropoutRNNCellMixin, Layer):
     """
 
     gates = 1
+    kernel: Any
+    recurrent_kernel: Any
+    bias: Any
     use_bias: bool
     activation: Any
     bias_initializer: Any

@@ -40,6 +40,9 @@ class _CuDNNRNN(RNN):
     _gates: int
     _states_count: int
     bias_initializer: Any
+    kernel: Any
+    recurrent_kernel: Any
+    bias: Any
 
     def __init__(self, units: int, options: dict[str, Any], flags: dict[str, Any], kwargs: dict[str, Any]):
         if "unroll" in kwargs:
@@ -72,9 +75,13 @@ class _CuDNNRNN(RNN):
     def _initial_bias(self) -> Any:
         return self.bias_initializer
 
-    def call(self, inputs: Any, mask: Any = None, training: Any = None, initial_state: Any = None) -> Any:
+    def call(
+        self, inputs: Any, mask: Any = None, training: Any = None, initial_state: Any = None, constants: Any = None
+    ) -> Any:
         if mask is not None and (not isinstance(mask, (list, tuple)) or mask[0] is not None):
             raise ValueError("Masking is not supported for CuDNN RNNs.")
+        if constants is not None:
+            raise ValueError(f"{type(self).__name__} does not support constants. Received: constants={constants}")
         return super().call(inputs, training=training, initial_state=initial_state)
 
     def _in_two_parts(self) -> bool:

@@ -103,6 +103,11 @@ def initial_bias(initializer: Any, units: int, before: int, after: int) -> Any:
 class PeepholeLSTMCell(LSTMCell):
     """An LSTM whose gates also see the memory, each unit its own (https://research.google.com/pubs/archive/43905.pdf)."""
 
+    kernel_initializer: Any
+    input_gate_peephole_weights: Any
+    forget_gate_peephole_weights: Any
+    output_gate_peephole_weights: Any
+
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)
         for gate in ("input_gate", "forget_gate", "output_gate"):
