@@ -45,7 +45,7 @@ class Bidirectional(Wrapper):
                 f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
                 '{"sum", "mul", "ave", "concat", None}'
             )
-        super().__init__(layer, **kwargs)
+        super().__init__(layer, weights=weights, **kwargs)
         layer = self.layer
         self.forward_layer = _anew(layer, go_backwards=layer.go_backwards)
         self._backward_config = None
@@ -57,9 +57,6 @@ class Bidirectional(Wrapper):
         self.backward_layer._name = f"backward_{self.backward_layer.name}"
         self._check_layers()
         self.merge_mode = merge_mode
-        if weights:
-            half = len(weights) // 2
-            self.forward_layer._initial_weights, self.backward_layer._initial_weights = weights[:half], weights[half:]
         self.stateful = layer.stateful
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
         for inner in (self.forward_layer, self.backward_layer):

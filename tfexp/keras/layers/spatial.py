@@ -31,7 +31,8 @@ class _Spatial(Layer):
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         dims = TensorShape(input_shape).as_list()
         for index, axis in enumerate(self._axes()):
-            dims[axis] = None if dims[axis] is None else self._length(dims[axis], index)
+            size = dims[axis]
+            dims[axis] = None if size is None else self._length(size, index)
         return TensorShape(dims)
 
     def get_config(self) -> dict[str, Any]:
@@ -87,7 +88,8 @@ class UpSampling2D(_UpSampling):
         self.interpolation = interpolation
 
     def call(self, inputs: Any) -> Any:
-        return backend.resize_images(inputs, *self.size, self.data_format, self.interpolation)
+        rows, columns = self.size
+        return backend.resize_images(inputs, rows, columns, self.data_format, self.interpolation)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "interpolation": self.interpolation}
