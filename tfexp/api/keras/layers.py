@@ -34,8 +34,8 @@ from tfexp.keras.layers.core import Activation as Activation
 from tfexp.keras.layers.core import ActivityRegularization as ActivityRegularization
 from tfexp.keras.layers.core import Masking as Masking
 from tfexp.keras.layers.dense import Dense as Dense
-from tfexp.keras.layers.dot import Dot as Dot
-from tfexp.keras.layers.dot import dot as dot
+from tfexp.keras.layers.dot_products import Dot as Dot
+from tfexp.keras.layers.dot_products import dot as dot
 from tfexp.keras.layers.dropout import Dropout as Dropout
 from tfexp.keras.layers.dropout import SpatialDropout1D as SpatialDropout1D
 from tfexp.keras.layers.dropout import SpatialDropout2D as SpatialDropout2D
