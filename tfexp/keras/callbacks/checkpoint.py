@@ -94,7 +94,8 @@ class ModelCheckpoint(Callback):
             return self.filepath.format(epoch=epoch + 1, **named)
         except KeyError as error:
             raise KeyError(
-                f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}. There are: epoch, {", ".join(named)}'
+                f'Failed to format this callback filepath: "{self.filepath}". Reason: {error}. There are: epoch, '
+                f"{', '.join(named)}"
             ) from None
 
     def _say(self, epoch: int, what: str) -> None:

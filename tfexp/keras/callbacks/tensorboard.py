@@ -30,7 +30,7 @@ class TensorBoard(Callback):
     `batch_…`), else at the epoch's. The graph, if `write_graph`. Each `histogram_freq` epochs, as validation goes on: the
     layers' weights and outputs, their gradients (`write_grads`), weights as images (`write_images`). Each `embeddings_freq`
     epochs: what the layers `embeddings_layer_names` (by default, the Embedding layers) give for `embeddings_data`, for the
-    projector, with `embeddings_metadata` (a file name, or one by layer). Histograms need validation data, ValueError without.
+    projector, with `embeddings_metadata` (a file name, or one by layer). Histograms need validation data: ValueError.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class TensorBoard(Callback):
             return
         if not self.params["do_validation"]:
             raise ValueError(
-                "If printing histograms, validation_data must be provided, and cannot be a generator: the summaries are of its "
-                "batches"
+                "If printing histograms, validation_data must be provided, and cannot be a generator: the summaries are "
+                "of its batches"
             )
         if epoch % self.histogram_freq == 0:
             self.model._watch_tests(self.merged, self._keep)
@@ -173,7 +173,7 @@ def _as_images(weight: Any) -> Any:
         return tensor[None, :, None, None]
     if rank == 2:
         rows, columns = tensor.shape.as_list()
-        lying = transpose(tensor) if rows > columns else tensor
+        lying = transpose(tensor) if int(rows or 0) > int(columns or 0) else tensor
         return lying[None, :, :, None]
     if rank == 3:
         return expand_dims(transpose(tensor, [2, 0, 1]), -1)

@@ -70,11 +70,13 @@ def check_shapes(values: Sequence[Any], names: Sequence[str], shapes: Sequence[S
         got = tuple(value.shape.as_list()) if is_symbolic(value) else tuple(value.shape)
         if len(got) != len(shape):
             raise ValueError(
-                f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, but got array with shape {got}"
+                f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, but got array with shape "
+                f"{got}"
             )
         if any(d is not None and g is not None and d != g for d, g in zip(shape[1:], got[1:], strict=True)):
             raise ValueError(
-                f"Error when checking {what}: expected {name} to have shape {tuple(shape[1:])} but got array with shape {got[1:]}"
+                f"Error when checking {what}: expected {name} to have shape {tuple(shape[1:])} but got array with shape "
+                f"{got[1:]}"
             )
 
 
@@ -108,8 +110,8 @@ def check_targets(targets: Sequence[Any], outputs: Sequence[Output]) -> None:
         if loss_name == "categorical_crossentropy" and shape[-1] == 1:
             raise ValueError(
                 f"You are passing a target array of shape {shape} while using as loss `categorical_crossentropy`. "
-                "`categorical_crossentropy` expects targets to be binary matrices (1s and 0s) of shape (samples, classes). If "
-                "your targets are integer classes, you can convert them to the expected format via:\n```\nfrom "
+                "`categorical_crossentropy` expects targets to be binary matrices (1s and 0s) of shape (samples, "
+                "classes). If your targets are integer classes, you can convert them to the expected format via:\n```\nfrom "
                 "keras.utils import to_categorical\ny_binary = to_categorical(y_int)\n```\n\nAlternatively, you can use the "
                 "loss function `sparse_categorical_crossentropy` instead, which does expect integer targets."
             )
@@ -152,8 +154,8 @@ def _as_array(value: Any, what: str) -> Any:
         return np.asarray(value)
     if not hasattr(value, "shape"):
         raise ValueError(
-            f"Error when checking model {what}: data should be NumPy arrays, or lists or dictionaries of them; got {value!r} of "
-            f"{type(value)}"
+            f"Error when checking model {what}: data should be NumPy arrays, or lists or dictionaries of them; got "
+            f"{value!r} of {type(value)}"
         )
     return value
 

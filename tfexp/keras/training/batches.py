@@ -33,8 +33,8 @@ class Batches(Protocol):
     """Data that the loop goes through. samples, steps: how many there are in an epoch, as far as known.
 
     `epoch` gives an epoch's batches, `close` ends what runs beside it. by_sample: whether progress is counted in samples,
-    and the loss of an epoch is the mean over these rather than over steps. announced: what is said to be trained on before the
-    first epoch, None for nothing.
+    and the loss of an epoch is the mean over these rather than over steps. announced: the word for what is trained on,
+    which is said before the first epoch; None for nothing.
     """
 
     samples: int | None

@@ -25,8 +25,8 @@ def losses_by_output(loss: Any, names: Sequence[str]) -> list[Any]:
         for name in names:
             if name not in loss:
                 log.warn(
-                    "Output %s missing from loss dictionary. We assume this was done on purpose. The fit and evaluate APIs will "
-                    "not be expecting any data to be passed to %s.",
+                    "Output %s missing from loss dictionary. We assume this was done on purpose. The fit and evaluate "
+                    "APIs will not be expecting any data to be passed to %s.",
                     name,
                     name,
                 )
@@ -138,8 +138,8 @@ def weights_by_output(weights: Any, names: Sequence[str], what: str) -> list[Any
     if isinstance(weights, (list, tuple)):
         if len(weights) != len(names):
             raise ValueError(
-                f"Provided `{what}` was a list of {len(weights)} elements, but the model has {len(names)} outputs. You should "
-                f"provide one `{what}` array per model output."
+                f"Provided `{what}` was a list of {len(weights)} elements, but the model has {len(names)} outputs. You "
+                f"should provide one `{what}` array per model output."
             )
         return list(weights)
     if isinstance(weights, Mapping):

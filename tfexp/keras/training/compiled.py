@@ -70,7 +70,7 @@ class Compiled(Feeding):
     # --- data -----------------------------------------------------------------------------------------------------------
 
     def arranged(self, x: Any, y: Any, sample_weight: Any, class_weight: Any) -> tuple[list[Any], Weighted]:
-        """The inputs, targets and weights as a flat list, and which outputs have weights. ValueError for what does not fit."""
+        """Inputs, targets and weights as a flat list, and which outputs have weights. ValueError for what does not fit."""
         inputs = self.arranged_inputs(x)
         trained = [output for output in self.outputs if output.loss is not None and output.fed]
         names = [output.name for output in trained]

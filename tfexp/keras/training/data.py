@@ -69,9 +69,9 @@ class Data:
             return GeneratorBatches(data, steps, _arranging(compiled), argument="validation_steps", **self._ahead)
         if not isinstance(data, (list, tuple)) or len(data) not in {2, 3}:
             raise ValueError(
-                "When passing a `validation_data` argument, it must contain either 2 items (x_val, y_val), or 3 items (x_val, "
-                "y_val, val_sample_weights), or alternatively it could be a dataset or a dataset or a dataset iterator. However "
-                f"we received `validation_data={data}`"
+                "When passing a `validation_data` argument, it must contain either 2 items (x_val, y_val), or 3 items "
+                "(x_val, y_val, val_sample_weights), or alternatively it could be a dataset or a dataset or a dataset "
+                f"iterator. However we received `validation_data={data}`"
             )
         values, weighted = compiled.arranged(*data, *[None] * (4 - len(data)))
         # TensorFlow shuffles these, too, which later draws from `np.random` depend on.
@@ -124,15 +124,15 @@ class Data:
             return Whole(values, weighted, steps)
         if steps is not None:
             log.warn(
-                "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. Please use `batch_size` "
-                "instead."
+                "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. Please use "
+                "`batch_size` instead."
             )
             return Whole(values, weighted, steps)
         size, count = self._feeding.batch_size(batch_size), int(values[0].shape[0])
         if self._feeding.model.stateful and count % size:
             raise ValueError(
-                "In a stateful network, you should only pass inputs with a number of samples that can be divided by the batch "
-                f"size. Found: {count} samples"
+                "In a stateful network, you should only pass inputs with a number of samples that can be divided by the "
+                f"batch size. Found: {count} samples"
             )
         return Cut(values, weighted, size, shuffle)
 

@@ -46,7 +46,7 @@ class DatasetBatches:
             if not isinstance(data, Dataset):
                 raise ValueError(f"When using iterators as input to a model, you should specify the `{argument}` argument.")
             size = cardinality(data)
-            count = int(size.numpy() if executing_eagerly() else backend.get_session().run(size))
+            count = int(backend.get_value(size))
             if count == _INFINITE:
                 raise ValueError(
                     f"When passing an infinitely repeating dataset, you must specify the `{argument}` argument."

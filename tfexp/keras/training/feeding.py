@@ -112,7 +112,8 @@ class Feeding:
         fixed = next((shape[0] for shape in self._input_shapes if shape and shape[0] is not None), None)
         if fixed is not None and given is not None and given != fixed:
             raise ValueError(
-                f"The `batch_size` argument value {given} is incompatible with the specified batch size of your Input Layer: {fixed}"
+                f"The `batch_size` argument value {given} is incompatible with the specified batch size of your Input "
+                f"Layer: {fixed}"
             )
         return given or fixed or 32
 

@@ -47,8 +47,8 @@ class GeneratorBatches:
             steps = len(data)
         if not isinstance(data, Sequence) and use_multiprocessing and workers > 1:
             log.warn(
-                "Using a generator with `use_multiprocessing=True` and multiple workers may duplicate your data. Please consider "
-                "using the `tf.data.Dataset`."
+                "Using a generator with `use_multiprocessing=True` and multiple workers may duplicate your data. Please "
+                "consider using the `tf.data.Dataset`."
             )
         self.steps: int | None = steps
         self.samples: int | None = steps

@@ -68,7 +68,7 @@ def fit(
             progress.on_epoch_begin(epoch, logs)
             over = not _train(model, batches, epochs, called, progress, logs)
             if validation is not None and validation.is_due(epoch) and not model.stop_training:
-                found = test_on(model, validation.batches, called)
+                found = checked(model, validation.batches, called)
                 logs.update(zip((f"val_{name}" for name in model.metrics_names), _plain(found), strict=False))
             called.on_epoch_end(epoch, logs)
             progress.on_epoch_end(epoch, logs)
@@ -110,10 +110,10 @@ def evaluate(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any
     progress = _join(model, called, TEST, batches, 1, verbose)
     with contextlib.ExitStack() as stack:
         stack.callback(batches.close)
-        return test_on(model, batches, called, progress)
+        return checked(model, batches, called, progress)
 
 
-def test_on(model: Any, batches: Batches, called: CallbackList, progress: ProgbarLogger | None = None) -> list[Any]:
+def checked(model: Any, batches: Batches, called: CallbackList, progress: ProgbarLogger | None = None) -> list[Any]:
     """One pass over the batches, in a `fit` or alone."""
     names = model.metrics_names
     mean = _Mean(batches.by_sample)
@@ -228,8 +228,8 @@ def _announce(batches: Batches, validation: Validation | None) -> None:
 
 def _warn_of_end(error: OutOfBatchesError, what: str, steps: str, count: int) -> None:
     log.warn(
-        "Your %s ran out of data; interrupting %s. Make sure that your %s can generate at least `%s` batches (in this case, %d "
-        "batches). You may need to use the repeat() function when building your dataset.",
+        "Your %s ran out of data; interrupting %s. Make sure that your %s can generate at least `%s` batches (in this "
+        "case, %d batches). You may need to use the repeat() function when building your dataset.",
         error.what,
         what,
         error.what,

@@ -1,4 +1,4 @@
-"""Weights of samples: those given, and those of their classes. Source: `sample_weight` and `class_weight` of `fit`, TF 1.15."""
+"""Weights of samples: those given, and those of their classes. Source: `sample_weight`, `class_weight` of `fit`, TF 1.15."""
 
 from __future__ import annotations
 
@@ -46,18 +46,21 @@ def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None
         if target is not None and len(target.shape) < 3:
             raise ValueError(
                 f"Found a sample_weight array for an input with shape {tuple(target.shape)}. Timestep-wise sample weighting "
-                '(use of sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a time '
+                '(use of sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a '
+                "time "
                 "dimension."
             )
         if weights.ndim != 2:
             raise ValueError(
-                f"Found a sample_weight array with shape {weights.shape}. In order to use timestep-wise sample weighting, you "
-                "should pass a 2D sample_weight array."
+                f"Found a sample_weight array with shape {weights.shape}. In order to use timestep-wise sample weighting, "
+                "you should pass a 2D sample_weight array."
             )
     elif weights.ndim != 1:
         raise ValueError(
-            f"Found a sample_weight array with shape {weights.shape}. In order to use timestep-wise sample weights, you should "
-            f'specify sample_weight_mode="temporal" in compile(); found "{mode}" instead. If you just mean to use sample-wise '
+            f"Found a sample_weight array with shape {weights.shape}. In order to use timestep-wise sample weights, you "
+            "should "
+            f'specify sample_weight_mode="temporal" in compile(); found "{mode}" instead. If you just mean to use '
+            "sample-wise "
             "weights, make sure your sample_weight array is 1D."
         )
     if target is None or is_symbolic(target):

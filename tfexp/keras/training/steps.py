@@ -141,8 +141,8 @@ class GraphSteps:
         model = self._model
         if len(model.trainable_weights) != len(self.trained):
             log.warn(
-                "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` without "
-                "calling `model.compile` after ?"
+                "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` "
+                "without calling `model.compile` after ?"
             )
         with name_scope("training"):
             updates = list(model.optimizer.get_updates(params=self.trained, loss=built.total_loss))
