@@ -10,7 +10,10 @@ TARGETS = np.random.RandomState(4).rand(6, 2).astype("float32")
 
 
 def sequential(keras: Any) -> Any:
-    """Without a bias before the normalization, whose gradient would be rounding alone. Has weights that are not trained, and a state of the optimizer."""
+    """Has weights that are not trained, and a state of the optimizer.
+
+    There is no bias before the normalization: its gradient would be rounding alone.
+    """
     layers = keras.layers
     model = keras.Sequential(
         [

@@ -1,4 +1,4 @@
-"""A whole model in an HDF5 file: architecture and `compile`'s arguments as JSON attributes, weights, the optimizer's state."""
+"""A whole model in an HDF5 file: architecture and training as JSON attributes, weights, the optimizer's state."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def save_model(
             raise NotImplementedError(
                 "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential model. It does "
                 "not work for subclassed models, because such models are defined via the body of a Python method, which "
-                'isn\'t safely serializable. Consider saving to the Tensorflow SavedModel format (by setting save_format="tf"'
-                ") or using `save_weights`."
+                "isn't safely serializable. Consider saving to the Tensorflow SavedModel format (by setting "
+                'save_format="tf") or using `save_weights`.'
             )
         save_model_to_hdf5(model, filepath, overwrite, include_optimizer)
     else:

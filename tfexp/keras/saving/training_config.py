@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tfexp.keras import optimizers
+from tfexp.keras import losses, metrics, optimizers
 from tfexp.keras.engine.model_text import plain
 
 
@@ -34,8 +34,6 @@ def training_config(model: Any) -> dict[str, Any]:
 
 def compile_arguments(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The keywords of `compile` for a configuration that was read."""
-    from tfexp.keras import losses, metrics
-
     custom = dict(custom_objects or {})
     return {
         "optimizer": optimizers.deserialize(config["optimizer_config"], custom_objects=custom),
