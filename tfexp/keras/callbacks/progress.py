@@ -55,6 +55,8 @@ class ProgbarLogger(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         if self.verbose:
+            if self.target is None:  # now that the data has ended it is known
+                self.target = self.progbar.target = self.seen
             self.progbar.update(self.seen, self._shown(logs or {}))
 
     def _shown(self, logs: Logs) -> list[tuple[str, Any]]:

@@ -27,7 +27,7 @@ class OptimizerState(Trackable):
     def __init__(self, name: str, **kwargs: Any):
         for key, value in kwargs.items():
             if key not in _KEYWORDS:
-                raise TypeError(f"Unexpected keyword argument passed to optimizer: {key}. Allowed kwargs are {_KEYWORDS}.")
+                raise TypeError(f"Unexpected keyword argument passed to optimizer: {key}")
             if value is not None and value < 0:
                 raise ValueError(f"Expected {key} >= 0, received: {value}")
         self._name = name

@@ -67,6 +67,7 @@ def fit(
             called.on_epoch_begin(epoch, logs)
             progress.on_epoch_begin(epoch, logs)
             over = not _train(model, batches, epochs, called, progress, logs)
+            called.params.update(steps=batches.steps, samples=batches.samples)  # known by now
             if validation is not None and validation.is_due(epoch) and not model.stop_training:
                 found = checked(model, validation.batches, called)
                 logs.update(zip((f"val_{name}" for name in model.metrics_names), _plain(found), strict=False))
