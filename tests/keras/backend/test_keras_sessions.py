@@ -14,7 +14,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.graph.graph import Graph
-from tfexp.keras import backend as K
+from tfexp.keras import backend as K  # noqa: N812
 from tfexp.keras.backend import config
 from tfexp.runtime.eager import eager_mode
 

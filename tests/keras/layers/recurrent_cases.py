@@ -84,6 +84,10 @@ def _variants(name: str, states: int, **settings: Any) -> dict[str, Build]:
     }
 
 
+def _some(names: str, variants: dict[str, Build]) -> dict[str, Build]:
+    return {name: variants[name] for name in names.split()}
+
+
 def _cells(tf: Any, keras: Any) -> Any:
     cells = [keras.layers.LSTMCell(3), keras.layers.GRUCell(2), keras.layers.SimpleRNNCell(3)]
     return keras.layers.RNN(cells, return_sequences=True, return_state=True)
@@ -175,9 +179,11 @@ def _cell_of_tf(tf: Any, keras: Any) -> Any:
 def _cases() -> dict[str, Build]:
     found: dict[str, Build] = {}
     families = {
-        "simple": _variants("SimpleRNN", 1),
-        "gru": _variants("GRU", 1),
-        "gru_after": _variants("GRU", 1, reset_after=True, recurrent_activation="sigmoid"),
+        "simple": _some("last whole masked_backwards masked_unrolled", _variants("SimpleRNN", 1)),
+        "gru": _some("last whole unrolled masked started no_bias", _variants("GRU", 1)),
+        "gru_after": _some(
+            "last whole masked_last started no_bias", _variants("GRU", 1, reset_after=True, recurrent_activation="sigmoid")
+        ),
         "lstm": _variants("LSTM", 2),
         "lstm_relu": {
             "whole": functools.partial(
@@ -214,10 +220,10 @@ def set_values(layers: list[Any]) -> None:
         layer.set_weights([values(shape, 100 * (number + 1) + i) for i, shape in enumerate(shapes)])
 
 
-def observed(tf: Any, keras: Any, build: Build) -> dict[str, Any]:
-    """Outputs, gradients by weights and inputs of a sum of them, losses, weights and the layers' configs."""
+def observed(tf: Any, keras: Any, name: str) -> dict[str, Any]:
+    """Outputs, gradients by weights and inputs of a sum of them, losses, weights and for some the layers' configs."""
     keras.backend.clear_session()
-    built = build(tf, keras)
+    built, described = CASES[name](tf, keras), name in DESCRIBED
     loss = tf.add_n([tf.reduce_sum(out * out * (i + 1.0)) for i, out in enumerate(built.outputs)])
     weights = [weight for layer in built.layers for weight in layer.weights]
     inputs = [tensor for tensor, fed in built.feeds if fed.dtype == np.float32]
@@ -233,5 +239,5 @@ def observed(tf: Any, keras: Any, build: Build) -> dict[str, Any]:
         "gradients": gradients,
         "losses": losses,
         "weights": [[weight.name, weight.shape.as_list()] for weight in weights],
-        "configs": [layer.get_config() for layer in built.layers],
+        "configs": [layer.get_config() for layer in built.layers] if described else None,
     }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.keras import layers as L  # noqa: N812 (as users call it)
+from tfexp.keras import layers as L
 
 VALUES = np.array([[1.0, -2.0, 3.0]], np.float32)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tfexp as tf
-from tfexp.keras import layers as L  # noqa: N812 (as users call it)
+from tfexp.keras import layers as L
 
 
 def _input(*shape: int | None, **kwargs: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.keras import layers as L  # noqa: N812 (as users call it)
+from tfexp.keras import layers as L
 from tfexp.runtime.eager import eager_mode
 
 VALUES = np.random.RandomState(2).randn(13, 3, 5).astype(np.float32)

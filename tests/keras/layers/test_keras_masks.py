@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import tfexp as tf
-from tfexp.keras import layers as L  # noqa: N812 (as users call it)
+from tfexp.keras import layers as L
 
 IDS = np.array([[1, 2, 0, 0], [3, 0, 1, 2], [0, 0, 0, 5]])
 
@@ -105,3 +105,10 @@ def test_attention_leaves_masked_values_out() -> None:
     np.testing.assert_allclose(seen[0, 0], value[0, 0], rtol=1e-5)
     last = np.exp(value[0] @ value[0, 2])
     np.testing.assert_allclose(seen[0, 2], last @ value[0] / last.sum(), rtol=1e-5)
+
+
+def test_numbers_serve_as_masks_in_merging() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        inputs, masks = [L.Input((3,))] * 2, [tf.constant([[1.0, 0.0, 2.0]]), tf.constant([[1.0, 1.0, 0.0]])]
+        found = session.run(L.Add().compute_mask(inputs, masks))
+    np.testing.assert_array_equal(found, [[True, False, False]])

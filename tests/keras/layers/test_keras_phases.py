@@ -9,7 +9,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.keras import backend
-from tfexp.keras import layers as L  # noqa: N812 (as users call it)
+from tfexp.keras import layers as L
 
 ONES = np.ones((101, 7, 11), np.float32)
 

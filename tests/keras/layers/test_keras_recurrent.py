@@ -34,7 +34,7 @@ def _earlier(name: str) -> str:
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_a_layer_is_tensorflows(name: str) -> None:
     wanted = RECORDED[name]
-    found = observed(tf, KERAS, CASES[name])
+    found = observed(tf, KERAS, name)
     assert [shape for _, shape in found["weights"]] == [shape for _, shape in wanted["weights"]]
     if name not in ("stacked", "stacked_masked", "cell_of_tf"):
         assert [own for own, _ in found["weights"]] == [_earlier(theirs) for theirs, _ in wanted["weights"]]

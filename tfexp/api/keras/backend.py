@@ -107,6 +107,7 @@ from tfexp.keras.backend import reshape as reshape
 from tfexp.keras.backend import resize_images as resize_images
 from tfexp.keras.backend import resize_volumes as resize_volumes
 from tfexp.keras.backend import reverse as reverse
+from tfexp.keras.backend import rnn as rnn
 from tfexp.keras.backend import round as round
 from tfexp.keras.backend import separable_conv2d as separable_conv2d
 from tfexp.keras.backend import set_epsilon as set_epsilon

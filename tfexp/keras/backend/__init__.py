@@ -90,6 +90,7 @@ from tfexp.keras.backend.random import random_binomial as random_binomial
 from tfexp.keras.backend.random import random_normal as random_normal
 from tfexp.keras.backend.random import random_uniform as random_uniform
 from tfexp.keras.backend.random import truncated_normal as truncated_normal
+from tfexp.keras.backend.recurrence import rnn as rnn
 from tfexp.keras.backend.reductions import all as all
 from tfexp.keras.backend.reductions import any as any
 from tfexp.keras.backend.reductions import argmax as argmax

@@ -15,7 +15,7 @@ from tfexp.keras.layers.arguments import takes
 from tfexp.keras.layers.recurrent import standardize_args
 from tfexp.keras.layers.serialization import deserialize
 from tfexp.keras.layers.wrappers import Wrapper
-from tfexp.keras.serialization import serialize_keras_object
+from tfexp.keras.serialization import custom_object_scope, serialize_keras_object
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_order import reverse
 
@@ -45,7 +45,7 @@ class Bidirectional(Wrapper):
                 f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
                 '{"sum", "mul", "ave", "concat", None}'
             )
-        super().__init__(layer, **kwargs)
+        super().__init__(layer, weights=weights, **kwargs)
         layer = self.layer
         self.forward_layer = _anew(layer, go_backwards=layer.go_backwards)
         self._backward_config = None
@@ -57,9 +57,6 @@ class Bidirectional(Wrapper):
         self.backward_layer._name = f"backward_{self.backward_layer.name}"
         self._check_layers()
         self.merge_mode = merge_mode
-        if weights:
-            half = len(weights) // 2
-            self.forward_layer._initial_weights, self.backward_layer._initial_weights = weights[:half], weights[half:]
         self.stateful = layer.stateful
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
         for inner in (self.forward_layer, self.backward_layer):
@@ -236,7 +233,10 @@ class Bidirectional(Wrapper):
 
 def _anew(layer: Any, go_backwards: bool) -> Any:
     """Another of the same config, so that it shares nothing with the layer."""
-    return type(layer).from_config({**layer.get_config(), "go_backwards": go_backwards})
+    cell = getattr(layer, "cell", None)
+    classes = {type(one).__name__: type(one) for one in (cell, *getattr(cell, "cells", ()))}
+    with custom_object_scope(classes):  # cells of one's own are found without being told
+        return type(layer).from_config({**layer.get_config(), "go_backwards": go_backwards})
 
 
 def _as_list(value: Any) -> list[Any]:

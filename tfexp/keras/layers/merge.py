@@ -15,7 +15,7 @@ from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_order import transpose
 from tfexp.ops.cast import cast
-from tfexp.ops.reduce import reduce_all, reduce_prod
+from tfexp.ops.reduce import reduce_prod
 
 Shape = tuple[int | None, ...]
 
@@ -97,7 +97,7 @@ class Merge(Layer):
         masks = checked_masks(inputs, mask)
         if masks is None:
             return None
-        return reduce_all(concat([expand_dims(m, 0) for m in masks if m is not None], axis=0), axis=0, keepdims=False)
+        return backend.all(concat([expand_dims(m, 0) for m in masks if m is not None], axis=0), axis=0, keepdims=False)
 
 
 def checked_masks(inputs: Any, mask: Any) -> list[Any] | None:
@@ -250,7 +250,7 @@ class Concatenate(Merge):
                 spread.append(cast(ones_like(x), "bool"))
             else:
                 spread.append(expand_dims(m, axis=-1) if m.get_shape().ndims < x.get_shape().ndims else m)
-        return reduce_all(concat(spread, axis=self.axis), axis=-1, keepdims=False)
+        return backend.all(concat(spread, axis=self.axis), axis=-1, keepdims=False)
 
     def get_config(self) -> dict[str, Any]:
         return {**super().get_config(), "axis": self.axis}

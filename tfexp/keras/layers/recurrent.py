@@ -15,7 +15,7 @@ from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.control_flow import cond
 from tfexp.keras import backend
-from tfexp.keras.backend.rnn import rnn, swapped
+from tfexp.keras.backend.recurrence import rnn, swapped
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.shapes import is_shape, map_shapes
@@ -221,10 +221,10 @@ class RNN(Layer):
 
     def _first_values(self, batch: int) -> Any:
         """Arrays: what the cell starts with."""
-        dtype = self.dtype or backend.floatx()
+        dtype: Any = self.dtype or backend.floatx()
         make = getattr(self.cell, "get_initial_state", None)
         if make is None:
-            return map_sizes(lambda size: np.zeros((batch, *size_shape(size).as_list()), dtype), self.cell.state_size)
+            return map_sizes(lambda size: np.zeros(_dims(batch, size), dtype), self.cell.state_size)
         found = make(inputs=None, batch_size=batch, dtype=dtype)
         return nest.pack_sequence_as(found, backend.batch_get_value(nest.flatten(found)))
 
@@ -323,7 +323,8 @@ class RNN(Layer):
         if constants is not None and not takes(cell.call, "constants"):
             raise ValueError(f"RNN cell {cell} does not support constants. Received: constants={constants}")
         if self._in_two_parts():
-            return cell.project(inputs, training), lambda now, states: cell.advance(now, states, training)
+            projected, weights = cell.project(inputs, training), cell.recurrent_weights()
+            return projected, lambda now, states: cell.advance(now, states, weights, training)
         # Cells of `tf.nn.rnn_cell` take a single state as it is.
         bare = getattr(cell, "_is_tf_rnn_cell", None) is not None
 
@@ -385,3 +386,8 @@ def _first_shape(shapes: Any) -> Any:
 
 def _spec(tensor: Any) -> InputSpec:
     return InputSpec(shape=tuple(tensor.get_shape().as_list()))
+
+
+def _dims(batch: int, size: Any) -> Any:
+    """The dimensions of a state for a batch."""
+    return (batch, *size_shape(size).as_list())

@@ -44,9 +44,6 @@ class CellRNN(RNN):
         super().__init__(cell, **flags, activity_regularizer=regularizers.get(activity_regularizer), **kwargs)
         self.input_spec = [InputSpec(ndim=3)]
 
-    def call(self, inputs: Any, mask: Any = None, training: Any = None, initial_state: Any = None) -> Any:
-        return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
-
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         described = config.pop("cell")["config"]

@@ -67,9 +67,9 @@ class LSTMCell(RecurrentCell):
     def _initial_bias(self) -> Any:
         return initial_bias(self.bias_initializer, self.units, 1, 2) if self.unit_forget_bias else self.bias_initializer
 
-    def advance(self, projected: Any, states: Any, training: Any) -> tuple[Any, list[Any]]:
+    def advance(self, projected: Any, states: Any, recurrent: Any, training: Any) -> tuple[Any, list[Any]]:
         output, memory = states
-        gates = projected + self._product(output, self._recurrent_masks(output, training), self.recurrent_kernel)
+        gates = projected + self._product(output, self._recurrent_masks(output, training), recurrent)
         output, memory = self._next(gates, memory)
         return output, [output, memory]
 
@@ -77,9 +77,11 @@ class LSTMCell(RecurrentCell):
         return next_memory(gates, memory, self.activation, self.recurrent_activation)
 
 
-def next_memory(gates: Any, memory: Any, activation: Any, recurrent_activation: Any) -> tuple[Any, Any]:
-    """(output, memory) after a step, from the sums that go into the four gates."""
-    enter, keep, candidate, give = split(gates, 4, axis=1)
+def next_memory(
+    gates: Any, memory: Any, activation: Any, recurrent_activation: Any, axis: int = 1
+) -> tuple[Any, Any]:
+    """(output, memory) after a step, from the sums that go into the four gates, which lie side by side along `axis`."""
+    enter, keep, candidate, give = split(gates, 4, axis=axis)
     memory = recurrent_activation(keep) * memory + recurrent_activation(enter) * activation(candidate)
     return recurrent_activation(give) * activation(memory), memory
 
@@ -100,6 +102,11 @@ def initial_bias(initializer: Any, units: int, before: int, after: int) -> Any:
 
 class PeepholeLSTMCell(LSTMCell):
     """An LSTM whose gates also see the memory, each unit its own (https://research.google.com/pubs/archive/43905.pdf)."""
+
+    kernel_initializer: Any
+    input_gate_peephole_weights: Any
+    forget_gate_peephole_weights: Any
+    output_gate_peephole_weights: Any
 
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)

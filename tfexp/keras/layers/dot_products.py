@@ -60,7 +60,7 @@ class Dot(Merge):
         axes = self._positive(*(x.get_shape().ndims for x in inputs))
         if self.normalize:
             inputs = [l2_normalize(x, axis=axis) for x, axis in zip(inputs, axes, strict=True)]
-        return backend.batch_dot(*inputs, axes)
+        return backend.batch_dot(inputs[0], inputs[1], axes)
 
     def call(self, inputs: Any) -> Any:
         return self._merge_function(inputs)

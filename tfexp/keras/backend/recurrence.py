@@ -139,7 +139,8 @@ def _looped(
     example, _ = step(nest.pack_sequence_as(inputs, [leaf[0] for leaf in leaves]), states)
     examples = [convert_to_tensor(part) for part in nest.flatten(example)]
     written = tuple(_array(part.dtype, steps, f"output_ta_{i}") for i, part in enumerate(examples))
-    rows, kept = None, ()
+    rows: Any = None
+    kept: tuple[Any, ...] = ()
     if mask is not None:
         rows = _array(dtypes.bool, steps, "mask_ta").unstack(mask)
         kept = tuple(zeros_like(part) for part in examples)
