@@ -160,5 +160,7 @@ def _is_function(value: Any) -> bool:
 
 def operation_of(update: Any) -> Operation:
     """What runs an update: of a tensor, or of a variable that was assigned to, the operation behind it."""
-    found: Operation = update if isinstance(update, Operation) else update.op
-    return found
+    if isinstance(update, Operation):
+        return update
+    operation: Operation = update.op if hasattr(update, "op") else convert_to_tensor(update).op
+    return operation

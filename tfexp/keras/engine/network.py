@@ -79,8 +79,9 @@ class Network(Layer):
         vars(self)["_layers"] = self._map.layers
         self._input_layers = [history_of(tensor).layer for tensor in self.inputs]  # type: ignore[union-attr]
         self._output_coordinates: list[KerasHistory] = [history_of(tensor) for tensor in self.outputs]  # type: ignore[misc]
+        self._output_layers = [layer for layer, _, _ in self._output_coordinates]
         self.input_names = [layer.name for layer in self._input_layers]
-        self.output_names = _output_names([layer.name for layer, _, _ in self._output_coordinates])
+        self.output_names = _output_names([layer.name for layer in self._output_layers])
         self.built = True
         self._compute_output_and_mask_jointly = True
         self._inbound_nodes[:] = [node for node in self._inbound_nodes if node.inbound_layers]
