@@ -117,7 +117,7 @@ class TensorBoard(Callback):
         self._write({f"epoch_{name}": logs[name] for name in logs if name not in _COUNTS}, step)
         if self.histogram_freq:
             self.model._watch_tests(self.merged, None)
-        if self._embeddings is not None and epoch % self.embeddings_freq == 0:
+        if self._embeddings is not None and self._embeddings.layers and epoch % self.embeddings_freq == 0:
             self._embeddings.save(self.embeddings_data, self.batch_size, epoch)
 
     def on_train_end(self, logs: Logs | None = None) -> None:
@@ -186,12 +186,12 @@ class _Embeddings:
     def __init__(self, model: Any, names: Any, metadata: Any, log_dir: str):
         self._model, self._log_dir = model, log_dir
         wanted = names or [layer.name for layer in model.layers if type(layer).__name__ == "Embedding"]
-        self._layers = [layer for layer in model.layers if layer.name in set(wanted)]
+        self.layers = [layer for layer in model.layers if layer.name in set(wanted)]
         self._files: Callable[[str], Any] = metadata.get if isinstance(metadata, Mapping) else lambda name: metadata
         self._saver: Any = None
         self._variables: dict[str, Any] = {}
         lines = []
-        for layer in self._layers:
+        for layer in self.layers:
             lines.append(f'embeddings {{\n  tensor_name: "{layer.name}_embedding"\n')
             file = self._files(layer.name)
             lines.append(f'  metadata_path: "{file}"\n}}\n' if file else "}\n")
@@ -200,7 +200,7 @@ class _Embeddings:
             config.writelines(lines)
 
     def save(self, data: Any, batch_size: int, epoch: int) -> None:
-        asked = backend.function(list(self._model.inputs), [layer.output for layer in self._layers])
+        asked = backend.function(list(self._model.inputs), [layer.output for layer in self.layers])
         arrays = data if isinstance(data, (list, tuple)) else [data]
         count = len(arrays[0])
         parts = [asked([array[at : at + batch_size] for array in arrays]) for at in range(0, count, batch_size)]
@@ -208,7 +208,7 @@ class _Embeddings:
         graph = self._model.outputs[0].graph
         with graph.as_default():
             if self._saver is None:
-                for layer, value in zip(self._layers, values, strict=True):
+                for layer, value in zip(self.layers, values, strict=True):
                     name = f"{layer.name}_embedding"
                     self._variables[name] = Variable(np.zeros_like(value), trainable=False, name=name, collections=[])
                     backend.track_variable(self._variables[name])

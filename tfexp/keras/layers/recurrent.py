@@ -323,7 +323,8 @@ class RNN(Layer):
         if constants is not None and not takes(cell.call, "constants"):
             raise ValueError(f"RNN cell {cell} does not support constants. Received: constants={constants}")
         if self._in_two_parts():
-            return cell.project(inputs, training), lambda now, states: cell.advance(now, states, training)
+            projected, weights = cell.project(inputs, training), cell.recurrent_weights()
+            return projected, lambda now, states: cell.advance(now, states, weights, training)
         # Cells of `tf.nn.rnn_cell` take a single state as it is.
         bare = getattr(cell, "_is_tf_rnn_cell", None) is not None
 

@@ -1,7 +1,8 @@
 """What the cells of SimpleRNN, GRU and LSTM have in common.
 
 A step is in two parts: what its input gives the gates (`project`), and from that and the state the next state (`advance`).
-The first needs no state, so `RNN` computes it for all steps of a sequence at once: one large product in place of many.
+The first needs no state, so `RNN` computes it for all steps of a sequence at once: one large product in place of many. Nor
+are variables read in the loop (`recurrent_weights`).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core.shape import as_shape
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.keras import activations, constraints, initializers, regularizers
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.layers.recurrent_dropout import DropoutRNNCellMixin
@@ -97,7 +99,7 @@ class RecurrentCell(DropoutRNNCellMixin, Layer):
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> tuple[Any, list[Any]]:
         """(output, next states) of one step. inputs: [batch, depth]."""
-        return self.advance(self.project(inputs, training), states, training)
+        return self.advance(self.project(inputs, training), states, self.recurrent_weights(), training)
 
     def project(self, inputs: Any, training: Any) -> Any:
         """What inputs [batch, depth], or [time, batch, depth], give the gates: the same with gates * units for the depth."""
@@ -110,8 +112,12 @@ class RecurrentCell(DropoutRNNCellMixin, Layer):
     def _projected_bias(self) -> Any:
         return self.bias
 
-    def advance(self, projected: Any, states: Any, training: Any) -> tuple[Any, list[Any]]:
-        """(output, next states) from what the input gives the gates and the states."""
+    def recurrent_weights(self) -> Any:
+        """What `advance` needs of the variables: read here, once for all steps."""
+        return convert_to_tensor(self.recurrent_kernel)
+
+    def advance(self, projected: Any, states: Any, recurrent: Any, training: Any) -> tuple[Any, list[Any]]:
+        """(output, next states) from what the input gives the gates, the states, and the weights for these."""
         raise NotImplementedError(f"{type(self).__name__} does not say how its state goes on")
 
     def _mask_count(self) -> int:

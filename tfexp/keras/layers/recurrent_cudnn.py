@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core.shape import as_shape
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.keras import regularizers
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.recurrent import RNN
@@ -90,9 +91,10 @@ class _CuDNNRNN(RNN):
     def _step(self, inputs: Any, training: Any, constants: Any) -> tuple[Any, Callable[[Any, Any], Any]]:
         width = self._gates * self.units
         own_bias, state_bias = self.bias[:width], self.bias[width:]
+        recurrent = convert_to_tensor(self.recurrent_kernel)  # read once for all steps
 
         def step(now: Any, states: Any) -> Any:
-            return self._next(now, bias_add(matmul(states[0], self.recurrent_kernel), state_bias), states)
+            return self._next(now, bias_add(matmul(states[0], recurrent), state_bias), states)
 
         return bias_add(dot(inputs, self.kernel), own_bias), step
 

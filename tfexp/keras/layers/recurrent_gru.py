@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.keras.layers.recurrent_cell import RecurrentCell
 from tfexp.keras.layers.recurrent_layer import CellRNN, OfCell
 from tfexp.ops.array_split import split
@@ -71,25 +72,31 @@ class GRUCell(RecurrentCell):
     def _projected_bias(self) -> Any:
         return self.bias[0] if self.use_bias and self.reset_after else self.bias
 
-    def advance(self, projected: Any, states: Any, training: Any) -> tuple[Any, list[Any]]:
+    def recurrent_weights(self) -> Any:
+        kernel = convert_to_tensor(self.recurrent_kernel)
+        if self.reset_after:
+            return kernel, self.bias[1] if self.use_bias else None
+        return kernel[:, : 2 * self.units], kernel[:, 2 * self.units :]
+
+    def advance(self, projected: Any, states: Any, recurrent: Any, training: Any) -> tuple[Any, list[Any]]:
         state = states[0] if isinstance(states, (list, tuple)) else states
         masks = self._recurrent_masks(state, training)
         if masks is not None and not isinstance(masks, list):
             state, masks = state * masks, None
         if self.reset_after:
-            inner = self._product(state, masks, self.recurrent_kernel)
-            if self.use_bias:
-                inner = bias_add(inner, self.bias[1])
+            kernel, bias = recurrent
+            inner = self._product(state, masks, kernel)
+            inner = inner if bias is None else bias_add(inner, bias)
             output = next_after_reset(projected, inner, state, self.activation, self.recurrent_activation)
             return output, [output]
+        of_gates, of_candidate = recurrent
         for_update, for_reset, for_candidate = split(projected, 3, axis=1)
-        of_gates = self.recurrent_kernel[:, : 2 * self.units]
         inner = self._product(state, None if masks is None else masks[:2], of_gates)
         from_update, from_reset = split(inner, 2, axis=1)
         update = self.recurrent_activation(for_update + from_update)
         reset = self.recurrent_activation(for_reset + from_reset)
         through = reset * (state if masks is None else state * masks[2])
-        candidate = self.activation(for_candidate + matmul(through, self.recurrent_kernel[:, 2 * self.units :]))
+        candidate = self.activation(for_candidate + matmul(through, of_candidate))
         output = update * state + (1 - update) * candidate
         return output, [output]
 

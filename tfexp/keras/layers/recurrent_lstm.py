@@ -67,9 +67,9 @@ class LSTMCell(RecurrentCell):
     def _initial_bias(self) -> Any:
         return initial_bias(self.bias_initializer, self.units, 1, 2) if self.unit_forget_bias else self.bias_initializer
 
-    def advance(self, projected: Any, states: Any, training: Any) -> tuple[Any, list[Any]]:
+    def advance(self, projected: Any, states: Any, recurrent: Any, training: Any) -> tuple[Any, list[Any]]:
         output, memory = states
-        gates = projected + self._product(output, self._recurrent_masks(output, training), self.recurrent_kernel)
+        gates = projected + self._product(output, self._recurrent_masks(output, training), recurrent)
         output, memory = self._next(gates, memory)
         return output, [output, memory]
 

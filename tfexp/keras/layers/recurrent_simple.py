@@ -46,9 +46,9 @@ class SimpleRNNCell(RecurrentCell):
         }
         super().__init__(units, options, **kwargs)
 
-    def advance(self, projected: Any, states: Any, training: Any) -> tuple[Any, list[Any]]:
+    def advance(self, projected: Any, states: Any, recurrent: Any, training: Any) -> tuple[Any, list[Any]]:
         state = states[0] if isinstance(states, (list, tuple)) else states
-        output = projected + self._product(state, self._recurrent_masks(state, training), self.recurrent_kernel)
+        output = projected + self._product(state, self._recurrent_masks(state, training), recurrent)
         if self.activation is not None:
             output = self.activation(output)
         return output, [output]

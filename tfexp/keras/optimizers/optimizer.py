@@ -117,12 +117,9 @@ class Optimizer(OptimizerState):
                     "`apply_gradients()` cannot be called in cross-replica context. Call it in the function that "
                     "`tf.distribute.Strategy.experimental_run_v2` runs for each replica."
                 )
-            state = self._prepare(variables)
             if mode is None:
-                return self._apply(pairs, name, state)
-            return mode.replica.merge_call(
-                self._distributed_apply, args=(pairs,), kwargs={"name": name, "apply_state": state}
-            )
+                return self._apply(pairs, name, self._prepare(variables))
+            return mode.replica.merge_call(self._distributed_apply, args=(pairs,), kwargs={"name": name})
 
     def _apply(self, pairs: list[tuple[Any, Any]], name: str | None, state: ApplyState) -> Any:
         with name_scope(name or self._name):
@@ -132,18 +129,20 @@ class Optimizer(OptimizerState):
                     updates.append(self._update(variable, grad, state))
             return self._counted(updates)
 
-    def _distributed_apply(self, distribution: Any, grads_and_vars: Any, name: str | None, apply_state: ApplyState) -> Any:
+    def _distributed_apply(self, distribution: Any, grads_and_vars: Any, name: str | None) -> Any:
         """As `_apply`, once for all replicas of a strategy, whose gradients are summed."""
         extended = distribution.extended
         summed = extended.batch_reduce_to("SUM", grads_and_vars)
+        state = self._prepare([copy for _, variable in grads_and_vars for copy in variable._every_copy])
         with name_scope(name or self._name):
             updates: list[Any] = []
             for grad, (_, variable) in zip(summed, grads_and_vars, strict=True):
                 with name_scope(f"update_{variable.op.name}"):
                     updates += extended.update(
-                        variable, functools.partial(self._update, state=apply_state), args=(grad,), group=False
+                        variable, functools.partial(self._update, state=state), args=(grad,), group=False
                     )
-            return self._counted(updates)
+            with control_dependencies(updates):
+                return extended.update(self._iterations, lambda counter: counter.assign_add(1))
 
     def _counted(self, updates: list[Any]) -> Any:
         if executing_eagerly():

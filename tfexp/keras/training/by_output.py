@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfexp.core import log, nest
+from tfexp.ops.check_types import is_tensor
 
 
 def check_names(what: str, given: Mapping[str, Any], names: Sequence[str]) -> None:
@@ -117,12 +118,9 @@ def targets_by_output(targets: Any, names: Sequence[str]) -> list[Any]:
                 f"{len(names)} outputs, but you passed target_tensors={targets}"
             )
         return list(targets) or [None] * len(names)
-    if len(names) == 1:
-        return [targets]
-    raise ValueError(
-        "The model has multiple outputs, so `target_tensors` should be a list or a dict, one entry per output. Got: "
-        f"target_tensors={targets}"
-    )
+    if is_tensor(targets):
+        return targets_by_output([targets], names)
+    raise TypeError("Expected `target_tensors` to be a list or dict, but got:", targets)
 
 
 def weights_by_output(weights: Any, names: Sequence[str], what: str) -> list[Any]:

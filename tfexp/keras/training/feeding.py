@@ -16,7 +16,7 @@ from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.by_output import flat_predictions
 from tfexp.keras.training.eager_steps import EagerSteps
 from tfexp.keras.training.outputs import Output
-from tfexp.keras.training.steps import PREDICT, GraphSteps, Steps, is_placeholder
+from tfexp.keras.training.steps import PREDICT, GraphSteps, Steps
 from tfexp.ops.check_types import is_tensor
 
 
@@ -43,7 +43,7 @@ class Feeding:
             fed = [
                 (name, tensor)
                 for name, tensor in zip(self.model.input_names, self.model.inputs, strict=True)
-                if is_placeholder(tensor)
+                if backend.is_placeholder(tensor)
             ]
             self._input_names = [name for name, _ in fed]
             self._input_shapes = [_shape(tensor) for _, tensor in fed]

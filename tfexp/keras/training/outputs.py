@@ -8,6 +8,7 @@ from typing import Any
 
 from tfexp.keras import losses as keras_losses
 from tfexp.keras import metrics as keras_metrics
+from tfexp.keras.backend import is_placeholder
 from tfexp.keras.training.by_output import (
     loss_weights_by_output,
     losses_by_output,
@@ -89,7 +90,7 @@ def prepare(
     modes = modes_by_output(sample_weight_mode, names, [one is not None for one in losses])
     targets = targets_by_output(target_tensors, names)
     outputs = [
-        Output(name, shape, one, weight, mode, tensor, target, target is None)
+        Output(name, shape, one, weight, mode, tensor, target, target is None or is_placeholder(target))
         for name, shape, one, weight, mode, tensor, target in zip(
             names, shapes, losses, weights, modes, tensors, targets, strict=True
         )

@@ -32,13 +32,6 @@ class Steps(Protocol):
         ...
 
 
-def is_placeholder(tensor: Any) -> bool:
-    """Whether values for it have to be fed."""
-    if isinstance(tensor, SparseTensor):
-        tensor = tensor.values
-    return bool(tensor.op.type == "Placeholder")
-
-
 class GraphSteps:
     """Steps as functions of the model's graph, each built when it is first asked for.
 
@@ -51,7 +44,7 @@ class GraphSteps:
         self._run_arguments = dict(run_arguments or {})
         self.outputs = list(outputs)
         self.trained = list(model.trainable_weights)
-        self.inputs = [tensor for tensor in model.inputs if is_placeholder(tensor)]
+        self.inputs = [tensor for tensor in model.inputs if backend.is_placeholder(tensor)]
         self._graph = model.outputs[0].graph
         self._masks = [getattr(tensor, "_keras_mask", None) for tensor in model.outputs]
         self._objectives: dict[Weighted, tuple[Objective, list[Any]]] = {}
