@@ -351,6 +351,31 @@ class Network(Layer):
             )
         print_summary(self, line_length, positions, print_fn)
 
+    def save(
+        self,
+        filepath: Any,
+        overwrite: bool = True,
+        include_optimizer: bool = True,
+        save_format: str | None = None,
+        signatures: Any = None,
+    ) -> None:
+        """Write architecture, weights and training's state, for `tf.keras.models.load_model`."""
+        from tfexp.keras.saving.save import save_model  # saving stands above the engine
+
+        save_model(self, filepath, overwrite, include_optimizer, save_format, signatures)
+
+    def save_weights(self, filepath: Any, overwrite: bool = True, save_format: str | None = None) -> None:
+        """Write the weights: as HDF5 if the path ends so, else as a checkpoint of that prefix."""
+        from tfexp.keras.saving.weights import save_weights
+
+        save_weights(self, filepath, overwrite, save_format)
+
+    def load_weights(self, filepath: Any, by_name: bool = False) -> Any:
+        """Take the weights of a file; by_name: of layers of the same name only. A checkpoint's status, or None."""
+        from tfexp.keras.saving.weights import load_weights
+
+        return load_weights(self, filepath, by_name)
+
     def to_json(self, **kwargs: Any) -> str:
         """The architecture as JSON, for `model_from_json`. kwargs: of `json.dumps`."""
         return to_json(self, **kwargs)
