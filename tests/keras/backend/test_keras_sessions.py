@@ -14,7 +14,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.graph.graph import Graph
-from tfexp.keras import backend as K  # noqa: N812
+from tfexp.keras import backend as K
 from tfexp.keras.backend import config
 from tfexp.runtime.eager import eager_mode
 
@@ -362,3 +362,25 @@ def test_gradients() -> None:
     x = K.constant([1.0, 2.0])
     assert K.eval(K.gradients(K.sum(x * x), [x])[0]).tolist() == [2, 4]
     assert K.gradients(K.sum(K.stop_gradient(x)), [x]) == [None]
+
+
+def test_slots_of_an_optimizer_are_initialized_too() -> None:
+    class Wrapper:
+        optimizer = tf.train.AdamOptimizer()
+
+    wrapper, v = Wrapper(), K.variable([1.0, 2.0])
+    K.track_tf_optimizer(wrapper)
+    step = wrapper.optimizer.minimize(K.sum(v * v), var_list=[v])
+    K.get_session().run(step)
+    assert (K.get_value(v) < [1, 2]).all()
+
+
+def test_functions_while_ops_run_at_once() -> None:
+    with eager_mode():
+        x = tf.keras.Input((3,))
+        hidden = tf.keras.layers.Dense(2, kernel_initializer="ones")(x)
+        out = tf.keras.layers.Dropout(0.5)(hidden)
+        assert [v.tolist() for v in K.function([x], [hidden, out])([np.ones((1, 3))])] == [[[3, 3]], [[3, 3]]]
+        assert K.function(x, {"h": hidden})(np.ones((1, 3)))["h"].tolist() == [[3, 3]]
+        with pytest.raises(ValueError, match="not supported during eager execution"):
+            K.function([x], [out], updates=[out])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfexp.graph.scopes import executing_eagerly
+from tfexp.keras import backend
 from tfexp.keras.training.arrays import as_fed, check_lengths, check_targets, in_order
 from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.feeding import Feeding
@@ -85,7 +86,10 @@ class Compiled(Feeding):
         with_loss = [
             weight if output.loss is not None else None for weight, output in zip(weights, self.outputs, strict=True)
         ]
-        fed = [as_fed(target, output.target_dtype) for target, output in zip(targets, trained, strict=True)]
+        fed = [
+            as_fed(target, output.target_dtype, backend.is_sparse(output.target))
+            for target, output in zip(targets, trained, strict=True)
+        ]
         given = [weight for weight in with_loss if weight is not None]
         return [*inputs, *fed, *given], tuple(weight is not None for weight in with_loss)
 
