@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tfexp.api import image as image
     from tfexp.api import initializers as initializers
     from tfexp.api import io as io
+    from tfexp.api import keras as keras
     from tfexp.api import linalg as linalg
     from tfexp.api import logging as logging
     from tfexp.api import lookup as lookup

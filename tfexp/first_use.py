@@ -4,6 +4,11 @@ At once: the registries that everything goes through (operators of tensors, what
 When first asked for: ops, by their names; sessions at servers, by their scheme; the names of `tfexp`, by its `__getattr__`.
 """
 
+import importlib
+import sys
+from types import ModuleType
+from typing import Any
+
 from tfexp.graph import apply as _apply
 from tfexp.ops import eager_variables as _eager_variables
 from tfexp.ops import index
@@ -14,5 +19,19 @@ from tfexp.runtime.backend import register_on_first_use
 
 __all__ = ["_apply", "_eager_variables", "_functions", "_local", "_overloads"]
 
+
+class _Top(ModuleType):
+    """`tfexp`: its name `keras` is the namespace, whoever has loaded the package that the namespace is written in."""
+
+    @property
+    def keras(self) -> Any:
+        return importlib.import_module("tfexp.api.keras")
+
+    @keras.setter
+    def keras(self, package: ModuleType) -> None:
+        """Importing a package sets its name in the one around it."""
+
+
+sys.modules["tfexp"].__class__ = _Top
 index.install()
 register_on_first_use("grpc", "tfexp.distributed.server")

@@ -2,7 +2,7 @@
 
 Without arguments a line for each namespace: how many of its names are here, and those that are not. With namespaces
 (`tf.nn`), every name of theirs, one to a line, with a mark. Found by looking, not from a list kept by hand. What TensorFlow
-has in `tf.contrib` and `tf.keras` is not counted: of the first what is here is shown, and nothing is of the second.
+has in `tf.contrib` is not counted: what is here is shown.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def by_namespace(symbols: Iterable[str]) -> dict[str, dict[str, bool]]:
 
 def is_uncounted(namespace: str) -> bool:
     """Whether TensorFlow's names in a namespace are not in the list."""
-    return namespace.split(".")[:2] in (["tf", "contrib"], ["tf", "keras"])
+    return namespace.split(".")[:2] == ["tf", "contrib"]
 
 
 def here(namespace: str) -> list[str]:

@@ -19,16 +19,46 @@ def test_what_a_layer_says_of_itself():
         _ = layer.scope_name
     with pytest.raises(ValueError, match="count_params"):
         layer.count_params()
-    y = layer(x)
+    layer(x)
     assert (layer.name, layer.scope_name, layer.dtype, layer.count_params()) == ("dense", "dense", "float32", 16)
-    assert layer.input is x and layer.output is y
-    assert layer.input_shape == (None, 3) and layer.output_shape == (None, 4)
+    with pytest.raises(AttributeError, match="Layer dense is not connected, no input to return"):
+        _ = layer.input  # which is known of tensors that come from layers
     assert [v.name for v in layer.trainable_variables] == ["dense/kernel:0", "dense/bias:0"]
     assert layer.losses == tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
-    layer(x)
-    with pytest.raises(AttributeError, match="called 2 times"):
-        _ = layer.input
     assert tf.layers.Dense(2).name == "dense_1"
+
+
+def test_they_are_keras_layers():
+    x = tf.keras.Input((3,))
+    layer = tf.layers.Dense(4, activity_regularizer=tf.nn.l2_loss)
+    y = tf.layers.batch_normalization(layer(x), training=True)
+    model = tf.keras.Model(x, y)
+    assert isinstance(layer, tf.keras.layers.Layer)
+    assert [v.name for v in model.weights][:3] == ["dense/kernel:0", "dense/bias:0", "batch_normalization/gamma:0"]
+    assert layer.input is x and layer.output_shape == (None, 4)
+    assert len(model.losses) == 1 == len(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES))
+    assert model.updates == tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+    sequence = tf.keras.Sequential([tf.layers.Dense(2, input_shape=(3,)), tf.keras.layers.Dense(1)])
+    assert sequence.output_shape == (None, 1)
+
+
+def test_variables_as_keras_keeps_them():
+    x = tf.placeholder(tf.float32, [None, 3])
+    with tf.variable_scope("outer"), tf.layers.experimental.keras_style_scope():
+        layers = [tf.layers.Dense(4), tf.layers.Dense(4)]
+        cell = tf.nn.rnn_cell.BasicLSTMCell(2)
+        for layer in layers:
+            layer(x)
+        cell(x, cell.zero_state(5, tf.float32))
+        assert [w.name for layer in layers for w in layer.weights] == [
+            f"outer/{name}:0" for name in ("dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias")
+        ]
+        assert [w.name for w in cell.weights] == ["outer/basic_lstm_cell/kernel:0", "outer/basic_lstm_cell/bias:0"]
+        with pytest.raises(ValueError, match="scope argument not allowed when keras style layers are enabled, but saw: s"):
+            tf.layers.dense(x, 2, name="s")
+        with pytest.raises(ValueError, match="reuse argument not allowed"):
+            tf.layers.dense(x, 2, reuse=True)
+    assert tf.layers.dense(x, 2, name="s").op.name == "s/BiasAdd"
 
 
 def test_layers_that_are_not_trained():
@@ -70,8 +100,8 @@ def test_a_layer_of_ones_own():
         (lambda x: tf.layers.max_pooling2d(x, 2, 2, data_format="NHWC"), ValueError, "`data_format` argument"),
         (lambda x: tf.layers.dense(x, 3, name="d", reuse=True), ValueError, "d/kernel does not exist"),
         (lambda x: tf.layers.dense(x, 3, shape=1), TypeError, "shape"),
-        (lambda x: tf.layers.Dense(3, shape=1), TypeError, "Keyword argument not understood: shape"),
-        (lambda x: tf.layers.batch_normalization(x, axis=2), ValueError, "Invalid axis"),
+        (lambda x: tf.layers.Dense(3, shape=1), TypeError, "Keyword argument not understood:', 'shape'"),
+        (lambda x: tf.layers.batch_normalization(x, axis=2), ValueError, "Invalid value for `axis`"),
         (lambda x: tf.layers.batch_normalization(x, renorm=True, renorm_clipping={"r": 1}), ValueError, "invalid keys"),
         (lambda x: tf.layers.batch_normalization(x, virtual_batch_size=0), ValueError, "must be a positive integer"),
         (

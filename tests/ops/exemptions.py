@@ -39,13 +39,17 @@ TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExisti
 TensorListSetItem TensorListSplit TensorListStack
 """
 
-_RULES = "Adadelta Adagrad AdagradDA CenteredRMSProp Ftrl FtrlV2 Momentum ProximalAdagrad ProximalGradientDescent RMSProp"
+_RULES = """
+Adadelta Adagrad AdagradDA AdagradV2 CenteredRMSProp Ftrl FtrlV2 KerasMomentum Momentum ProximalAdagrad
+ProximalGradientDescent RMSProp
+"""
 _ON_HANDLES = f"""
 VarHandleOp ReadVariableOp AssignVariableOp AssignAddVariableOp AssignSubVariableOp VarIsInitializedOp VariableShape
 DestroyResourceOp DisableCopyOnRead ResourceCountUpTo ResourceStridedSliceAssign ResourceGather ResourceGatherNd
 ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterSub
 ResourceScatterUpdate ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate
-ResourceApplyAdam ResourceApplyAdaMax ResourceApplyAddSign ResourceApplyGradientDescent ResourceApplyPowerSign
+ResourceApplyAdam ResourceApplyAdamWithAmsgrad ResourceApplyAdaMax ResourceApplyAddSign ResourceApplyGradientDescent
+ResourceApplyPowerSign
 {" ".join(f"ResourceApply{rule} ResourceSparseApply{rule}" for rule in _RULES.split())}
 """
 
@@ -337,6 +341,7 @@ EXEMPT: dict[str, str] = {
                 "Adadelta": ("", "Sparse"),
                 "Adagrad": ("", "Sparse"),
                 "AdagradDA": ("", "Sparse"),
+                "AdagradV2": ("", "Sparse"),
                 "AdaMax": ("",),
                 "Adam": ("",),
                 "AddSign": ("",),

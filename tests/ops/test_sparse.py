@@ -268,3 +268,13 @@ def test_what_is_sparse() -> None:
         ):
             with pytest.raises(ValueError, match=text):
                 tf.SparseTensor(indices, [1.0], dims)
+
+
+def test_casting_changes_the_values_only() -> None:
+    cast = tf.cast(tf.SparseTensor([[0, 1], [1, 0]], [1.5, 2.5], [2, 3]), tf.int32)
+    assert isinstance(cast, tf.SparseTensor)
+    with tf.Session() as sess:
+        found = sess.run(cast)
+    assert found.values.tolist() == [1, 2]
+    assert found.values.dtype == np.int32
+    assert found.indices.tolist() == [[0, 1], [1, 0]]

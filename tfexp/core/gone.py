@@ -45,21 +45,24 @@ def public_symbols() -> tuple[str, ...]:
 
 def _is_tensorflows(symbol: str) -> bool:
     """Whether a name is TensorFlow's; what it has in `tf.contrib` is not listed, so that any of these may be."""
-    return symbol in public_symbols() or symbol == "tf.keras" or symbol.startswith("tf.contrib.")
+    return symbol in public_symbols() or symbol.startswith("tf.contrib.")
 
 
 def _lookup(
     module: str, namespace: str, gone: Mapping[str, str] | None = None, on_first_use: Mapping[str, str] | None = None
 ) -> Callable[[str], Any]:
     """A module's `__getattr__`."""
+    kept_in = f"tfexp.api.{namespace.removeprefix('tf.')}"
+    if kept_in not in sys.modules:
+        kept_in = module
 
     def lookup(name: str) -> Any:
         if on_first_use is not None and name in on_first_use:
             found, _, attribute = on_first_use[name].partition(":")
             loaded = importlib.import_module(found)
             value = getattr(loaded, attribute) if attribute else loaded
-            if module in sys.modules:  # the next time it is there at once
-                setattr(sys.modules[module], name, value)
+            if kept_in in sys.modules:  # the next time it is there at once
+                setattr(sys.modules[kept_in], name, value)
             return value
         plain = f"module {module!r} has no attribute {name!r}"
         if gone is not None and name in gone:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import re
 from typing import Any
 
 import numpy as np
@@ -42,3 +43,10 @@ def as_str_any(value: Any) -> str:
 def path_to_str(path: Any) -> Any:
     """A path object as a str; anything else itself. `tf.compat.path_to_str`."""
     return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
+
+
+def snake_case(name: str) -> str:
+    """`BasicLSTMCell` -> `basic_lstm_cell`, as TensorFlow names layers after their classes."""
+    words = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    spelled = re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
+    return f"private{spelled}" if spelled.startswith("_") else spelled

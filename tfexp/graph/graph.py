@@ -202,6 +202,7 @@ class Graph(Elements, Surroundings, Collections):
 
     # Whether `add_node` computes at once instead of adding a node (`runtime.eager`).
     is_eager = False
+    draws_besides_eager = False  # what is computed eagerly from its tensors becomes nodes of it: Keras's graph of models
 
     @property
     def scalars(self) -> MutableMapping[Any, Tensor]:

@@ -191,7 +191,7 @@ class Importer:
         """Every node gets the number and types of inputs that its signature wants."""
         out_types = {node.name: output_types(self._op(node), natives[node.name]) for node in order}
         for node in order:
-            expected = _input_types(self._op(node), natives[node.name])
+            expected = input_types(self._op(node), natives[node.name])
             data = [text for text in node.input if not text.startswith("^")]
             if len(data) != len(expected):
                 types = ", ".join(_type_text(wanted, is_ref) for wanted, is_ref in expected)
@@ -267,7 +267,8 @@ class Importer:
         return self.ops[text]
 
 
-def _input_types(op: Op, attrs: dict[str, Any]) -> list[tuple[dtypes.DType, bool]]:
+def input_types(op: Op, attrs: dict[str, Any]) -> list[tuple[dtypes.DType, bool]]:
+    """(type, whether it is a reference) of each input of a node with these attributes."""
     types: list[tuple[dtypes.DType, bool]] = []
     for arg in op.inputs:
         if arg.type_list_attr:

@@ -177,13 +177,18 @@ class GradientTape:
 
     def _of_graph(self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]) -> list[Gradient | None]:
         """Only what is watched has a gradient; everything else is in the graph."""
-        grads: list[Gradient | None] = []
         grad_ys = None if all(w is None for w in weights) else list(weights)
-        for source in sources:
+        seen = []
+        for index, source in enumerate(sources):
             is_variable = hasattr(source, "_ref")
             watched = source._ref() if is_variable else source
-            seen = watched in self._watched or (is_variable and self._watches_variables and source.trainable)
-            grads.extend(gradients(list(targets), [watched], grad_ys) if seen else [None])
+            if watched in self._watched or (is_variable and self._watches_variables and source.trainable):
+                seen.append((index, watched))
+        grads: list[Gradient | None] = [None] * len(sources)
+        # All in one: what several of them need is then made once, a loop's gradient above all.
+        found = gradients(list(targets), [watched for _, watched in seen], grad_ys) if seen else []
+        for (index, _), grad in zip(seen, found, strict=True):
+            grads[index] = grad
         return grads
 
     def _backward(self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]) -> list[Gradient | None]:

@@ -1,6 +1,8 @@
 """`tf.layers`: layers with variables of their own. It is loaded when first asked for."""
 
 from tfexp.core.gone import missing_from
+from tfexp.keras.engine.input_spec import InputSpec as InputSpec
+from tfexp.layers import experimental as experimental
 from tfexp.layers.base import Layer as Layer
 from tfexp.layers.conv import Conv1D as Conv1D
 from tfexp.layers.conv import Conv2D as Conv2D
@@ -18,7 +20,6 @@ from tfexp.layers.core import Flatten as Flatten
 from tfexp.layers.core import dense as dense
 from tfexp.layers.core import dropout as dropout
 from tfexp.layers.core import flatten as flatten
-from tfexp.layers.input_spec import InputSpec as InputSpec
 from tfexp.layers.normalization import BatchNormalization as BatchNormalization
 from tfexp.layers.normalization import batch_normalization as batch_normalization
 from tfexp.layers.pooling import AveragePooling1D as AveragePooling1D

@@ -178,7 +178,7 @@ def _area(counts: Counts, name: str, curve: str, method: str, number: int) -> Te
     if method == "careful_interpolation":
         if curve != "PR":
             raise ValueError("careful_interpolation is for the PR curve: use trapezoidal for ROC")
-        return _interpolated_area(tp, fp, fn, number)
+        return interpolated_area(tp, fp, fn, number)
     epsilon = 1.0e-6
     recall = truediv(tp + epsilon, tp + fn + epsilon)
     x, y = (truediv(fp, fp + tn + epsilon), recall) if curve == "ROC" else (recall, truediv(tp + epsilon, tp + fp + epsilon))
@@ -191,7 +191,7 @@ def _area(counts: Counts, name: str, curve: str, method: str, number: int) -> Te
     return reduce_sum(mul(x[:last] - x[1:], choose(y[:last], y[1:])), name=name)  # type: ignore[index, operator]
 
 
-def _interpolated_area(tp: Any, fp: Any, fn: Any, number: int) -> Tensor:
+def interpolated_area(tp: Any, fp: Any, fn: Any, number: int) -> Tensor:
     """Precision interpolated as the counts are, between the points (Davis and Goadrich 2006)."""
     last = number - 1
     hits = tp[:last] - tp[1:]

@@ -15,6 +15,7 @@ from tfexp.core.op import define_op, get_op
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import shape_preserving
 
@@ -60,7 +61,7 @@ def _(op: Operation, grad: Tensor) -> Tensor | None:
 
 @takes_composites
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """`x` (a Tensor, IndexedSlices or value) as elements of `dtype`; itself where it already is. `tf.cast`.
+    """`x` (a Tensor, IndexedSlices, SparseTensor or value) as elements of `dtype`; itself where it already is. `tf.cast`.
 
     Floats lose their fraction when they become integers; complex numbers their imaginary part when they become real.
     """
@@ -72,6 +73,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, IndexedSlices):
             return IndexedSlices(cast(x.values, base, name=scope), x.indices, x.dense_shape)
+        if isinstance(x, SparseTensor):
+            return SparseTensor(x.indices, cast(x.values, base, name=scope), x.dense_shape)
         x = convert_to_tensor(x, name="x")
         if x.dtype.base_dtype is base:
             return x

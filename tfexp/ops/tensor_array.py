@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from tfexp.core import dtypes
@@ -53,11 +54,16 @@ class TensorArray:
     be read once. Elements share a shape unless `infer_shape` is False; `element_shape` says what is known of it.
     """
 
-    # What it is in functions that are traced (`tensor_array_lists`).
-    in_functions: type[TensorArray]
+    # What it is in functions that are traced and where operations run at once (`tensor_array_lists`).
+    as_list: type[TensorArray]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TensorArray:
-        return super().__new__(cls.in_functions if cls is TensorArray and get_default_graph().orders_effects else cls)
+        graph = get_default_graph()
+        if cls is not TensorArray or not (graph.orders_effects or graph.is_eager):
+            return super().__new__(cls)
+        if not hasattr(cls, "as_list"):
+            import_module("tfexp.ops.tensor_array_lists")  # when first needed: graphs do without
+        return super().__new__(cls.as_list)
 
     def __init__(
         self,

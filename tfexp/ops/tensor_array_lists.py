@@ -1,4 +1,4 @@
-"""TensorArrays of functions that are traced: their flow is a TensorList, a value that has a gradient as others do.
+"""TensorArrays of traced functions and of eager execution: their flow is a list, a value that has a gradient as others do.
 
 Source: `tf.TensorArray` inside `tf.function`, TF 1.15.
 """
@@ -144,4 +144,4 @@ def _row_sizes(tensor: Tensor) -> Any:
     return sizes_of(rows) if rows.rank is not None else array.shape(tensor)[1:]
 
 
-TensorArray.in_functions = ListTensorArray
+TensorArray.as_list = ListTensorArray

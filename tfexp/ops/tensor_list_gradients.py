@@ -5,6 +5,7 @@ from __future__ import annotations
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, sizes_of
+from tfexp.graph.gradients import is_trainable
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, array_slice, tensor_list
@@ -42,10 +43,10 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 
 @tensor_list.tensor_list_push_back.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor]:
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     item = op.inputs[1]
-    popped = tensor_list.tensor_list_pop_back(grad, array.shape(item), element_dtype=item.dtype)
-    return list(popped)
+    rest, popped = tensor_list.tensor_list_pop_back(grad, array.shape(item), element_dtype=item.dtype)
+    return [rest, popped if is_trainable(item) else None]  # a loop also keeps numbers and flags for its gradient
 
 
 @tensor_list.tensor_list_pop_back.gradient

@@ -212,7 +212,7 @@ def _adam(
     use_nesterov: bool,
 ) -> None:
     """Kingma and Ba 2014, in the form before section 2.1 (epsilon beside the uncorrected root)."""
-    rate = _adam_rate(lr, beta1_power, beta2_power)
+    rate = adam_rate(lr, beta1_power, beta2_power)
     rest = 1 - float(beta1)
     # In place where possible: an operation that writes to a third array takes twice as long.
     np.multiply(grad, rest, s)
@@ -233,7 +233,7 @@ def _adam(
     np.subtract(var, s, var)
 
 
-def _adam_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
+def adam_rate(lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
     """lr * sqrt(1 - beta2_power) / (1 - beta1_power), in double precision; rounded when it meets the variable.
 
     Python's arithmetic on scalars is ten times as quick as NumPy's.

@@ -68,9 +68,9 @@ class Layout:
 
 @dataclass(frozen=True)
 class Form:
-    """An op of a rule in its two forms: on reference variables, and on the handles of resource variables."""
+    """An op of a rule in two forms: on reference variables, which some rules lack, and on handles of resource variables."""
 
-    of_references: Op
+    of_references: Op | None
     of_handles: Op
     variables: int
 
@@ -78,6 +78,8 @@ class Form:
         """The node for these variables, all of the first one's kind, and other inputs: a reference, or an Operation."""
         attrs["use_locking"] = use_locking
         if getattr(inputs[0], "handle", None) is None:
+            if self.of_references is None:
+                raise TypeError(f"{self.of_handles.name} updates resource variables only, and {inputs[0]!r} is none")
             return self.of_references(*inputs, **attrs)
         handles = [variable.handle for variable in inputs[: self.variables]]
         return self.of_handles(*handles, *inputs[self.variables :], **attrs)
@@ -87,6 +89,10 @@ class Form:
         result = self(*inputs, **attrs)
         return result if isinstance(result, Operation) else result.op  # type: ignore[no-any-return]
 
+    @property
+    def ops(self) -> list[Op]:
+        return [self.of_handles] if self.of_references is None else [self.of_references, self.of_handles]
+
 
 class Updates(NamedTuple):
     """The two ops of a rule."""
@@ -95,26 +101,28 @@ class Updates(NamedTuple):
     sparse: Form
 
 
-def define_dense(name: str, refs: str, others: str, rule: Rule, attrs: str = "") -> Form:
-    """`Apply<name>` and `ResourceApply<name>`. Not differentiable.
+def define_dense(name: str, refs: str, others: str, rule: Rule, attrs: str = "", on_references: bool = True) -> Form:
+    """`Apply<name>` (unless `on_references` is False) and `ResourceApply<name>`. Not differentiable.
 
     `refs`: names of the variable and its slots; `others`: the other inputs, in order, one of them `grad` or `delta`;
     `name:type` for one whose type is not the variable's.
     """
     attrs = f"{{T: type in [{_NUMBER}]; use_locking: bool = false{attrs}}}"
-    form = _define(f"Apply{name}", refs, others, attrs, _dense_shape, functools.partial(_update_dense, rule), rule)
-    for op in (form.of_references, form.of_handles):
+    update = functools.partial(_update_dense, rule)
+    form = _define(f"Apply{name}", refs, others, attrs, _dense_shape, update, rule, on_references)
+    for op in form.ops:
         op.bind(functools.partial(_bind_dense, op, _layout(op, refs), rule))
     return form
 
 
-def define_sparse(name: str, refs: str, others: str, rule: Rule, attrs: str = "") -> Form:
+def define_sparse(name: str, refs: str, others: str, rule: Rule, attrs: str = "", on_references: bool = True) -> Form:
     """`SparseApply<name>` and `ResourceSparseApply<name>`, with `indices` behind the gradient; as `define_dense`."""
     others = others.replace("grad", "grad indices:Tindices", 1)
     attrs = f"{{T: type in [{_NUMBER}]; Tindices: type in [int32,int64]; use_locking: bool = false{attrs}}}"
-    form = _define(f"SparseApply{name}", refs, others, attrs, _sparse_shape, functools.partial(_update_rows, rule))
+    update = functools.partial(_update_rows, rule)
+    form = _define(f"SparseApply{name}", refs, others, attrs, _sparse_shape, update, None, on_references)
     if rule.static is not None:
-        for op in (form.of_references, form.of_handles):
+        for op in form.ops:
             _attach_for_rows(op, _layout(op, refs), rule)
     return form
 
@@ -127,12 +135,17 @@ def _attach_for_rows(op: Op, layout: Layout, rule: Rule) -> None:
         rule.with_attrs(op, attrs)(*(ref.value for ref in inputs[: layout.refs]), *others, *scratch)
 
 
-def _define(name: str, refs: str, others: str, attrs: str, shape_rule: Any, update: Any, rule: Rule | None = None) -> Form:
-    op = define_op(f"{name}({_arguments(refs, 'ref T', others)}) -> (out: ref T) {attrs}")
+def _define(
+    name: str, refs: str, others: str, attrs: str, shape_rule: Any, update: Any, rule: Rule | None, on_references: bool
+) -> Form:
     of_handles = variable_op(f"Resource{name}({_arguments(refs, 'resource', others)}) -> () {attrs} #stateful")
-    layout = _layout(op, refs)
-    op.shape(lambda *shapes: shape_rule(layout, shapes))
-    op.kernel("CPU")(lambda ctx, *inputs, **attrs: update(op, layout, inputs, attrs))
+    layout = _layout(of_handles, refs)
+    of_references = None
+    if on_references:
+        of_references = op = define_op(f"{name}({_arguments(refs, 'ref T', others)}) -> (out: ref T) {attrs}")
+        op.shape(lambda *shapes: shape_rule(layout, shapes))
+        op.kernel("CPU")(lambda ctx, *inputs, **attrs: update(op, layout, inputs, attrs))
+        op.not_differentiable()
 
     @of_handles.shape
     def _(*shapes: Any) -> None:
@@ -142,11 +155,11 @@ def _define(name: str, refs: str, others: str, attrs: str, shape_rule: Any, upda
     def _(ctx: Any, *inputs: Any, **attrs: Any) -> None:
         update(of_handles, layout, inputs, attrs)
 
+    form = Form(of_references, of_handles, layout.refs)
     if rule is not None and rule.static is not None:
-        _attach_compiled(op, layout, rule)
-        _attach_compiled(of_handles, layout, rule)
-    op.not_differentiable()
-    return Form(op, of_handles, layout.refs)
+        for one in form.ops:
+            _attach_compiled(one, layout, rule)
+    return form
 
 
 def _attach_compiled(op: Op, layout: Layout, rule: Rule) -> None:
@@ -158,13 +171,21 @@ def _attach_compiled(op: Op, layout: Layout, rule: Rule) -> None:
 
 
 def updates(
-    name: str, refs: str, others: str, *, scratch: int, attrs: str = "", static: tuple[str, ...] | None = None
+    name: str,
+    refs: str,
+    others: str,
+    *,
+    scratch: int,
+    attrs: str = "",
+    static: tuple[str, ...] | None = None,
+    on_references: bool = True,
 ) -> Callable[[Step], Updates]:
     """Decorator: both ops of one rule, of the same signature but for `indices`."""
 
     def attach(step: Step) -> Updates:
         rule = Rule(step, scratch, static)
-        return Updates(define_dense(name, refs, others, rule, attrs), define_sparse(name, refs, others, rule, attrs))
+        dense, sparse = (define(name, refs, others, rule, attrs, on_references) for define in (define_dense, define_sparse))
+        return Updates(dense, sparse)
 
     return attach
 

@@ -11,6 +11,7 @@ A place is
 from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import DATA, renamed
+from tfexp.stand_ins.places_of_keras import KERAS
 
 
 def _pools() -> str:
@@ -24,6 +25,7 @@ def _pools() -> str:
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     **DATA,
+    **KERAS,
     "client.device_lib": "tfexp.runtime.device_list",
     "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
@@ -99,7 +101,6 @@ PYTHON = {
     "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
     "framework.type_spec": "tf",
     "framework.versions": "tf",
-    "keras.engine.input_spec": "tfexp.layers.input_spec",
     "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
     "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
     "layers.base": "tfexp.layers.base tf.layers",

@@ -1,4 +1,4 @@
-"""What a layer demands of its inputs. Source: `tf.layers.InputSpec`."""
+"""What a layer demands of its inputs. Source: `tf.keras.layers.InputSpec`, TF 1.15."""
 
 from __future__ import annotations
 

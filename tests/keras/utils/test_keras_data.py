@@ -1,0 +1,174 @@
+"""Batches made ahead of time by threads and processes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tfexp.keras.utils.data import GeneratorEnqueuer, OrderedEnqueuer, Sequence, SequenceEnqueuer
+
+
+class Tens(Sequence):
+    """0 to 9, ten times as large after each epoch."""
+
+    def __init__(self) -> None:
+        self.factor = 1
+        self.ended: list[int] = []
+
+    def __len__(self) -> int:
+        return 10
+
+    def __getitem__(self, index: int) -> int:
+        return index * self.factor
+
+    def on_epoch_end(self) -> None:
+        self.factor *= 10
+
+
+class Faulty(Tens):
+    def __getitem__(self, index: int) -> int:
+        if index == 3:
+            raise IndexError(f"{index} is not there")
+        return index
+
+
+class Locked:
+    """A generator that takes calls from several threads."""
+
+    def __init__(self, made: Iterator[Any]):
+        self._made, self._lock = made, threading.Lock()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        with self._lock:
+            return next(self._made)
+
+
+def _taken(enqueuer: SequenceEnqueuer, number: int, workers: int = 3, room: int = 4) -> list[Any]:
+    with enqueuer:
+        enqueuer.start(workers, room)
+        return list(islice(enqueuer.get(), number))
+
+
+def test_a_sequence_iterates_once() -> None:
+    assert list(Tens()) == list(range(10))
+    for call in (lambda: Sequence()[0], lambda: len(Sequence())):
+        with pytest.raises(NotImplementedError):
+            call()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_order_is_kept_and_epochs_end(workers: int) -> None:
+    expected = [*range(10), *range(0, 100, 10), 0, 100]
+    assert _taken(OrderedEnqueuer(Tens()), 22, workers) == expected
+
+
+def test_an_epoch_ends_when_its_batches_are_taken() -> None:
+    sequence, enqueuer = Tens(), OrderedEnqueuer(Tens())
+    enqueuer.sequence = sequence
+    with enqueuer:
+        enqueuer.start(2, 20)
+        made = enqueuer.get()
+        assert list(islice(made, 9)) == list(range(9))
+        assert sequence.factor == 1  # although the last batch may be made by now
+        assert list(islice(made, 2)) == [9, 0]
+        assert sequence.factor == 10
+
+
+def test_another_order_for_each_epoch() -> None:
+    found = _taken(OrderedEnqueuer(Tens(), shuffle=True), 20)
+    assert sorted(found[:10]) == list(range(10))
+    assert sorted(found[10:]) == list(range(0, 100, 10))
+    assert found[:10] != list(range(10)) or found[10:] != list(range(0, 100, 10))
+
+
+def test_processes_have_the_sequence_as_it_is_in_each_epoch() -> None:
+    assert _taken(OrderedEnqueuer(Tens(), use_multiprocessing=True), 12, workers=2) == [*range(10), 0, 10]
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_what_a_worker_raises(processes: bool) -> None:
+    enqueuer = OrderedEnqueuer(Faulty(), use_multiprocessing=processes)
+    enqueuer.start(2, 10)
+    made = enqueuer.get()
+    assert list(islice(made, 3)) == [0, 1, 2]
+    with pytest.raises(IndexError, match="3 is not there"):
+        next(made)
+    assert not enqueuer.is_running()
+
+
+def test_what_the_enqueuers_own_thread_raises() -> None:
+    class Endless(Tens):
+        def on_epoch_end(self) -> None:
+            raise RuntimeError("no more epochs")
+
+    with pytest.raises(RuntimeError, match="no more epochs"):
+        _taken(OrderedEnqueuer(Endless()), 11)
+
+
+def test_a_generator_by_threads() -> None:
+    assert sorted(_taken(GeneratorEnqueuer(Locked(count())), 50)) == pytest.approx(range(50), abs=4)
+    assert _taken(GeneratorEnqueuer(count()), 50, workers=1) == list(range(50))
+
+
+def test_a_generator_that_ends() -> None:
+    assert sorted(_taken(GeneratorEnqueuer(Locked(iter(range(7)))), 100)) == list(range(7))
+    assert _taken(GeneratorEnqueuer(x for x in [1, None, 2]), 100, workers=1) == [1, 2]
+
+
+def test_a_generator_by_processes() -> None:
+    found = _taken(GeneratorEnqueuer(iter(range(5)), use_multiprocessing=True), 100, workers=2)
+    assert set(found) == set(range(5))  # each process has a copy
+
+
+def _drawn() -> Iterator[float]:
+    while True:
+        yield np.random.rand()
+
+
+def test_processes_with_random_numbers_of_their_own() -> None:
+    found = _taken(GeneratorEnqueuer(_drawn(), use_multiprocessing=True, random_seed=4), 20, workers=2)
+    assert len(set(found)) == 20
+
+
+def test_a_generator_that_takes_no_calls_from_several_threads() -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def generate() -> Iterator[int]:
+        yield 0
+        entered.set()
+        go_on.wait(30)
+        yield 1
+
+    enqueuer = GeneratorEnqueuer(generate())
+    enqueuer.start(2, 10)
+    made = enqueuer.get()
+    assert next(made) == 0
+    entered.wait(30)
+    with pytest.raises(RuntimeError, match="NOT thread-safe"):
+        _until_an_error(made, go_on)
+
+
+def _until_an_error(made: Iterator[Any], go_on: threading.Event) -> None:
+    # The second call is refused at once; its result comes after that of the first.
+    threading.Timer(0.05, go_on.set).start()
+    for _ in range(3):
+        next(made)
+
+
+def test_stopping_with_nobody_taking() -> None:
+    enqueuer = OrderedEnqueuer(Tens())
+    enqueuer.start(2, 3)
+    assert enqueuer.is_running()
+    made = enqueuer.get()
+    assert next(made) == 0
+    enqueuer.stop()
+    assert not enqueuer.is_running()
+    assert set(made) <= set(range(10))  # it ends

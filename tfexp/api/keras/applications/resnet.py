@@ -1,0 +1,10 @@
+"""`tf.keras.applications.resnet`: re-exports."""
+
+from tfexp.core.gone import missing_from
+from tfexp.keras.applications.imagenet_utils import decode_predictions as decode_predictions
+from tfexp.keras.applications.resnet import ResNet50 as ResNet50
+from tfexp.keras.applications.resnet import ResNet101 as ResNet101
+from tfexp.keras.applications.resnet import ResNet152 as ResNet152
+from tfexp.keras.applications.resnet import preprocess_input as preprocess_input
+
+__getattr__ = missing_from("tf.keras.applications.resnet")

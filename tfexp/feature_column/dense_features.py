@@ -1,0 +1,99 @@
+"""`tf.keras.layers.DenseFeatures`: `input_layer` as a layer of Keras. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import nest
+from tfexp.core.shape import TensorShape, as_shape
+from tfexp.feature_column.column import DenseColumn, Features
+from tfexp.feature_column.dense import EmbeddingColumn, SharedEmbeddingColumn
+from tfexp.feature_column.model import ordered
+from tfexp.feature_column.serialization import deserialize, serialize
+from tfexp.graph.scopes import name_scope
+from tfexp.keras.engine.base_layer import Layer
+from tfexp.ops.array import reshape, shape
+from tfexp.ops.array_join import concat
+from tfexp.train.init_from_checkpoint import init_from_checkpoint
+
+
+class DenseFeatures(Layer):
+    """A dict of features as [batch, width]: all dense columns side by side, in the order of their names.
+
+    Embeddings are the layer's variables NAME/embedding_weights. ValueError for columns that are categorical, of sequences or
+    share a table, and for features that are not a dict.
+    """
+
+    def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any):
+        self._partitioner = kwargs.pop("partitioner", None)
+        super().__init__(trainable=trainable, name=name, **kwargs)
+        self._feature_columns = ordered(feature_columns)
+        for column in self._feature_columns:
+            if not isinstance(column, DenseColumn) or column.is_sequence or isinstance(column, SharedEmbeddingColumn):
+                raise ValueError(
+                    f"Items of feature_columns must be a {DenseColumn.__name__}. You can wrap a categorical column with an "
+                    f"embedding_column or indicator_column. Given: {column}"
+                )
+
+    @property
+    def _width(self) -> int:
+        return sum(int(np.prod(column.variable_shape, dtype=np.int64)) for column in self._feature_columns)
+
+    def build(self, input_shape: Any) -> None:
+        self._tables: dict[str, Any] = {}
+        for column in self._feature_columns:
+            if isinstance(column, EmbeddingColumn):
+                with name_scope(column.name):
+                    self._tables[column.name] = self._table(column)
+        self.built = True
+
+    def _table(self, column: EmbeddingColumn) -> Any:
+        table = self.add_weight(
+            "embedding_weights",
+            shape=(column.categorical_column.num_buckets, column.dimension),
+            dtype="float32",
+            initializer=column.initializer,
+            trainable=self.trainable and column.trainable,
+            partitioner=self._partitioner,
+        )
+        if column.ckpt_to_load_from is not None:
+            init_from_checkpoint(column.ckpt_to_load_from, {str(column.tensor_name_in_ckpt): table})
+        return table
+
+    def call(self, features: Any, cols_to_output_tensors: dict[Any, Any] | None = None) -> Any:
+        """cols_to_output_tensors: a dict to fill with what each column gives."""
+        if not isinstance(features, Mapping):
+            raise ValueError(f"We expected a dictionary here. Instead we got: {features}")
+        made, outputs = Features(features), []
+        for column in self._feature_columns:
+            with name_scope(column.name):
+                if isinstance(column, EmbeddingColumn):
+                    tensor = column.looked_up(made, self._tables[column.name])
+                else:
+                    tensor = column.dense(made)
+                width = int(np.prod(column.variable_shape, dtype=np.int64))
+                flat = reshape(tensor, (shape(tensor)[0], width))  # type: ignore[index]
+            outputs.append(flat)
+            if cols_to_output_tensors is not None:
+                cols_to_output_tensors[column] = flat
+        return concat(outputs, -1)
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        first = next(iter(input_shape.values())) if isinstance(input_shape, Mapping) else nest.flatten(input_shape)[0]
+        return TensorShape([as_shape(first)[0], self._width])
+
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "feature_columns": [serialize(column) for column in self._feature_columns],
+            "partitioner": self._partitioner,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        config = dict(config)
+        columns = [deserialize(column, custom_objects) for column in config.pop("feature_columns")]
+        return cls(columns, **config)

@@ -1,0 +1,100 @@
+"""MobileNet: https://arxiv.org/abs/1704.04861. `tf.keras.applications.mobilenet`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.keras.applications.building import Choices, WeightFile, application, batch_normalized, channel_axis
+from tfexp.keras.applications.imagenet_utils import preprocessing
+from tfexp.keras.applications.mobile_sizes import trained_size
+from tfexp.keras.engine.model import Model
+from tfexp.keras.layers import (
+    Activation,
+    Conv2D,
+    DepthwiseConv2D,
+    Dropout,
+    GlobalAveragePooling2D,
+    ReLU,
+    Reshape,
+    ZeroPadding2D,
+)
+
+# Of each block the filters (of a network of width 1) and the stride.
+_BLOCKS = (
+    (64, 1),
+    (128, 2),
+    (128, 1),
+    (256, 2),
+    (256, 1),
+    (512, 2),
+    *[(512, 1)] * 5,
+    (1024, 2),
+    (1024, 1),
+)
+# The widths and sizes for which there are weights.
+_WIDTHS = {0.25: "2_5", 0.50: "5_0", 0.75: "7_5", 1.0: "1_0"}
+_SIZES = (128, 160, 192, 224)
+
+preprocess_input = preprocessing("tf")
+
+
+def _active(x: Any, name: str) -> Any:
+    return ReLU(6.0, name=f"{name}_relu")(batch_normalized(x, f"{name}_bn"))
+
+
+def MobileNet(
+    input_shape: Any = None,
+    alpha: float = 1.0,
+    depth_multiplier: int = 1,
+    dropout: float = 1e-3,
+    include_top: bool = True,
+    weights: str | None = "imagenet",
+    input_tensor: Any = None,
+    pooling: str | None = None,
+    classes: int = 1000,
+) -> Model:
+    """13 depthwise convolutions, each with a mixture of channels after it.
+
+    alpha: how wide it is, in units of the published one. depth_multiplier: filters for each channel. dropout: of the top.
+    """
+    choices = Choices(include_top, weights, input_tensor, input_shape, pooling, classes)
+    size = trained_size(choices, _SIZES)
+    if weights == "imagenet" and depth_multiplier != 1:
+        raise ValueError(
+            "If imagenet weights are being loaded, depth multiplier must be 1. "
+            f"Received: depth_multiplier={depth_multiplier}"
+        )
+    if weights == "imagenet" and alpha not in _WIDTHS:
+        raise ValueError(
+            "If imagenet weights are being loaded, alpha can be one of`0.25`, `0.50`, `0.75` or `1.0` only.  "
+            f"Received: alpha={alpha}"
+        )
+
+    def features(x: Any) -> Any:
+        x = _active(Conv2D(int(32 * alpha), 3, padding="same", use_bias=False, strides=2, name="conv1")(x), "conv1")
+        for index, (filters, stride) in enumerate(_BLOCKS, start=1):
+            if stride == 2:
+                x = ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{index}")(x)
+            x = DepthwiseConv2D(
+                3,
+                padding="same" if stride == 1 else "valid",
+                depth_multiplier=depth_multiplier,
+                strides=stride,
+                use_bias=False,
+                name=f"conv_dw_{index}",
+            )(x)
+            x = _active(x, f"conv_dw_{index}")
+            x = Conv2D(int(filters * alpha), 1, padding="same", use_bias=False, name=f"conv_pw_{index}")(x)
+            x = _active(x, f"conv_pw_{index}")
+        return x
+
+    def top(x: Any, classes: int) -> Any:
+        depth = int(1024 * alpha)
+        one_pixel = (1, 1, depth) if channel_axis() == 3 else (depth, 1, 1)
+        x = Reshape(one_pixel, name="reshape_1")(GlobalAveragePooling2D()(x))
+        x = Conv2D(classes, 1, padding="same", name="conv_preds")(Dropout(dropout, name="dropout")(x))
+        return Activation("softmax", name="predictions")(Reshape((classes,), name="reshape_2")(x))
+
+    stem = f"mobilenet/mobilenet_{_WIDTHS.get(alpha)}_{size}_tf"
+    files = {True: WeightFile(f"{stem}.h5"), False: WeightFile(f"{stem}_no_top.h5")}
+    return application(f"mobilenet_{alpha:.2f}_{size}", choices, features, files, top, size=size)

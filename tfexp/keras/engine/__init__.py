@@ -1,0 +1,1 @@
+"""What layers and models are: weights, calls, the nodes between layers, networks of layers."""

@@ -1,0 +1,97 @@
+"""What layers with windows are given (sizes, paddings, layouts), checked, and how long their outputs are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.keras import backend
+
+
+def normalized(values: Any, count: int, name: str) -> tuple[int, ...]:
+    """`count` whole numbers: one for all, or so many (a TensorShape's too). ValueError, naming the argument, for others."""
+    if isinstance(values, (int, np.integer)):
+        return (int(values),) * count
+    try:
+        numbers = tuple(int(value) for value in values)
+    except (TypeError, ValueError):
+        numbers = ()
+    if isinstance(values, str) or len(numbers) != count:
+        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers. Received: {values}")
+    return numbers
+
+
+def checked_data_format(value: str | None) -> str:
+    """`channels_last` or `channels_first`; None is what Keras is set to. ValueError for anything else."""
+    value = backend.image_data_format() if value is None else value
+    if value.lower() not in ("channels_last", "channels_first"):
+        raise ValueError(f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {value}')
+    return value.lower()
+
+
+def checked_padding(value: str, *more: str) -> str:
+    """`valid`, `same` or one of `more`. ValueError for anything else."""
+    if value.lower() not in ("valid", "same", "causal"):
+        raise ValueError(
+            'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for `Conv1D). '
+            f"Received: {value}"
+        )
+    if value.lower() == "causal" and "causal" not in more:
+        raise ValueError("Causal padding is only supported for `Conv1D`and `SeparableConv1D`.")
+    return value.lower()
+
+
+def margins(values: Any, count: int, name: str) -> tuple[tuple[int, int], ...]:
+    """What comes before and after in `count` dimensions: one number for all, one for each, or a pair for each."""
+    if isinstance(values, (int, np.integer)):
+        return ((int(values),) * 2,) * count
+    if not hasattr(values, "__len__") or len(values) != count:
+        wanted = "two" if count == 2 else count
+        raise ValueError(f"`{name}` should have {wanted} elements. Received: {values}.")
+    ordinals = ("1st", "2nd", "3rd")
+    pairs = [normalized(value, 2, f"{ordinals[i]} entry of {name}") for i, value in enumerate(values)]
+    return tuple((pair[0], pair[1]) for pair in pairs)
+
+
+def window_count(size: int | None, window: int, stride: int, padding: str, dilation: int = 1) -> int | None:
+    """How many windows fit into `size` elements: the length of a convolution's or a pooling's output."""
+    if size is None:
+        return None
+    reach = dilation * (window - 1) if padding == "valid" else 0
+    return (size - reach + stride - 1) // stride
+
+
+def transposed_length(
+    size: Any, window: int, stride: int, padding: str, output_padding: int | None = None, dilation: int = 1
+) -> Any:
+    """The length of an input that such windows make `size` elements of: of a transposed convolution's output.
+
+    Several lengths do: without `output_padding` it is the longest for `same` and the shortest for `valid`.
+    size: a number, a scalar tensor or None, and so is the result.
+    """
+    if size is None:
+        return None
+    reach = dilation * (window - 1) + 1
+    if output_padding is None:
+        length = size * stride
+        return length + max(reach - stride, 0) if padding == "valid" else length
+    cut = 2 * (reach // 2) if padding == "same" else 0
+    return (size - 1) * stride + reach - cut + output_padding
+
+
+def spatial_axes(data_format: str, count: int) -> range:
+    """Which axes of a batch are those of space."""
+    first = 1 if data_format == "channels_last" else 2
+    return range(first, first + count)
+
+
+def arranged(batch: Any, sizes: Any, channels: Any, data_format: str) -> list[Any]:
+    """The dimensions of a batch in the order of its layout."""
+    return [batch, *sizes, channels] if data_format == "channels_last" else [batch, channels, *sizes]
+
+
+def layout(data_format: str, count: int) -> str:
+    """What `tf.nn` calls a layout: NHWC, NCDHW, ..."""
+    letters = {1: "W", 2: "HW", 3: "DHW"}[count]
+    return f"N{letters}C" if data_format == "channels_last" else f"NC{letters}"

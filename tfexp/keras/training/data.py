@@ -1,0 +1,167 @@
+"""Which kind of data was given, and the batches it makes for training, testing and prediction. Source: `fit`, TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.core import log
+from tfexp.keras.training.arrays import is_symbolic
+from tfexp.keras.training.batches import Batches, Cut, Whole
+from tfexp.keras.training.compiled import Compiled
+from tfexp.keras.training.dataset_batches import Arranged, DatasetBatches, is_dataset
+from tfexp.keras.training.feeding import Feeding
+from tfexp.keras.training.generator_batches import GeneratorBatches, is_generator
+from tfexp.keras.training.steps import Weighted
+
+
+class Data:
+    """Makes batches for a model. max_queue_size, workers, use_multiprocessing: of generators and Sequences."""
+
+    def __init__(self, feeding: Feeding, max_queue_size: int, workers: int, use_multiprocessing: bool):
+        self._feeding = feeding
+        self._ahead: dict[str, Any] = {
+            "max_queue_size": max_queue_size,
+            "workers": workers,
+            "use_multiprocessing": use_multiprocessing,
+        }
+
+    def to_train_on(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any,
+        class_weight: Any,
+        batch_size: int | None,
+        steps: int | None,
+        shuffle: bool | str,
+        split: float,
+    ) -> tuple[Batches, Batches | None]:
+        """What to train on, and what of it was held out to test on, by `validation_split`."""
+        compiled = self._compiled
+        if is_generator(x) or is_dataset(x):
+            _refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size, validation_split=split or None)
+            arrange = _arranging(compiled, class_weight)
+            if is_dataset(x):
+                return DatasetBatches(x, steps, arrange), None
+            return GeneratorBatches(x, steps, arrange, shuffle=bool(shuffle), **self._ahead), None
+        values, weighted = compiled.arranged(x, y, sample_weight, class_weight)
+        if not split or not 0 < split < 1:
+            return self._of_values(values, weighted, batch_size, steps, shuffle, "steps_per_epoch"), None
+        if any(is_symbolic(value) for value in values):
+            raise ValueError(
+                "If your data is in the form of symbolic tensors, you cannot use `validation_split`: pass validation data "
+                "instead."
+            )
+        at = int(int(values[0].shape[0]) * (1.0 - split))
+        trained = self._of_values([value[:at] for value in values], weighted, batch_size, steps, shuffle, "steps_per_epoch")
+        held_out = [value[at:] for value in values]
+        if class_weight is not None:  # which is about training
+            held_out, weighted = compiled.arranged(x, y, sample_weight, None)
+            held_out = [value[at:] for value in held_out]
+        return trained, self._of_values(held_out, weighted, batch_size, None, True, "validation_steps")
+
+    def to_validate_on(self, data: Any, batch_size: int | None, steps: int | None) -> Batches:
+        """(x, y), (x, y, weights), a dataset or a generator. ValueError for another tuple."""
+        compiled = self._compiled
+        if is_dataset(data):
+            return DatasetBatches(data, steps, _arranging(compiled), "validation_steps")
+        if is_generator(data):
+            return GeneratorBatches(data, steps, _arranging(compiled), argument="validation_steps", **self._ahead)
+        if not isinstance(data, (list, tuple)) or len(data) not in {2, 3}:
+            raise ValueError(
+                "When passing a `validation_data` argument, it must contain either 2 items (x_val, y_val), or 3 items "
+                "(x_val, y_val, val_sample_weights), or alternatively it could be a dataset or a dataset or a dataset "
+                f"iterator. However we received `validation_data={data}`"
+            )
+        values, weighted = compiled.arranged(*data, *[None] * (4 - len(data)))
+        # TensorFlow shuffles these, too, which later draws from `np.random` depend on.
+        return self._of_values(values, weighted, batch_size, steps, True, "validation_steps")
+
+    def to_test_on(self, x: Any, y: Any, sample_weight: Any, batch_size: int | None, steps: int | None) -> Batches:
+        compiled = self._compiled
+        if is_generator(x) or is_dataset(x):
+            _refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size)
+            if is_dataset(x):
+                return DatasetBatches(x, steps, _arranging(compiled), "steps")
+            return GeneratorBatches(x, steps, _arranging(compiled), argument="steps", **self._ahead)
+        values, weighted = compiled.arranged(x, y, sample_weight, None)
+        return self._of_values(values, weighted, batch_size, steps, False, "steps")
+
+    def to_ask(self, x: Any, batch_size: int | None, steps: int | None) -> Batches:
+        """Inputs to predict from; targets that a dataset or generator has are left aside."""
+
+        def inputs_of(given: tuple[Any, ...]) -> tuple[list[Any], Weighted]:
+            return self._feeding.arranged_inputs(given[0]), ()
+
+        if is_dataset(x):
+            _refuse(x, batch_size=batch_size)
+            return DatasetBatches(x, steps, inputs_of, "steps")
+        if is_generator(x):
+            return GeneratorBatches(x, steps, inputs_of, argument="steps", **self._ahead)
+        return self._of_values(self._feeding.arranged_inputs(x), (), batch_size, steps, False, "steps")
+
+    @property
+    def _compiled(self) -> Compiled:
+        assert isinstance(self._feeding, Compiled)
+        return self._feeding
+
+    def _of_values(
+        self,
+        values: list[Any],
+        weighted: Weighted,
+        batch_size: int | None,
+        steps: int | None,
+        shuffle: bool | str,
+        argument: str,
+    ) -> Batches:
+        """Arrays cut into batches; with steps, or tensors among them, each step takes them whole."""
+        symbolic = any(is_symbolic(value) for value in values)
+        if not values or symbolic:
+            if steps is None:
+                raise ValueError(
+                    f"When using data tensors as input to a model, you should specify the `{argument}` argument."
+                )
+            return Whole(values, weighted, steps)
+        if steps is not None:
+            log.warn(
+                "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. Please use "
+                "`batch_size` instead."
+            )
+            return Whole(values, weighted, steps)
+        size, count = self._feeding.batch_size(batch_size), int(values[0].shape[0])
+        if self._feeding.model.stateful and count % size:
+            raise ValueError(
+                "In a stateful network, you should only pass inputs with a number of samples that can be divided by the "
+                f"batch size. Found: {count} samples"
+            )
+        return Cut(values, weighted, size, shuffle)
+
+
+def _arranging(compiled: Compiled, class_weight: Any = None) -> Arranged:
+    """How (inputs, targets, weights) of a dataset or generator become the values of a batch."""
+
+    def arrange(given: tuple[Any, ...]) -> tuple[list[Any], Weighted]:
+        x, y, weights = (*given, None, None)[:3]
+        return compiled.arranged(x, y, weights, class_weight)
+
+    return arrange
+
+
+def _refuse(data: Any, **arguments: Any) -> None:
+    """ValueError for arguments that are about arrays, where data comes otherwise."""
+    kind = "a dataset" if is_dataset(data) else "a generator or Sequence instance"
+    for name, value in arguments.items():
+        if value is None:
+            continue
+        if name == "batch_size":
+            raise ValueError(
+                "The `batch_size` argument must not be specified for the given input type. Received input: "
+                f"{data}, batch_size: {value}"
+            )
+        if name == "validation_split":
+            raise ValueError(f"If your data is in the form of {kind}, you cannot use `validation_split`.")
+        place = "second" if name == "y" else "third"
+        raise ValueError(
+            f"`{name}` argument is not supported when data is {kind}. Instead pass "
+            f"{'targets' if name == 'y' else 'sample weights'} as the {place} element of the {kind.split()[1]}."
+        )

@@ -1,0 +1,109 @@
+"""Batches of a `tf.data` dataset, or of an iterator over one. Source: `fit` on datasets, TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tfexp.core import nest
+from tfexp.core.errors import OutOfRangeError
+from tfexp.data.dataset import Dataset
+from tfexp.data.eager_iterator import EagerIterator
+from tfexp.data.iterator import Iterator as GraphIterator
+from tfexp.data.iterator import make_initializable_iterator
+from tfexp.data.transformations import cardinality
+from tfexp.graph.scopes import executing_eagerly
+from tfexp.keras import backend
+from tfexp.keras.training.batches import Batch, OutOfBatchesError
+from tfexp.keras.training.steps import Weighted
+
+# (inputs, targets, weights) as they come -> the values of a batch, and which outputs have weights
+Arranged = Callable[[tuple[Any, ...]], tuple[list[Any], Weighted]]
+
+_INFINITE = -1
+
+
+def is_dataset(data: Any) -> bool:
+    """Whether it is a dataset or an iterator over one."""
+    return isinstance(data, (Dataset, GraphIterator, EagerIterator))
+
+
+class DatasetBatches:
+    """Goes on in the dataset from epoch to epoch for as many steps as are asked for; or through all of it each epoch.
+
+    steps: None for a dataset that is gone through whole. ValueError for one without end, and for an iterator, of which
+    nobody knows the end.
+    """
+
+    by_sample = False
+    announced: str | None = "steps"
+    batch_size: int | None = None
+
+    def __init__(self, data: Any, steps: int | None, arrange: Arranged, argument: str = "steps_per_epoch"):
+        self._arrange = arrange
+        self._whole = steps is None
+        if steps is None:
+            if not isinstance(data, Dataset):
+                raise ValueError(f"When using iterators as input to a model, you should specify the `{argument}` argument.")
+            size = cardinality(data)
+            count = int(backend.get_value(size))
+            if count == _INFINITE:
+                raise ValueError(
+                    f"When passing an infinitely repeating dataset, you must specify the `{argument}` argument."
+                )
+            steps = count if count >= 0 else None
+        self.steps = self.samples = steps
+        self._restart, self._next = _reader(data)
+        self._started = False
+
+    def epoch(self) -> Iterator[Batch]:
+        if self._whole or not self._started:
+            self._restart()
+            self._started = True
+        done = 0
+        while self.steps is None or done < self.steps:
+            try:
+                element = self._next()
+            except (OutOfRangeError, StopIteration):
+                if self._whole:
+                    self.steps = self.samples = done
+                    return
+                raise OutOfBatchesError("dataset") from None
+            yield Batch(*self._arrange(element if isinstance(element, tuple) else (element,)), 1)
+            done += 1
+
+    def restart(self) -> None:
+        """Begin at the first element in the next epoch: each validation sees the same."""
+        self._started = False
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+
+def _reader(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
+    """What begins anew, and what gives the next element, in arrays."""
+    if executing_eagerly():
+        return _eager_reader(data)
+    if isinstance(data, Dataset):
+        iterator = make_initializable_iterator(data)
+        initializer = iterator.initializer
+        element = iterator.get_next()
+        session = backend.get_session()
+        return lambda: session.run(initializer), _run_of(session, element)
+    return lambda: None, _run_of(backend.get_session(), data.get_next())
+
+
+def _run_of(session: Any, element: Any) -> Callable[[], Any]:
+    run: Callable[[], Any] = session.make_callable(element)
+    return run
+
+
+def _eager_reader(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
+    current = iter(data)
+
+    def restart() -> None:
+        nonlocal current
+        if isinstance(data, Dataset):
+            current = iter(data)
+
+    return restart, lambda: nest.map_structure(lambda tensor: tensor.numpy(), next(current))

@@ -1,0 +1,60 @@
+"""Steps computed at once, under a tape: in eager execution there is no graph to prepare. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.tape import GradientTape
+from tfexp.keras.training.by_output import flat_predictions
+from tfexp.keras.training.objective import Objective, objective
+from tfexp.keras.training.outputs import Output
+from tfexp.keras.training.steps import PREDICT, TRAIN, Step, Weighted, results_of_layers
+
+
+class EagerSteps:
+    """Calls the model on each batch; gradients by a tape."""
+
+    def __init__(self, model: Any, outputs: Sequence[Output]):
+        self._model = model
+        self.outputs = list(outputs)
+
+    def function(self, mode: str, weighted: Weighted) -> Step:
+        return lambda values: self._step(mode, weighted, values)
+
+    def _step(self, mode: str, weighted: Weighted, values: list[Any]) -> list[Any]:
+        model, count = self._model, len(self._model.input_names)
+        inputs = [convert_to_tensor(value) for value in values[:count]]
+        if mode == PREDICT:
+            return [prediction.numpy() for prediction in flat_predictions(_called(model, inputs, training=False))]
+        rest = iter(values[count:])
+        targets = [next(rest) if output.loss is not None else None for output in self.outputs]
+        weights = [
+            next(rest) if has_weights and output.loss is not None else None
+            for output, has_weights in zip(self.outputs, weighted, strict=True)
+        ]
+        if mode == TRAIN:
+            with GradientTape() as tape:
+                built = self._objective(inputs, targets, weights, training=True)
+            trained = model.trainable_weights
+            gradients = tape.gradient(built.total_loss, trained)
+            model.optimizer.apply_gradients(zip(gradients, trained, strict=True))
+        else:
+            built = self._objective(inputs, targets, weights, training=False)
+        return [value.numpy() for value in (built.total_loss, *built.results, *results_of_layers(model))]
+
+    def _objective(self, inputs: list[Any], targets: list[Any], weights: list[Any], training: bool) -> Objective:
+        predictions = flat_predictions(_called(self._model, inputs, training))
+        as_predicted = [
+            None if target is None else convert_to_tensor(target.astype(prediction.dtype.as_numpy_dtype, copy=False))
+            for target, prediction in zip(targets, predictions, strict=True)
+        ]
+        masks = [getattr(prediction, "_keras_mask", None) for prediction in predictions]
+        return objective(self.outputs, predictions, masks, as_predicted, weights, self._model.losses)
+
+
+def _called(model: Any, inputs: list[Any], training: bool) -> Any:
+    """A model takes its one input alone; `training` it takes if its `call` does."""
+    given = inputs[0] if len(inputs) == 1 else inputs
+    return model(given, training=training)

@@ -1,0 +1,239 @@
+"""The loop over epochs and batches behind `fit`, `evaluate` and `predict`, which calls the callbacks. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tfexp.core import log
+from tfexp.keras.callbacks.callback import CallbackList
+from tfexp.keras.callbacks.history import BaseLogger, History
+from tfexp.keras.callbacks.progress import ProgbarLogger
+from tfexp.keras.training.batches import Batches, OutOfBatchesError
+from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
+
+
+@dataclass
+class Validation:
+    """Batches to test on after the epochs that `freq` says: each so many, or those listed, counted from 1."""
+
+    batches: Batches
+    freq: int | Collection[int] = 1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.freq, int) and self.freq < 1:
+            raise ValueError("`validation_freq` can not be less than 1.")
+        if not isinstance(self.freq, (int, Collection)) or isinstance(self.freq, str):
+            raise ValueError(
+                "`validation_freq` must be an Integer or `collections.abc.Container` (e.g. list, tuple, etc.), got "
+                f"{self.freq!r}"
+            )
+
+    def is_due(self, epoch: int) -> bool:
+        return (epoch + 1) % self.freq == 0 if isinstance(self.freq, int) else epoch + 1 in self.freq
+
+
+def fit(
+    model: Any,
+    batches: Batches,
+    epochs: int,
+    initial_epoch: int,
+    verbose: int,
+    callbacks: Sequence[Any] | None,
+    validation: Validation | None,
+) -> History:
+    """Train for the epochs, or until a callback has set `stop_training`. Whatever happens, the data's threads end."""
+    model.history = History()
+    called = CallbackList([BaseLogger(model.metrics_names[1:]), *(callbacks or ()), model.history])
+    progress = _join(model, called, TRAIN, batches, epochs, verbose, validation is not None)
+    if verbose:
+        _announce(batches, validation)
+    with contextlib.ExitStack() as stack:
+        stack.callback(batches.close)
+        if validation is not None:
+            stack.callback(validation.batches.close)
+        model.stop_training = False
+        called.on_train_begin()
+        progress.on_train_begin()
+        for epoch in range(initial_epoch, epochs):
+            if model.stop_training:
+                break
+            model.reset_metrics()
+            logs: dict[str, Any] = {}
+            called.on_epoch_begin(epoch, logs)
+            progress.on_epoch_begin(epoch, logs)
+            over = not _train(model, batches, epochs, called, progress, logs)
+            called.params.update(steps=batches.steps, samples=batches.samples)  # known by now
+            if validation is not None and validation.is_due(epoch) and not model.stop_training:
+                found = checked(model, validation.batches, called)
+                logs.update(zip((f"val_{name}" for name in model.metrics_names), _plain(found), strict=False))
+            called.on_epoch_end(epoch, logs)
+            progress.on_epoch_end(epoch, logs)
+            if over:
+                break
+        called.on_train_end()
+    history: History = model.history
+    return history
+
+
+def _train(
+    model: Any, batches: Batches, epochs: int, called: CallbackList, progress: ProgbarLogger, logs: dict[str, Any]
+) -> bool:
+    """One epoch, whose numbers come into `logs`. Whether there is data for another."""
+    names = model.metrics_names
+    mean = _Mean(batches.by_sample)
+    try:
+        for number, batch in enumerate(batches.epoch()):
+            batch_logs: dict[str, Any] = {"batch": number, "size": batch.size}
+            called.on_train_batch_begin(number, batch_logs)
+            results = model._train_step(batch)
+            mean.add(results, batch.size)
+            batch_logs.update(zip(names, _plain(results), strict=False))
+            called.on_train_batch_end(number, batch_logs)
+            progress.on_batch_end(number, batch_logs)
+            if model.stop_training:
+                break
+    except OutOfBatchesError as error:
+        _warn_of_end(error, "training", "steps_per_epoch * epochs", (batches.steps or 0) * epochs)
+        logs.update(zip(names, _plain(mean.results), strict=False))
+        return False
+    logs.update(zip(names, _plain(mean.results), strict=False))
+    return True
+
+
+def evaluate(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any] | None) -> list[Any]:
+    """The loss and the metrics over all batches."""
+    called = callbacks if isinstance(callbacks, CallbackList) else CallbackList(callbacks)
+    progress = _join(model, called, TEST, batches, 1, verbose)
+    with contextlib.ExitStack() as stack:
+        stack.callback(batches.close)
+        return checked(model, batches, called, progress)
+
+
+def checked(model: Any, batches: Batches, called: CallbackList, progress: ProgbarLogger | None = None) -> list[Any]:
+    """One pass over the batches, in a `fit` or alone."""
+    names = model.metrics_names
+    mean = _Mean(batches.by_sample)
+    model.reset_metrics()
+    restart = getattr(batches, "restart", None)
+    if restart is not None:
+        restart()
+    called.on_test_begin()
+    if progress is not None:
+        progress.on_train_begin()
+        progress.on_epoch_begin(0)
+    try:
+        for number, batch in enumerate(batches.epoch()):
+            logs: dict[str, Any] = {"batch": number, "size": batch.size}
+            called.on_test_batch_begin(number, logs)
+            results = model._test_step(batch)
+            mean.add(results, batch.size)
+            logs.update(zip(names, _plain(results), strict=False))
+            called.on_test_batch_end(number, logs)
+            if progress is not None:
+                progress.on_batch_end(number, logs)
+    except OutOfBatchesError as error:
+        _warn_of_end(error, "evaluation", "steps", batches.steps or 0)
+    if progress is not None:
+        progress.on_epoch_end(0, dict(zip(names, _plain(mean.results), strict=False)))
+    called.on_test_end()
+    return mean.results
+
+
+def predict(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any] | None) -> list[np.ndarray[Any, Any]]:
+    """The predictions of all batches, one array for each output."""
+    called = CallbackList(callbacks)
+    progress = _join(model, called, PREDICT, batches, 1, verbose)
+    parts: list[list[Any]] = []
+    with contextlib.ExitStack() as stack:
+        stack.callback(batches.close)
+        called.on_predict_begin()
+        progress.on_train_begin()
+        progress.on_epoch_begin(0)
+        try:
+            for number, batch in enumerate(batches.epoch()):
+                logs: dict[str, Any] = {"batch": number, "size": batch.size}
+                called.on_predict_batch_begin(number, logs)
+                parts.append(model._predict_step(batch))
+                logs["outputs"] = parts[-1]
+                called.on_predict_batch_end(number, logs)
+                progress.on_batch_end(number, logs)
+        except OutOfBatchesError as error:
+            _warn_of_end(error, "prediction", "steps", batches.steps or 0)
+        progress.on_epoch_end(0)
+        called.on_predict_end()
+    return [_joined(one) for one in zip(*parts, strict=True)]
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _plain(results: Sequence[Any]) -> list[Any]:
+    """Numbers as Python's own, which print as such; arrays as they are."""
+    return [value.item() if np.ndim(value) == 0 and hasattr(value, "item") else value for value in results]
+
+
+class _Mean:
+    """The loss averaged over samples, or over steps; of the metrics, which are totals already, the last values."""
+
+    def __init__(self, by_sample: bool):
+        self._by_sample = by_sample
+        self._sum, self._weight = 0.0, 0
+        self._last: Sequence[Any] = ()
+
+    def add(self, results: Sequence[Any], size: int) -> None:
+        weight = size if self._by_sample else 1
+        self._sum += float(results[0]) * weight
+        self._weight += weight
+        self._last = results
+
+    @property
+    def results(self) -> list[Any]:
+        return [self._sum / self._weight, *self._last[1:]] if self._weight else []
+
+
+def _join(
+    model: Any, called: CallbackList, mode: str, batches: Batches, epochs: int, verbose: int, do_validation: bool = False
+) -> ProgbarLogger:
+    """Tell the callbacks what is to come, and what shows the progress, which comes after them all."""
+    names = [] if mode == PREDICT else list(model.metrics_names)
+    params = {
+        "batch_size": batches.batch_size,
+        "epochs": epochs,
+        "steps": batches.steps,
+        "samples": batches.samples,
+        "verbose": verbose,
+        "do_validation": do_validation,
+        "metrics": names + [f"val_{name}" for name in names] if do_validation else names,
+    }
+    called.set_params(params)
+    called.set_model(model)
+    progress = ProgbarLogger("samples" if batches.by_sample else "steps", names[1:])
+    progress.set_params(params)
+    return progress
+
+
+def _announce(batches: Batches, validation: Validation | None) -> None:
+    """What is trained on, and what tested on."""
+    if batches.announced is None or batches.samples is None:
+        return
+    against = None if validation is None else validation.batches.samples
+    end = f", validate on {against} {batches.announced}" if against else ""
+    print(f"Train on {batches.samples} {batches.announced}{end}")
+
+
+def _warn_of_end(error: OutOfBatchesError, what: str, steps: str, count: int) -> None:
+    log.warn(
+        "Your %s ran out of data; interrupting %s. Make sure that your %s can generate at least `%s` batches (in this "
+        "case, %d batches). You may need to use the repeat() function when building your dataset.",
+        error.what,
+        what,
+        error.what,
+        steps,
+        count,
+    )

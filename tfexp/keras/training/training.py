@@ -1,0 +1,361 @@
+"""`Training`: `compile`, `fit`, `evaluate`, `predict` and what belongs to them. Source: `tf.keras.Model`, TF 1.15.
+
+What data may be: NumPy arrays, lists of them, dictionaries by name, tensors (with steps), `tf.data` datasets and iterators,
+generators and `tf.keras.utils.Sequence`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tfexp.core import log
+from tfexp.graph.scopes import executing_eagerly
+from tfexp.keras import optimizers
+from tfexp.keras.training import loop
+from tfexp.keras.training.batches import Batch
+from tfexp.keras.training.compiled import Compiled
+from tfexp.keras.training.data import Data
+from tfexp.keras.training.feeding import Feeding
+from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
+
+
+class Training:
+    """Methods of `tf.keras.Model`. `stop_training` ends `fit` after the batch during which it is set.
+
+    After `compile`: `optimizer`, `loss`, `loss_weights`, `sample_weight_mode` as they were given, `total_loss`, the tensor
+    that is minimized, `metrics_names`.
+    """
+
+    name: str
+    inputs: Any
+    outputs: Any
+    stop_training = False
+    history: Any = None
+    optimizer: Any = None
+    loss: Any = None
+    loss_weights: Any = None
+    sample_weight_mode: Any = None
+    _compiled: Compiled | None = None
+    _asked: Feeding | None = None  # what computes predictions of a model that was not compiled
+
+    # --- compile --------------------------------------------------------------------------------------------------------
+
+    def compile(
+        self,
+        optimizer: Any = "rmsprop",
+        loss: Any = None,
+        metrics: Any = None,
+        loss_weights: Any = None,
+        sample_weight_mode: Any = None,
+        weighted_metrics: Any = None,
+        target_tensors: Any = None,
+        distribute: Any = None,
+        run_eagerly: bool | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Say what is minimized, how, and what is reported.
+
+        loss, metrics, loss_weights, weighted_metrics, sample_weight_mode, target_tensors: one for all outputs, a list, or a
+        dictionary by output. A model without known inputs is prepared when it sees data. kwargs: arguments of `Session.run`.
+        Raises ValueError and TypeError for what does not fit the outputs, and where there is nothing to minimize.
+        """
+        kwargs.pop("cloning", None)
+        kwargs.pop("experimental_run_tf_function", None)
+        arguments: dict[str, Any] = {name: kwargs.pop(name) for name in _RUN_ARGUMENTS if name in kwargs}
+        if kwargs:
+            raise TypeError(f"Invalid keyword argument(s) in `compile`: {set(kwargs)}")
+        if distribute is not None:
+            log.warn("`distribute` of `compile` is deprecated: create and compile the model under the strategy's scope.")
+        if run_eagerly and not executing_eagerly():
+            raise ValueError("You can only enable `run_eagerly` while eager execution is on.")
+        self.optimizer = optimizers.get(optimizer)
+        self.loss, self.loss_weights, self.sample_weight_mode = loss, loss_weights, sample_weight_mode
+        self._asked = None
+        self._compiled = Compiled(
+            self, loss, metrics, loss_weights, weighted_metrics, sample_weight_mode, target_tensors, arguments
+        )
+
+    @property
+    def run_eagerly(self) -> bool:
+        """Whether steps are computed by calling the model, rather than by a prepared function."""
+        return executing_eagerly()
+
+    @property
+    def total_loss(self) -> Any:
+        """The tensor that is minimized; None in eager execution, and before the model has seen data."""
+        compiled = self._known_compiled()
+        return compiled.total_loss if compiled.prepared else None
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics given to `compile`, then those of `add_metric`, here and in layers."""
+        compiled = [] if self._compiled is None else self._compiled.metrics
+        return compiled + super().metrics  # type: ignore[misc,no-any-return]
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """What the numbers are that training and testing give: `loss`, the losses of several outputs, the metrics."""
+        losses = [] if self._compiled is None else [metric.name for metric in self._compiled.loss_metrics]
+        return ["loss", *losses, *(metric.name for metric in self.metrics)]
+
+    def reset_metrics(self) -> None:
+        """Begin their totals anew."""
+        losses = [] if self._compiled is None else self._compiled.loss_metrics
+        for metric in (*losses, *self.metrics):
+            metric.reset_states()
+
+    def _known_compiled(self) -> Compiled:
+        if self._compiled is None:
+            raise RuntimeError("You must compile your model before training/testing. Use `model.compile(optimizer, loss)`.")
+        return self._compiled
+
+    # --- data, steps ----------------------------------------------------------------------------------------------------
+
+    def _feeding(self) -> Feeding:
+        """What knows the model's inputs, and its outputs if it was compiled."""
+        if self._compiled is not None:
+            return self._compiled
+        if self._asked is None:
+            self._asked = Feeding(self)
+        return self._asked
+
+    def _train_step(self, batch: Batch) -> list[Any]:
+        return self._known_compiled().train(batch)
+
+    def _test_step(self, batch: Batch) -> list[Any]:
+        return self._known_compiled().test(batch)
+
+    def _predict_step(self, batch: Batch) -> list[Any]:
+        return self._feeding().predict(batch)
+
+    # --- whole loops ----------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: int = 1,
+        callbacks: Sequence[Any] | None = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool | str = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_freq: Any = 1,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Train until epoch `epochs`, from `initial_epoch`. Returns a History.
+
+        validation_split: the last part of the arrays is tested on instead. validation_data: (x, y), (x, y, weights), or a
+        dataset or generator. shuffle: 'batch' shuffles whole batches. max_queue_size, workers, use_multiprocessing: of
+        generators. Raises ValueError for data that does not fit the model.
+        """
+        if "nb_epoch" in kwargs:
+            log.warn("The `nb_epoch` argument in `fit` has been renamed `epochs`.")
+            epochs = kwargs.pop("nb_epoch")
+        if kwargs:
+            raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+        data = Data(self._known_compiled(), max_queue_size, workers, use_multiprocessing)
+        held_out_part = validation_split if validation_data is None else 0.0
+        batches, held_out = data.to_train_on(
+            x,
+            y,
+            sample_weight,
+            class_weight,
+            batch_size,
+            steps_per_epoch,
+            shuffle,
+            held_out_part,
+        )
+        validation = None
+        if validation_data is not None:
+            held_out = data.to_validate_on(validation_data, batch_size, validation_steps)
+        if held_out is not None:
+            validation = loop.Validation(held_out, validation_freq)
+        return loop.fit(self, batches, epochs, initial_epoch, verbose, callbacks, validation)
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int = 1,
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Sequence[Any] | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> Any:
+        """The loss over the data; with metrics, or several outputs, a list in the order of `metrics_names`."""
+        data = Data(self._known_compiled(), max_queue_size, workers, use_multiprocessing)
+        batches = data.to_test_on(x, y, sample_weight, batch_size, steps)
+        return _one_alone(loop.evaluate(self, batches, verbose, callbacks))
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int = 0,
+        steps: int | None = None,
+        callbacks: Sequence[Any] | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> Any:
+        """The model's outputs for the data, batch by batch: an array, or a list of them for several outputs."""
+        data = Data(self._feeding(), max_queue_size, workers, use_multiprocessing)
+        return _one_alone(loop.predict(self, data.to_ask(x, batch_size, steps), verbose, callbacks))
+
+    # --- single batches -------------------------------------------------------------------------------------------------
+
+    def train_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None, reset_metrics: bool = True
+    ) -> Any:
+        """One step of training. The loss, or a list in the order of `metrics_names`.
+
+        reset_metrics: whether the metrics are of this batch alone, rather than of all batches since they were reset.
+        """
+        compiled = self._known_compiled()
+        results = compiled.train(Batch(*compiled.arranged(x, y, sample_weight, class_weight), 1))
+        if reset_metrics:
+            self.reset_metrics()
+        return _one_alone(results)
+
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True) -> Any:
+        """The loss of one batch, or a list in the order of `metrics_names`."""
+        compiled = self._known_compiled()
+        results = compiled.test(Batch(*compiled.arranged(x, y, sample_weight, None), 1))
+        if reset_metrics:
+            self.reset_metrics()
+        return _one_alone(results)
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """The outputs for one batch."""
+        feeding = self._feeding()
+        return _one_alone(feeding.predict(Batch(feeding.arranged_inputs(x), (), 1)))
+
+    # --- the older names for generators ---------------------------------------------------------------------------------
+
+    def fit_generator(
+        self,
+        generator: Any,
+        steps_per_epoch: int | None = None,
+        epochs: int = 1,
+        verbose: int = 1,
+        callbacks: Sequence[Any] | None = None,
+        validation_data: Any = None,
+        validation_steps: int | None = None,
+        validation_freq: Any = 1,
+        class_weight: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        shuffle: bool = True,
+        initial_epoch: int = 0,
+    ) -> Any:
+        """`fit` on what a generator yields, or on a Sequence."""
+        return self.fit(
+            generator,
+            epochs=epochs,
+            verbose=verbose,
+            callbacks=callbacks,
+            validation_data=validation_data,
+            shuffle=shuffle,
+            class_weight=class_weight,
+            initial_epoch=initial_epoch,
+            steps_per_epoch=steps_per_epoch,
+            validation_steps=validation_steps,
+            validation_freq=validation_freq,
+            max_queue_size=max_queue_size,
+            workers=workers,
+            use_multiprocessing=use_multiprocessing,
+        )
+
+    def evaluate_generator(
+        self,
+        generator: Any,
+        steps: int | None = None,
+        callbacks: Sequence[Any] | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        verbose: int = 0,
+    ) -> Any:
+        """`evaluate` on what a generator yields, or on a Sequence."""
+        return self.evaluate(
+            generator,
+            verbose=verbose,
+            steps=steps,
+            callbacks=callbacks,
+            max_queue_size=max_queue_size,
+            workers=workers,
+            use_multiprocessing=use_multiprocessing,
+        )
+
+    def predict_generator(
+        self,
+        generator: Any,
+        steps: int | None = None,
+        callbacks: Sequence[Any] | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        verbose: int = 0,
+    ) -> Any:
+        """`predict` on what a generator yields, of which only the inputs are used, or on a Sequence."""
+        return self.predict(
+            generator,
+            verbose=verbose,
+            steps=steps,
+            callbacks=callbacks,
+            max_queue_size=max_queue_size,
+            workers=workers,
+            use_multiprocessing=use_multiprocessing,
+        )
+
+    @property
+    def _compile_metrics(self) -> Any:
+        """The metrics as they were given to `compile`."""
+        return self._known_compiled().given_metrics
+
+    @property
+    def _compile_weighted_metrics(self) -> Any:
+        return self._known_compiled().given_weighted_metrics
+
+    # --- what savers and callbacks use ----------------------------------------------------------------------------------
+
+    def _make_train_function(self) -> Any:
+        """Prepare training, which makes the optimizer's variables. Returns the function."""
+        return self._known_compiled().backend_function(TRAIN)
+
+    def _make_test_function(self) -> Any:
+        return self._known_compiled().backend_function(TEST)
+
+    def _watch_tests(self, tensor: Any, called: Callable[[Any], None] | None) -> None:
+        """Compute a tensor in each step of testing besides, and hand its value on; None ends that."""
+        self._known_compiled().steps.watch(TEST, tensor, called)
+
+    def _make_predict_function(self) -> Any:
+        return self._feeding().backend_function(PREDICT)
+
+    train_function = property(_make_train_function)
+    test_function = property(_make_test_function)
+    predict_function = property(_make_predict_function)
+
+
+_RUN_ARGUMENTS = ("options", "run_metadata", "feed_dict", "fetches")
+
+
+def _one_alone(values: Sequence[Any]) -> Any:
+    """A list of one value as the value."""
+    return values[0] if len(values) == 1 else list(values)
