@@ -201,15 +201,15 @@ class Layer(base_layer.Layer):
             )
 
 
-def _parts(variable: Any) -> list[Any]:
-    """The variables that a partitioned one is made of; another alone."""
-    return list(variable) if hasattr(variable, "_get_variable_list") else [variable]
-
-
 def _refuse(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} argument not allowed when keras style layers are enabled, but saw: {value}")
+
+
+def _parts(variable: Any) -> list[Any]:
+    """The variables that a partitioned one is made of; another alone."""
+    return list(variable) if hasattr(variable, "_get_variable_list") else [variable]
 
 
 def dimension(value: Any) -> int | None:
