@@ -16,6 +16,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
+from tfexp.keras import backend
 from tfexp.keras.engine import base_layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.weights import is_trained
@@ -137,6 +138,8 @@ class Layer(base_layer.Layer):
                 )
                 if regularizer is not None and id(variable) not in existing:
                     self._regularize(name, variable, regularizer)
+        for part in _parts(variable):
+            backend.track_variable(part)  # Keras's models initialize what their layers have
         self._keep_weight(variable, trainable, name)
         return variable
 
@@ -145,8 +148,7 @@ class Layer(base_layer.Layer):
         return self.add_weight(*args, **kwargs)
 
     def _regularize(self, name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:
-        parts = list(variable) if hasattr(variable, "_get_variable_list") else [variable]
-        for part in parts:
+        for part in _parts(variable):
             with name_scope(f"{name}/Regularizer"):
                 loss = regularizer(part)
             if loss is not None:
@@ -199,10 +201,16 @@ class Layer(base_layer.Layer):
             )
 
 
+<<<<<<< HEAD
 def _refuse(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} argument not allowed when keras style layers are enabled, but saw: {value}")
+=======
+def _parts(variable: Any) -> list[Any]:
+    """The variables that a partitioned one is made of; another alone."""
+    return list(variable) if hasattr(variable, "_get_variable_list") else [variable]
+>>>>>>> k-backend
 
 
 def dimension(value: Any) -> int | None:
