@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import as_shape
 from tfexp.core.text import snake_case
@@ -16,6 +18,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
+from tfexp.keras import backend
 from tfexp.keras.engine import base_layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.weights import is_trained
@@ -137,6 +140,8 @@ class Layer(base_layer.Layer):
                 )
                 if regularizer is not None and id(variable) not in existing:
                     self._regularize(name, variable, regularizer)
+        for part in _parts(variable):
+            backend.track_variable(part)  # Keras's models initialize what their layers have
         self._keep_weight(variable, trainable, name)
         return variable
 
@@ -145,8 +150,7 @@ class Layer(base_layer.Layer):
         return self.add_weight(*args, **kwargs)
 
     def _regularize(self, name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:
-        parts = list(variable) if hasattr(variable, "_get_variable_list") else [variable]
-        for part in parts:
+        for part in _parts(variable):
             with name_scope(f"{name}/Regularizer"):
                 loss = regularizer(part)
             if loss is not None:
@@ -205,9 +209,27 @@ def _refuse(**arguments: Any) -> None:
             raise ValueError(f"{name} argument not allowed when keras style layers are enabled, but saw: {value}")
 
 
+def _parts(variable: Any) -> list[Any]:
+    """The variables that a partitioned one is made of; another alone."""
+    return list(variable) if hasattr(variable, "_get_variable_list") else [variable]
+
+
 def dimension(value: Any) -> int | None:
     """The plain number of a `tf.Dimension`, or of what stands for one."""
     return getattr(value, "value", value)
 
 
-__all__ = ["InputSpec", "Layer", "dimension", "snake_case"]
+def normalized(values: Any, count: int, name: str) -> tuple[int, ...]:
+    """`count` whole numbers: one for all, or so many (a TensorShape's too). ValueError, naming the argument, for others."""
+    if isinstance(values, (int, np.integer)):
+        return (int(values),) * count
+    try:
+        numbers = tuple(int(value) for value in values)
+    except (TypeError, ValueError):
+        numbers = ()
+    if isinstance(values, str) or len(numbers) != count:
+        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers. Received: {values}")
+    return numbers
+
+
+__all__ = ["InputSpec", "Layer", "dimension", "normalized", "snake_case"]

@@ -23,6 +23,8 @@ from tfexp.keras.backend.learning_phase import forget_eager_phase, symbolic_lear
 from tfexp.ops.check_types import is_tensor
 from tfexp.ops.eager_variables import EagerVariable
 from tfexp.ops.state import is_variable_initialized
+from tfexp.runtime import process_config
+from tfexp.runtime.protos import ConfigProto
 from tfexp.runtime.session import Session
 
 
@@ -82,9 +84,16 @@ def _own_session(graph: Graph | None) -> Any:
     if get_default_graph().building_function:
         raise RuntimeError("Cannot get session inside Tensorflow graph function.")
     own, graph = _own.session, graph or get_graph()
-    if own is None or own.graph is not graph or own._closed:
-        own = _own.session = Session(graph=graph)
+    if own is None or own.graph is not graph or getattr(own, "_closed", False):
+        own = _own.session = Session(graph=graph, config=_configuration())
     return own
+
+
+def _configuration() -> ConfigProto:
+    """The process's settings; a layer that is placed on a device which is not there runs on another."""
+    config = process_config.for_session() or ConfigProto()
+    config.allow_soft_placement = True
+    return config
 
 
 def set_session(session: Any) -> None:
@@ -162,5 +171,13 @@ def batch_set_value(tuples: Iterable[tuple[Any, Any]]) -> None:
             x.assign(value)
         return
     session = get_session([x for x, _ in pairs])
-    copies = [(copy, value) for x, value in pairs for copy in x._every_copy]
-    session.run([x.initializer for x, _ in copies], {x.initializer.inputs[1]: value for x, value in copies})
+    initializers: list[Any] = []
+    feeds: dict[Any, Any] = {}
+    for initializer, value in ((copy.initializer, value) for x, value in pairs for copy in x._every_copy):
+        initial = initializer.inputs[1]
+        if initial in feeds:  # two variables that started with the same tensor
+            session.run(initializers, feeds)
+            initializers, feeds = [], {}
+        initializers.append(initializer)
+        feeds[initial] = value
+    session.run(initializers, feeds)
