@@ -216,6 +216,12 @@ def _weights_of(name: str) -> list[np.ndarray]:
 # --- CuDNN's weights, peepholes ---
 
 
+def _from_rows(*kernels: np.ndarray) -> list[np.ndarray]:
+    """Each gate of 4 units in rows as CuDNN takes it, in columns as the others do."""
+    gates = [np.hsplit(kernel, kernel.shape[1] // 4) for kernel in kernels]
+    return [np.hstack([gate.reshape(4, -1).T for gate in of_kernel]) for of_kernel in gates]
+
+
 @pytest.mark.parametrize("backwards", [False, True])
 def test_cudnn_layers_are_the_others_with_two_biases(backwards: bool) -> None:
     settings = {"return_sequences": True, "return_state": True, "go_backwards": backwards}
@@ -223,14 +229,17 @@ def test_cudnn_layers_are_the_others_with_two_biases(backwards: bool) -> None:
     found = _run(cudnn)
     kernel, recurrent, bias = _weights(cudnn)
     assert bias.shape == (32,)
-    wanted = _run(L.LSTM(4, recurrent_activation="sigmoid", **settings), weights=[kernel, recurrent, bias[:16] + bias[16:]])
+    wanted = _run(
+        L.LSTM(4, recurrent_activation="sigmoid", **settings),
+        weights=[*_from_rows(kernel, recurrent), bias[:16] + bias[16:]],
+    )
     for mine, theirs in zip(found, wanted, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
     cudnn = L.CuDNNGRU(4, **settings)
     found = _run(cudnn)
     kernel, recurrent, bias = _weights(cudnn)
     other = L.GRU(4, recurrent_activation="sigmoid", reset_after=True, **settings)
-    for mine, theirs in zip(found, _run(other, weights=[kernel, recurrent, bias.reshape(2, 12)]), strict=True):
+    for mine, theirs in zip(found, _run(other, weights=[*_from_rows(kernel, recurrent), bias.reshape(2, 12)]), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
 
 

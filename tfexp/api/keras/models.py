@@ -7,5 +7,7 @@ from tfexp.keras.engine.model_text import model_from_config as model_from_config
 from tfexp.keras.engine.model_text import model_from_json as model_from_json
 from tfexp.keras.engine.model_text import model_from_yaml as model_from_yaml
 from tfexp.keras.engine.sequential import Sequential as Sequential
+from tfexp.keras.saving.save import load_model as load_model
+from tfexp.keras.saving.save import save_model as save_model
 
 __getattr__ = missing_from("tf.keras.models")

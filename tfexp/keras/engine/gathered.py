@@ -8,6 +8,7 @@ from typing import Any
 
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
+from tfexp.graph.replica_modes import current_mode
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
@@ -26,7 +27,9 @@ class _Later:
 
     def value(self) -> Any:
         graph = get_default_graph()
-        if graph.is_eager or graph.building_function:
+        mode = current_mode()
+        in_replica = mode is not None and mode.replica is not None  # of each copy of the variables there is a loss
+        if graph.is_eager or graph.building_function or in_replica:
             return self._function()
         if graph not in self._tensors:
             with graph.control_dependencies(None):
@@ -58,7 +61,7 @@ class Gathered(Weights):
         """(loss, whether it depends on no inputs), of the layer and of the layers inside."""
         own = [(loss.value() if isinstance(loss, _Later) else loss, free) for loss, free in self._losses]
         inner = [loss for layer in self._inner_layers for loss in layer._all_losses()]
-        return [(loss, free) for loss, free in own if loss is not None] + inner
+        return [(loss, free) for loss, free in own if loss is not None and _is_of_here(loss)] + inner
 
     @property
     def losses(self) -> list[Any]:
@@ -150,6 +153,18 @@ class Gathered(Weights):
         self._metrics_tensors[str(name)] = found(value)
 
 
+def _is_of_here(loss: Any) -> bool:
+    """Whether what is computed here can use it: a call in a function leaves losses that are of that function alone."""
+    graph: Any = get_default_graph()
+    if graph.is_eager or not isinstance(loss, Tensor):
+        return not is_symbolic(loss)
+    while graph is not None:
+        if loss.graph is graph:
+            return True
+        graph = getattr(graph, "outer", None)
+    return False
+
+
 def _as_list(values: Any) -> list[Any]:
     return list(values) if isinstance(values, (list, tuple)) else [values]
 
@@ -160,5 +175,7 @@ def _is_function(value: Any) -> bool:
 
 def operation_of(update: Any) -> Operation:
     """What runs an update: of a tensor, or of a variable that was assigned to, the operation behind it."""
-    found: Operation = update if isinstance(update, Operation) else update.op
-    return found
+    if isinstance(update, Operation):
+        return update
+    operation: Operation = update.op if hasattr(update, "op") else convert_to_tensor(update).op
+    return operation

@@ -16,6 +16,10 @@ from tfexp.keras.layers.recurrent import RNN
 from tfexp.keras.layers.recurrent_cell import dot, option_config, option_value
 from tfexp.keras.layers.recurrent_gru import next_after_reset
 from tfexp.keras.layers.recurrent_lstm import initial_bias, next_memory
+from tfexp.ops.array import reshape
+from tfexp.ops.array_join import concat
+from tfexp.ops.array_order import transpose
+from tfexp.ops.array_split import split
 from tfexp.ops.elementwise_unary import sigmoid, tanh
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_bias import bias_add
@@ -91,12 +95,18 @@ class _CuDNNRNN(RNN):
     def _step(self, inputs: Any, training: Any, constants: Any) -> tuple[Any, Callable[[Any, Any], Any]]:
         width = self._gates * self.units
         own_bias, state_bias = self.bias[:width], self.bias[width:]
-        recurrent = convert_to_tensor(self.recurrent_kernel)  # read once for all steps
+        recurrent = self._from_rows(self.recurrent_kernel)  # once for all steps
 
         def step(now: Any, states: Any) -> Any:
             return self._next(now, bias_add(matmul(states[0], recurrent), state_bias), states)
 
-        return bias_add(dot(inputs, self.kernel), own_bias), step
+        return bias_add(dot(inputs, self._from_rows(self.kernel)), own_bias), step
+
+    def _from_rows(self, kernel: Any) -> Any:
+        """The kernel as others have it: CuDNN takes each gate's memory for the rows of the transposed matrix."""
+        depth = kernel.shape[0].value
+        gates = split(convert_to_tensor(kernel), self._gates, axis=1)
+        return concat([transpose(reshape(gate, [self.units, depth])) for gate in gates], axis=1)
 
     def _next(self, from_input: Any, from_state: Any, states: Any) -> tuple[Any, list[Any]]:
         """(output, next states) from what input and state give the gates."""

@@ -1,0 +1,18 @@
+"""Whether a file may be written over: on the terminal, when `overwrite=False`."""
+
+from __future__ import annotations
+
+import os
+
+
+def may_write(filepath: str, overwrite: bool, shown_by: str | None = None) -> bool:
+    """Whether to write there: the file is not there, may be overwritten, or whoever is asked says `y`.
+
+    shown_by: the file whose presence shows that it is there, when it is not `filepath`.
+    """
+    if overwrite or not os.path.isfile(shown_by or filepath):
+        return True
+    answer = ""
+    while answer not in {"y", "n"}:
+        answer = input(f"[WARNING] {filepath} already exists - overwrite? [y/n]").strip().lower()
+    return answer == "y"

@@ -1,0 +1,163 @@
+"""Models as SavedModels: a graph for serving, weights by structure, and the architecture as JSON among the assets.
+
+    assets/saved_model.json     what `to_json` gives; not with a subclassed model
+    assets/training.json        what `compile` was given; only by `save_model(save_format="tf")`
+    saved_model.pb              one graph, tagged "serve", with the signature "serving_default"
+    variables/variables.*       a checkpoint as `save_weights` writes it
+
+Source: `tf.keras.experimental.export_saved_model` and `load_from_saved_model`, TF 1.15.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tfexp.graph.graph import Graph
+from tfexp.keras import backend
+from tfexp.keras.engine.cloning import clone_model
+from tfexp.keras.engine.model_text import model_from_json
+from tfexp.keras.optimizers import TFOptimizer
+from tfexp.keras.saving.training_config import as_json, compile_arguments, training_config
+from tfexp.keras.saving.weights import load_weights, write_checkpoint
+from tfexp.keras.serialization import custom_object_scope
+from tfexp.runtime.session import Session
+from tfexp.train import saved_model_names as names
+from tfexp.train.object_graph import object_graph, saveables
+from tfexp.train.saved_model_builder import SavedModelBuilder
+from tfexp.train.saved_model_loader import maybe_saved_model_directory
+from tfexp.train.saver import Saver
+from tfexp.train.signatures import predict_signature_def
+
+_MODEL_JSON = "saved_model.json"
+_TRAINING_JSON = "training.json"
+
+
+def export_saved_model(
+    model: Any,
+    saved_model_path: Any,
+    custom_objects: Mapping[str, Any] | None = None,
+    as_text: bool = False,
+    input_signature: Any = None,
+    serving_only: bool = False,
+) -> None:
+    """Writes a model into a folder that is empty or not there (AssertionError otherwise), for `load_from_saved_model`.
+
+    as_text: the graph as text. serving_only: without what `load_from_saved_model` needs, which a subclassed model never
+    has. NotImplementedError: a subclassed model without `serving_only`. ValueError: a model that has never been called.
+    input_signature: for TensorFlow's callers; the inputs are the model's.
+    """
+    path = os.fspath(saved_model_path)
+    if not model._is_graph_network and not serving_only:
+        raise NotImplementedError(
+            "Exporting subclassed models is only supported in serving_only mode. Set serving_only=True to export only the "
+            "inference (serving) graph."
+        )
+    if not model.inputs or not model.outputs:
+        raise ValueError(
+            f"Model {model.name} cannot be saved because the input shapes have not been set. Usually, input shapes are "
+            "automatically determined from calling .fit() or .predict(). To manually set the shapes, call "
+            "model._set_inputs(inputs)."
+        )
+    builder = SavedModelBuilder(path)
+    write_checkpoint(model, os.path.join(path, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME))
+    builder.use_saved_variables()
+    with custom_object_scope(custom_objects or {}):
+        _add_serving_graph(builder, model)
+    if not serving_only:
+        _write_asset(path, _MODEL_JSON, model.to_json())
+    builder.save(as_text)
+
+
+def _add_serving_graph(builder: SavedModelBuilder, model: Any) -> None:
+    """Adds the graph of a copy of the model; of the model itself, with all that is around it, when it has no copies."""
+    if not model._is_graph_network:
+        _add_graph_of(builder, model)
+        return
+    with Graph().as_default() as graph, Session(graph=graph).as_default(), backend.learning_phase_scope(0):
+        _add_graph_of(builder, clone_model(model))
+
+
+def _add_graph_of(builder: SavedModelBuilder, model: Any) -> None:
+    signature = predict_signature_def(
+        dict(zip(model.input_names, model.inputs, strict=True)),
+        dict(zip(model.output_names, model.outputs, strict=True)),
+    )
+    with model.outputs[0].graph.as_default():
+        # Its keys are those of the checkpoint that the model itself wrote.
+        saver = Saver(saveables(object_graph(model).values), allow_empty=True)
+        builder.add_meta_graph(
+            [names.SERVING], signature_def_map={names.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signature}, saver=saver
+        )
+
+
+def _asset(path: str, name: str) -> Path:
+    return Path(path) / names.ASSETS_DIRECTORY / name
+
+
+def _write_asset(path: str, name: str, text: str) -> None:
+    file = _asset(path, name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def save_with_training(
+    model: Any, path: str, overwrite: bool = True, include_optimizer: bool = True, signatures: Any = None
+) -> None:
+    """`save_model(save_format="tf")`: `export_saved_model`, and how the model is trained.
+
+    ValueError: `signatures`, which would need functions in the graph, or a folder in the way that holds no SavedModel.
+    """
+    if signatures is not None:
+        raise ValueError("`signatures` of a saved Keras model: the inputs and outputs are the model's; leave it out")
+    if is_saved_model(path):
+        if not overwrite:
+            raise ValueError(f"There is a SavedModel at {path} already, and overwrite=False")
+        _remove_saved_model(path)
+    export_saved_model(model, path, serving_only=not model._is_graph_network)
+    optimizer = getattr(model, "optimizer", None)
+    if model._is_graph_network and include_optimizer and optimizer is not None and not isinstance(optimizer, TFOptimizer):
+        _write_asset(path, _TRAINING_JSON, json.dumps(training_config(model), default=as_json))
+
+
+def _remove_saved_model(path: str) -> None:
+    """Removes the files that this module writes, and nothing else."""
+    root = Path(path)
+    files = [root / names.SAVED_MODEL_FILENAME_PB, root / names.SAVED_MODEL_FILENAME_PBTXT]
+    files += [_asset(path, _MODEL_JSON), _asset(path, _TRAINING_JSON)]
+    variables = root / names.VARIABLES_DIRECTORY
+    files += [*variables.glob(f"{names.VARIABLES_FILENAME}.*"), variables / "checkpoint"]
+    for file in files:
+        file.unlink(missing_ok=True)
+
+
+def is_saved_model(path: str) -> bool:
+    """Whether the folder has a SavedModel."""
+    return maybe_saved_model_directory(path)
+
+
+def load_from_saved_model(
+    saved_model_path: Any, custom_objects: Mapping[str, Any] | None = None, compile: bool = True
+) -> Any:
+    """The model that `export_saved_model` wrote; compiled, with its optimizer's state, if it was saved with that.
+
+    OSError: the folder has no architecture of a model.
+    """
+    path = os.fspath(saved_model_path)
+    described = _asset(path, _MODEL_JSON)
+    if not described.is_file():
+        raise OSError(
+            f"{path} has no {names.ASSETS_DIRECTORY}/{_MODEL_JSON}: it was exported for serving only, or by another "
+            "program. tf.saved_model.loader.load reads its graph."
+        )
+    with custom_object_scope(custom_objects or {}):
+        model = model_from_json(described.read_text(encoding="utf-8"), custom_objects)
+        training = _asset(path, _TRAINING_JSON)
+        if compile and training.is_file():
+            model.compile(**compile_arguments(json.loads(training.read_text(encoding="utf-8")), custom_objects))
+            model._make_train_function()  # which makes the optimizer's variables
+    load_weights(model, os.path.join(path, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME))
+    return model

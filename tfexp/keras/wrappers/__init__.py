@@ -1,0 +1,1 @@
+"""Models in the dress of other libraries."""
