@@ -133,6 +133,28 @@ def test_states_of_stacked_cells_keep_their_structure() -> None:
     assert reverse.state_size == (2, [3, 3]) and reverse.output_size == 2
 
 
+@pytest.mark.parametrize("kind", ["single", "stacked", "wrapped"])
+def test_cells_of_nn_run_in_layers(kind: str) -> None:
+    def cell(units: int) -> Any:
+        return tf.nn.rnn_cell.GRUCell(units)
+
+    cells = {"single": lambda: cell(4), "stacked": lambda: [cell(3), cell(4)]}
+    cells["wrapped"] = lambda: tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.MultiRNNCell([cell(3), cell(2)]))
+    layer = L.RNN(cells[kind](), return_sequences=True)
+    output = layer(tf.constant(VALUES))
+    depth = 2 if kind == "wrapped" else 4
+    assert output.shape.as_list() == [3, 5, depth] and len(layer.trainable_weights) == (4 if kind == "single" else 8)
+    with tf.variable_scope("other"):
+        own = tf.nn.rnn_cell.MultiRNNCell([cell(3), cell(depth)]) if kind != "single" else cell(4)
+        wanted, _ = tf.nn.dynamic_rnn(own, tf.constant(VALUES), dtype=tf.float32)
+    wanted = wanted + VALUES if kind == "wrapped" else wanted
+    session = K.get_session()
+    session.run(tf.global_variables_initializer())
+    for one, other in zip(layer.weights, own.weights, strict=True):
+        other.load(session.run(one), session)
+    np.testing.assert_allclose(*session.run([output, wanted]), rtol=1e-5, atol=1e-6)
+
+
 # --- configs ---
 
 

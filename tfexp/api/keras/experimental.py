@@ -1,6 +1,7 @@
 """`tf.keras.experimental`: what was not settled in 1.15."""
 
 from tfexp.core.gone import missing_from
+from tfexp.keras.layers.recurrent_lstm import PeepholeLSTMCell as PeepholeLSTMCell
 from tfexp.keras.optimizers.schedules import CosineDecay as CosineDecay
 from tfexp.keras.optimizers.schedules import CosineDecayRestarts as CosineDecayRestarts
 from tfexp.keras.optimizers.schedules import LinearCosineDecay as LinearCosineDecay
