@@ -2,164 +2,173 @@
 
 One file for each kind: settings (`config`), graphs and names (`graphs`), the learning phase, `function`, variables;
 then the computations, most of them the ops of `tfexp.ops` under Keras's names and argument orders.
+
+They are imported when first asked for: a layer of `tf.layers` needs few of them.
 """
 
-from tfexp.graph.scopes import name_scope as name_scope
-from tfexp.keras.backend.config import backend as backend
-from tfexp.keras.backend.config import cast_to_floatx as cast_to_floatx
-from tfexp.keras.backend.config import epsilon as epsilon
-from tfexp.keras.backend.config import floatx as floatx
-from tfexp.keras.backend.config import image_data_format as image_data_format
-from tfexp.keras.backend.config import set_epsilon as set_epsilon
-from tfexp.keras.backend.config import set_floatx as set_floatx
-from tfexp.keras.backend.config import set_image_data_format as set_image_data_format
-from tfexp.keras.backend.control import in_test_phase as in_test_phase
-from tfexp.keras.backend.control import in_train_phase as in_train_phase
-from tfexp.keras.backend.control import switch as switch
-from tfexp.keras.backend.conv import conv1d as conv1d
-from tfexp.keras.backend.conv import conv2d as conv2d
-from tfexp.keras.backend.conv import conv2d_transpose as conv2d_transpose
-from tfexp.keras.backend.conv import conv3d as conv3d
-from tfexp.keras.backend.conv import conv3d_transpose as conv3d_transpose
-from tfexp.keras.backend.conv import depthwise_conv2d as depthwise_conv2d
-from tfexp.keras.backend.conv import separable_conv1d as separable_conv1d
-from tfexp.keras.backend.conv import separable_conv2d as separable_conv2d
-from tfexp.keras.backend.crossentropy import binary_crossentropy as binary_crossentropy
-from tfexp.keras.backend.crossentropy import categorical_crossentropy as categorical_crossentropy
-from tfexp.keras.backend.crossentropy import sparse_categorical_crossentropy as sparse_categorical_crossentropy
-from tfexp.keras.backend.ctc import ctc_batch_cost as ctc_batch_cost
-from tfexp.keras.backend.ctc import ctc_decode as ctc_decode
-from tfexp.keras.backend.ctc import ctc_label_dense_to_sparse as ctc_label_dense_to_sparse
-from tfexp.keras.backend.elementwise import abs as abs
-from tfexp.keras.backend.elementwise import cast as cast
-from tfexp.keras.backend.elementwise import clip as clip
-from tfexp.keras.backend.elementwise import cos as cos
-from tfexp.keras.backend.elementwise import equal as equal
-from tfexp.keras.backend.elementwise import exp as exp
-from tfexp.keras.backend.elementwise import greater as greater
-from tfexp.keras.backend.elementwise import greater_equal as greater_equal
-from tfexp.keras.backend.elementwise import less as less
-from tfexp.keras.backend.elementwise import less_equal as less_equal
-from tfexp.keras.backend.elementwise import log as log
-from tfexp.keras.backend.elementwise import maximum as maximum
-from tfexp.keras.backend.elementwise import minimum as minimum
-from tfexp.keras.backend.elementwise import not_equal as not_equal
-from tfexp.keras.backend.elementwise import pow as pow
-from tfexp.keras.backend.elementwise import round as round
-from tfexp.keras.backend.elementwise import sign as sign
-from tfexp.keras.backend.elementwise import sin as sin
-from tfexp.keras.backend.elementwise import sqrt as sqrt
-from tfexp.keras.backend.elementwise import square as square
-from tfexp.keras.backend.function import function as function
-from tfexp.keras.backend.functional import foldl as foldl
-from tfexp.keras.backend.functional import foldr as foldr
-from tfexp.keras.backend.functional import gradients as gradients
-from tfexp.keras.backend.functional import map_fn as map_fn
-from tfexp.keras.backend.functional import print_tensor as print_tensor
-from tfexp.keras.backend.graphs import get_default_graph_uid_map as get_default_graph_uid_map
-from tfexp.keras.backend.graphs import get_graph as get_graph
-from tfexp.keras.backend.graphs import get_uid as get_uid
-from tfexp.keras.backend.graphs import is_workspace as is_workspace
-from tfexp.keras.backend.graphs import reset_uids as reset_uids
-from tfexp.keras.backend.graphs import unique_object_name as unique_object_name
-from tfexp.keras.backend.learning_phase import fed_learning_phase as fed_learning_phase
-from tfexp.keras.backend.learning_phase import learning_phase as learning_phase
-from tfexp.keras.backend.learning_phase import learning_phase_scope as learning_phase_scope
-from tfexp.keras.backend.learning_phase import set_learning_phase as set_learning_phase
-from tfexp.keras.backend.learning_phase import symbolic_learning_phase as symbolic_learning_phase
-from tfexp.keras.backend.linear import batch_dot as batch_dot
-from tfexp.keras.backend.linear import bias_add as bias_add
-from tfexp.keras.backend.linear import dot as dot
-from tfexp.keras.backend.local_conv import local_conv as local_conv
-from tfexp.keras.backend.local_conv import local_conv1d as local_conv1d
-from tfexp.keras.backend.local_conv import local_conv2d as local_conv2d
-from tfexp.keras.backend.nn import dropout as dropout
-from tfexp.keras.backend.nn import elu as elu
-from tfexp.keras.backend.nn import hard_sigmoid as hard_sigmoid
-from tfexp.keras.backend.nn import in_top_k as in_top_k
-from tfexp.keras.backend.nn import l2_normalize as l2_normalize
-from tfexp.keras.backend.nn import relu as relu
-from tfexp.keras.backend.nn import softmax as softmax
-from tfexp.keras.backend.nn import softplus as softplus
-from tfexp.keras.backend.nn import softsign as softsign
-from tfexp.keras.backend.normalization import batch_normalization as batch_normalization
-from tfexp.keras.backend.normalization import normalize_batch_in_training as normalize_batch_in_training
-from tfexp.keras.backend.pool import pool2d as pool2d
-from tfexp.keras.backend.pool import pool3d as pool3d
-from tfexp.keras.backend.random import random_binomial as random_binomial
-from tfexp.keras.backend.random import random_normal as random_normal
-from tfexp.keras.backend.random import random_uniform as random_uniform
-from tfexp.keras.backend.random import truncated_normal as truncated_normal
-from tfexp.keras.backend.recurrence import rnn as rnn
-from tfexp.keras.backend.reductions import all as all
-from tfexp.keras.backend.reductions import any as any
-from tfexp.keras.backend.reductions import argmax as argmax
-from tfexp.keras.backend.reductions import argmin as argmin
-from tfexp.keras.backend.reductions import cumprod as cumprod
-from tfexp.keras.backend.reductions import cumsum as cumsum
-from tfexp.keras.backend.reductions import max as max
-from tfexp.keras.backend.reductions import mean as mean
-from tfexp.keras.backend.reductions import min as min
-from tfexp.keras.backend.reductions import prod as prod
-from tfexp.keras.backend.reductions import std as std
-from tfexp.keras.backend.reductions import sum as sum
-from tfexp.keras.backend.reductions import var as var
-from tfexp.keras.backend.sessions import batch_get_value as batch_get_value
-from tfexp.keras.backend.sessions import batch_set_value as batch_set_value
-from tfexp.keras.backend.sessions import clear_session as clear_session
-from tfexp.keras.backend.sessions import get_session as get_session
-from tfexp.keras.backend.sessions import get_value as get_value
-from tfexp.keras.backend.sessions import manual_variable_initialization as manual_variable_initialization
-from tfexp.keras.backend.sessions import set_session as set_session
-from tfexp.keras.backend.sessions import set_value as set_value
-from tfexp.keras.backend.sessions import track_tf_optimizer as track_tf_optimizer
-from tfexp.keras.backend.sessions import track_variable as track_variable
-from tfexp.keras.backend.shapes import arange as arange
-from tfexp.keras.backend.shapes import batch_flatten as batch_flatten
-from tfexp.keras.backend.shapes import concatenate as concatenate
-from tfexp.keras.backend.shapes import expand_dims as expand_dims
-from tfexp.keras.backend.shapes import flatten as flatten
-from tfexp.keras.backend.shapes import gather as gather
-from tfexp.keras.backend.shapes import one_hot as one_hot
-from tfexp.keras.backend.shapes import permute_dimensions as permute_dimensions
-from tfexp.keras.backend.shapes import repeat as repeat
-from tfexp.keras.backend.shapes import repeat_elements as repeat_elements
-from tfexp.keras.backend.shapes import reshape as reshape
-from tfexp.keras.backend.shapes import resize_images as resize_images
-from tfexp.keras.backend.shapes import resize_volumes as resize_volumes
-from tfexp.keras.backend.shapes import reverse as reverse
-from tfexp.keras.backend.shapes import spatial_2d_padding as spatial_2d_padding
-from tfexp.keras.backend.shapes import spatial_3d_padding as spatial_3d_padding
-from tfexp.keras.backend.shapes import squeeze as squeeze
-from tfexp.keras.backend.shapes import stack as stack
-from tfexp.keras.backend.shapes import stop_gradient as stop_gradient
-from tfexp.keras.backend.shapes import temporal_padding as temporal_padding
-from tfexp.keras.backend.shapes import tile as tile
-from tfexp.keras.backend.shapes import transpose as transpose
-from tfexp.keras.backend.variables import constant as constant
-from tfexp.keras.backend.variables import count_params as count_params
-from tfexp.keras.backend.variables import dtype as dtype
-from tfexp.keras.backend.variables import eval as eval
-from tfexp.keras.backend.variables import eye as eye
-from tfexp.keras.backend.variables import identity as identity
-from tfexp.keras.backend.variables import int_shape as int_shape
-from tfexp.keras.backend.variables import is_keras_tensor as is_keras_tensor
-from tfexp.keras.backend.variables import is_placeholder as is_placeholder
-from tfexp.keras.backend.variables import is_sparse as is_sparse
-from tfexp.keras.backend.variables import moving_average_update as moving_average_update
-from tfexp.keras.backend.variables import ndim as ndim
-from tfexp.keras.backend.variables import ones as ones
-from tfexp.keras.backend.variables import ones_like as ones_like
-from tfexp.keras.backend.variables import placeholder as placeholder
-from tfexp.keras.backend.variables import random_normal_variable as random_normal_variable
-from tfexp.keras.backend.variables import random_uniform_variable as random_uniform_variable
-from tfexp.keras.backend.variables import shape as shape
-from tfexp.keras.backend.variables import to_dense as to_dense
-from tfexp.keras.backend.variables import update as update
-from tfexp.keras.backend.variables import update_add as update_add
-from tfexp.keras.backend.variables import update_sub as update_sub
-from tfexp.keras.backend.variables import variable as variable
-from tfexp.keras.backend.variables import zeros as zeros
-from tfexp.keras.backend.variables import zeros_like as zeros_like
-from tfexp.ops.elementwise_unary import sigmoid as sigmoid
-from tfexp.ops.elementwise_unary import tanh as tanh
+from typing import TYPE_CHECKING
+
+from tfexp.core.gone import missing_from, names_of
+
+if TYPE_CHECKING:
+    from tfexp.graph.scopes import name_scope as name_scope
+    from tfexp.keras.backend.config import backend as backend
+    from tfexp.keras.backend.config import cast_to_floatx as cast_to_floatx
+    from tfexp.keras.backend.config import epsilon as epsilon
+    from tfexp.keras.backend.config import floatx as floatx
+    from tfexp.keras.backend.config import image_data_format as image_data_format
+    from tfexp.keras.backend.config import set_epsilon as set_epsilon
+    from tfexp.keras.backend.config import set_floatx as set_floatx
+    from tfexp.keras.backend.config import set_image_data_format as set_image_data_format
+    from tfexp.keras.backend.control import in_test_phase as in_test_phase
+    from tfexp.keras.backend.control import in_train_phase as in_train_phase
+    from tfexp.keras.backend.control import switch as switch
+    from tfexp.keras.backend.conv import conv1d as conv1d
+    from tfexp.keras.backend.conv import conv2d as conv2d
+    from tfexp.keras.backend.conv import conv2d_transpose as conv2d_transpose
+    from tfexp.keras.backend.conv import conv3d as conv3d
+    from tfexp.keras.backend.conv import conv3d_transpose as conv3d_transpose
+    from tfexp.keras.backend.conv import depthwise_conv2d as depthwise_conv2d
+    from tfexp.keras.backend.conv import separable_conv1d as separable_conv1d
+    from tfexp.keras.backend.conv import separable_conv2d as separable_conv2d
+    from tfexp.keras.backend.crossentropy import binary_crossentropy as binary_crossentropy
+    from tfexp.keras.backend.crossentropy import categorical_crossentropy as categorical_crossentropy
+    from tfexp.keras.backend.crossentropy import sparse_categorical_crossentropy as sparse_categorical_crossentropy
+    from tfexp.keras.backend.ctc import ctc_batch_cost as ctc_batch_cost
+    from tfexp.keras.backend.ctc import ctc_decode as ctc_decode
+    from tfexp.keras.backend.ctc import ctc_label_dense_to_sparse as ctc_label_dense_to_sparse
+    from tfexp.keras.backend.elementwise import abs as abs
+    from tfexp.keras.backend.elementwise import cast as cast
+    from tfexp.keras.backend.elementwise import clip as clip
+    from tfexp.keras.backend.elementwise import cos as cos
+    from tfexp.keras.backend.elementwise import equal as equal
+    from tfexp.keras.backend.elementwise import exp as exp
+    from tfexp.keras.backend.elementwise import greater as greater
+    from tfexp.keras.backend.elementwise import greater_equal as greater_equal
+    from tfexp.keras.backend.elementwise import less as less
+    from tfexp.keras.backend.elementwise import less_equal as less_equal
+    from tfexp.keras.backend.elementwise import log as log
+    from tfexp.keras.backend.elementwise import maximum as maximum
+    from tfexp.keras.backend.elementwise import minimum as minimum
+    from tfexp.keras.backend.elementwise import not_equal as not_equal
+    from tfexp.keras.backend.elementwise import pow as pow
+    from tfexp.keras.backend.elementwise import round as round
+    from tfexp.keras.backend.elementwise import sign as sign
+    from tfexp.keras.backend.elementwise import sin as sin
+    from tfexp.keras.backend.elementwise import sqrt as sqrt
+    from tfexp.keras.backend.elementwise import square as square
+    from tfexp.keras.backend.functional import foldl as foldl
+    from tfexp.keras.backend.functional import foldr as foldr
+    from tfexp.keras.backend.functional import gradients as gradients
+    from tfexp.keras.backend.functional import map_fn as map_fn
+    from tfexp.keras.backend.functional import print_tensor as print_tensor
+    from tfexp.keras.backend.graph_function import function as function
+    from tfexp.keras.backend.graphs import get_default_graph_uid_map as get_default_graph_uid_map
+    from tfexp.keras.backend.graphs import get_graph as get_graph
+    from tfexp.keras.backend.graphs import get_uid as get_uid
+    from tfexp.keras.backend.graphs import is_workspace as is_workspace
+    from tfexp.keras.backend.graphs import reset_uids as reset_uids
+    from tfexp.keras.backend.graphs import unique_object_name as unique_object_name
+    from tfexp.keras.backend.linear import batch_dot as batch_dot
+    from tfexp.keras.backend.linear import bias_add as bias_add
+    from tfexp.keras.backend.linear import dot as dot
+    from tfexp.keras.backend.local import local_conv as local_conv
+    from tfexp.keras.backend.local import local_conv1d as local_conv1d
+    from tfexp.keras.backend.local import local_conv2d as local_conv2d
+    from tfexp.keras.backend.nn import dropout as dropout
+    from tfexp.keras.backend.nn import elu as elu
+    from tfexp.keras.backend.nn import hard_sigmoid as hard_sigmoid
+    from tfexp.keras.backend.nn import in_top_k as in_top_k
+    from tfexp.keras.backend.nn import l2_normalize as l2_normalize
+    from tfexp.keras.backend.nn import relu as relu
+    from tfexp.keras.backend.nn import softmax as softmax
+    from tfexp.keras.backend.nn import softplus as softplus
+    from tfexp.keras.backend.nn import softsign as softsign
+    from tfexp.keras.backend.normalization import batch_normalization as batch_normalization
+    from tfexp.keras.backend.normalization import normalize_batch_in_training as normalize_batch_in_training
+    from tfexp.keras.backend.phases import fed_learning_phase as fed_learning_phase
+    from tfexp.keras.backend.phases import learning_phase as learning_phase
+    from tfexp.keras.backend.phases import learning_phase_scope as learning_phase_scope
+    from tfexp.keras.backend.phases import set_learning_phase as set_learning_phase
+    from tfexp.keras.backend.phases import symbolic_learning_phase as symbolic_learning_phase
+    from tfexp.keras.backend.pool import pool2d as pool2d
+    from tfexp.keras.backend.pool import pool3d as pool3d
+    from tfexp.keras.backend.random import random_binomial as random_binomial
+    from tfexp.keras.backend.random import random_normal as random_normal
+    from tfexp.keras.backend.random import random_uniform as random_uniform
+    from tfexp.keras.backend.random import truncated_normal as truncated_normal
+    from tfexp.keras.backend.recurrence import rnn as rnn
+    from tfexp.keras.backend.reductions import all as all
+    from tfexp.keras.backend.reductions import any as any
+    from tfexp.keras.backend.reductions import argmax as argmax
+    from tfexp.keras.backend.reductions import argmin as argmin
+    from tfexp.keras.backend.reductions import cumprod as cumprod
+    from tfexp.keras.backend.reductions import cumsum as cumsum
+    from tfexp.keras.backend.reductions import max as max
+    from tfexp.keras.backend.reductions import mean as mean
+    from tfexp.keras.backend.reductions import min as min
+    from tfexp.keras.backend.reductions import prod as prod
+    from tfexp.keras.backend.reductions import std as std
+    from tfexp.keras.backend.reductions import sum as sum
+    from tfexp.keras.backend.reductions import var as var
+    from tfexp.keras.backend.sessions import batch_get_value as batch_get_value
+    from tfexp.keras.backend.sessions import batch_set_value as batch_set_value
+    from tfexp.keras.backend.sessions import clear_session as clear_session
+    from tfexp.keras.backend.sessions import get_session as get_session
+    from tfexp.keras.backend.sessions import get_value as get_value
+    from tfexp.keras.backend.sessions import manual_variable_initialization as manual_variable_initialization
+    from tfexp.keras.backend.sessions import set_session as set_session
+    from tfexp.keras.backend.sessions import set_value as set_value
+    from tfexp.keras.backend.sessions import track_tf_optimizer as track_tf_optimizer
+    from tfexp.keras.backend.sessions import track_variable as track_variable
+    from tfexp.keras.backend.shapes import arange as arange
+    from tfexp.keras.backend.shapes import batch_flatten as batch_flatten
+    from tfexp.keras.backend.shapes import concatenate as concatenate
+    from tfexp.keras.backend.shapes import expand_dims as expand_dims
+    from tfexp.keras.backend.shapes import flatten as flatten
+    from tfexp.keras.backend.shapes import gather as gather
+    from tfexp.keras.backend.shapes import one_hot as one_hot
+    from tfexp.keras.backend.shapes import permute_dimensions as permute_dimensions
+    from tfexp.keras.backend.shapes import repeat as repeat
+    from tfexp.keras.backend.shapes import repeat_elements as repeat_elements
+    from tfexp.keras.backend.shapes import reshape as reshape
+    from tfexp.keras.backend.shapes import resize_images as resize_images
+    from tfexp.keras.backend.shapes import resize_volumes as resize_volumes
+    from tfexp.keras.backend.shapes import reverse as reverse
+    from tfexp.keras.backend.shapes import spatial_2d_padding as spatial_2d_padding
+    from tfexp.keras.backend.shapes import spatial_3d_padding as spatial_3d_padding
+    from tfexp.keras.backend.shapes import squeeze as squeeze
+    from tfexp.keras.backend.shapes import stack as stack
+    from tfexp.keras.backend.shapes import stop_gradient as stop_gradient
+    from tfexp.keras.backend.shapes import temporal_padding as temporal_padding
+    from tfexp.keras.backend.shapes import tile as tile
+    from tfexp.keras.backend.shapes import transpose as transpose
+    from tfexp.keras.backend.variables import constant as constant
+    from tfexp.keras.backend.variables import count_params as count_params
+    from tfexp.keras.backend.variables import dtype as dtype
+    from tfexp.keras.backend.variables import eval as eval
+    from tfexp.keras.backend.variables import eye as eye
+    from tfexp.keras.backend.variables import identity as identity
+    from tfexp.keras.backend.variables import int_shape as int_shape
+    from tfexp.keras.backend.variables import is_keras_tensor as is_keras_tensor
+    from tfexp.keras.backend.variables import is_placeholder as is_placeholder
+    from tfexp.keras.backend.variables import is_sparse as is_sparse
+    from tfexp.keras.backend.variables import moving_average_update as moving_average_update
+    from tfexp.keras.backend.variables import ndim as ndim
+    from tfexp.keras.backend.variables import ones as ones
+    from tfexp.keras.backend.variables import ones_like as ones_like
+    from tfexp.keras.backend.variables import placeholder as placeholder
+    from tfexp.keras.backend.variables import random_normal_variable as random_normal_variable
+    from tfexp.keras.backend.variables import random_uniform_variable as random_uniform_variable
+    from tfexp.keras.backend.variables import shape as shape
+    from tfexp.keras.backend.variables import to_dense as to_dense
+    from tfexp.keras.backend.variables import update as update
+    from tfexp.keras.backend.variables import update_add as update_add
+    from tfexp.keras.backend.variables import update_sub as update_sub
+    from tfexp.keras.backend.variables import variable as variable
+    from tfexp.keras.backend.variables import zeros as zeros
+    from tfexp.keras.backend.variables import zeros_like as zeros_like
+    from tfexp.ops.elementwise_unary import sigmoid as sigmoid
+    from tfexp.ops.elementwise_unary import tanh as tanh
+
+__getattr__ = missing_from("tf.keras.backend", names_of(__file__))

@@ -9,7 +9,7 @@ from tfexp.core import dtypes
 from tfexp.graph import control_flow
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
-from tfexp.keras.backend.learning_phase import learning_phase
+from tfexp.keras.backend.phases import learning_phase
 from tfexp.ops.array import expand_dims
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_mask import where

@@ -19,7 +19,7 @@ from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, graph_of, init_scope, reset_default_graph
 from tfexp.keras.backend.graphs import forget_learning_phases, forget_workspace, get_graph, kept_for, reset_uids
-from tfexp.keras.backend.learning_phase import forget_eager_phase, symbolic_learning_phase
+from tfexp.keras.backend.phases import forget_eager_phase, symbolic_learning_phase
 from tfexp.ops.check_types import is_tensor
 from tfexp.ops.eager_variables import EagerVariable
 from tfexp.ops.state import is_variable_initialized

@@ -13,7 +13,7 @@ from tfexp.graph.dependencies import group
 from tfexp.graph.replica_modes import current_mode
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.keras import backend
-from tfexp.keras.backend.learning_phase import fed_learning_phase
+from tfexp.keras.backend.phases import fed_learning_phase
 from tfexp.keras.training.by_output import flat_predictions
 from tfexp.keras.training.objective import objective
 from tfexp.keras.training.outputs import Output

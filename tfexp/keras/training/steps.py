@@ -13,7 +13,7 @@ from tfexp.core import log
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.keras import backend
-from tfexp.keras.backend.learning_phase import fed_learning_phase
+from tfexp.keras.backend.phases import fed_learning_phase
 from tfexp.keras.training.objective import Objective, objective
 from tfexp.keras.training.outputs import Output
 from tfexp.ops.array_identity import placeholder_with_default
