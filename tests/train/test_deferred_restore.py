@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.ops.trackable import waiting_for_variables
 from tfexp.runtime.eager import eager_mode
-from tfexp.train import deferred_restore
 
 X = np.float32([[1.0, -2.0, 0.5], [0.25, 3.0, -1.0]])
 
@@ -21,7 +21,7 @@ X = np.float32([[1.0, -2.0, 0.5], [0.25, 3.0, -1.0]])
 def _eagerly() -> Iterator[None]:
     with eager_mode():
         yield
-    deferred_restore._waiting.clear()
+    waiting_for_variables.clear()
 
 
 def made() -> tuple[Any, Any]:
@@ -51,11 +51,11 @@ def test_training_goes_on_where_it_was(saved: tuple[str, list[float]], in_functi
     path, after = saved
     model, optimizer = made()
     status = tf.train.Checkpoint(model=model, optimizer=optimizer).restore(path)
-    assert len(deferred_restore._waiting) == 1
+    assert len(waiting_for_variables) == 1
     take = tf.function(lambda: step(model, optimizer)) if in_function else lambda: step(model, optimizer)
     np.testing.assert_allclose([float(take()) for _ in range(3)], after, rtol=1e-5)
     status.assert_consumed()
-    assert deferred_restore._waiting == []
+    assert waiting_for_variables == []
 
 
 def test_values_changed_since_stay(saved: tuple[str, list[float]]) -> None:
@@ -76,7 +76,7 @@ def test_nothing_waits_for_objects_that_are_gone(saved: tuple[str, list[float]])
     gc.collect()
     other, _ = made()
     other(tf.constant(X))
-    assert deferred_restore._waiting == []
+    assert waiting_for_variables == []
 
 
 def test_the_last_checkpoint_counts(saved: tuple[str, list[float]], tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from tfexp.graph.scopes import executing_eagerly, init_scope
 from tfexp.ops.saveable_object import SaveableObject
 from tfexp.ops.variable_base import Variable
 
@@ -23,6 +24,19 @@ class Trackable:
     def _checkpoint_slots(self, variable: Any) -> list[tuple[str, Any]]:
         """(name, variable) of what it keeps beside a variable."""
         return []
+
+
+waiting_for_variables: list[Callable[[], bool]] = []
+"""What is called whenever variables were made in eager execution, as long as it says that it waits for more."""
+
+
+def variables_made() -> None:
+    """Objects that make their variables on first use have made some."""
+    if not waiting_for_variables:
+        return
+    with init_scope():
+        if executing_eagerly():
+            waiting_for_variables[:] = [one for one in waiting_for_variables if one()]
 
 
 def is_trackable(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """Values of a checkpoint that wait for their variables: in eager execution layers and optimizers make these on first use.
 
-Who makes variables calls `restore_made`. Source: what `tf.train.Checkpoint.restore` does in eager execution, TF 1.15.
+Who makes variables says so with `variables_made`. Source: what `Checkpoint.restore` does in eager execution, TF 1.15.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from typing import Any
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
-from tfexp.graph.scopes import executing_eagerly, init_scope
+from tfexp.ops.trackable import waiting_for_variables
 from tfexp.train.object_graph import match, saveables
 from tfexp.train.saver import Saver
-
-_waiting: list[_Waiting] = []
 
 
 class _Waiting:
@@ -26,7 +24,11 @@ class _Waiting:
         self._parts = {name: _reference(part) for name, part in parts}
         self._done = weakref.WeakSet(match(dict(parts), proto).variables.values())
 
-    def restore_made(self) -> bool:
+    def waits_for(self, names: dict[str, int]) -> bool:
+        """Whether its parts are those with these identities."""
+        return {name: id(reference()) for name, reference in self._parts.items()} == names
+
+    def __call__(self) -> bool:
         """Restore what is new; whether any more can come."""
         parts = {name: part for name, reference in self._parts.items() if (part := reference()) is not None}
         if not parts:
@@ -50,15 +52,8 @@ def wait_for_variables(path: str, proto: TrackableObjectGraph, parts: list[tuple
     """Restore what `proto` has for `parts` (by name) once it is made. For the same parts, the last checkpoint counts."""
     waiting = _Waiting(path, proto, parts)
     names = {name: id(part) for name, part in parts}
-    _waiting[:] = [one for one in _waiting if {name: id(ref()) for name, ref in one._parts.items()} != names]
+    waiting_for_variables[:] = [
+        one for one in waiting_for_variables if not (isinstance(one, _Waiting) and one.waits_for(names))
+    ]
     if match(dict(parts), proto).unused:
-        _waiting.append(waiting)
-
-
-def restore_made() -> None:
-    """Variables were made: give them the values that wait for them."""
-    if not _waiting:
-        return
-    with init_scope():
-        if executing_eagerly():
-            _waiting[:] = [one for one in _waiting if one.restore_made()]
+        waiting_for_variables.append(waiting)

@@ -25,7 +25,6 @@ from tfexp.ops.sparse_placeholder import sparse_placeholder
 from tfexp.ops.state import assign as _assign
 from tfexp.ops.variable_base import Variable
 from tfexp.ragged_tensors.constants import placeholder as ragged_placeholder
-from tfexp.train.moving_averages import assign_moving_average
 
 
 def variable(value: Any, dtype: Any = None, name: str | None = None, constraint: Callable[[Any], Any] | None = None) -> Any:
@@ -208,4 +207,6 @@ def update_sub(x: Any, decrement: Any) -> Any:
 
 def moving_average_update(x: Any, value: Any, momentum: Any) -> Any:
     """The operation that moves `x` towards `value`, by `1 - momentum` of the way, as if `x` had started at zero unbiased."""
+    from tfexp.train.moving_averages import assign_moving_average  # layers do without tf.train
+
     return assign_moving_average(x, value, momentum, zero_debias=True)

@@ -28,8 +28,8 @@ from tfexp.ops.array_identity import identity
 from tfexp.ops.array_unique import unique
 from tfexp.ops.clip import clip_by_norm, clip_by_value
 from tfexp.ops.segment import unsorted_segment_sum
+from tfexp.ops.trackable import variables_made
 from tfexp.ops.variable_base import Variable
-from tfexp.train.deferred_restore import restore_made
 
 # What is computed of the hyperparameters once for all variables of one device and type, by names.
 Coefficients = dict[str, Any]
@@ -110,7 +110,7 @@ class Optimizer(OptimizerState):
                 if not self._hypers_created:
                     self._create_hypers()
                 self._create_slots(variables)
-                restore_made()
+                variables_made()
             if not pairs:
                 return no_op()
             mode = distributing()
