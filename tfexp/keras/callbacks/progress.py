@@ -57,7 +57,10 @@ class ProgbarLogger(Callback):
         if self.verbose:
             if self.target is None:  # now that the data has ended it is known
                 self.target = self.progbar.target = self.seen
-            self.progbar.update(self.seen, self._shown(logs or {}))
+            shown = self._shown(logs or {})
+            # These are means over the epoch, and not to be averaged with its batches: what is shown is what History has.
+            self.progbar.stateful_metrics.update(name for name, _ in shown)
+            self.progbar.update(self.seen, shown)
 
     def _shown(self, logs: Logs) -> list[tuple[str, Any]]:
         return [(name, logs[name]) for name in self.params["metrics"] if name in logs]
