@@ -115,7 +115,7 @@ class KerasClassifier(BaseWrapper):
             if name in {"accuracy", "acc"}:
                 return float(output)
         raise ValueError(
-            "The model is not configured to compute accuracy. You should pass `metrics=[\"accuracy\"]` to the "
+            'The model is not configured to compute accuracy. You should pass `metrics=["accuracy"]` to the '
             "`model.compile()` method."
         )
 
