@@ -11,7 +11,7 @@ import pytest
 import tfexp as tf
 from tfexp.graph.graph import Graph
 from tfexp.keras import activations, constraints, initializers, regularizers, serialization
-from tfexp.keras import backend as K  # noqa: N812
+from tfexp.keras import backend as K
 
 W = np.random.RandomState(3).randn(3, 5)
 

@@ -42,6 +42,25 @@ def test_they_are_keras_layers():
     assert sequence.output_shape == (None, 1)
 
 
+def test_variables_as_keras_keeps_them():
+    x = tf.placeholder(tf.float32, [None, 3])
+    with tf.variable_scope("outer"), tf.layers.experimental.keras_style_scope():
+        layers = [tf.layers.Dense(4), tf.layers.Dense(4)]
+        cell = tf.nn.rnn_cell.BasicLSTMCell(2)
+        for layer in layers:
+            layer(x)
+        cell(x, cell.zero_state(5, tf.float32))
+        assert [w.name for layer in layers for w in layer.weights] == [
+            f"outer/{name}:0" for name in ("dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias")
+        ]
+        assert [w.name for w in cell.weights] == ["outer/basic_lstm_cell/kernel:0", "outer/basic_lstm_cell/bias:0"]
+        with pytest.raises(ValueError, match="scope argument not allowed when keras style layers are enabled, but saw: s"):
+            tf.layers.dense(x, 2, name="s")
+        with pytest.raises(ValueError, match="reuse argument not allowed"):
+            tf.layers.dense(x, 2, reuse=True)
+    assert tf.layers.dense(x, 2, name="s").op.name == "s/BiasAdd"
+
+
 def test_layers_that_are_not_trained():
     x = tf.placeholder(tf.float32, [None, 3])
     layer = tf.layers.Dense(4, trainable=False)
@@ -82,7 +101,7 @@ def test_a_layer_of_ones_own():
         (lambda x: tf.layers.dense(x, 3, name="d", reuse=True), ValueError, "d/kernel does not exist"),
         (lambda x: tf.layers.dense(x, 3, shape=1), TypeError, "shape"),
         (lambda x: tf.layers.Dense(3, shape=1), TypeError, "Keyword argument not understood:', 'shape'"),
-        (lambda x: tf.layers.batch_normalization(x, axis=2), ValueError, "Invalid axis"),
+        (lambda x: tf.layers.batch_normalization(x, axis=2), ValueError, "Invalid value for `axis`"),
         (lambda x: tf.layers.batch_normalization(x, renorm=True, renorm_clipping={"r": 1}), ValueError, "invalid keys"),
         (lambda x: tf.layers.batch_normalization(x, virtual_batch_size=0), ValueError, "must be a positive integer"),
         (

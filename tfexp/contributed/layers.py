@@ -13,8 +13,8 @@ from typing import Any
 from tfexp.contributed.arg_scope import add_arg_scope
 from tfexp.contributed.layer_scope import collected, finished, variable_getter
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.keras.layers.window_args import normalized
 from tfexp.layers import conv, core, separable
-from tfexp.layers.base import normalized
 from tfexp.layers.regularizers import xavier_initializer
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.nn_activation import elu as elu_

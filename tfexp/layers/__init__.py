@@ -2,6 +2,7 @@
 
 from tfexp.core.gone import missing_from
 from tfexp.keras.engine.input_spec import InputSpec as InputSpec
+from tfexp.layers import experimental as experimental
 from tfexp.layers.base import Layer as Layer
 from tfexp.layers.conv import Conv1D as Conv1D
 from tfexp.layers.conv import Conv2D as Conv2D

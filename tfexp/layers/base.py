@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import as_shape
 from tfexp.core.text import snake_case
@@ -18,9 +16,11 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
+from tfexp.keras import backend
 from tfexp.keras.engine import base_layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.weights import is_trained
+from tfexp.layers.keras_style import is_keras_style
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
 from tfexp.ops.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
 
@@ -52,6 +52,9 @@ class Layer(base_layer.Layer):
         self._current_scope: VariableScope | None = None
         class_name = snake_case(type(self).__name__)
         self._base_name = name.name if isinstance(name, VariableScope) else name or class_name
+        self._keras_style = is_keras_style()
+        if self._keras_style:
+            _refuse(scope=scope, reuse=self._reuse)
         own_name = name if name and not isinstance(name, VariableScope) else _unique_layer_name(class_name)
         super().__init__(trainable, own_name, dtype, **kwargs)
         if scope:
@@ -77,6 +80,8 @@ class Layer(base_layer.Layer):
         return self._scope.name
 
     def _scope_name(self) -> str:
+        if self._keras_style:
+            return self.name
         assert self._current_scope is not None
         return self._current_scope.original_name_scope
 
@@ -97,6 +102,20 @@ class Layer(base_layer.Layer):
         partitioner: Callable[..., Any] | None = None,
     ) -> Any:
         """A variable of the layer, made or shared below its scope as `tf.get_variable` does."""
+        if self._keras_style:
+            return super().add_weight(
+                name,
+                shape,
+                dtype,
+                initializer,
+                regularizer,
+                trainable,
+                constraint,
+                partitioner,
+                use_resource,
+                synchronization,
+                aggregation,
+            )
         trainable = is_trained(trainable, synchronization)
         self._set_scope(None)
         assert self._scope is not None
@@ -119,6 +138,8 @@ class Layer(base_layer.Layer):
                 )
                 if regularizer is not None and id(variable) not in existing:
                     self._regularize(name, variable, regularizer)
+        for part in _parts(variable):
+            backend.track_variable(part)  # Keras's models initialize what their layers have
         self._keep_weight(variable, trainable, name)
         return variable
 
@@ -127,8 +148,7 @@ class Layer(base_layer.Layer):
         return self.add_weight(*args, **kwargs)
 
     def _regularize(self, name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:
-        parts = list(variable) if hasattr(variable, "_get_variable_list") else [variable]
-        for part in parts:
+        for part in _parts(variable):
             with name_scope(f"{name}/Regularizer"):
                 loss = regularizer(part)
             if loss is not None:
@@ -147,12 +167,15 @@ class Layer(base_layer.Layer):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Build on the first call, then compute. `scope`: the variable scope to open on the first call."""
-        self._set_scope(kwargs.pop("scope", None))
+        scope = kwargs.pop("scope", None)
+        if self._keras_style:
+            _refuse(scope=scope)
+            return super().__call__(inputs, *args, **kwargs)
+        self._set_scope(scope)
         assert self._scope is not None
         self._check_graph(inputs)
         reuse = True if self.built else self._reuse
-        with variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
-            self._current_scope = scope
+        with variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as self._current_scope:
             outputs = super().__call__(inputs, *args, **kwargs)
         kept = get_collection_ref(GraphKeys.UPDATE_OPS)
         kept.extend(update for update in self.updates if not any(update is other for other in kept))
@@ -178,22 +201,20 @@ class Layer(base_layer.Layer):
             )
 
 
+def _parts(variable: Any) -> list[Any]:
+    """The variables that a partitioned one is made of; another alone."""
+    return list(variable) if hasattr(variable, "_get_variable_list") else [variable]
+
+
+def _refuse(**arguments: Any) -> None:
+    for name, value in arguments.items():
+        if value is not None:
+            raise ValueError(f"{name} argument not allowed when keras style layers are enabled, but saw: {value}")
+
+
 def dimension(value: Any) -> int | None:
     """The plain number of a `tf.Dimension`, or of what stands for one."""
     return getattr(value, "value", value)
 
 
-def normalized(values: Any, count: int, name: str) -> tuple[int, ...]:
-    """`count` whole numbers: one for all, or so many (a TensorShape's too). ValueError, naming the argument, for others."""
-    if isinstance(values, (int, np.integer)):
-        return (int(values),) * count
-    try:
-        numbers = tuple(int(value) for value in values)
-    except (TypeError, ValueError):
-        numbers = ()
-    if isinstance(values, str) or len(numbers) != count:
-        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers. Received: {values}")
-    return numbers
-
-
-__all__ = ["InputSpec", "Layer", "dimension", "normalized", "snake_case"]
+__all__ = ["InputSpec", "Layer", "dimension", "snake_case"]

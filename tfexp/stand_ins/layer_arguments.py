@@ -6,8 +6,7 @@ from typing import Any
 
 from tfexp.contributed.smart_cond import smart_cond as smart_cond
 from tfexp.contributed.smart_cond import smart_constant_value
-from tfexp.layers.base import normalized
-from tfexp.layers.pooling import checked_data_format, checked_padding
+from tfexp.keras.layers.window_args import checked_data_format, checked_padding, normalized
 from tfexp.ops.variable_base import Variable
 
 

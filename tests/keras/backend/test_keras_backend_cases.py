@@ -12,7 +12,7 @@ import pytest
 
 from tests.keras.backend import cases
 from tfexp.graph.graph import Graph
-from tfexp.keras import backend as K  # noqa: N812
+from tfexp.keras import backend as K
 from tfexp.runtime.eager import eager_mode
 
 EXPECTED: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "expected.json").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.graph.graph import Graph
-from tfexp.keras import backend as K  # noqa: N812
+from tfexp.keras import backend as K
 from tfexp.keras.backend import config
 from tfexp.runtime.eager import eager_mode
 
@@ -152,6 +152,21 @@ def test_the_programs_session_comes_first() -> None:
     assert K.get_session([variable]).graph is variable.graph
 
 
+def test_a_device_that_is_not_there() -> None:
+    with tf.device("/gpu:7"):
+        assert K.get_value(K.variable([1.0, 2.0]) * 2).tolist() == [2, 4]
+
+
+def test_variables_of_replicas() -> None:
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})):
+        with strategy.scope():
+            v = K.variable([1.0, 2.0])
+        K.set_value(v, [3, 4])
+        assert K.get_value(v).tolist() == [3, 4]
+        assert [K.get_value(copy).tolist() for copy in v._every_copy] == [[3, 4]] * 2
+
+
 def test_manual_initialization() -> None:
     variable = K.variable(1.0)
     K.manual_variable_initialization(True)
@@ -174,6 +189,10 @@ def test_setting_values() -> None:
     assert len(tf.get_default_graph().get_operations()) == count + 2  # whether the two have values
     with pytest.raises(ValueError, match="shape"):
         K.set_value(first, [1, 2, 3])
+    same = tf.constant([0.0, 0.0])
+    third, fourth = K.variable(same), K.variable(same)
+    K.batch_set_value([(third, [1, 2]), (fourth, [3, 4])])
+    assert [v.tolist() for v in K.batch_get_value([third, fourth])] == [[1, 2], [3, 4]]
     K.batch_set_value([])
     assert K.get_value(4) == 4
     assert K.batch_get_value([]) == []
@@ -362,3 +381,25 @@ def test_gradients() -> None:
     x = K.constant([1.0, 2.0])
     assert K.eval(K.gradients(K.sum(x * x), [x])[0]).tolist() == [2, 4]
     assert K.gradients(K.sum(K.stop_gradient(x)), [x]) == [None]
+
+
+def test_slots_of_an_optimizer_are_initialized_too() -> None:
+    class Wrapper:
+        optimizer = tf.train.AdamOptimizer()
+
+    wrapper, v = Wrapper(), K.variable([1.0, 2.0])
+    K.track_tf_optimizer(wrapper)
+    step = wrapper.optimizer.minimize(K.sum(v * v), var_list=[v])
+    K.get_session().run(step)
+    assert (K.get_value(v) < [1, 2]).all()
+
+
+def test_functions_while_ops_run_at_once() -> None:
+    with eager_mode():
+        x = tf.keras.Input((3,))
+        hidden = tf.keras.layers.Dense(2, kernel_initializer="ones")(x)
+        out = tf.keras.layers.Dropout(0.5)(hidden)
+        assert [v.tolist() for v in K.function([x], [hidden, out])([np.ones((1, 3))])] == [[[3, 3]], [[3, 3]]]
+        assert K.function(x, {"h": hidden})(np.ones((1, 3)))["h"].tolist() == [[3, 3]]
+        with pytest.raises(ValueError, match="not supported during eager execution"):
+            K.function([x], [out], updates=[out])

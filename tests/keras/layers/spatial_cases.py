@@ -57,6 +57,11 @@ CASES: dict[str, tuple[str, dict[str, Any], tuple[int, ...]]] = {
         {"filters": 3, "kernel_size": 3, "padding": "same", "implementation": 2},
         (5, 2),
     ),
+    "locally_connected1d_pairs": (
+        "LocallyConnected1D",
+        {"filters": 3, "kernel_size": 3, "strides": 2, "padding": "same", "implementation": 3},
+        (5, 2),
+    ),
     "locally_connected2d": (
         "LocallyConnected2D",
         {"filters": 3, "kernel_size": (3, 2), "strides": (2, 1), "activation": "tanh"},
@@ -67,6 +72,7 @@ CASES: dict[str, tuple[str, dict[str, Any], tuple[int, ...]]] = {
         {"filters": 2, "kernel_size": (3, 2), "padding": "same", "implementation": 2, "use_bias": False},
         (5, 3, 2),
     ),
+    "locally_connected2d_pairs": ("LocallyConnected2D", {"filters": 2, "kernel_size": 2, "implementation": 3}, (4, 3, 2)),
     "max_pooling1d": ("MaxPooling1D", {}, (7, 3)),
     "max_pooling2d": ("MaxPooling2D", {"pool_size": (3, 2), "strides": 2, "padding": "same"}, (7, 5, 3)),
     "max_pooling3d": ("MaxPooling3D", {}, (5, 4, 7, 2)),

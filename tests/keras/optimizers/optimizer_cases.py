@@ -48,31 +48,30 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     ],
 }
 
-CASES = [(name, options, kind) for name, group in OPTIONS.items() for options in group for kind in ("dense", "sparse")]
+CASES = [(name, options) for name, group in OPTIONS.items() for options in group]
 
 
 def key(name: str, options: dict[str, Any], kind: str) -> str:
     return f"{name} {kind} {json.dumps(options)}"
 
 
-def trajectory(tf: Any, name: str, options: dict[str, Any], kind: str) -> list[list[float]]:
-    """The variable after each step, flat. `sparse`: rows have gradients, some twice."""
+def trajectories(tf: Any, name: str, options: dict[str, Any]) -> dict[str, list[list[float]]]:
+    """Two variables after each step, flat. That of `sparse` has gradients for some rows, for some of these twice."""
     with tf.Graph().as_default(), tf.Session() as session:
-        variable = tf.Variable(drawn(1, 3, 2), name="v", use_resource=True)
+        variables = {kind: tf.Variable(drawn(1, 3, 2), name=kind, use_resource=True) for kind in ("dense", "sparse")}
         target = tf.placeholder(tf.float32, [3, 2])
         rows = tf.placeholder(tf.int32, [None])
-        if kind == "dense":
-            loss = tf.reduce_sum(tf.square(variable - target))
-        else:
-            loss = tf.reduce_sum(tf.square(tf.gather(variable, rows) - tf.gather(target, rows)))
+        loss = tf.reduce_sum(tf.square(variables["dense"] - target))
+        loss += tf.reduce_sum(tf.square(tf.gather(variables["sparse"], rows) - tf.gather(target, rows)))
         optimizer = getattr(tf.keras.optimizers, name)(**options)
-        (step,) = optimizer.get_updates(loss, [variable])
+        (step,) = optimizer.get_updates(loss, list(variables.values()))
         session.run(tf.global_variables_initializer())
-        seen = []
+        seen: dict[str, list[list[float]]] = {kind: [] for kind in variables}
         for i in range(STEPS):
             chosen = drawn(20 + i, 3, low=0, high=2.999).astype("int32")
             session.run(step, {target: drawn(10 + i, 3, 2), rows: chosen})
-            seen.append([float(value) for value in session.run(variable).ravel()])
+            for kind, values in session.run(variables).items():
+                seen[kind].append([float(value) for value in values.ravel()])
         return seen
 
 
@@ -112,7 +111,9 @@ def main() -> None:
     import tensorflow.compat.v1 as tf  # type: ignore[import-not-found]
 
     tf.disable_v2_behavior()
-    recorded: dict[str, Any] = {key(*case): trajectory(tf, *case) for case in CASES}
+    recorded: dict[str, Any] = {}
+    for case in CASES:
+        recorded |= {key(*case, kind): values for kind, values in trajectories(tf, *case).items()}
     namespace = tf.keras.optimizers.schedules
     for name, group in SCHEDULES.items():
         for options in group:

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.keras.optimizers.optimizer_cases import CASES, RECORDING, SCHEDULES, key, rates, trajectory
+from tests.keras.optimizers.optimizer_cases import CASES, RECORDING, SCHEDULES, key, rates, trajectories
 from tfexp.keras.optimizers import schedules
 
 RECORDED = json.loads(RECORDING.read_text(encoding="utf-8"))
 optimizers = tf.keras.optimizers
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: key(*case))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]} {json.dumps(case[1])}")
 def test_steps_are_tensorflow_s(case: Any) -> None:
-    np.testing.assert_allclose(trajectory(tf, *case), RECORDED[key(*case)], rtol=2e-5, atol=2e-6)
+    for kind, values in trajectories(tf, *case).items():
+        np.testing.assert_allclose(values, RECORDED[key(*case, kind)], rtol=2e-5, atol=2e-6)
 
 
 @pytest.mark.parametrize(("name", "options"), [(name, options) for name, group in SCHEDULES.items() for options in group])

@@ -11,6 +11,7 @@ import pytest
 
 import tfexp as tf
 from tests.keras.training.programs_of_histories import PROGRAMS
+from tfexp.runtime.eager import eager_mode
 
 RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "histories.json").read_text())
 
@@ -38,3 +39,15 @@ def test_trains_as_tensorflow_does(name: str) -> None:
         close(PROGRAMS[name](tf), RECORDED[name], name)
     finally:
         tf.keras.backend.clear_session()
+
+
+# Those that a graph is essential to: its tensors as data, as targets, as losses.
+GRAPHS_ALONE = {"whole_tensors", "given_tensors", "losses_and_metrics_of_layers", "only_added_losses"}
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in GRAPHS_ALONE])
+def test_trains_the_same_in_eager_execution(name: str) -> None:
+    with eager_mode():
+        tf.keras.backend.clear_session()
+        close(PROGRAMS[name](tf), RECORDED[name], name)
+    tf.keras.backend.clear_session()

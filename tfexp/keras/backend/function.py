@@ -12,10 +12,10 @@ from tfexp.core import nest
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.eager_tensor import EagerTensor
-from tfexp.graph.scopes import control_dependencies, executing_eagerly
+from tfexp.graph.scopes import control_dependencies, executing_eagerly, graph_of
 from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
-from tfexp.keras.backend.sessions import get_session
+from tfexp.keras.backend.sessions import session_of
 from tfexp.ops.state import assign
 from tfexp.ops.variable_base import Variable
 from tfexp.runtime.session import BaseSession
@@ -49,7 +49,7 @@ class GraphFunction:
         self.inputs = _flat(inputs)
         self._outputs_structure = outputs
         self.outputs = [convert_to_tensor(x) if isinstance(x, Variable) else x for x in _flat(outputs)]
-        with control_dependencies([x for x in self.outputs if isinstance(x, Tensor)][:1]):
+        with control_dependencies([x for x in self.outputs if isinstance(x, Tensor)]):
             self.updates_op = group(*[assign(*u) if isinstance(u, tuple) else u for u in updates])
         self.name = name
         self.feed_dict = feed_dict
@@ -57,12 +57,18 @@ class GraphFunction:
         self.fetch_callbacks: dict[Any, Callable[[Any], None]] = {}
         self.run_options, self.run_metadata = options, run_metadata
         self._prepared: tuple[Any, Callable[..., Any]] | None = None
+        # What does not change from call to call.
+        self._graph = graph_of(self.inputs) if self.inputs else None
+        self._has_sparse = any(isinstance(tensor, SparseTensor) for tensor in self.inputs)
+        self._dtypes = [tensor.dtype.as_numpy_dtype for tensor in self.inputs]
+        self._in_lists = isinstance(inputs, (list, tuple)) and not any(map(nest.is_nested, inputs))
+        self._out_lists = type(outputs) is list and not any(map(nest.is_nested, outputs))
 
     def __call__(self, inputs: Any) -> Any:
         """`inputs` in the structure of the tensors: arrays, what NumPy makes arrays of, or tensors of the same graph."""
         values = self._values(inputs)
-        session = get_session(self.inputs)
-        if any(_is_symbolic(value) for value in values) or any(_is_sparse(tensor) for tensor in self.inputs):
+        session = session_of(self._graph)
+        if self._has_sparse or any(_is_symbolic(value) for value in values):
             fetched = self._run_once(session, values)
         else:
             run = self._prepared_for(session)
@@ -72,7 +78,8 @@ class GraphFunction:
         for tensor, value in zip(self.fetches, fetched[count + 1 :], strict=True):
             if tensor in self.fetch_callbacks:
                 self.fetch_callbacks[tensor](value)
-        return nest.pack_sequence_as(self._outputs_structure, fetched[:count])
+        results = fetched[:count]
+        return results if self._out_lists else nest.pack_sequence_as(self._outputs_structure, results)
 
     def _fetched(self) -> list[Any]:
         return [*self.outputs, self.updates_op, *self.fetches]
@@ -90,7 +97,7 @@ class GraphFunction:
         structure = self._inputs_structure
         if isinstance(structure, (list, tuple)) and not isinstance(inputs, (list, tuple)):
             raise TypeError(f"`inputs` should be a list or tuple, one value for each tensor. Received: {type(inputs)}")
-        if isinstance(structure, (list, tuple)) and len(structure) == len(self.inputs):
+        if self._in_lists:
             flat = list(inputs)  # each may be a list of numbers
         elif isinstance(structure, dict):
             flat = [inputs[key] for key in nest.keys_in_order(structure)]
@@ -100,17 +107,16 @@ class GraphFunction:
             flat = _flat(inputs) if nest.is_nested(structure) else [inputs]
         if len(flat) != len(self.inputs):
             raise ValueError(f"This function takes {len(self.inputs)} values, one for each tensor; got {len(flat)}")
-        return [
-            value if isinstance(tensor, SparseTensor) or _is_symbolic(value) else _array(value, tensor)
-            for tensor, value in zip(self.inputs, flat, strict=True)
-        ]
+        if self._has_sparse:
+            return flat
+        return [_array(value, dtype) for value, dtype in zip(flat, self._dtypes, strict=True)]
 
     def _run_once(self, session: Any, values: Sequence[Any]) -> list[Any]:
         """Where values are tensors of the graph, these are computed first; sparse ones may be SciPy's."""
         symbolic = [value for value in values if _is_symbolic(value)]
         computed = iter(session.run(symbolic)) if symbolic else iter(())
         given = {
-            tensor: next(computed) if _is_symbolic(value) else _sparse_value(value) if _is_sparse(tensor) else value
+            tensor: next(computed) if _is_symbolic(value) else _sparse_value(value)
             for tensor, value in zip(self.inputs, values, strict=True)
         }
         result: list[Any] = session.run(
@@ -130,8 +136,8 @@ class EagerFunction:
         self._network = Network(self.inputs, self.outputs)
 
     def __call__(self, inputs: Any) -> Any:
-        values = [_array(value, tensor) for value, tensor in zip(_flat(inputs), self.inputs, strict=True)]
-        results = self._network([convert_to_tensor(value) for value in values])
+        values = zip(_flat(inputs), self.inputs, strict=True)
+        results = self._network([convert_to_tensor(_array(value, tensor.dtype.as_numpy_dtype)) for value, tensor in values])
         arrays = [x.numpy() if isinstance(x, EagerTensor) else x for x in nest.flatten(results)]
         return nest.pack_sequence_as(self._outputs_structure, arrays)
 
@@ -162,18 +168,17 @@ def _is_symbolic(value: Any) -> bool:
     return isinstance(value, (Tensor, Variable)) and not isinstance(value, EagerTensor)
 
 
-def _is_sparse(tensor: Any) -> bool:
-    return isinstance(tensor, SparseTensor)
-
-
-def _array(value: Any, tensor: Any) -> Any:
+def _array(value: Any, dtype: Any) -> Any:
+    """What is to be fed: an array of the tensor's type. Tensors of the graph stay."""
+    if type(value) is np.ndarray and value.dtype == dtype:
+        return value
     if isinstance(value, EagerTensor):
         return value.numpy()
-    return np.asarray(value, dtype=tensor.dtype.as_numpy_dtype)
+    return value if _is_symbolic(value) else np.asarray(value, dtype=dtype)
 
 
 def _sparse_value(value: Any) -> Any:
-    """A SciPy matrix as a SparseTensorValue; what is one already as it is."""
+    """A SciPy matrix as a SparseTensorValue; anything else as it is."""
     if not hasattr(value, "tocoo"):
         return value
     coordinates = value.tocoo()

@@ -23,7 +23,7 @@ class OfGraph:
         self.uids: dict[Any, int] = defaultdict(int)
         self.learning_phase: Any = None  # an int where it has been set, else the placeholder; None: nobody has asked
         self.variables: list[weakref.ref[Any]] = []  # in the order in which they were made
-        self.optimizers: weakref.WeakSet[Any] = weakref.WeakSet()  # of tf.train, which may make more variables
+        self.optimizers: list[weakref.ref[Any]] = []  # of tf.train, which may make more variables
         self.has_value: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()  # for each, a bool tensor or None
 
 

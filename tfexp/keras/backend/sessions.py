@@ -16,12 +16,15 @@ import numpy as np
 
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.eager_tensor import EagerTensor
+from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, graph_of, init_scope, reset_default_graph
 from tfexp.keras.backend.graphs import forget_learning_phases, forget_workspace, get_graph, kept_for, reset_uids
 from tfexp.keras.backend.learning_phase import forget_eager_phase, symbolic_learning_phase
 from tfexp.ops.check_types import is_tensor
 from tfexp.ops.eager_variables import EagerVariable
 from tfexp.ops.state import is_variable_initialized
+from tfexp.runtime import process_config
+from tfexp.runtime.protos import ConfigProto
 from tfexp.runtime.session import Session
 
 
@@ -56,7 +59,7 @@ def track_variable(variable: Any) -> None:
 def track_tf_optimizer(optimizer: Any) -> None:
     """Initialize what an optimizer of `tf.train` will make too: `optimizer.optimizer.variables()`."""
     if not executing_eagerly():
-        kept_for(get_graph()).optimizers.add(optimizer)
+        kept_for(get_graph()).optimizers.append(weakref.ref(optimizer))
 
 
 def get_session(op_input_list: Sequence[Any] = ()) -> Any:
@@ -64,23 +67,33 @@ def get_session(op_input_list: Sequence[Any] = ()) -> Any:
 
     RuntimeError inside a function of the graph.
     """
-    session = _session_for(op_input_list)
+    return session_of(graph_of(op_input_list) if op_input_list else None)
+
+
+def session_of(graph: Graph | None) -> Any:
+    """The same for a graph; for None, the one that Keras builds in."""
+    session = get_default_session()
+    if session is None:
+        session = _own_session(graph)
     if not _manually:
         _initialize_variables(session)
     return session
 
 
-def _session_for(tensors: Sequence[Any]) -> Any:
-    session = get_default_session()
-    if session is not None:
-        return session
+def _own_session(graph: Graph | None) -> Any:
     if get_default_graph().building_function:
         raise RuntimeError("Cannot get session inside Tensorflow graph function.")
-    graph = graph_of(tensors) if tensors else get_graph()
-    own = _own.session
-    if own is None or own.graph is not graph or own._closed:
-        own = _own.session = Session(graph=graph)
+    own, graph = _own.session, graph or get_graph()
+    if own is None or own.graph is not graph or getattr(own, "_closed", False):
+        own = _own.session = Session(graph=graph, config=_configuration())
     return own
+
+
+def _configuration() -> ConfigProto:
+    """The process's settings; a layer that is placed on a device which is not there runs on another."""
+    config = process_config.for_session() or ConfigProto()
+    config.allow_soft_placement = True
+    return config
 
 
 def set_session(session: Any) -> None:
@@ -90,9 +103,10 @@ def set_session(session: Any) -> None:
 
 def _initialize_variables(session: Any) -> None:
     kept = kept_for(session.graph)
-    for optimizer in kept.optimizers:
-        for variable in optimizer.optimizer.variables():
-            track_variable(variable)
+    for reference in kept.optimizers:
+        if (optimizer := reference()) is not None:
+            for variable in optimizer.optimizer.variables():
+                track_variable(variable)
     start, end = _seen.get(session, 0), len(kept.variables)
     if start == end:
         return
@@ -157,5 +171,13 @@ def batch_set_value(tuples: Iterable[tuple[Any, Any]]) -> None:
             x.assign(value)
         return
     session = get_session([x for x, _ in pairs])
-    copies = [(copy, value) for x, value in pairs for copy in x._every_copy]
-    session.run([x.initializer for x, _ in copies], {x.initializer.inputs[1]: value for x, value in copies})
+    initializers: list[Any] = []
+    feeds: dict[Any, Any] = {}
+    for initializer, value in ((copy.initializer, value) for x, value in pairs for copy in x._every_copy):
+        initial = initializer.inputs[1]
+        if initial in feeds:  # two variables that started with the same tensor
+            session.run(initializers, feeds)
+            initializers, feeds = [], {}
+        initializers.append(initializer)
+        feeds[initial] = value
+    session.run(initializers, feeds)

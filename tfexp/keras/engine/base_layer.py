@@ -165,9 +165,13 @@ class Layer(Connected):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Build on the first call, then compute."""
-        inputs = nest.map_structure(_as_tensor, inputs)
-        symbolic = not executing_eagerly() or any(is_symbolic(one) for one in nest.flatten(inputs, expand_composites=True))
-        if not symbolic:
+        eagerly = executing_eagerly()
+        if isinstance(inputs, Tensor):
+            symbolic = is_symbolic(inputs)
+        else:
+            inputs = nest.map_structure(_as_tensor, inputs)
+            symbolic = any(is_symbolic(one) for one in nest.flatten(inputs, expand_composites=True)) if eagerly else True
+        if eagerly and not symbolic:
             return self._call_at_once(inputs, args, kwargs)
         with contextlib.ExitStack() as stack:
             if get_default_graph().is_eager:
@@ -292,6 +296,8 @@ class Layer(Connected):
         return name in kwargs or name in self._call_parameters()[0][1 : len(args) + 1]
 
     def _masks_of(self, inputs: Any) -> Any:
+        if isinstance(inputs, Tensor):
+            return getattr(inputs, "_keras_mask", None)
         masks = nest.map_structure(lambda leaf: getattr(leaf, "_keras_mask", None), inputs)
         return masks if any(mask is not None for mask in nest.flatten(masks)) else None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
+from tfexp.graph.replica_modes import current_mode
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
@@ -26,7 +27,9 @@ class _Later:
 
     def value(self) -> Any:
         graph = get_default_graph()
-        if graph.is_eager or graph.building_function:
+        mode = current_mode()
+        in_replica = mode is not None and mode.replica is not None  # of each copy of the variables there is a loss
+        if graph.is_eager or graph.building_function or in_replica:
             return self._function()
         if graph not in self._tensors:
             with graph.control_dependencies(None):
@@ -160,5 +163,7 @@ def _is_function(value: Any) -> bool:
 
 def operation_of(update: Any) -> Operation:
     """What runs an update: of a tensor, or of a variable that was assigned to, the operation behind it."""
-    found: Operation = update if isinstance(update, Operation) else update.op
-    return found
+    if isinstance(update, Operation):
+        return update
+    operation: Operation = update.op if hasattr(update, "op") else convert_to_tensor(update).op
+    return operation

@@ -21,11 +21,11 @@ def _parts(value: Any) -> Iterator[Any]:
     """The variables and trackable objects in a value: itself, or the elements of lists, tuples and dicts."""
     if isinstance(value, (Variable, Trackable)):
         yield value
-    elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _parts(one)
     elif isinstance(value, (list, tuple)):
         for one in value:
+            yield from _parts(one)
+    elif isinstance(value, dict):
+        for one in value.values():
             yield from _parts(one)
 
 

@@ -89,11 +89,12 @@ class ConvLSTM2DCell(LSTMCell):
         return projected + reshape(self.bias, [-1, 1, 1])
 
     def _product(self, x: Any, masks: Any, kernel: Any) -> Any:
+        of_state = kernel is not self.kernel
         if not isinstance(masks, list):
-            return self._convolved(x if masks is None else x * masks, kernel, kernel is self.recurrent_kernel)
+            return self._convolved(x if masks is None else x * masks, kernel, of_state)
         parts = split(kernel, len(masks), axis=-1)
         pairs = zip(masks, parts, strict=True)
-        return concat([self._convolved(x * mask, part, kernel is self.recurrent_kernel) for mask, part in pairs], self._axis)
+        return concat([self._convolved(x * mask, part, of_state) for mask, part in pairs], self._axis)
 
     def _convolved(self, x: Any, kernel: Any, keeps_size: bool) -> Tensor:
         """Images, or those of all steps at once."""

@@ -45,7 +45,7 @@ class _DepthwiseConv(Conv):
         }
 
 
-class _SeparableConv(_DepthwiseConv):
+class SeparableConv(_DepthwiseConv):
     """depth_multiplier: how many filters for each input channel, before `filters` mixtures of what they give."""
 
     def __init__(
@@ -114,7 +114,7 @@ class _SeparableConv(_DepthwiseConv):
         }
 
 
-class SeparableConv2D(_SeparableConv):
+class SeparableConv2D(SeparableConv):
     """Of [batch, height, width, channels]. `tf.keras.layers.SeparableConv2D`."""
 
     rank = 2
@@ -131,7 +131,7 @@ class SeparableConv2D(_SeparableConv):
         )
 
 
-class SeparableConv1D(_SeparableConv):
+class SeparableConv1D(SeparableConv):
     """Of [batch, length, channels], as that of images of height 1; `causal` padding besides. TF symbol of this name."""
 
     rank = 1

@@ -13,7 +13,7 @@ from tfexp.ops.array_join import stack
 from tfexp.ops.nn_conv_transpose import conv2d_transpose, conv3d_transpose
 
 
-class _ConvTranspose(Conv):
+class ConvTranspose(Conv):
     """The one whose gradient `Conv` is. Its outputs are about `strides` times as large as its inputs.
 
     output_padding: how much longer than the shortest possible the output is, less than the stride; None leaves it to
@@ -105,14 +105,14 @@ class _ConvTranspose(Conv):
         return {**super().get_config(), "output_padding": self.output_padding}
 
 
-class Conv2DTranspose(_ConvTranspose):
+class Conv2DTranspose(ConvTranspose):
     """The transpose of `Conv2D`. `tf.keras.layers.Conv2DTranspose`."""
 
     rank = 2
     _transposed = staticmethod(conv2d_transpose)
 
 
-class Conv3DTranspose(_ConvTranspose):
+class Conv3DTranspose(ConvTranspose):
     """The transpose of `Conv3D`, whose windows have no gaps. `tf.keras.layers.Conv3DTranspose`."""
 
     rank = 3

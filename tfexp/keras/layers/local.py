@@ -10,6 +10,7 @@ import numpy as np
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.keras import activations, backend, constraints, initializers, regularizers
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
@@ -17,13 +18,15 @@ from tfexp.keras.layers.window_args import arranged, checked_data_format, normal
 from tfexp.ops.array import expand_dims, reshape
 from tfexp.ops.array_order import transpose
 from tfexp.ops.matmul import matmul
+from tfexp.ops.sparse import sparse_tensor_dense_matmul
 
 
 class _LocallyConnected(Layer):
     """activation(inputs * W + b) over `rank` dimensions, W and b being others at each position.
 
     The lengths of the inputs must be known. implementation: 1 keeps a matrix for each position; 2 keeps one from all
-    inputs to all outputs, of which what lies outside of the windows is masked: more room, and `same` padding besides.
+    inputs to all outputs, of which what lies outside of the windows is masked: more room, and `same` padding besides;
+    3 keeps of that matrix what lies in the windows, as a vector: output by output, of each by its inputs.
     """
 
     rank: int
@@ -80,13 +83,21 @@ class _LocallyConnected(Layer):
             for length, window, stride in zip(lengths, self.kernel_size, self.strides, strict=True)
         ]
 
-    def _kernel_shape(self, lengths: list[int], channels: int) -> tuple[int, ...]:
-        outputs = self._lengths_out(lengths)
+    def _map_shape(self, channels: int) -> tuple[list[int], list[int]]:
+        """The shapes of one example before and after, for which each pair of elements may have a weight."""
+        before = arranged(0, self._lengths, channels, self.data_format)[1:]
+        return before, arranged(0, self._lengths_after, self.filters, self.data_format)[1:]
+
+    def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         if self.implementation == 1:
-            return (int(np.prod(outputs)), int(np.prod(self.kernel_size)) * channels, self.filters)
+            return (int(np.prod(self._lengths_after)), int(np.prod(self.kernel_size)) * channels, self.filters)
+        before, after = self._map_shape(channels)
         if self.implementation == 2:
-            inputs = arranged(0, lengths, channels, self.data_format)[1:]
-            return (*inputs, *arranged(0, outputs, self.filters, self.data_format)[1:])
+            return (*before, *after)
+        if self.implementation == 3:
+            seen = np.broadcast_to(self._mask(), (*before, *after)).reshape(int(np.prod(before)), int(np.prod(after)))
+            self._pairs = np.argwhere(seen.T).astype(np.int64)
+            return (len(self._pairs),)
         raise ValueError(f"Unrecognized implementation mode: {self.implementation}.")
 
     def build(self, input_shape: Any) -> None:
@@ -96,24 +107,23 @@ class _LocallyConnected(Layer):
                 f"The spatial dimensions and the channels of the inputs to a {type(self).__name__} layer should be fully-"
                 f"defined, but layer received an input shape of {tuple(TensorShape(input_shape).as_list())}"
             )
+        self._lengths, self._lengths_after = lengths, self._lengths_out(lengths)
         self.kernel = self.add_weight(
-            shape=self._kernel_shape(lengths, channels),
+            shape=self._kernel_shape(channels),
             initializer=self.kernel_initializer,
             name="kernel",
             regularizer=self.kernel_regularizer,
             constraint=self.kernel_constraint,
         )
-        outputs = self._lengths_out(lengths)
         self.bias = None
         if self.use_bias:
             self.bias = self.add_weight(
-                shape=(*outputs, self.filters),
+                shape=(*self._lengths_after, self.filters),
                 initializer=self.bias_initializer,
                 name="bias",
                 regularizer=self.bias_regularizer,
                 constraint=self.bias_constraint,
             )
-        self._lengths, self._lengths_after = lengths, outputs
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={-1 if self.data_format == "channels_last" else 1: channels})
         self.built = True
 
@@ -124,7 +134,7 @@ class _LocallyConnected(Layer):
             size, strides = self.kernel_size, self.strides
             outputs = backend.local_conv(inputs, self.kernel, size, strides, self._lengths_after, self.data_format)
         else:
-            outputs = self._by_mask(inputs)
+            outputs = self._by_map(inputs)
         if self.bias is not None:
             bias = convert_to_tensor(self.bias)
             if self.data_format == "channels_first":
@@ -132,16 +142,22 @@ class _LocallyConnected(Layer):
             outputs = outputs + expand_dims(bias, 0)
         return outputs if self.activation is None else self.activation(outputs)
 
-    def _by_mask(self, inputs: Any) -> Any:
-        dims = self.kernel.get_shape().as_list()
-        shape_in, shape_out = dims[: self.rank + 1], dims[self.rank + 1 :]
-        flat = reshape(inputs, [-1, int(np.prod(shape_in))])
-        kernel = reshape(self.kernel * self._mask(), [int(np.prod(shape_in)), int(np.prod(shape_out))])
-        return reshape(matmul(flat, kernel), [-1, *shape_out])
+    def _by_map(self, inputs: Any) -> Any:
+        channels = self._split(inputs.get_shape().as_list())[1]
+        before, after = self._map_shape(channels)
+        size_before, size_after = int(np.prod(before)), int(np.prod(after))
+        flat = reshape(inputs, [-1, size_before])
+        if self.implementation == 2:
+            mask = self._mask().astype(self.kernel.dtype.as_numpy_dtype)
+            outputs = matmul(flat, reshape(self.kernel * mask, [size_before, size_after]))
+        else:
+            weights = SparseTensor(self._pairs, convert_to_tensor(self.kernel), [size_after, size_before])
+            outputs = transpose(sparse_tensor_dense_matmul(weights, flat, adjoint_b=True))
+        return reshape(outputs, [-1, *after])
 
     def _mask(self) -> Any:
-        """1 where an input lies in an output's window, and 0 elsewhere; to be broadcast to the kernel's shape."""
-        mask = np.zeros((*self._lengths, *self._lengths_after), dtype=self.kernel.dtype.as_numpy_dtype)
+        """1 where an input lies in an output's window, and 0 elsewhere; to be broadcast to all pairs of elements."""
+        mask = np.zeros((*self._lengths, *self._lengths_after))
         for before, after in self._connections():
             mask[(*before, *after)] = 1
         channels = 2 * self.rank, self.rank

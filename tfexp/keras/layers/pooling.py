@@ -23,7 +23,7 @@ from tfexp.ops.array_order import transpose
 from tfexp.ops.nn_pool import avg_pool, avg_pool3d, max_pool, max_pool3d
 
 
-class _Pooling(Layer):
+class Pooling(Layer):
     """Pooling over `rank` dimensions by `_function`, of [batch, ..., channels]."""
 
     rank: int
@@ -71,7 +71,7 @@ class _Pooling(Layer):
         }
 
 
-class _Pooling1D(_Pooling):
+class _Pooling1D(Pooling):
     """Pooling over a dimension, as that of images of width 1."""
 
     rank = 1
@@ -83,7 +83,7 @@ class _Pooling1D(_Pooling):
         return squeeze(pooled, axis)
 
 
-class _Pooling2D(_Pooling):
+class _Pooling2D(Pooling):
     rank = 2
 
     def call(self, inputs: Any) -> Any:
@@ -96,7 +96,7 @@ class _Pooling2D(_Pooling):
         )
 
 
-class _Pooling3D(_Pooling):
+class _Pooling3D(Pooling):
     rank = 3
 
     def call(self, inputs: Any) -> Any:

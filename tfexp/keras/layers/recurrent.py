@@ -133,8 +133,8 @@ class RNN(Layer):
 
     def _lend_dtype(self) -> None:
         """Cells of `tf.nn.rnn_cell` have the type of what they are called on; they are built without a call here."""
-        if not isinstance(self.cell, Layer) and getattr(self.cell, "_dtype", self) is None:
-            self.cell._dtype = dtypes.as_dtype(self.dtype or backend.floatx())
+        if hasattr(self.cell, "zero_state") and getattr(self.cell, "_dtype", self) is None:
+            self.cell._dtype = dtypes.as_dtype(self.dtype or backend.floatx()).name
 
     def _keep_weights_of_cell(self) -> None:
         """Those cells are no layers of Keras: their variables are kept here."""

@@ -127,8 +127,13 @@ def check_targets(targets: Sequence[Any], outputs: Sequence[Output]) -> None:
             )
 
 
-def as_fed(value: Any, dtype: Any) -> Any:
-    """Floats of another size as the tensor's, once rather than each time a part is fed; anything else as it is."""
+def as_fed(value: Any, dtype: Any, sparse: bool = False) -> Any:
+    """Floats of another size as the tensor's, once rather than each time a part is fed; anything else as it is.
+
+    sparse: whether matrices of SciPy are taken as such.
+    """
+    if is_sparse_matrix(value) and not sparse:
+        return Densified(value)
     if isinstance(value, np.ndarray) and dtype.is_floating and value.dtype.kind == "f":
         return value.astype(dtype.as_numpy_dtype, copy=False)
     return value
@@ -137,6 +142,24 @@ def as_fed(value: Any, dtype: Any) -> Any:
 def is_sparse_matrix(value: Any) -> bool:
     """Whether it is one of SciPy's."""
     return hasattr(value, "tocoo") and not isinstance(value, np.ndarray)
+
+
+class Densified:
+    """A matrix of SciPy's for an input that takes arrays: its rows become these when they are asked for."""
+
+    def __init__(self, matrix: Any):
+        self._matrix = matrix.tocsr()
+        self.shape, self.dtype = self._matrix.shape, self._matrix.dtype
+
+    def __getitem__(self, which: slice) -> Densified:
+        return Densified(self._matrix[which])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(self._matrix.toarray(), dtype=dtype)
+
+    def rows(self, which: Any) -> np.ndarray[Any, Any]:
+        """The rows at these places as an array."""
+        return np.asarray(self._matrix[which].toarray())
 
 
 def _is_empty(data: Any) -> bool:

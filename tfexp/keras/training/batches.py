@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tfexp.keras import backend
-from tfexp.keras.training.arrays import is_sparse_matrix, is_symbolic
+from tfexp.keras.training.arrays import Densified, is_sparse_matrix, is_symbolic
 from tfexp.keras.training.steps import Weighted
 
 
@@ -87,6 +87,8 @@ class Cut:
 def _part(array: Any, which: Any) -> Any:
     if isinstance(array, np.ndarray):
         return array[which] if isinstance(which, slice) else array.take(which, axis=0)
+    if isinstance(array, Densified):
+        return array.rows(which)
     if is_sparse_matrix(array):
         return array.tocsr()[which]
     if not isinstance(which, slice) and not isinstance(array, list):

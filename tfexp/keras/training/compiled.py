@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tfexp.graph.replica_modes import distributing
 from tfexp.graph.scopes import executing_eagerly
+from tfexp.keras import backend
 from tfexp.keras.training.arrays import as_fed, check_lengths, check_targets, in_order
 from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.feeding import Feeding
 from tfexp.keras.training.outputs import prepare
+from tfexp.keras.training.replica_steps import ReplicaSteps
 from tfexp.keras.training.sample_weights import weights_of
 from tfexp.keras.training.steps import TEST, TRAIN, GraphSteps, Steps, Weighted
 
@@ -32,6 +35,8 @@ class Compiled(Feeding):
         self.given_metrics, self.given_weighted_metrics = metrics, weighted_metrics
         self._arguments = (loss, loss_weights, metrics, weighted_metrics, sample_weight_mode, target_tensors)
         self._run_arguments = dict(run_arguments)
+        mode = distributing()
+        self._strategy = None if mode is None else mode.strategy
         if model.inputs:
             self.prepare()
 
@@ -39,11 +44,13 @@ class Compiled(Feeding):
         self.outputs = prepare(names, shapes, tensors, *self._arguments)
         super()._with_outputs(names, shapes, tensors)
         if isinstance(self._steps, GraphSteps):
-            self._steps.objective(self.announced_weights)
+            self._steps.check(self.announced_weights)
 
     def _make_steps(self) -> Steps:
         if executing_eagerly():
             return super()._make_steps()
+        if self._strategy is not None:
+            return ReplicaSteps(self.model, self.outputs, self._run_arguments, self._strategy)
         return GraphSteps(self.model, self.outputs, self._run_arguments)
 
     # --- what it reports ------------------------------------------------------------------------------------------------
@@ -68,9 +75,11 @@ class Compiled(Feeding):
 
     @property
     def total_loss(self) -> Any:
-        """The tensor that is minimized; None in eager execution."""
+        """The tensor that is minimized; None in eager execution, and where each replica has its own."""
         steps = self.steps
-        return steps.objective(self.announced_weights)[0].total_loss if isinstance(steps, GraphSteps) else None
+        if not isinstance(steps, GraphSteps) or isinstance(steps, ReplicaSteps):
+            return None
+        return steps.objective(self.announced_weights)[0].total_loss
 
     @property
     def announced_weights(self) -> Weighted:
@@ -94,7 +103,10 @@ class Compiled(Feeding):
         with_loss = [
             weight if output.loss is not None else None for weight, output in zip(weights, self.outputs, strict=True)
         ]
-        fed = [as_fed(target, output.target_dtype) for target, output in zip(targets, trained, strict=True)]
+        fed = [
+            as_fed(target, output.target_dtype, backend.is_sparse(output.target))
+            for target, output in zip(targets, trained, strict=True)
+        ]
         given = [weight for weight in with_loss if weight is not None]
         return [*inputs, *fed, *given], tuple(weight is not None for weight in with_loss)
 

@@ -30,6 +30,7 @@ class Feeding:
         self._input_names: list[str] = []
         self._input_shapes: list[Shape | None] = []
         self._input_dtypes: list[Any] = []
+        self._input_is_sparse: list[bool] = []
 
     @property
     def prepared(self) -> bool:
@@ -48,6 +49,7 @@ class Feeding:
             self._input_names = [name for name, _ in fed]
             self._input_shapes = [_shape(tensor) for _, tensor in fed]
             self._input_dtypes = [tensor.dtype.base_dtype for _, tensor in fed]
+            self._input_is_sparse = [backend.is_sparse(tensor) for _, tensor in fed]
             tensors, names = self.model.outputs, self.model.output_names
             self._with_outputs(names, [_shape(tensor) for tensor in tensors], tensors)
         elif executing_eagerly():
@@ -62,6 +64,7 @@ class Feeding:
         self._input_names = [f"input_{number}" for number in range(1, len(given) + 1)]
         arrays = in_order(given, self._input_names, "input")
         self._input_dtypes = [_dtype_of(array) for array in arrays]
+        self._input_is_sparse = [False for _ in arrays]
         self._input_shapes = [(None, *array.shape[1:]) for array in arrays]
         examples = [
             convert_to_tensor(as_fed(np.asarray(array[:1]), dtype))
@@ -105,7 +108,8 @@ class Feeding:
         if missing:
             raise ValueError(f'No data provided for "{missing[0]}". Need data for each key in: {names}')
         check_shapes(values, names, self._input_shapes, "input")
-        return [as_fed(value, dtype) for value, dtype in zip(values, self._input_dtypes, strict=True)]
+        kinds = zip(values, self._input_dtypes, self._input_is_sparse, strict=True)
+        return [as_fed(value, dtype, sparse) for value, dtype, sparse in kinds]
 
     def batch_size(self, given: int | None) -> int:
         """The given one, or the one that the inputs have, or 32. ValueError where the two differ."""

@@ -86,6 +86,9 @@ def prepare(
 ) -> list[Output]:
     """The outputs, of the arguments of `compile`, with metric objects named as they will be reported."""
     losses = [as_loss(one) for one in losses_by_output(loss, names)]
+    for one in losses:
+        if isinstance(one, keras_losses.Loss):
+            one._allow_sum_over_batch_size = True  # a step sees the whole batch, under a strategy too
     weights = loss_weights_by_output(loss_weights, names)
     modes = modes_by_output(sample_weight_mode, names, [one is not None for one in losses])
     targets = targets_by_output(target_tensors, names)

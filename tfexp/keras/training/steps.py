@@ -63,7 +63,12 @@ class GraphSteps:
                 self._objectives[weighted] = self._build(weighted)
         return self._objectives[weighted]
 
-    def _build(self, weighted: Weighted) -> tuple[Objective, list[Any]]:
+    def check(self, weighted: Weighted) -> None:
+        """Build what is minimized, so that what does not fit is said. ValueError where there is nothing."""
+        self.objective(weighted)
+
+    def _placeholders(self, weighted: Weighted) -> list[Any]:
+        """Those of the weights, by output; targets get theirs, too."""
         weights = []
         for output, has_weights in zip(self.outputs, weighted, strict=True):
             tensor = output.tensor
@@ -75,7 +80,10 @@ class GraphSteps:
                     dtype=tensor.dtype.base_dtype.name,
                 )
             weights.append(_weight_placeholder(output) if has_weights and output.loss is not None else None)
-        model = self._model
+        return weights
+
+    def _build(self, weighted: Weighted) -> tuple[Objective, list[Any]]:
+        weights, model = self._placeholders(weighted), self._model
         further = [*model.get_losses_for(None), *model.get_losses_for(model.inputs)]
         tensors = [output.tensor for output in self.outputs]
         targets = [output.target for output in self.outputs]

@@ -1,0 +1,262 @@
+"""How models are trained: what is printed, masks, kinds of data, what is prepared when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.runtime.eager import eager_mode
+
+_RANDOM = np.random.RandomState(0)
+X = _RANDOM.rand(10, 3)
+Y = _RANDOM.rand(10, 2)
+
+
+@pytest.fixture(autouse=True)
+def own_graph() -> Iterator[None]:
+    tf.keras.backend.clear_session()
+    yield
+    tf.keras.backend.clear_session()
+
+
+def linear(**compiled: Any) -> Any:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,), name="a")])
+    model.set_weights([np.ones((3, 2)), np.zeros(2)])
+    model.compile(tf.keras.optimizers.SGD(0.1), "mse", **compiled)
+    return model
+
+
+def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines that were drawn, each once for every time it was drawn over, without numbers."""
+    text = re.sub(r"\x08+|\r", "\n", capsys.readouterr().out)
+    lines = [re.sub(r"\d+(\.\d+)?(e-?\d+)?(s|ms|us)/(sample|step)", r"T/\4", line) for line in text.split("\n")]
+    return [re.sub(r" - \d+s", " - 0s", re.sub(r"\d+\.\d{4}", "N", line)).rstrip() for line in lines if line.strip()]
+
+
+def test_progress_is_drawn_as_tensorflow_draws_it(capsys: pytest.CaptureFixture[str]) -> None:
+    model = linear(metrics=["mae"])
+    model.fit(X, Y, batch_size=4, epochs=2, validation_split=0.2)
+    bar = "[" + "=" * 30 + "]"
+    ended = f"8/8 {bar} - 0s T/sample - loss: N - mean_absolute_error: N - val_loss: N - val_mean_absolute_error: N"
+    assert [line for line in shown(capsys) if "ETA" not in line] == [
+        "Train on 8 samples, validate on 2 samples",
+        "Epoch 1/2",
+        ended,
+        "Epoch 2/2",
+        ended,
+    ]
+    model.fit(X, Y, verbose=2)
+    model.evaluate(X, Y)
+    model.predict(X, verbose=1)
+    model.fit(tf.data.Dataset.from_tensors((X, Y)), verbose=2)
+    assert shown(capsys) == [
+        "Train on 10 samples",
+        "10/10 - 0s - loss: N - mean_absolute_error: N",
+        f"10/10 {bar} - 0s T/sample - loss: N - mean_absolute_error: N",
+        f"10/10 {bar} - 0s T/sample",
+        "Train on 1 steps",
+        "1/1 - 0s - loss: N - mean_absolute_error: N",
+    ]
+
+
+def test_data_of_unknown_length_is_gone_through_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(5).filter(lambda x, y: True)
+    seen: list[Any] = []
+    told = tf.keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: seen.append(told.params["steps"]))
+    linear().fit(data, epochs=2, callbacks=[told])
+    assert seen == [None, 2]
+    assert f"2/2 [{'=' * 30}] - 0s T/step - loss: N" in shown(capsys)
+
+
+def test_losses_are_masked_as_weights_of_nothing() -> None:
+    steps = _RANDOM.rand(3, 4, 2)
+    steps[0, 2:] = steps[2, 1:] = 0.0
+    targets = _RANDOM.rand(3, 4, 1)
+    model = tf.keras.Sequential([tf.keras.layers.Masking(input_shape=(4, 2)), tf.keras.layers.Dense(1)])
+    kernel = np.array([[0.5], [-1.0]])
+    model.set_weights([kernel, np.array([0.25])])
+    model.compile("sgd", "mse", metrics=["mae"], weighted_metrics=["mae"])
+    mask = (steps != 0).any(-1)
+    error = np.abs(steps @ kernel + 0.25 - targets)[..., 0]
+    plain = model.evaluate(steps, targets, verbose=0)
+    np.testing.assert_allclose(plain, [(error**2 * mask).sum() / 12, *[error[mask].mean()] * 2], rtol=1e-6)
+    weights = np.array([1.0, 2.0, 3.0])
+    both = mask * weights[:, np.newaxis]
+    weighted = model.evaluate(steps, targets, sample_weight=weights, verbose=0)
+    expected = [(error**2 * both).sum() / 12, error[mask].mean(), (error * both).sum() / both.sum()]
+    np.testing.assert_allclose(weighted, expected, rtol=1e-6)
+
+
+def test_lists_of_numbers_and_of_lists_are_arrays() -> None:
+    model = linear()
+    expected = model.predict(X)
+    np.testing.assert_array_equal(model.predict([X]), expected)
+    np.testing.assert_array_equal(model.predict({"a_input": X}), expected)
+    np.testing.assert_array_equal(model.predict_on_batch(X), expected)
+    one = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(1,), kernel_initializer="ones")])
+    np.testing.assert_array_equal(one.predict([1.0, 2.0]), [[1.0], [2.0]])
+
+
+class _Rows:
+    """Stands for a matrix of SciPy's, in which rows are looked up by places or ranges."""
+
+    def __init__(self, dense: Any):
+        self._dense = dense
+        self.shape, self.dtype = dense.shape, dense.dtype
+
+    def tocsr(self) -> Any:
+        return self
+
+    tocoo = tocsr
+
+    def toarray(self) -> Any:
+        return self._dense
+
+    def __getitem__(self, which: Any) -> Any:
+        return _Rows(self._dense[which])
+
+
+def test_sparse_matrices_become_arrays_where_arrays_are_taken() -> None:
+    model = linear()
+    expected = [model.evaluate(X, Y, batch_size=4, verbose=0), model.predict(X)]
+    assert model.evaluate(_Rows(X), _Rows(Y), batch_size=4, verbose=0) == expected[0]
+    np.testing.assert_array_equal(model.predict(_Rows(X), batch_size=3), expected[1])
+    np.testing.assert_array_equal(model.predict_on_batch(_Rows(X)), expected[1])
+    model.fit(_Rows(X), _Rows(Y), batch_size=4, validation_split=0.5, verbose=0)
+
+
+class _File:
+    """Stands for rows in a file, which are read by ranges or by a list of places in increasing order."""
+
+    def __init__(self, rows: Any):
+        self._rows = rows
+        self.shape, self.dtype = rows.shape, rows.dtype
+
+    def __getitem__(self, which: Any) -> Any:
+        assert isinstance(which, slice) or which == sorted(which)
+        return self._rows[which]
+
+
+def test_rows_of_files_are_read_in_order_and_shuffled_then() -> None:
+    histories = []
+    for data in (X, _File(X)):
+        model = linear()
+        np.random.seed(2)
+        histories.append(model.fit(data, Y, batch_size=4, epochs=2, verbose=0).history["loss"])
+    np.testing.assert_allclose(histories[0], histories[1], rtol=1e-6)
+
+
+def test_what_is_trainable_is_decided_by_compile(caplog: pytest.LogCaptureFixture) -> None:
+    model = linear()
+    model.layers[0].trainable = False
+    before = model.get_weights()
+    model.train_on_batch(X, Y)
+    assert "Discrepancy between trainable weights and collected trainable weights" in caplog.text
+    assert np.abs(model.get_weights()[0] - before[0]).max() > 0
+    model.compile("sgd", "mse")
+    before = model.get_weights()
+    model.train_on_batch(X, Y)
+    np.testing.assert_array_equal(model.get_weights()[0], before[0])
+
+
+def test_names_in_the_graph_are_tensorflows() -> None:
+    model = linear(metrics=["mae"])
+    model.fit(X, Y, sample_weight=np.ones(10), verbose=0)
+    names = {operation.name for operation in tf.get_default_graph().get_operations()}
+    assert {"a_target", "a_sample_weights", "loss/mul", "training/SGD/iter"} <= names
+    assert model.total_loss.name == "loss/mul:0"
+    assert model.metrics_names == ["loss", "mean_absolute_error"]
+
+
+def test_a_model_is_prepared_by_its_first_data() -> None:
+    layers = tf.keras.layers
+
+    class Pair(tf.keras.Model):  # type: ignore[misc,name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = layers.Dense(2, kernel_initializer="ones")
+            self.dropped = layers.Dropout(0.5)
+
+        def call(self, inputs: Any, training: Any = None) -> Any:
+            first, second = inputs
+            return self.dropped(self.dense(first), training=training), self.dense(second)
+
+    model = Pair()
+    model.compile("sgd", ["mse", "mse"])
+    assert model.total_loss is None
+    assert model.metrics_names == ["loss"]
+    with pytest.raises(ValueError, match=r"its first data|needs data"):
+        model.fit()
+    history = model.fit([X, X], [Y, Y], verbose=0)
+    assert list(history.history) == ["loss", "output_1_loss", "output_2_loss"]
+    first, second = model.predict([X, X])
+    np.testing.assert_array_equal(first, second)  # nothing is dropped now
+
+
+def test_predictions_need_no_compiling_and_follow_new_weights() -> None:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    model.set_weights([np.ones((3, 2)), np.zeros(2)])
+    np.testing.assert_allclose(model.predict(X), X.sum(1, keepdims=True) * [1, 1], rtol=1e-6)
+    model.set_weights([np.ones((3, 2)), np.ones(2)])
+    np.testing.assert_allclose(model.predict(X), X.sum(1, keepdims=True) * [1, 1] + 1, rtol=1e-6)
+
+
+def test_optimizers_of_tf_train_take_the_steps() -> None:
+    model = linear()
+    other = linear()
+    other.compile(tf.train.GradientDescentOptimizer(0.1), "mse")
+    losses = [one.fit(X, Y, epochs=3, shuffle=False, verbose=0).history["loss"] for one in (model, other)]
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-6)
+
+
+def test_threads_that_make_batches_end_with_training() -> None:
+    ended: list[bool] = []
+
+    def batches() -> Iterator[Any]:
+        try:
+            while True:
+                yield X, Y
+        finally:
+            ended.append(True)
+
+    class Interrupting(tf.keras.callbacks.Callback):  # type: ignore[misc,name-defined]
+        def on_batch_end(self, batch: int, logs: Any = None) -> None:
+            raise KeyboardInterrupt
+
+    made = batches()
+    with pytest.raises(KeyboardInterrupt):
+        linear().fit(made, steps_per_epoch=5, verbose=0, callbacks=[Interrupting()])
+    made.close()  # ValueError if a thread were running it still
+    assert ended == [True]
+
+
+def test_a_callback_ends_training_in_the_middle_of_an_epoch() -> None:
+    model = linear()
+    seen: list[int] = []
+
+    def stop(batch: int, logs: Any) -> None:
+        seen.append(batch)
+        model.stop_training = batch == 1
+
+    stopping = tf.keras.callbacks.LambdaCallback(on_batch_end=stop)
+    history = model.fit(X, Y, batch_size=2, epochs=4, verbose=0, validation_data=(X, Y), callbacks=[stopping])
+    assert seen == [0, 1]
+    assert list(history.history) == ["loss"]
+
+
+def test_eager_models_are_trained_on_eager_tensors_and_datasets() -> None:
+    with eager_mode():
+        model = linear(run_eagerly=True)
+        assert model.run_eagerly
+        assert model.total_loss is None
+        data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(5)
+        first = model.evaluate(tf.constant(X, tf.float32), tf.constant(Y, tf.float32), verbose=0)
+        np.testing.assert_allclose(model.evaluate(data, verbose=0), first, rtol=1e-6)
+        losses = model.fit(data.repeat(), steps_per_epoch=2, epochs=3, verbose=0, validation_data=data).history
+        assert losses["val_loss"] == sorted(losses["val_loss"], reverse=True)
+        np.testing.assert_array_equal(model.predict(data), model.predict(X))
