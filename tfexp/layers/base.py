@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import as_shape
 from tfexp.core.text import snake_case
@@ -201,15 +203,15 @@ class Layer(base_layer.Layer):
             )
 
 
-def _parts(variable: Any) -> list[Any]:
-    """The variables that a partitioned one is made of; another alone."""
-    return list(variable) if hasattr(variable, "_get_variable_list") else [variable]
-
-
 def _refuse(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None:
             raise ValueError(f"{name} argument not allowed when keras style layers are enabled, but saw: {value}")
+
+
+def _parts(variable: Any) -> list[Any]:
+    """The variables that a partitioned one is made of; another alone."""
+    return list(variable) if hasattr(variable, "_get_variable_list") else [variable]
 
 
 def dimension(value: Any) -> int | None:
@@ -217,4 +219,17 @@ def dimension(value: Any) -> int | None:
     return getattr(value, "value", value)
 
 
-__all__ = ["InputSpec", "Layer", "dimension", "snake_case"]
+def normalized(values: Any, count: int, name: str) -> tuple[int, ...]:
+    """`count` whole numbers: one for all, or so many (a TensorShape's too). ValueError, naming the argument, for others."""
+    if isinstance(values, (int, np.integer)):
+        return (int(values),) * count
+    try:
+        numbers = tuple(int(value) for value in values)
+    except (TypeError, ValueError):
+        numbers = ()
+    if isinstance(values, str) or len(numbers) != count:
+        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers. Received: {values}")
+    return numbers
+
+
+__all__ = ["InputSpec", "Layer", "dimension", "normalized", "snake_case"]

@@ -295,3 +295,38 @@ def test_models_where_ops_run_at_once() -> None:
         again.set_weights(model.get_weights())
         np.testing.assert_allclose(again(values).numpy(), model(values).numpy(), rtol=1e-6)
         np.testing.assert_allclose(tf.function(lambda x: model(x))(values).numpy(), model(values).numpy(), rtol=1e-6)
+
+
+def test_losses_and_metrics_at_the_side_of_a_network() -> None:
+    a = L.Input((3,))
+    h = L.Dense(2)(a)
+    model = Model(a, L.Dense(1)(h))
+    model.add_loss(0.1 * tf.reduce_mean(tf.abs(h)))
+    model.add_metric(h, name="mh", aggregation="mean")
+    operations = ["tf_op_layer_Abs", "tf_op_layer_Mean", "tf_op_layer_mul"]
+    wanted = ["input_1", "dense", "dense_1", *operations, "add_loss", "add_metric"]
+    assert names(model.layers) == wanted and names(model.losses) == ["mul:0"] and names(model.metrics) == ["mh"]
+    again = Model.from_config(json.loads(model.to_json())["config"])
+    assert (
+        names(again.layers) == wanted and names(again.losses) == ["tf_op_layer_mul/mul:0"] and names(again.metrics) == ["mh"]
+    )
+    copy = tf.keras.models.clone_model(model)
+    assert names(copy.layers) == wanted and len(copy.losses) == 1 == len(copy.metrics)
+    fresh = L.Input((3,))
+    outer = Model(fresh, model(fresh))
+    assert names(outer.losses) == ["model/tf_op_layer_mul/mul:0"]
+    model.add_loss(tf.reduce_sum(model.weights[0]))
+    assert len(model.losses) == 2 + 1  # as in TensorFlow, those of its calls in other models, too
+
+
+def test_losses_at_the_side_where_ops_run_at_once() -> None:
+    with eager_mode():
+        a = L.Input((3,))
+        model = Model(a, L.Dense(2, kernel_initializer="ones")(a))
+        model.add_loss(tf.reduce_sum(model.output))
+        model(tf.ones((1, 3)))
+        assert [loss.numpy() for loss in model.losses] == [6.0]
+        model(tf.ones((2, 3)))
+        assert [loss.numpy() for loss in model.losses] == [12.0]
+        tf.function(lambda x: model(x))(tf.ones((2, 3)))
+        assert all(hasattr(loss, "numpy") for loss in model.losses)

@@ -52,7 +52,10 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: LayerFunc
             clones[layer] = function(layer)
         _call(clones[layer], node, values)
     outputs = [values[id(output)] for output in model.outputs]
-    return Model(_alone(inputs), _alone(outputs), name=model.name)
+    clone = Model(_alone(inputs), _alone(outputs), name=model.name)
+    if model._asides:
+        clone._put_aside([values[id(aside)] for aside in model._asides])
+    return clone
 
 
 def _call(clone: Any, node: Any, values: dict[int, Any]) -> None:

@@ -61,7 +61,7 @@ class Gathered(Weights):
         """(loss, whether it depends on no inputs), of the layer and of the layers inside."""
         own = [(loss.value() if isinstance(loss, _Later) else loss, free) for loss, free in self._losses]
         inner = [loss for layer in self._inner_layers for loss in layer._all_losses()]
-        return [(loss, free) for loss, free in own if loss is not None] + inner
+        return [(loss, free) for loss, free in own if loss is not None and _is_of_here(loss)] + inner
 
     @property
     def losses(self) -> list[Any]:
@@ -151,6 +151,18 @@ class Gathered(Weights):
             found = Mean(name=name)
             self._metrics.append(found)
         self._metrics_tensors[str(name)] = found(value)
+
+
+def _is_of_here(loss: Any) -> bool:
+    """Whether what is computed here can use it: a call in a function leaves losses that are of that function alone."""
+    graph: Any = get_default_graph()
+    if graph.is_eager or not isinstance(loss, Tensor):
+        return not is_symbolic(loss)
+    while graph is not None:
+        if loss.graph is graph:
+            return True
+        graph = getattr(graph, "outer", None)
+    return False
 
 
 def _as_list(values: Any) -> list[Any]:

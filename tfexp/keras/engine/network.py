@@ -12,13 +12,16 @@ from tfexp.core.text import snake_case
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
+from tfexp.keras.engine.added import AddLoss, AddMetric
 from tfexp.keras.engine.base_layer import Layer, unique_layer_name
-from tfexp.keras.engine.dependencies import depending_on
+from tfexp.keras.engine.call_context import current_call
+from tfexp.keras.engine.dependencies import depending_on, is_symbolic
 from tfexp.keras.engine.input_layer import InputLayer
 from tfexp.keras.engine.layer_map import LayerMap, map_layers
 from tfexp.keras.engine.model_text import to_json, to_yaml
 from tfexp.keras.engine.network_config import config_of_network, network_from_config
 from tfexp.keras.engine.node import KerasHistory, Node, history_of
+from tfexp.keras.engine.operation_layer import give_history
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, is_shape, map_shapes
 from tfexp.keras.engine.summary import print_summary
 from tfexp.keras.engine.weights import each_once
@@ -69,14 +72,13 @@ class Network(Layer):
         vars(self)["_is_graph_network"] = True
         if "_inbound_nodes" not in vars(self):
             self._begin(name, **kwargs)
-        from tfexp.keras.engine.operation_layer import give_history
-
         give_history(outputs)
         self._nested_inputs, self._nested_outputs = _alone(inputs), _alone(outputs)
         self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
         self._check_ends()
         self._map = map_layers(self.inputs, self.outputs)
         vars(self)["_layers"] = self._map.layers
+        self._asides: list[Any] = []  # the outputs of layers that lead to no output of the network: added losses, metrics
         self._input_layers = [history_of(tensor).layer for tensor in self.inputs]  # type: ignore[union-attr]
         self._output_coordinates: list[KerasHistory] = [history_of(tensor) for tensor in self.outputs]  # type: ignore[misc]
         self._output_layers = [layer for layer, _, _ in self._output_coordinates]
@@ -224,6 +226,38 @@ class Network(Layer):
     @property
     def updates(self) -> list[Any]:
         return self._relevant(self._all_updates())
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Keep losses. One that comes from tensors of a network is computed anew on every call of the network."""
+        for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
+            if not self._takes_aside(loss) or not self._call_aside(AddLoss(unconditional=False), loss):
+                super().add_loss(loss, inputs)
+
+    def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
+        """Report a tensor in training. One that comes from tensors of a network is reported on every call of the network."""
+        plain = not hasattr(value, "_metric_obj") and aggregation == "mean" and name is not None
+        if not (plain and self._takes_aside(value) and self._call_aside(AddMetric(aggregation, name), value)):
+            super().add_metric(value, aggregation, name)
+
+    def _takes_aside(self, value: Any) -> bool:
+        return self._is_graph_network and current_call() is None and is_symbolic(value)
+
+    def _call_aside(self, layer: Layer, tensor: Any) -> bool:
+        """Call a layer at the network's side, if the tensor comes from layers at all."""
+        give_history(tensor)
+        if history_of(tensor) is None:
+            return False
+        self._put_aside([layer(tensor)])
+        return True
+
+    def _put_aside(self, outputs: list[Any]) -> None:
+        """What leads to these tensors is part of the network; its layers come behind those that there are."""
+        self._asides += outputs
+        found = map_layers(self.inputs, [*self.outputs, *self._asides])
+        known = self._map.layers
+        new = [layer for layer in found.layers if not any(layer is other for other in known)]
+        self._map = LayerMap([*known, *new], found.layers_by_depth, found.nodes_by_depth)
+        vars(self)["_layers"] = self._map.layers
 
     def _relevant(self, found: list[tuple[Any, bool]]) -> list[Any]:
         """Without those that depend on inputs which its layers have elsewhere, in other models."""
@@ -392,8 +426,13 @@ class Network(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
         """The model that `get_config` describes; its classes are looked for in `custom_objects` first."""
-        inputs, outputs = network_from_config(config, custom_objects)
-        return cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+        inputs, outputs, layers = network_from_config(config, custom_objects)
+        network = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+        used = {id(layer) for layer in network.layers}
+        asides = [node.output_tensors for layer in layers if id(layer) not in used for node in layer._inbound_nodes]
+        if asides:
+            network._put_aside(nest.flatten(asides))
+        return network
 
 
 def _alone(value: Any) -> Any:

@@ -70,8 +70,10 @@ def _as_json(node: Node) -> dict[str, Any]:
     return found
 
 
-def network_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
-    """(inputs, outputs) of new layers as the configuration says. ValueError for layers that wait for what never comes."""
+def network_from_config(
+    config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None
+) -> tuple[Any, Any, list[Any]]:
+    """(inputs, outputs, the new layers) as the configuration says. ValueError for layers that wait for what never comes."""
     from tfexp.keras.layers.serialization import deserialize  # layers stand above the engine, which finds them by name
 
     layers = {one["name"]: deserialize(one, custom_objects=custom_objects) for one in config["layers"]}
@@ -96,7 +98,7 @@ def network_from_config(config: Mapping[str, Any], custom_objects: Mapping[str, 
         found = [_tensor(place, made) for place in ([places] if isinstance(places[0], str) else places)]
         return found[0] if len(found) == 1 else found
 
-    return tensors(config["input_layers"]), tensors(config["output_layers"])
+    return tensors(config["input_layers"]), tensors(config["output_layers"]), list(layers.values())
 
 
 def _places(call: Any) -> list[Any]:

@@ -13,6 +13,7 @@ _ROOMS = (
     "tfexp.keras.layers",
     "tfexp.api.keras.layers",
     "tfexp.keras.engine.operation_layer",
+    "tfexp.keras.engine.added",
     "tfexp.keras.engine.network",
     "tfexp.keras.engine.model",
     "tfexp.keras.engine.sequential",
