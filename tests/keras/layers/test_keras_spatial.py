@@ -198,3 +198,36 @@ def test_eagerly(name):
 def test_found_by_name(name):
     config = {"filters": 2, "kernel_size": 3} if name.startswith("Conv") else {}
     assert type(layers.deserialize({"class_name": name, "config": config})) is getattr(layers, name)
+
+
+def test_in_a_function():
+    with eager_mode():
+        convolve, pool, repeat = layers.Conv2D(2, 3), layers.MaxPool2D(), layers.UpSampling2D()
+        local = layers.LocallyConnected2D(2, 2)
+
+        def compute(x):
+            return local(repeat(pool(convolve(x))))
+
+        x = tf.constant(wave((2, 6, 6, 1), 0.9))
+        in_function = tf.function(compute)
+        np.testing.assert_allclose(in_function(x).numpy(), compute(x).numpy(), rtol=1e-5)
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(in_function(x) ** 2)
+        slopes = tape.gradient(loss, [*convolve.trainable_variables, *local.trainable_variables])
+        assert [slope.shape.as_list() for slope in slopes] == [[3, 3, 1, 2], [2], [9, 8, 2], [3, 3, 2]]
+
+
+def test_tf_layers_are_keras_layers(session):
+    """One computation: with the same weights, and in a model like any other layer."""
+    x = tf.keras.Input((7, 5, 3))
+    for name in ("Conv2D", "Conv2DTranspose", "SeparableConv2D"):
+        of_keras = getattr(layers, name)(2, 3, strides=2)
+        of_tf = getattr(tf.layers, name)(2, 3, strides=2, name=f"tf_{name}")
+        assert isinstance(of_tf, type(of_keras)) and isinstance(of_tf, tf.layers.Layer)
+        model = tf.keras.Model(x, [of_keras(x), of_tf(x)])
+        assert model.layers[-1] is of_tf
+        give_weights(of_keras)
+        give_weights(of_tf)
+        y, z = session.run(model.outputs, {x: wave((2, 7, 5, 3), 0.9)})
+        np.testing.assert_array_equal(y, z)
+    assert isinstance(tf.layers.MaxPooling1D(2, 2), layers.MaxPooling1D)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import tfexp as tf
 from tfexp.runtime.eager import eager_mode
@@ -128,6 +129,18 @@ def test_sparse_matrices_become_arrays_where_arrays_are_taken() -> None:
     np.testing.assert_array_equal(model.predict(_Rows(X), batch_size=3), expected[1])
     np.testing.assert_array_equal(model.predict_on_batch(_Rows(X)), expected[1])
     model.fit(_Rows(X), _Rows(Y), batch_size=4, validation_split=0.5, verbose=0)
+
+
+def test_sparse_inputs_take_sparse_matrices() -> None:
+    given = tf.keras.Input((3,), sparse=True)
+    model = tf.keras.Model(given, tf.keras.layers.Dense(2, kernel_initializer="ones")(given))
+    model.compile("sgd", "mse")
+    rows = sparse.random(8, 3, density=0.4, format="csr", random_state=1)
+    np.testing.assert_allclose(model.predict(rows, batch_size=3), rows.toarray() @ np.ones((3, 2)), rtol=1e-6)
+    dense = tf.keras.Sequential([tf.keras.layers.Dense(2, kernel_initializer="ones", input_shape=(3,))])
+    dense.compile("sgd", "mse")
+    histories = [one.fit(rows, Y[:8], batch_size=4, epochs=2, shuffle=False, verbose=0).history for one in (model, dense)]
+    np.testing.assert_allclose(histories[0]["loss"], histories[1]["loss"], rtol=1e-6)
 
 
 class _File:

@@ -256,7 +256,7 @@ class Layer(Connected):
     def _maybe_build(self, inputs: Any) -> None:
         if self.built:
             return
-        leaves = [leaf for leaf in nest.flatten(inputs, expand_composites=True) if isinstance(leaf, Tensor)]
+        leaves = [leaf for leaf in nest.flatten(inputs) if hasattr(leaf, "dtype")]  # of a sparse one that of its values
         if self._dtype is None and leaves:
             self._dtype = leaves[0].dtype.base_dtype.name
         shapes = None

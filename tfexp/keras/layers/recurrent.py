@@ -133,7 +133,7 @@ class RNN(Layer):
 
     def _lend_dtype(self) -> None:
         """Cells of `tf.nn.rnn_cell` have the type of what they are called on; they are built without a call here."""
-        if hasattr(self.cell, "zero_state") and getattr(self.cell, "_dtype", self) is None:
+        if hasattr(self.cell, "_is_tf_rnn_cell") and self.cell.dtype is None:
             self.cell._dtype = dtypes.as_dtype(self.dtype or backend.floatx()).name
 
     def _keep_weights_of_cell(self) -> None:

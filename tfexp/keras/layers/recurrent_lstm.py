@@ -77,9 +77,7 @@ class LSTMCell(RecurrentCell):
         return next_memory(gates, memory, self.activation, self.recurrent_activation)
 
 
-def next_memory(
-    gates: Any, memory: Any, activation: Any, recurrent_activation: Any, axis: int = 1
-) -> tuple[Any, Any]:
+def next_memory(gates: Any, memory: Any, activation: Any, recurrent_activation: Any, axis: int = 1) -> tuple[Any, Any]:
     """(output, memory) after a step, from the sums that go into the four gates, which lie side by side along `axis`."""
     enter, keep, candidate, give = split(gates, 4, axis=axis)
     memory = recurrent_activation(keep) * memory + recurrent_activation(enter) * activation(candidate)
