@@ -156,3 +156,24 @@ def test_data_sets_and_functions_use_each_other() -> None:
     numbers = tf.data.Dataset.range(5)
     total = tf.function(lambda: numbers.reduce(tf.constant(0, tf.int64), lambda a, b: a + b))
     assert total().numpy() == 10
+
+
+def test_arrays_have_gradients() -> None:
+    x = tf.Variable([2.0, 3.0])
+
+    def product() -> Any:
+        with tf.GradientTape() as tape:
+            parts = tf.TensorArray(tf.float32, size=2).unstack(x * 1.0)
+            which = tf.TensorArray(tf.bool, size=2).unstack([True, False])
+            written = tf.TensorArray(tf.float32, size=2)
+            _, written = tf.while_loop(
+                lambda i, _: i < 2,
+                lambda i, w: (i + 1, w.write(i, tf.where(which.read(i), parts.read(i) * 5.0, parts.read(i) ** 2.0))),
+                (0, written),
+            )
+            loss = tf.reduce_sum(written.stack())
+        return tape.gradient(loss, [x, x])
+
+    for first, second in (product(), tf.function(product)()):
+        np.testing.assert_allclose(first.numpy(), [5, 6])
+        np.testing.assert_allclose(second.numpy(), [5, 6])

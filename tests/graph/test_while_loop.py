@@ -344,3 +344,10 @@ def test_an_iteration_costs_no_node_of_the_interpreter():
     assert [s.op.name for s in step.loop.condition.steps] == ["Less"]
     assert sorted(s.op.name for s in step.loop.body.steps) == ["AddV2", "Mul"]
     assert plan.slots[step.outputs[0]].shape.as_list() == [3]
+
+
+def test_gradients_that_wait_for_each_other_leave_the_loop():
+    start, factor = tf.Variable(2.0), tf.Variable(3.0)
+    _, power = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * factor), (0, start * 1.0))
+    gradients = tf.gradients(power, [start, factor], gate_gradients=True)  # as optimizers make them
+    assert run(gradients) == [27, 54]

@@ -32,10 +32,10 @@ class RNNCell(Layer):
     """
 
     _own_scope: Any = None
+    _is_tf_rnn_cell = True  # so that `tf.keras.layers.RNN` hands over a single state as it is
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
-        self._is_tf_rnn_cell = True  # `tf.keras.layers.RNN` asks: a single state comes as it is, not in a list
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         if scope is not None:

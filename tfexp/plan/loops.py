@@ -166,6 +166,7 @@ class _Loop:
         self.exits = [node for node in nodes if node.type in _EXITS]
         self.back_edges = [node for node in nodes if node.type in _BACK_EDGES]
         self.switches = [n for n in nodes if n.type in SWITCHES and n.inputs[1] is self.condition.outputs[0]]
+        self.ways_out = self._ways_out()
         backs = set(self.back_edges)
         self.merges = [n for n in nodes if n.type in _MERGES and any(v.node in backs for v in n.inputs)]
         self.initial = [self._input_from(merge, _ENTERS) for merge in self.merges]
@@ -178,6 +179,16 @@ class _Loop:
             None, node.origin, f"The loop of frame {self.frame!r}, through node {node.name}, cannot be run: {why}"
         )
 
+    def _ways_out(self) -> dict[Value, Value]:
+        """What nodes before an Exit give, and what of a Switch they hand on. Gradients that wait for each other have such."""
+        leaving = {switch.outputs[0] for switch in self.switches}
+        found: dict[Value, Value] = {}
+        for node in sorted(self.nodes, key=lambda node: node.serial):
+            if node.type == "Identity" and node.inputs[0] in leaving and all(c.type == "NoOp" for c in node.controls):
+                found[node.outputs[0]] = node.inputs[0]
+                leaving.add(node.outputs[0])
+        return found
+
     def _input_from(self, merge: Node, types: frozenset[str]) -> Node:
         found = [v.node for v in merge.inputs if v.node is not None and v.node.type in types]
         if len(found) != 1 or len(merge.inputs) != 2:
@@ -186,6 +197,7 @@ class _Loop:
 
     def as_node(self) -> Node:
         skeleton = {self.condition, *self.enters, *self.exits, *self.back_edges, *self.switches, *self.merges}
+        skeleton |= {value.node for value in self.ways_out if value.node is not None}
         rest = [node for node in self.nodes if node not in skeleton]
         in_body = self._nodes_of_body(rest)
         condition_part = [node for node in rest if node not in in_body]
@@ -252,8 +264,11 @@ class _Loop:
         return body
 
     def _result(self, exit_: Node) -> int:
-        switch = exit_.inputs[0].node
-        if switch not in self.switches or exit_.inputs[0].index != 0:
+        value = exit_.inputs[0]
+        while value in self.ways_out:
+            value = self.ways_out[value]
+        switch = value.node
+        if switch not in self.switches or value.index != 0:
             raise self._unimplemented(exit_, "an Exit must be for a variable of the loop")
         merge = switch.inputs[0].node
         assert merge is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from recurrent_cases import CASES, observed
+from recurrent_cases import CASES, TRAINED, observed, trained
 
 
 def _plain(value: Any) -> Any:
@@ -30,6 +30,7 @@ def main() -> None:
     tf.disable_v2_behavior()
     tf.logging.set_verbosity(tf.logging.ERROR)
     found = {name: _plain(observed(tf, tf.keras, name)) for name in CASES}
+    found |= {f"trained {name}": _plain(trained(tf, tf.keras, name)) for name in TRAINED}
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in sorted(found.items()))
     (Path(__file__).parent / "recurrent.json").write_text("{\n" + lines + "\n}\n")
 

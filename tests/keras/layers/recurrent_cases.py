@@ -220,6 +220,38 @@ def set_values(layers: list[Any]) -> None:
         layer.set_weights([values(shape, 100 * (number + 1) + i) for i, shape in enumerate(shapes)])
 
 
+def _in_parts(tf: Any, keras: Any) -> Built:
+    """A layer that keeps its states from batch to batch."""
+    x, fed = sequences(keras, BATCH)
+    layer = keras.layers.LSTM(UNITS, stateful=True)
+    return Built([(x, fed)], [layer(x)], [layer])
+
+
+# By name: what is trained, and the optimizer of `tf.train` with its arguments.
+TRAINED: dict[str, tuple[Build, str, tuple[float, ...]]] = {
+    "translation": (_translation, "AdamOptimizer", (0.05,)),
+    "masked_embedding": (_masked_embedding, "RMSPropOptimizer", (0.02,)),
+    "in_parts": (_in_parts, "MomentumOptimizer", (0.1, 0.9)),
+    "both_ways": (functools.partial(_both_ways, "GRU", masked=True), "AdagradOptimizer", (0.1,)),
+}
+
+
+def trained(tf: Any, keras: Any, name: str) -> dict[str, Any]:
+    """The losses of six steps towards outputs of zero, and the outputs after them."""
+    keras.backend.clear_session()
+    build, optimizer, settings = TRAINED[name]
+    built = build(tf, keras)
+    loss = tf.reduce_mean(tf.square(built.outputs[0] - 0.25))
+    step = getattr(tf.train, optimizer)(*settings).minimize(loss)
+    session = keras.backend.get_session()
+    session.run(tf.global_variables_initializer())
+    set_values(built.layers)
+    feeds = dict(built.feeds)
+    updates = [update for layer in built.layers for update in layer.updates]
+    losses = [session.run([loss, step, updates], feeds)[0] for _ in range(6)]
+    return {"losses": losses, "outputs": [session.run(built.outputs[0], feeds)]}
+
+
 def observed(tf: Any, keras: Any, name: str) -> dict[str, Any]:
     """Outputs, gradients by weights and inputs of a sum of them, losses, weights and for some the layers' configs."""
     keras.backend.clear_session()

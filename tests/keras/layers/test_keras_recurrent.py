@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.keras.layers.recurrent_cases import CASES, DESCRIBED, observed
+from tests.keras.layers.recurrent_cases import CASES, DESCRIBED, TRAINED, observed, trained
 from tfexp.keras import backend, layers
 
 KERAS = SimpleNamespace(layers=layers, backend=backend)
@@ -46,3 +46,12 @@ def test_a_layer_is_tensorflows(name: str) -> None:
     np.testing.assert_allclose(sorted(found["losses"]), sorted(wanted["losses"]), rtol=1e-5)
     if name in DESCRIBED:
         assert _plain(found["configs"]) == wanted["configs"]
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_training_takes_the_same_steps(name: str) -> None:
+    wanted = RECORDED[f"trained {name}"]
+    found = trained(tf, KERAS, name)
+    np.testing.assert_allclose(found["losses"], wanted["losses"], rtol=1e-5)
+    shape, values = wanted["outputs"][0]
+    np.testing.assert_allclose(found["outputs"][0], np.reshape(values, shape), rtol=1e-4, atol=2e-5)

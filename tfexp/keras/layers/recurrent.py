@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core import dtypes, nest
+from tfexp.core import nest
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.control_flow import cond
 from tfexp.keras import backend
@@ -133,14 +133,8 @@ class RNN(Layer):
 
     def _lend_dtype(self) -> None:
         """Cells of `tf.nn.rnn_cell` have the type of what they are called on; they are built without a call here."""
-        if hasattr(self.cell, "_is_tf_rnn_cell") and self.cell.dtype is None:
-            self.cell._dtype = dtypes.as_dtype(self.dtype or backend.floatx()).name
-
-    def _keep_weights_of_cell(self) -> None:
-        """Those cells are no layers of Keras: their variables are kept here."""
-        if not isinstance(self.cell, Layer):
-            for variable in getattr(self.cell, "weights", ()):
-                self._keep_weight(variable, any(variable is one for one in self.cell.trainable_weights))
+        if _is_bare(self.cell) and self.cell.dtype is None:
+            self.cell._dtype = self.dtype or backend.floatx()
 
     def _spec_of(self, shape: Any) -> InputSpec:
         dims = as_shape(shape).as_list()
@@ -287,7 +281,6 @@ class RNN(Layer):
             time_major=self.time_major or turned,
             zero_output_for_mask=self.zero_output_for_mask,
         )
-        self._keep_weights_of_cell()
         if self.stateful:
             pairs = zip(nest.flatten(self.states), nest.flatten(states), strict=True)
             self.add_update([variable.assign(state) for variable, state in pairs])
@@ -326,7 +319,7 @@ class RNN(Layer):
             projected, weights = cell.project(inputs, training), cell.recurrent_weights()
             return projected, lambda now, states: cell.advance(now, states, weights, training)
         # Cells of `tf.nn.rnn_cell` take a single state as it is.
-        bare = getattr(cell, "_is_tf_rnn_cell", None) is not None
+        bare = _is_bare(cell)
 
         def step(now: Any, states: Any) -> Any:
             given = dict(kwargs)
@@ -373,6 +366,11 @@ def standardize_args(inputs: Any, initial_state: Any, constants: Any, num_consta
         None if initial_state is None else as_sequence(initial_state),
         None if constants is None else list(as_sequence(constants)),
     )
+
+
+def _is_bare(cell: Any) -> bool:
+    """Whether it is a cell of `tf.nn.rnn_cell`."""
+    return getattr(cell, "_is_tf_rnn_cell", None) is not None
 
 
 def as_sequence(value: Any) -> Any:
