@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import as_shape
 from tfexp.core.text import snake_case
@@ -219,17 +217,4 @@ def dimension(value: Any) -> int | None:
     return getattr(value, "value", value)
 
 
-def normalized(values: Any, count: int, name: str) -> tuple[int, ...]:
-    """`count` whole numbers: one for all, or so many (a TensorShape's too). ValueError, naming the argument, for others."""
-    if isinstance(values, (int, np.integer)):
-        return (int(values),) * count
-    try:
-        numbers = tuple(int(value) for value in values)
-    except (TypeError, ValueError):
-        numbers = ()
-    if isinstance(values, str) or len(numbers) != count:
-        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers. Received: {values}")
-    return numbers
-
-
-__all__ = ["InputSpec", "Layer", "dimension", "normalized", "snake_case"]
+__all__ = ["InputSpec", "Layer", "dimension", "snake_case"]
