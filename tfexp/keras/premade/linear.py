@@ -41,7 +41,7 @@ class LinearModel(Model):
         self.bias_regularizer = regularizers.get(bias_regularizer)
         self.dense_layers: list[Dense] = []
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Any = None) -> None:
         if isinstance(input_shape, Mapping):
             names: list[str | None] = sorted(input_shape)
             shapes = [input_shape[name] for name in names]
@@ -67,7 +67,7 @@ class LinearModel(Model):
             name=name,
         )
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         values = [inputs[name] for name in sorted(inputs)] if isinstance(inputs, Mapping) else nest.flatten(inputs)
         parts = [layer(value) for layer, value in zip(self.dense_layers, values, strict=True)]
         result: Any = parts[0] if len(parts) == 1 else add_n(parts)

@@ -22,7 +22,7 @@ class WideDeepModel(Model):
         self.dnn_model = dnn_model
         self.activation = activations.get(activation)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         pair = isinstance(inputs, (list, tuple)) and len(inputs) == 2
         linear_inputs, dnn_inputs = inputs if pair else (inputs, inputs)
         linear, deep = self.linear_model(linear_inputs), self.dnn_model(dnn_inputs)
