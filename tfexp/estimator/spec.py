@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from tfexp.estimator.export_outputs import ExportOutput, PredictOutput, with_default
 from tfexp.estimator.modes import ModeKeys
+from tfexp.graph.collections import GraphKeys
+from tfexp.graph.dependencies import group
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.sparse_tensor import SparseTensor
@@ -36,9 +38,9 @@ class EstimatorSpec(_Fields):
     """The operations and hooks with which an Estimator trains, evaluates or predicts.
 
     `loss` (a scalar) is required for training and evaluation, `train_op` for training, `predictions` (a tensor or a dict of
-    them) for prediction; `eval_metric_ops` has pairs (value, update) as `tf.metrics` gives them. Without `export_outputs`
-    the predictions are what is served. Everything must be of the default graph: ValueError. TypeError for what is of
-    another type.
+    them) for prediction; `eval_metric_ops` has pairs (value, update) as `tf.metrics` gives them, and objects of
+    `tf.keras.metrics` that have taken a batch. Without `export_outputs` the predictions are what is served. Everything must
+    be of the default graph: ValueError. TypeError for what is of another type.
     """
 
     __slots__ = ()
@@ -118,7 +120,8 @@ def _checked_predictions(predictions: Any, mode: str) -> Any:
 
 def _checked_metrics(metrics: Any) -> dict[str, tuple[Any, Any]]:
     _check_kind(metrics, Mapping | None, "eval_metric_ops must be a dict")
-    for key, pair in (metrics or {}).items():
+    pairs = {key: _pair_of(one, key) if hasattr(one, "update_state") else one for key, one in (metrics or {}).items()}
+    for key, pair in pairs.items():
         graph_elements = Tensor | Operation | Variable
         if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(part, graph_elements) for part in pair):
             raise TypeError(
@@ -126,7 +129,17 @@ def _checked_metrics(metrics: Any) -> dict[str, tuple[Any, Any]]:
             )
         for part in pair:
             _check_graph(part, "eval_metric_ops")
-    return dict(metrics or {})
+    return pairs
+
+
+def _pair_of(metric: Any, name: str) -> tuple[Any, Any]:
+    """(value, update) of one of `tf.keras.metrics`, whose variables are initialised with those of other metrics."""
+    if not metric.updates:
+        raise ValueError(f'Please call update_state(...) on the "{name}" metric')
+    for collection in (GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES):
+        kept = get_default_graph().get_collection_ref(collection)
+        kept += [variable for variable in metric.variables if not any(variable is other for other in kept)]
+    return metric.result(), group(*metric.updates)
 
 
 def _checked_export_outputs(outputs: Any, predictions: Any, mode: str) -> dict[str, ExportOutput] | None:

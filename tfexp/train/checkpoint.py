@@ -20,6 +20,7 @@ from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.ops.trackable import Trackable, is_trackable, parts_of
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variables import Variable
+from tfexp.train.deferred_restore import wait_for_variables
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, match, object_graph, saveables
 from tfexp.train.python_state import PythonState
 from tfexp.train.saver import Saver
@@ -140,6 +141,8 @@ class Checkpoint(Trackable):
             status = LoadStatus(self, os.fspath(save_path), TrackableObjectGraph.FromString(text))
         if executing_eagerly():
             status.run_restore_ops()
+            if isinstance(status, LoadStatus) and text is not None:
+                wait_for_variables(os.fspath(save_path), status._proto, self._checkpoint_children())
         return status
 
     def _restore_from(self, path: str, variables: dict[str, Any], session: Any) -> None:

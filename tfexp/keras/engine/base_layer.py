@@ -31,6 +31,7 @@ from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples
 from tfexp.ops.array import shape
 from tfexp.ops.array_identity import identity, placeholder
 from tfexp.ops.cast import cast
+from tfexp.train.deferred_restore import restore_made
 
 _KEYWORDS = ("input_shape", "batch_input_shape", "batch_size", "input_dim", "weights", "activity_regularizer", "autocast")
 
@@ -265,6 +266,7 @@ class Layer(Connected):
         with init_scope() if get_default_graph().outermost.is_eager else contextlib.nullcontext():
             self.build(shapes)
         self.built = True
+        restore_made()
         if self._initial_weights is not None:
             self.set_weights(self._initial_weights)
             self._initial_weights = None

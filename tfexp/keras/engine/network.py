@@ -361,9 +361,9 @@ class Network(Layer):
         return nest.pack_sequence_as(self._nested_outputs, [shapes[id(output)] for output in self.outputs])
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
-        """Of layers joined in advance: each by its number, and those with variables by their number among these."""
+        """Each layer by its number, and those with variables by their number among these; of subclasses' attributes only."""
         children = super()._checkpoint_children()
-        if not self._is_graph_network:
+        if not self._is_graph_network and not type(self).__module__.startswith("tfexp.keras."):
             return children
         numbered: dict[str, Any] = {}
         with_weights = 0

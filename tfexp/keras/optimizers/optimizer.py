@@ -29,6 +29,7 @@ from tfexp.ops.array_unique import unique
 from tfexp.ops.clip import clip_by_norm, clip_by_value
 from tfexp.ops.segment import unsorted_segment_sum
 from tfexp.ops.variable_base import Variable
+from tfexp.train.deferred_restore import restore_made
 
 # What is computed of the hyperparameters once for all variables of one device and type, by names.
 Coefficients = dict[str, Any]
@@ -87,6 +88,7 @@ class Optimizer(OptimizerState):
         if not self._hypers_created:
             self._create_hypers()
         self._create_slots(var_list)
+        restore_made()
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
         """[the op that takes one step against the gradient of a tensor in a graph]."""
