@@ -32,7 +32,7 @@ class RNNCell(Layer):
     """
 
     _own_scope: Any = None
-    _is_tf_rnn_cell = True  # so that `tf.keras.layers.RNN` hands over a single state as it is
+    _is_tf_rnn_cell = True  # `tf.keras.layers.RNN` asks
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)

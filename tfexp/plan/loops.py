@@ -180,7 +180,7 @@ class _Loop:
         )
 
     def _ways_out(self) -> dict[Value, Value]:
-        """What nodes before an Exit give, and what of a Switch they hand on. Gradients waiting for each other have such."""
+        """What nodes before an Exit give, and what of a Switch they hand on: gradients that wait for each other do that."""
         leaving = {switch.outputs[0] for switch in self.switches}
         found: dict[Value, Value] = {}
         for node in sorted(self.nodes, key=lambda node: node.serial):

@@ -68,7 +68,6 @@ def _variants(name: str, states: int, **settings: Any) -> dict[str, Build]:
     return {
         "last": functools.partial(_alone, layer()),
         "whole": functools.partial(_alone, layer(**whole)),
-        "backwards": functools.partial(_alone, layer(go_backwards=True, **whole)),
         "unrolled": functools.partial(_alone, layer(unroll=True, **whole)),
         "masked": functools.partial(_alone, layer(**whole), masked=True),
         "masked_last": functools.partial(_alone, layer(), masked=True),
@@ -179,12 +178,15 @@ def _cell_of_tf(tf: Any, keras: Any) -> Any:
 def _cases() -> dict[str, Build]:
     found: dict[str, Build] = {}
     families = {
-        "simple": _some("last whole masked_backwards masked_unrolled", _variants("SimpleRNN", 1)),
-        "gru": _some("last whole unrolled masked started no_bias", _variants("GRU", 1)),
+        "simple": _some("last masked_backwards", _variants("SimpleRNN", 1)),
+        "gru": _some("last masked started", _variants("GRU", 1)),
         "gru_after": _some(
-            "last whole masked_last started no_bias", _variants("GRU", 1, reset_after=True, recurrent_activation="sigmoid")
+            "last masked_last started no_bias", _variants("GRU", 1, reset_after=True, recurrent_activation="sigmoid")
         ),
-        "lstm": _variants("LSTM", 2),
+        "lstm": _some(
+            "last whole unrolled masked masked_backwards masked_unrolled masked_zeros started time_major regularized",
+            _variants("LSTM", 2),
+        ),
         "lstm_relu": {
             "whole": functools.partial(
                 _alone,
@@ -232,7 +234,6 @@ TRAINED: dict[str, tuple[Build, str, tuple[float, ...]]] = {
     "translation": (_translation, "AdamOptimizer", (0.05,)),
     "masked_embedding": (_masked_embedding, "RMSPropOptimizer", (0.02,)),
     "in_parts": (_in_parts, "MomentumOptimizer", (0.1, 0.9)),
-    "both_ways": (functools.partial(_both_ways, "GRU", masked=True), "AdagradOptimizer", (0.1,)),
 }
 
 

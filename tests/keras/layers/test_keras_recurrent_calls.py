@@ -42,8 +42,6 @@ EVERYWHERE: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "lstm": (lambda: L.LSTM(4), {"mask": MASK}),
     "gru": (lambda: L.GRU(4, return_sequences=True, reset_after=True), {}),
     "stacked": (lambda: L.RNN([L.LSTMCell(3), L.GRUCell(2)]), {"mask": MASK}),
-    "unrolled": (lambda: L.SimpleRNN(4, unroll=True), {"mask": MASK}),
-    "cudnn": (lambda: L.CuDNNLSTM(4), {}),
     "both ways": (lambda: L.Bidirectional(L.GRU(3, return_sequences=True)), {"mask": MASK}),
 }
 
@@ -133,6 +131,30 @@ def test_states_of_stacked_cells_keep_their_structure() -> None:
     assert reverse.state_size == (2, [3, 3]) and reverse.output_size == 2
 
 
+@pytest.mark.parametrize("kind", ["single", "wrapped"])
+def test_cells_of_nn_run_in_layers(kind: str) -> None:
+    def cell(units: int) -> Any:
+        return tf.nn.rnn_cell.GRUCell(units)
+
+    cells = {
+        "single": lambda: cell(4),
+        "wrapped": lambda: tf.nn.rnn_cell.ResidualWrapper(tf.nn.rnn_cell.MultiRNNCell([cell(3), cell(2)])),
+    }
+    layer = L.RNN(cells[kind](), return_sequences=True)
+    output = layer(tf.constant(VALUES))
+    depth = 2 if kind == "wrapped" else 4
+    assert output.shape.as_list() == [3, 5, depth] and len(layer.trainable_weights) == (4 if kind == "single" else 8)
+    with tf.variable_scope("other"):
+        own = tf.nn.rnn_cell.MultiRNNCell([cell(3), cell(depth)]) if kind != "single" else cell(4)
+        wanted, _ = tf.nn.dynamic_rnn(own, tf.constant(VALUES), dtype=tf.float32)
+    wanted = wanted + VALUES if kind == "wrapped" else wanted
+    session = K.get_session()
+    session.run(tf.global_variables_initializer())
+    for one, other in zip(layer.weights, own.weights, strict=True):
+        other.load(session.run(one), session)
+    np.testing.assert_allclose(*session.run([output, wanted]), rtol=1e-5, atol=1e-6)
+
+
 # --- configs ---
 
 
@@ -194,8 +216,7 @@ def test_one_mask_is_for_all_steps(unroll: bool) -> None:
     np.testing.assert_array_equal(_run(L.SimpleRNN(11, **settings), ones, inputs_only), ones)
 
 
-@pytest.mark.parametrize("implementation", [1, 2])
-@pytest.mark.parametrize("name", ["GRU", "LSTM"])
+@pytest.mark.parametrize(("name", "implementation"), [("GRU", 1), ("LSTM", 2)])
 def test_gates_drop_alone_or_together(name: str, implementation: int) -> None:
     settings = {"dropout": 0.4, "recurrent_dropout": 0.4, "implementation": implementation, "return_sequences": True}
     layer = getattr(L, name)(4, **settings)
@@ -222,9 +243,8 @@ def _from_rows(*kernels: np.ndarray) -> list[np.ndarray]:
     return [np.hstack([gate.reshape(4, -1).T for gate in of_kernel]) for of_kernel in gates]
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-def test_cudnn_layers_are_the_others_with_two_biases(backwards: bool) -> None:
-    settings = {"return_sequences": True, "return_state": True, "go_backwards": backwards}
+def test_cudnn_layers_are_the_others_with_two_biases() -> None:
+    settings = {"return_sequences": True, "return_state": True, "go_backwards": True}
     cudnn = L.CuDNNLSTM(4, **settings)
     found = _run(cudnn)
     kernel, recurrent, bias = _weights(cudnn)

@@ -41,8 +41,8 @@ def test_trains_as_tensorflow_does(name: str) -> None:
         tf.keras.backend.clear_session()
 
 
-# Those that a graph is essential to: its tensors as data, as targets, as losses.
-GRAPHS_ALONE = {"whole_tensors", "given_tensors", "losses_and_metrics_of_layers", "only_added_losses"}
+# Those that a graph is essential to: its tensors as data and as targets.
+GRAPHS_ALONE = {"whole_tensors", "given_tensors"}
 
 
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in GRAPHS_ALONE])

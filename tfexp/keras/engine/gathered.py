@@ -9,7 +9,7 @@ from typing import Any
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.replica_modes import current_mode
-from tfexp.graph.scopes import executing_eagerly, get_default_graph
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, init_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.call_context import current_call
@@ -148,7 +148,8 @@ class Gathered(Weights):
         if found is None:
             from tfexp.keras.metrics import Mean
 
-            found = Mean(name=name)
+            with init_scope():  # its variables are to outlive the graph of symbolic tensors
+                found = Mean(name=name)
             self._metrics.append(found)
         self._metrics_tensors[str(name)] = found(value)
 

@@ -22,7 +22,7 @@ from tfexp.keras.engine.shapes import is_shape, map_shapes
 from tfexp.keras.layers.arguments import takes
 from tfexp.keras.layers.recurrent_cell import RecurrentCell
 from tfexp.keras.layers.recurrent_dropout import reset_masks
-from tfexp.keras.layers.recurrent_stacked import StackedRNNCells
+from tfexp.keras.layers.recurrent_stacked import StackedRNNCells, call_of, is_bare
 from tfexp.keras.layers.recurrent_states import flat_sizes, map_sizes, size_shape, zero_states
 from tfexp.keras.layers.serialization import deserialize
 from tfexp.ops.array import shape
@@ -118,8 +118,7 @@ class RNN(Layer):
         if is_shape(input_shape):
             own = self._spec_of(input_shape)
             self.input_spec = [own] if self.input_spec is None else [own, *self.input_spec[1:]]
-        if hasattr(self.cell, "build") and not getattr(self.cell, "built", False):
-            self._lend_dtype()
+        if not is_bare(self.cell) and hasattr(self.cell, "build") and not getattr(self.cell, "built", False):
             self.cell.build(map_shapes(self._step_shape, input_shape))
             self.cell.built = True
         sizes = flat_sizes(self.cell.state_size)
@@ -130,11 +129,6 @@ class RNN(Layer):
         if self.stateful:
             self.reset_states()
         self.built = True
-
-    def _lend_dtype(self) -> None:
-        """Cells of `tf.nn.rnn_cell` have the type of what they are called on; they are built without a call here."""
-        if _is_bare(self.cell) and self.cell.dtype is None:
-            self.cell._dtype = self.dtype or backend.floatx()
 
     def _spec_of(self, shape: Any) -> InputSpec:
         dims = as_shape(shape).as_list()
@@ -318,15 +312,14 @@ class RNN(Layer):
         if self._in_two_parts():
             projected, weights = cell.project(inputs, training), cell.recurrent_weights()
             return projected, lambda now, states: cell.advance(now, states, weights, training)
-        # Cells of `tf.nn.rnn_cell` take a single state as it is.
-        bare = _is_bare(cell)
+        call = call_of(cell)
 
         def step(now: Any, states: Any) -> Any:
             given = dict(kwargs)
             if constants:
                 count = len(constants)
                 states, given["constants"] = states[:-count], states[-count:]
-            return cell.call(now, states[0] if bare and len(states) == 1 else states, **given)
+            return call(now, states, **given)
 
         return inputs, step
 
@@ -366,11 +359,6 @@ def standardize_args(inputs: Any, initial_state: Any, constants: Any, num_consta
         None if initial_state is None else as_sequence(initial_state),
         None if constants is None else list(as_sequence(constants)),
     )
-
-
-def _is_bare(cell: Any) -> bool:
-    """Whether it is a cell of `tf.nn.rnn_cell`."""
-    return getattr(cell, "_is_tf_rnn_cell", None) is not None
 
 
 def as_sequence(value: Any) -> Any:

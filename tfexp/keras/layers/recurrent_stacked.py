@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import nest
@@ -12,6 +12,21 @@ from tfexp.keras.layers.arguments import takes
 from tfexp.keras.layers.recurrent_states import map_sizes, size_shape, zero_states
 from tfexp.keras.layers.serialization import deserialize
 from tfexp.ops.array import shape
+
+
+def is_bare(cell: Any) -> bool:
+    """Whether it is a cell of `tf.nn.rnn_cell`, which builds itself when it is called."""
+    return getattr(cell, "_is_tf_rnn_cell", None) is not None
+
+
+def call_of(cell: Any) -> Callable[..., Any]:
+    """What makes a step of an input and a sequence of states: the cell's `call`.
+
+    Cells of `tf.nn.rnn_cell` are called as a whole, and get a single state as it is.
+    """
+    if not is_bare(cell):
+        return cell.call  # type: ignore[no-any-return]
+    return lambda inputs, states: cell(inputs, states[0] if len(states) == 1 else states)
 
 
 class StackedRNNCells(Layer):
@@ -58,7 +73,7 @@ class StackedRNNCells(Layer):
         if isinstance(input_shape, list):
             input_shape = input_shape[0]
         for cell in self.cells:
-            if hasattr(cell, "build") and not getattr(cell, "built", False):
+            if not is_bare(cell) and hasattr(cell, "build") and not getattr(cell, "built", False):
                 cell.build(input_shape)
                 cell.built = True
             batch = input_shape[0]
@@ -74,9 +89,7 @@ class StackedRNNCells(Layer):
             given = {"training": training} if takes(cell.call, "training") else {}
             if constants is not None and takes(cell.call, "constants"):
                 given["constants"] = constants
-            bare = getattr(cell, "_is_tf_rnn_cell", None) is not None
-            state = state if isinstance(state, (list, tuple)) else [state]
-            inputs, following = cell.call(inputs, state[0] if bare and len(state) == 1 else state, **given)
+            inputs, following = call_of(cell)(inputs, state if isinstance(state, (list, tuple)) else [state], **given)
             followings.append(following)
         if self.reverse_state_order:
             followings.reverse()
