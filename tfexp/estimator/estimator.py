@@ -48,7 +48,7 @@ class Estimator:
         _refuse_overrides(type(self))
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
-        self._config = _complete(config, model_dir)
+        self._config = complete_config(config, model_dir)
         _log.info("Using config: %s", self._config)
         self._params = copy.deepcopy(params or {})
         self._model = Model(model_fn, self._params, self._config)
@@ -235,7 +235,7 @@ def _refuse_overrides(cls: type) -> None:
             )
 
 
-def _complete(config: RunConfig | None, model_dir: str | os.PathLike[str] | None) -> RunConfig:
+def complete_config(config: RunConfig | None, model_dir: str | os.PathLike[str] | None) -> RunConfig:
     """The settings, with a folder and settings for sessions."""
     if config is None:
         _log.info("Using default config.")

@@ -37,6 +37,14 @@ KERAS = {
     "keras.optimizer_v2.gradient_descent": "tf.keras.optimizers",
     "keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules",
     "keras.optimizer_v2.rmsprop": "tf.keras.optimizers",
+    "keras.premade.linear": "tf.keras.experimental",
+    "keras.premade.wide_deep": "tf.keras.experimental",
+    "keras.saving": "tf.keras.models",
+    "keras.saving.hdf5_format": (
+        "tfexp.keras.saving.model_hdf5 tfexp.keras.saving.weights_hdf5 tfexp.keras.saving.older_weights"
+    ),
+    "keras.saving.save": "tf.keras.models",
+    "keras.saving.saved_model_experimental": "tf.keras.experimental",
     "keras.utils.data_utils": "tf.keras.utils tfexp.keras.utils.files",
     "keras.utils.generic_utils": "tf.keras.utils tfexp.keras.serialization",
     "keras.utils.io_utils": "tf.keras.utils",

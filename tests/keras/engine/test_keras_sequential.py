@@ -11,6 +11,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.keras import layers as L
+from tfexp.keras.engine.input_layer import Input
 from tfexp.keras.engine.sequential import Sequential
 
 
@@ -122,3 +123,8 @@ def test_masks_and_phase_before_it_is_built() -> None:
     assert session.run(output).shape == (1, 2)
     masked = Sequential([L.Masking(), L.Activation("relu")])(tf.constant([[[0.0], [1.0]]]))
     np.testing.assert_array_equal(session.run(masked._keras_mask), [[False, True]])
+
+
+def test_input_in_a_list_of_layers() -> None:
+    model = Sequential([Input((3,), name="given"), L.Dense(2)])
+    assert model.input_names == ["given"] and model.output_shape == (None, 2) and len(model.layers) == 1

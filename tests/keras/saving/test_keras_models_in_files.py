@@ -10,6 +10,7 @@ import pytest
 import tfexp as tf
 from tests.keras.saving.saved_models import ROWS, TARGETS, WORDS, nested, sequential
 from tfexp.api import keras
+from tfexp.runtime.eager import eager_mode
 
 RECORDED = Path(__file__).with_name("recorded")
 FOUND = json.loads((RECORDED / "found.json").read_text())
@@ -85,6 +86,23 @@ def test_models_come_back(make: Any, kind: str, tmp_path: Path, request: Any) ->
             one.train_on_batch(data, TARGETS)
         close(back.predict(data), model.predict(data))
     assert keras.models.load_model(tmp_path / "model", compile=False).optimizer is None
+
+
+@pytest.mark.parametrize("kind", ["h5", "tf"])
+def test_models_come_back_in_eager_execution(kind: str, tmp_path: Path, request: Any) -> None:
+    if kind == "h5":
+        request.getfixturevalue("h5py")
+    with eager_mode():
+        model = small()
+        model.compile("adam", "mse")
+        rows, targets = np.ones((4, 2), "float32"), np.ones((4, 1), "float32")
+        model.train_on_batch(rows, targets)
+        model.save(tmp_path / "model", save_format=kind)
+        back = keras.models.load_model(tmp_path / "model")
+        assert back.optimizer.iterations.numpy() == 1
+        for one in (model, back):
+            one.train_on_batch(rows, targets)
+        close(back.predict(rows), model.predict(rows))
 
 
 @pytest.mark.parametrize("name", ["w.h5", "w"])

@@ -6,7 +6,12 @@ from tfexp.keras.optimizers.schedules import CosineDecay as CosineDecay
 from tfexp.keras.optimizers.schedules import CosineDecayRestarts as CosineDecayRestarts
 from tfexp.keras.optimizers.schedules import LinearCosineDecay as LinearCosineDecay
 from tfexp.keras.optimizers.schedules import NoisyLinearCosineDecay as NoisyLinearCosineDecay
+from tfexp.keras.premade.linear import LinearModel as LinearModel
+from tfexp.keras.premade.wide_deep import WideDeepModel as WideDeepModel
 from tfexp.keras.saving.saved_model import export_saved_model as export_saved_model
 from tfexp.keras.saving.saved_model import load_from_saved_model as load_from_saved_model
 
-__getattr__ = missing_from("tf.keras.experimental")
+# It stands above Keras, with the columns that it takes.
+__getattr__ = missing_from(
+    "tf.keras.experimental", {"SequenceFeatures": "tfexp.feature_column.sequence_features:SequenceFeatures"}
+)

@@ -11,6 +11,7 @@ from tfexp.core import nest
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_layer import Input, InputLayer
 from tfexp.keras.engine.model import Model
+from tfexp.keras.engine.node import history_of
 
 
 class Sequential(Model):
@@ -35,6 +36,9 @@ class Sequential(Model):
 
     def add(self, layer: Any) -> None:
         """Put a layer behind those that there are. TypeError for what is none, ValueError for several outputs."""
+        history = history_of(layer)
+        if history is not None and isinstance(history.layer, InputLayer):  # what `Input` gives stands for its layer
+            layer = history.layer
         if not isinstance(layer, Layer):
             raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
         self.built = False

@@ -17,6 +17,8 @@ _ROOMS = (
     "tfexp.keras.engine.network",
     "tfexp.keras.engine.model",
     "tfexp.keras.engine.sequential",
+    "tfexp.keras.premade.linear",
+    "tfexp.keras.premade.wide_deep",
 )
 
 

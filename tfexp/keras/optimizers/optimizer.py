@@ -82,6 +82,14 @@ class Optimizer(OptimizerState):
                     )
             return self._clipped(found)
 
+    def _create_all_weights(self, var_list: list[Any]) -> None:
+        """Make what a step for these variables needs, where it is not there."""
+        self.iterations  # noqa: B018 (they come first among the weights)
+        if not self._hypers_created:
+            self._create_hypers()
+        self._create_slots(var_list)
+        variables_made()
+
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
         """[the op that takes one step against the gradient of a tensor in a graph]."""
         pairs = list(zip(self.get_gradients(loss, params), nest.flatten(params), strict=True))
@@ -106,11 +114,7 @@ class Optimizer(OptimizerState):
         variables = [v for _, v in pairs]
         with name_scope(self._name):
             with init_scope():
-                self.iterations  # noqa: B018 (they come first among the weights)
-                if not self._hypers_created:
-                    self._create_hypers()
-                self._create_slots(variables)
-                variables_made()
+                self._create_all_weights(variables)
             if not pairs:
                 return no_op()
             mode = distributing()

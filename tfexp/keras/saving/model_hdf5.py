@@ -14,7 +14,7 @@ from tfexp.keras.engine.model_text import KERAS_VERSION, model_from_config
 from tfexp.keras.optimizers import TFOptimizer
 from tfexp.keras.saving.hdf5 import h5py_for, is_open_file, text_of
 from tfexp.keras.saving.overwriting import may_write
-from tfexp.keras.saving.training_config import as_json, compile_arguments, training_config
+from tfexp.keras.saving.training_config import as_json, compile_arguments, make_optimizer_variables, training_config
 from tfexp.keras.saving.weights_hdf5 import (
     load_weights_from_hdf5_group,
     read_arrays,
@@ -89,7 +89,7 @@ def load_model_from_hdf5(filepath: Any, custom_objects: Mapping[str, Any] | None
 
 
 def _restore_optimizer(model: Any, values: list[Any]) -> None:
-    model._make_train_function()  # which makes the variables
+    make_optimizer_variables(model)
     try:
         model.optimizer.set_weights(values)
     except ValueError:

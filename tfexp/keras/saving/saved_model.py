@@ -21,7 +21,7 @@ from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
 from tfexp.keras.engine.model_text import model_from_json
 from tfexp.keras.optimizers import TFOptimizer
-from tfexp.keras.saving.training_config import as_json, compile_arguments, training_config
+from tfexp.keras.saving.training_config import as_json, compile_arguments, make_optimizer_variables, training_config
 from tfexp.keras.saving.weights import load_weights, write_checkpoint
 from tfexp.keras.serialization import custom_object_scope
 from tfexp.runtime.session import Session
@@ -158,6 +158,6 @@ def load_from_saved_model(
         training = _asset(path, _TRAINING_JSON)
         if compile and training.is_file():
             model.compile(**compile_arguments(json.loads(training.read_text(encoding="utf-8")), custom_objects))
-            model._make_train_function()  # which makes the optimizer's variables
+            make_optimizer_variables(model)
     load_weights(model, os.path.join(path, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME))
     return model

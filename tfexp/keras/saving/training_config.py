@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.keras import losses, metrics, optimizers
 from tfexp.keras.engine.model_text import plain
 
@@ -43,6 +44,15 @@ def compile_arguments(config: Mapping[str, Any], custom_objects: Mapping[str, An
         "sample_weight_mode": config["sample_weight_mode"],
         "loss_weights": config["loss_weights"],
     }
+
+
+def make_optimizer_variables(model: Any) -> None:
+    """Makes the optimizer's variables for a model that was compiled, so that they can be given values."""
+    if executing_eagerly():
+        with name_scope(model.optimizer._name):
+            model.optimizer._create_all_weights(model.trainable_weights)
+    else:
+        model._make_train_function()
 
 
 def _objects(config: Any, custom: dict[str, Any], deserialize: Callable[..., Any]) -> Any:

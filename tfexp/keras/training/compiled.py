@@ -65,6 +65,15 @@ class Compiled(Feeding):
         return [metric for output in self.outputs for metric in (*output.metrics, *output.weighted_metrics)]
 
     @property
+    def metrics_and_results(self) -> list[tuple[Any, Any]]:
+        """Of each metric in a graph, the tensor whose computation takes in a batch and gives the value so far."""
+        steps = self.steps
+        if not isinstance(steps, GraphSteps):
+            raise RuntimeError("Metrics have no tensors in eager execution")
+        built, _ = steps.objective(self.announced_weights)
+        return list(zip([*self.loss_metrics, *self.metrics], built.results, strict=True))
+
+    @property
     def total_loss(self) -> Any:
         """The tensor that is minimized; None in eager execution, and where each replica has its own."""
         steps = self.steps

@@ -37,11 +37,19 @@ class BaseWrapper:
         self.check_params(sk_params)
 
     def _builder(self) -> _Build:
-        return self.__call__ if self.build_fn is None else self.build_fn  # type: ignore[attr-defined,no-any-return]
+        own: Any = self  # a subclass has `__call__` where there is no `build_fn`
+        found: _Build = own.__call__ if self.build_fn is None else self.build_fn
+        return found
 
     def check_params(self, params: dict[str, Any]) -> None:
         """ValueError for a parameter that neither the model's methods nor `build_fn` take."""
-        takers = [Sequential.fit, Sequential.predict, Sequential.predict_classes, Sequential.evaluate, self._builder()]
+        takers: list[Any] = [
+            Sequential.fit,
+            Sequential.predict,
+            Sequential.predict_classes,
+            Sequential.evaluate,
+            self._builder(),
+        ]
         for name in params:
             if name != "nb_epoch" and not any(_takes(function, name) for function in takers):
                 raise ValueError(f"{name} is not a legal parameter")
