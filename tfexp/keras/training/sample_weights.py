@@ -45,8 +45,8 @@ def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None
         if target is not None and len(target.shape) < 3:
             raise ValueError(
                 f"Found a sample_weight array for an input with shape {tuple(target.shape)}. Timestep-wise sample weighting "
-                '(use of sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a time '
-                "dimension."
+                '(use of sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a '
+                "time dimension."
             )
         if weights.ndim != 2:
             raise ValueError(
