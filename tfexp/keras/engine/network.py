@@ -420,7 +420,10 @@ class Network(Layer):
 
     def get_config(self) -> dict[str, Any]:
         if not self._is_graph_network:
-            raise NotImplementedError
+            raise NotImplementedError(
+                f"Model {self.name} of class {type(self).__name__} says in `call` how its layers go together, which no "
+                "config has: such a class has to override `get_config`."
+            )
         return config_of_network(self)
 
     @classmethod

@@ -205,7 +205,7 @@ class Bidirectional(Wrapper):
 
     @property
     def constraints(self) -> dict[Any, Any]:
-        """{variable: constraint} of both layers."""
+        """What both layers have by this name, put together: no layer of Keras's has anything, but those of others may."""
         found: dict[Any, Any] = {}
         for layer in (self.forward_layer, self.backward_layer):
             found.update(getattr(layer, "constraints", {}))
