@@ -12,7 +12,7 @@ from tfexp.plan.ir import Draft, Node
 
 
 def copy_reads(draft: Draft) -> RootMap:
-    """Set `copies` where it is needed; returns the roots, as they are then. `draft.nodes` are in the order in which they run."""
+    """Set `copies` where it is needed; returns the roots, as they are then. The nodes are in the order in which they run."""
     roots = find_roots(draft)
     reads = [node for node in draft.nodes if node.kernel is not None and node.kernel.reads_variable]
     if not reads:
