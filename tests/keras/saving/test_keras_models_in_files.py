@@ -252,6 +252,22 @@ def test_paths_and_formats_that_do_not_go_together(tmp_path: Path) -> None:
         keras.models.load_model(tmp_path)
 
 
+def test_activations_that_are_operations_are_kept_by_name() -> None:
+    copy = keras.models.model_from_json(small(activation=keras.backend.tanh).to_json())
+    assert copy.get_layer("a").activation is keras.activations.tanh
+
+
+def test_a_layers_name_may_go_on_from_anothers(h5py: Any, tmp_path: Path) -> None:
+    inputs = keras.Input((2,))
+    model = keras.Model(inputs, keras.layers.Dense(1, name="a")(keras.layers.Dense(3, name="a/b")(inputs)))
+    model.save_weights(tmp_path / "w.h5")
+    kept = model.get_weights()
+    model.set_weights([value + 1 for value in kept])
+    model.load_weights(tmp_path / "w.h5")
+    for value, wanted in zip(model.get_weights(), kept, strict=True):
+        np.testing.assert_array_equal(value, wanted)
+
+
 @pytest.mark.parametrize(("answers", "written"), [(["x", "n"], False), (["y"], True)])
 def test_a_file_is_written_over_when_asked(
     answers: list[str], written: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
