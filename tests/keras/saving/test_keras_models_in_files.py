@@ -196,6 +196,19 @@ class Subclass(keras.Model):
         return self.dense(inputs)
 
 
+def test_a_subclass_takes_up_a_checkpoint_as_its_first_call_makes_the_variables(tmp_path: Path) -> None:
+    model = Subclass()
+    outputs = model(tf.constant(ROWS, tf.float32))
+    model.save_weights(tmp_path / "w")
+    wanted = keras.backend.get_value(outputs)
+    fresh = Subclass()
+    fresh.load_weights(tmp_path / "w")
+    np.testing.assert_array_equal(fresh.predict(np.asarray(ROWS, np.float32)), wanted)
+    fresh.set_weights([value * 0 for value in fresh.get_weights()])
+    again = fresh(tf.constant(ROWS, tf.float32))  # a further call takes up nothing
+    np.testing.assert_array_equal(keras.backend.get_value(again), wanted * 0)
+
+
 def test_a_subclass_is_saved_by_its_weights(h5py: Any, tmp_path: Path) -> None:
     model = Subclass()
     with pytest.raises(NotImplementedError, match="requires the model to be a Functional model or a Sequential model"):
