@@ -55,3 +55,7 @@ def test_a_name_is_taken_once():
 def test_an_op_without_gradient_is_named():
     with pytest.raises(LookupError, match="NoSuchOpAnywhere"):
         get_gradient("NoSuchOpAnywhere")
+
+
+def test_an_op_has_a_functions_name():
+    assert [get_op(name).__name__ for name in ("Tanh", "Relu6", "BiasAdd")] == ["tanh", "relu6", "bias_add"]

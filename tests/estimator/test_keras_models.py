@@ -33,6 +33,7 @@ def test_it_trains_as_the_model_does(as_dict: bool, tmp_path: Path) -> None:
     model = compiled()
     estimator = keras.estimator.model_to_estimator(model, model_dir=str(tmp_path))
     estimator.train(lambda: batches(as_dict), steps=2)
+    assert estimator.get_variable_value("training/SGD/decay") == 0
     model.fit(X, Y, batch_size=6, shuffle=False, verbose=0)
     for weight, value in zip(model.weights, model.get_weights(), strict=True):
         np.testing.assert_allclose(

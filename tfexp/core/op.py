@@ -38,6 +38,7 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import Call, Kernel
 from tfexp.core.shape import TensorShape
+from tfexp.core.text import snake_case
 
 Rule = Callable[..., Any]
 
@@ -101,6 +102,11 @@ class Op:
             name = given.pop("name", name)
             args, kwargs = args[:count], {**kwargs, **given}
         return _builder(self, args, kwargs, name)
+
+    @property
+    def __name__(self) -> str:
+        """The name that a program gives as a function's, as Keras does when it writes down an activation: `bias_add`."""
+        return snake_case(self.name)
 
     @functools.cached_property
     def after_inputs(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.graph import Graph
-from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
@@ -177,4 +177,5 @@ def _metric_ops(copy: Any) -> dict[str, tuple[Any, Any]]:
 def _train_op(copy: Any, loss: Any) -> Any:
     """One step, which also counts, and what layers update besides."""
     updates = [*copy.get_updates_for(None), *copy.get_updates_for(copy.inputs)]
-    return group(*copy.optimizer.get_updates(loss, copy.trainable_weights), *updates)
+    with name_scope("training"):
+        return group(*copy.optimizer.get_updates(loss, copy.trainable_weights), *updates)

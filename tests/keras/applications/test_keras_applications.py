@@ -112,6 +112,12 @@ def test_widths_without_weights(network, arguments, text):
         getattr(tf.keras.applications, network)(**arguments)
 
 
+def test_names_tell_the_height_of_the_images():
+    shape = (48, 32, 3)
+    network = tf.keras.applications.MobileNet(shape, 0.25, include_top=False, weights=None)
+    assert network.name == "mobilenet_0.25_48"
+
+
 @pytest.mark.parametrize(
     ("network", "arguments", "file"),
     [

@@ -196,6 +196,19 @@ class Subclass(keras.Model):
         return self.dense(inputs)
 
 
+def test_a_subclass_takes_up_a_checkpoint_as_its_first_call_makes_the_variables(tmp_path: Path) -> None:
+    model = Subclass()
+    outputs = model(tf.constant(ROWS, tf.float32))
+    model.save_weights(tmp_path / "w")
+    wanted = keras.backend.get_value(outputs)
+    fresh = Subclass()
+    fresh.load_weights(tmp_path / "w")
+    np.testing.assert_array_equal(fresh.predict(np.asarray(ROWS, np.float32)), wanted)
+    fresh.set_weights([value * 0 for value in fresh.get_weights()])
+    again = fresh(tf.constant(ROWS, tf.float32))  # a further call takes up nothing
+    np.testing.assert_array_equal(keras.backend.get_value(again), wanted * 0)
+
+
 def test_a_subclass_is_saved_by_its_weights(h5py: Any, tmp_path: Path) -> None:
     model = Subclass()
     with pytest.raises(NotImplementedError, match="requires the model to be a Functional model or a Sequential model"):
@@ -250,6 +263,22 @@ def test_paths_and_formats_that_do_not_go_together(tmp_path: Path) -> None:
         keras.models.load_model(tmp_path / "nothing")
     with pytest.raises(OSError, match="not an hdf5 file"):
         keras.models.load_model(tmp_path)
+
+
+def test_activations_that_are_operations_are_kept_by_name() -> None:
+    copy = keras.models.model_from_json(small(activation=keras.backend.tanh).to_json())
+    assert copy.get_layer("a").activation is keras.activations.tanh
+
+
+def test_a_layers_name_may_go_on_from_anothers(h5py: Any, tmp_path: Path) -> None:
+    inputs = keras.Input((2,))
+    model = keras.Model(inputs, keras.layers.Dense(1, name="a")(keras.layers.Dense(3, name="a/b")(inputs)))
+    model.save_weights(tmp_path / "w.h5")
+    kept = model.get_weights()
+    model.set_weights([value + 1 for value in kept])
+    model.load_weights(tmp_path / "w.h5")
+    for value, wanted in zip(model.get_weights(), kept, strict=True):
+        np.testing.assert_array_equal(value, wanted)
 
 
 @pytest.mark.parametrize(("answers", "written"), [(["x", "n"], False), (["y"], True)])

@@ -189,6 +189,11 @@ FITTED: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
     (lambda m: m.fit(yielding(X, Y), validation_split=0.1), ValueError, "you cannot use `validation_split`"),
     (lambda m: m.fit(yielding(X, Y), batch_size=2), ValueError, "The `batch_size` argument must not be specified"),
     (lambda m: m.fit(yielding(X, Y)), ValueError, "Please specify the number of steps via the `steps_per_epoch` argument."),
+    (
+        lambda m: m.fit(yielding(X, Y), steps_per_epoch=1, validation_data=yielding(X, Y)),
+        ValueError,
+        "Please specify the `validation_steps` argument.",
+    ),
     (lambda m: m.evaluate(yielding(X, Y)), ValueError, "Please specify the number of steps via the `steps` argument."),
     (
         lambda m: m.fit(yielding(X, Y, Y, Y), steps_per_epoch=1, workers=0),

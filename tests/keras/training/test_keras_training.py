@@ -71,7 +71,17 @@ def test_data_of_unknown_length_is_gone_through_whole(capsys: pytest.CaptureFixt
     told = tf.keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: seen.append(told.params["steps"]))
     linear().fit(data, epochs=2, callbacks=[told])
     assert seen == [None, 2]
-    assert f"2/2 [{'=' * 30}] - 0s T/step - loss: N" in shown(capsys)
+    lines = shown(capsys)
+    assert lines[0] == "Train on None steps"
+    assert f"2/2 [{'=' * 30}] - 0s T/step - loss: N" in lines
+
+
+def test_what_a_model_inside_was_compiled_with_is_not_reported() -> None:
+    inner = linear(metrics=["mae"])
+    outer = tf.keras.Sequential([inner])
+    outer.compile("sgd", "mse")
+    assert outer.metrics_names == ["loss"]
+    assert outer.test_on_batch(X, Y) == pytest.approx(inner.test_on_batch(X, Y)[0])
 
 
 def test_losses_are_masked_as_weights_of_nothing() -> None:

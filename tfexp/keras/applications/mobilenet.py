@@ -6,7 +6,7 @@ from typing import Any
 
 from tfexp.keras.applications.building import Choices, WeightFile, application, batch_normalized, channel_axis
 from tfexp.keras.applications.imagenet_utils import preprocessing
-from tfexp.keras.applications.mobile_sizes import trained_size
+from tfexp.keras.applications.mobile_sizes import shown_size, trained_size
 from tfexp.keras.engine.model import Model
 from tfexp.keras.layers import (
     Activation,
@@ -97,4 +97,4 @@ def MobileNet(
 
     stem = f"mobilenet/mobilenet_{_WIDTHS.get(alpha)}_{size}_tf"
     files = {True: WeightFile(f"{stem}.h5"), False: WeightFile(f"{stem}_no_top.h5")}
-    return application(f"mobilenet_{alpha:.2f}_{size}", choices, features, files, top, size=size)
+    return application(f"mobilenet_{alpha:.2f}_{shown_size(choices, size)}", choices, features, files, top, size=size)

@@ -14,7 +14,7 @@ from tfexp.keras.applications.building import (
     padding_of_halves,
 )
 from tfexp.keras.applications.imagenet_utils import preprocessing
-from tfexp.keras.applications.mobile_sizes import trained_size
+from tfexp.keras.applications.mobile_sizes import shown_size, trained_size
 from tfexp.keras.engine.model import Model
 from tfexp.keras.layers import Add, Conv2D, Dense, DepthwiseConv2D, GlobalAveragePooling2D, ReLU, ZeroPadding2D
 
@@ -98,4 +98,4 @@ def MobileNetV2(
 
     stem = f"mobilenet_v2/mobilenet_v2_weights_tf_dim_ordering_tf_kernels_{float(alpha)}_{size}"
     files = {True: WeightFile(f"{stem}.h5"), False: WeightFile(f"{stem}_no_top.h5")}
-    return application(f"mobilenetv2_{alpha:.2f}_{size}", choices, features, files, top, size=size)
+    return application(f"mobilenetv2_{alpha:.2f}_{shown_size(choices, size)}", choices, features, files, top, size=size)

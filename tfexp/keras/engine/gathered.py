@@ -115,8 +115,13 @@ class Gathered(Weights):
     @property
     def metrics(self) -> list[Any]:
         """The metrics of the layer and of the layers inside."""
+        return self.added_metrics
+
+    @property
+    def added_metrics(self) -> list[Any]:
+        """Those of `add_metric` and of attributes, here and inside: not what a model inside was compiled with."""
         own = [part for part in self._owned() if hasattr(part, "update_state")]
-        return self._metrics + own + [metric for layer in self._inner_layers for metric in layer.metrics]
+        return self._metrics + own + [metric for layer in self._inner_layers for metric in layer.added_metrics]
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
         """Report a tensor in training: its mean over batches (`aggregation="mean"`), or as a metric object gave it.

@@ -9,7 +9,7 @@ from tfexp.core import nest
 from tfexp.core.log import get_logger
 from tfexp.core.shape import TensorShape
 from tfexp.core.text import snake_case
-from tfexp.graph.scopes import executing_eagerly
+from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.added import AddLoss, AddMetric
@@ -39,6 +39,7 @@ class Network(Layer):
     _layers: list[Any]
     _map: LayerMap
     _built_shape: Any = None
+    _awaited: Any = None  # the status of a checkpoint whose values the first call takes up
 
     def __init__(self, *args: Any, **kwargs: Any):
         if len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs):
@@ -302,6 +303,17 @@ class Network(Layer):
             return
         self._built_shape = nest.map_structure(lambda leaf: tuple(leaf.get_shape().as_list()), inputs)
         self.built = True  # its layers build themselves as it calls them
+
+    def restore_after_call(self, status: Any) -> None:
+        """Have the first call, which makes the variables, give them the values of this status (`tf.train.Checkpoint`'s)."""
+        self._awaited = status
+
+    def _after(self, inputs: Any, outputs: Any, mask: Any) -> None:
+        super()._after(inputs, outputs, mask)
+        if self._awaited is not None:
+            status, self._awaited = self._awaited, None
+            with get_default_graph().control_dependencies(None):
+                status.run_restore_ops(backend.get_session())
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """The layers' outputs for other inputs than those it was made with."""

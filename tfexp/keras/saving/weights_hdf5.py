@@ -25,7 +25,7 @@ def save_weights_to_hdf5_group(group: Any, layers: Sequence[Any]) -> None:
     group.attrs["keras_version"] = KERAS_VERSION.encode("utf8")
     values = iter(backend.batch_get_value([weight for layer in layers for weight in _weights(layer)]))
     for layer in layers:
-        kept = group.create_group(layer.name)
+        kept = group.require_group(layer.name)  # which is there if another's name goes on from it with a slash
         named = [(weight.name, next(values)) for weight in _weights(layer)]
         write_named_arrays(kept, named)
 

@@ -43,7 +43,8 @@ class GeneratorBatches:
     ):
         if steps is None:
             if not isinstance(data, Sequence):
-                raise ValueError(f"Please specify the number of steps via the `{argument}` argument.")
+                what = "" if argument == "validation_steps" else "number of steps via the "
+                raise ValueError(f"Please specify the {what}`{argument}` argument.")
             steps = len(data)
         if not isinstance(data, Sequence) and use_multiprocessing and workers > 1:
             log.warn(

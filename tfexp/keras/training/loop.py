@@ -218,7 +218,7 @@ def _join(
 
 def _announce(batches: Batches, validation: Validation | None) -> None:
     """What is trained on, and what tested on."""
-    if batches.announced is None or batches.samples is None:
+    if batches.announced is None:
         return
     against = None if validation is None else validation.batches.samples
     end = f", validate on {against} {batches.announced}" if against else ""

@@ -91,7 +91,7 @@ class Training:
     def metrics(self) -> list[Any]:
         """The metrics given to `compile`, then those of `add_metric`, here and in layers."""
         compiled = [] if self._compiled is None else self._compiled.metrics
-        return compiled + super().metrics  # type: ignore[misc,no-any-return]
+        return compiled + self.added_metrics  # type: ignore[attr-defined,no-any-return]
 
     @property
     def metrics_names(self) -> list[str]:
