@@ -20,6 +20,7 @@ from tfexp.keras import backend
 from tfexp.keras.engine import base_layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.weights import is_trained
+from tfexp.keras.mixed_precision.policy import INFER
 from tfexp.layers.keras_style import is_keras_style
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
 from tfexp.ops.variable_scope import VariableScope, get_variable, variable_scope
@@ -43,7 +44,7 @@ class Layer(base_layer.Layer):
         if self._keras_style:
             _refuse(scope=scope, reuse=self._reuse)
         own_name = name if name and not isinstance(name, VariableScope) else self._default_name(class_name)
-        super().__init__(trainable, own_name, dtype, **kwargs)
+        super().__init__(trainable, own_name, INFER if dtype is None else dtype, **kwargs)
         if scope:
             with variable_scope(scope) as captured:
                 self._scope = captured
@@ -91,8 +92,12 @@ class Layer(base_layer.Layer):
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
         partitioner: Callable[..., Any] | None = None,
+        experimental_autocast: bool = True,
     ) -> Any:
-        """A variable of the layer, made or shared below its scope as `tf.get_variable` does."""
+        """A variable of the layer, made or shared below its scope as `tf.get_variable` does.
+
+        experimental_autocast: for Keras's layers; here variables read as what they are.
+        """
         if self._keras_style:
             return super().add_weight(
                 name,
