@@ -26,7 +26,7 @@ from tfexp.keras.engine.call_context import calling, current_call
 from tfexp.keras.engine.connected import Connected
 from tfexp.keras.engine.dependencies import is_symbolic
 from tfexp.keras.engine.input_spec import InputSpec, check_inputs
-from tfexp.keras.engine.node import Node, history_of
+from tfexp.keras.engine.node import Node, history_of, may_have_history
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples
 from tfexp.keras.mixed_precision.autocast import reading_as
 from tfexp.keras.mixed_precision.policy import policy_of
@@ -198,7 +198,7 @@ class Layer(Connected):
         return outputs
 
     def _call_in_graph(self, inputs: Any, args: Any, kwargs: Any) -> Any:
-        if current_call() is None:
+        if current_call() is None and may_have_history(get_default_graph()):
             from tfexp.keras.engine.operation_layer import give_history
 
             give_history(inputs)
