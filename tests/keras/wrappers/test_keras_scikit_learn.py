@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tfexp as tf
 from tfexp.api import keras
 
 X = np.random.RandomState(1).rand(20, 3).astype("float32")
@@ -14,6 +15,8 @@ LABELS = np.array(["no", "yes"])[(X[:, 0] > X[:, 1]).astype(int)]
 @pytest.fixture(autouse=True)
 def session() -> Any:
     keras.backend.clear_session()
+    tf.set_random_seed(0)
+    np.random.seed(0)
     yield
     keras.backend.clear_session()
 
