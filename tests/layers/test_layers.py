@@ -51,9 +51,9 @@ def test_variables_as_keras_keeps_them():
             layer(x)
         cell(x, cell.zero_state(5, tf.float32))
         assert [w.name for layer in layers for w in layer.weights] == [
-            f"outer/{name}:0" for name in ("dense/kernel", "dense/bias", "dense_1/kernel", "dense_1/bias")
+            f"outer/{name}:0" for name in ("dense_1/kernel", "dense_1/bias", "dense_2/kernel", "dense_2/bias")
         ]
-        assert [w.name for w in cell.weights] == ["outer/basic_lstm_cell/kernel:0", "outer/basic_lstm_cell/bias:0"]
+        assert [w.name for w in cell.weights] == ["outer/basic_lstm_cell_1/kernel:0", "outer/basic_lstm_cell_1/bias:0"]
         with pytest.raises(ValueError, match="scope argument not allowed when keras style layers are enabled, but saw: s"):
             tf.layers.dense(x, 2, name="s")
         with pytest.raises(ValueError, match="reuse argument not allowed"):

@@ -32,7 +32,18 @@ def test_a_model_trains_them() -> None:
         assert history[-1] < history[0] * 0.5
         mean = model.layers[1].get_weights()[2]
         np.testing.assert_allclose(mean, inputs.mean(0), atol=0.2)
-        assert tf.keras.layers.Dense(1).name == "dense"
+
+
+def test_one_counter_gives_all_layers_their_names() -> None:
+    with tf.Graph().as_default():
+        x = tf.keras.Input((4,))
+        y = tf.layers.Dense(3)(x)
+        y = tf.layers.dense(tf.keras.layers.Dense(3)(y), 2)
+        model = tf.keras.Model(x, tf.keras.layers.Dense(1)(y))
+        assert [layer.name for layer in model.layers[1:]] == ["dense", "dense_1", "dense_2", "dense_3"]
+        assert [layer.output.op.name for layer in model.layers[1:]] == [
+            f"{layer.name}/BiasAdd" for layer in model.layers[1:]
+        ]
 
 
 @pytest.mark.parametrize(("name", "states"), [("BasicRNNCell", 1), ("GRUCell", 1), ("BasicLSTMCell", 2), ("LSTMCell", 2)])

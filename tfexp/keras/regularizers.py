@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from tfexp.graph.convert import convert_to_tensor
-from tfexp.keras.backend.config import cast_to_floatx
-from tfexp.keras.backend.variables import constant
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.keras.backend.config import cast_to_floatx, floatx
 from tfexp.keras.serialization import deserialize_keras_object, serialize_keras_object
 from tfexp.ops.elementwise_unary import abs, square
 from tfexp.ops.reduce import reduce_sum
@@ -36,7 +35,7 @@ class L1L2(Regularizer):
 
     def __call__(self, x: Any) -> Any:
         if not self.l1 and not self.l2:
-            return constant(0.0)
+            return constant(0.0, dtype=floatx())
         x = convert_to_tensor(x)
         penalty: Any = 0.0
         if self.l1:

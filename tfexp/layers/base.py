@@ -20,22 +20,10 @@ from tfexp.keras import backend
 from tfexp.keras.engine import base_layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.weights import is_trained
+from tfexp.keras.mixed_precision.policy import INFER
 from tfexp.layers.keras_style import is_keras_style
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
-from tfexp.ops.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
-
-_LAYER_NAMES = ("layer names",)
-
-
-def _unique_layer_name(base_name: str) -> str:
-    kept = get_default_graph().get_collection_ref(_LAYER_NAMES)
-    if not kept:
-        kept.append({})
-    counts: dict[tuple[str, str], int] = kept[0]
-    key = get_variable_scope().name, base_name
-    count = counts.get(key, 0)
-    counts[key] = count + 1
-    return f"{base_name}_{count}" if count else base_name
+from tfexp.ops.variable_scope import VariableScope, get_variable, variable_scope
 
 
 class Layer(base_layer.Layer):
@@ -55,11 +43,15 @@ class Layer(base_layer.Layer):
         self._keras_style = is_keras_style()
         if self._keras_style:
             _refuse(scope=scope, reuse=self._reuse)
-        own_name = name if name and not isinstance(name, VariableScope) else _unique_layer_name(class_name)
-        super().__init__(trainable, own_name, dtype, **kwargs)
+        own_name = name if name and not isinstance(name, VariableScope) else self._default_name(class_name)
+        super().__init__(trainable, own_name, INFER if dtype is None else dtype, **kwargs)
         if scope:
             with variable_scope(scope) as captured:
                 self._scope = captured
+
+    def _default_name(self, base_name: str) -> str:
+        """A name that no layer of the graph has, one of Keras's neither: both count together, Keras's style from 1."""
+        return str(backend.unique_object_name(base_name, zero_based=not self._keras_style))
 
     # --- what it is called ----------------------------------------------------------------------------------------------
 
@@ -100,8 +92,12 @@ class Layer(base_layer.Layer):
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
         partitioner: Callable[..., Any] | None = None,
+        experimental_autocast: bool = True,
     ) -> Any:
-        """A variable of the layer, made or shared below its scope as `tf.get_variable` does."""
+        """A variable of the layer, made or shared below its scope as `tf.get_variable` does.
+
+        experimental_autocast: for Keras's layers; here variables read as what they are.
+        """
         if self._keras_style:
             return super().add_weight(
                 name,

@@ -37,6 +37,11 @@ class LossScale:
         """(an op that learns from the gradients, whether they should be applied: a bool, in the graph or not)."""
         raise NotImplementedError
 
+    @property
+    def weights(self) -> list[Any]:
+        """The variables that it keeps."""
+        return []
+
     def get_config(self) -> dict[str, Any]:
         """The arguments that make another one like it."""
         raise NotImplementedError
@@ -79,6 +84,10 @@ class DynamicLossScale(LossScale):
         self._initial, self._period, self._multiplier = float(initial_loss_scale), int(increment_period), float(multiplier)
         self._scale: Any = Variable(self._initial, trainable=False, dtype=dtypes.float32, name="current_loss_scale")
         self._good_steps: Any = Variable(0, trainable=False, dtype=dtypes.int64, name="good_steps")
+
+    @property
+    def weights(self) -> list[Any]:
+        return [self._scale, self._good_steps]
 
     @property
     def initial_loss_scale(self) -> float:
@@ -145,6 +154,28 @@ def as_loss_scale(value: Any) -> LossScale:
     raise ValueError(f"loss_scale must be a LossScale, a number or 'dynamic', got {value!r}")
 
 
+def loss_scale_of_config(config: dict[str, Any]) -> LossScale:
+    """The loss scale of a `{"class_name": …, "config": …}`. ValueError for a class that is none of these."""
+    kinds = {kind.__name__: kind for kind in (FixedLossScale, DynamicLossScale)}
+    if config["class_name"] not in kinds:
+        raise ValueError(f"Unknown loss scale {config['class_name']!r}: known are {sorted(kinds)}")
+    made: LossScale = kinds[config["class_name"]].from_config(config["config"])
+    return made
+
+
+def unscaled(loss_scale: LossScale, grads: Sequence[Any]) -> list[Any]:
+    """Gradients of a scaled loss as those of the loss itself; None stays."""
+    back = reciprocal(loss_scale())
+    return [_scaled(grad, back) for grad in grads]
+
+
+def apply_where_finite(loss_scale: LossScale, grads: Sequence[Any], apply: Callable[[], Any]) -> Any:
+    """`apply()`, where the loss scale finds that these gradients may be, and what changes the loss scale."""
+    update, may_apply = loss_scale.update(grads)
+    made = apply() if may_apply is True else cond(may_apply, lambda: group(apply()), no_op)
+    return group(made, update)
+
+
 def enable_mixed_precision_graph_rewrite(opt: Any, loss_scale: Any = "dynamic") -> Optimizer:
     """An optimizer with a loss scale. TensorFlow also has its sessions compute in half precision on GPUs that can.
 
@@ -183,17 +214,16 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         """Of the scaled loss, scaled back; arguments as those of the other optimizer."""
         scale = self._loss_scale()
         found = self._optimizer.compute_gradients(mul(loss, cast(scale, loss.dtype)), *args, **kwargs)
-        back = reciprocal(scale)
-        return [(_scaled(grad, back), variable) for grad, variable in found]
+        back = unscaled(self._loss_scale, [grad for grad, _ in found])
+        return [(grad, variable) for grad, (_, variable) in zip(back, found, strict=True)]
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         pairs = tuple(grads_and_vars)
         mode = distributing()
         if mode is not None and mode.replica is not None:
             return mode.replica.merge_call(self._distributed_apply, args=(pairs, global_step, name))
-        return self._where_finite(
-            [grad for grad, _ in pairs], lambda: self._optimizer.apply_gradients(pairs, global_step, name)
-        )
+        grads = [grad for grad, _ in pairs]
+        return apply_where_finite(self._loss_scale, grads, lambda: self._optimizer.apply_gradients(pairs, global_step, name))
 
     def _distributed_apply(
         self, distribution: Any, grads_and_vars: Any, global_step: Any = None, name: str | None = None
@@ -207,13 +237,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
                 distribution.extended.call_for_each_replica(self._optimizer.apply_gradients, args=args)
             )
 
-        return self._where_finite(each, apply)
-
-    def _where_finite(self, grads: Sequence[Any], apply: Callable[[], Any]) -> Any:
-        """`apply()`, where the loss scale finds that these gradients may be, and what changes the loss scale."""
-        update, may_apply = self._loss_scale.update(grads)
-        made = apply() if may_apply is True else cond(may_apply, lambda: group(apply()), no_op)
-        return group(made, update)
+        return apply_where_finite(self._loss_scale, each, apply)
 
     def get_slot_names(self) -> list[str]:
         return self._optimizer.get_slot_names()

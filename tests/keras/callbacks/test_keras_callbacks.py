@@ -355,3 +355,11 @@ def test_tensorboard_gets_embeddings(tmp_path: Path) -> None:
     )
     values = tf.train.load_variable(str(tmp_path / "keras_embedding.ckpt-0"), "a_embedding")
     np.testing.assert_allclose(values, X @ np.ones((3, 2)), rtol=1e-6)
+
+
+def test_tensorboard_says_that_it_profiles_no_step(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    with caplog.at_level(logging.WARNING, "tensorflow"):
+        tf.keras.callbacks.TensorBoard(str(tmp_path))
+        assert not caplog.text
+        tf.keras.callbacks.TensorBoard(str(tmp_path), profile_batch=7)
+    assert "`profile_batch` changes nothing" in caplog.text

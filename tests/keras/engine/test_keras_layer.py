@@ -115,7 +115,8 @@ def test_losses_of_variables_and_of_outputs() -> None:
         "dense/ActivityRegularizer/truediv:0",
         "dense/kernel/Regularizer",
     )
-    assert layer.losses[0] is kernel  # its nodes are made once
+    assert layer.losses == [activity, kernel]  # what calls gave comes first
+    assert layer.losses[1] is kernel  # its nodes are made once
     assert layer.get_losses_for(inputs) == [activity]
     assert layer.get_losses_for(None) == [kernel]
     values = K.get_session().run([activity, kernel], {inputs: np.full((2, 3), 2.0)})

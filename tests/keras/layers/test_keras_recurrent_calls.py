@@ -389,3 +389,24 @@ def test_states_that_do_not_fit_are_refused() -> None:
         layer.reset_states([np.ones((3, 4))])
     with pytest.raises(ValueError, match=r"State 1 is incompatible with layer lstm: expected shape=\(3, 4\) but found"):
         layer.reset_states([np.ones((3, 4)), np.ones((3, 5))])
+
+
+class Summing(L.AbstractRNNCell):
+    state_size = 2
+    output_size = 2
+
+    def call(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
+        total = states[0] + inputs
+        return total, [total]
+
+
+def test_a_cell_of_ones_own_says_what_the_abstract_one_does_not() -> None:
+    abstract = L.AbstractRNNCell()
+    for ask in (lambda: abstract.state_size, lambda: abstract.output_size, lambda: abstract.call(None, None)):
+        with pytest.raises(NotImplementedError, match="Abstract method"):
+            ask()
+    inputs = L.Input((5, 2))
+    outputs = L.RNN(Summing())(inputs)
+    np.testing.assert_allclose(K.get_session().run(outputs, {inputs: VALUES}), VALUES.sum(axis=1), rtol=1e-5)
+    with pytest.raises(ValueError, match="batch_size and dtype cannot be None"):
+        Summing().get_initial_state()

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor
 from itertools import count, islice
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tfexp.keras.utils.data import GeneratorEnqueuer, OrderedEnqueuer, Sequence, SequenceEnqueuer
+from tfexp.keras.utils.data import (
+    GeneratorEnqueuer,
+    OrderedEnqueuer,
+    Sequence,
+    SequenceEnqueuer,
+    terminate_keras_multiprocessing_pools,
+)
 
 
 class Tens(Sequence):
@@ -172,3 +179,15 @@ def test_stopping_with_nobody_taking() -> None:
     enqueuer.stop()
     assert not enqueuer.is_running()
     assert set(made) <= set(range(10))  # it ends
+
+
+def test_pools_of_processes_end_when_they_are_told_to() -> None:
+    enqueuer = OrderedEnqueuer(Tens(), use_multiprocessing=True)
+    enqueuer.start(2, 3)
+    made = enqueuer.get()
+    assert next(made) == 0
+    assert terminate_keras_multiprocessing_pools() == []
+    with pytest.raises((BrokenExecutor, RuntimeError)):
+        for _ in made:
+            pass
+    assert not enqueuer.is_running()

@@ -10,6 +10,7 @@ from tfexp.keras.premade.linear import LinearModel as LinearModel
 from tfexp.keras.premade.wide_deep import WideDeepModel as WideDeepModel
 from tfexp.keras.saving.saved_model import export_saved_model as export_saved_model
 from tfexp.keras.saving.saved_model import load_from_saved_model as load_from_saved_model
+from tfexp.keras.utils.data import terminate_keras_multiprocessing_pools as terminate_keras_multiprocessing_pools
 
 # It stands above Keras, with the columns that it takes.
 __getattr__ = missing_from(

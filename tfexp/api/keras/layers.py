@@ -88,6 +88,7 @@ from tfexp.keras.layers.pooling_global import GlobalMaxPooling1D as GlobalMaxPoo
 from tfexp.keras.layers.pooling_global import GlobalMaxPooling2D as GlobalMaxPooling2D
 from tfexp.keras.layers.pooling_global import GlobalMaxPooling3D as GlobalMaxPooling3D
 from tfexp.keras.layers.recurrent import RNN as RNN
+from tfexp.keras.layers.recurrent_abstract import AbstractRNNCell as AbstractRNNCell
 from tfexp.keras.layers.recurrent_cudnn import CuDNNGRU as CuDNNGRU
 from tfexp.keras.layers.recurrent_cudnn import CuDNNLSTM as CuDNNLSTM
 from tfexp.keras.layers.recurrent_gru import GRU as GRU

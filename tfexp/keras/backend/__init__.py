@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from tfexp.keras.backend.graphs import get_uid as get_uid
     from tfexp.keras.backend.graphs import is_workspace as is_workspace
     from tfexp.keras.backend.graphs import reset_uids as reset_uids
+    from tfexp.keras.backend.graphs import track_tf_optimizer as track_tf_optimizer
+    from tfexp.keras.backend.graphs import track_variable as track_variable
     from tfexp.keras.backend.graphs import unique_object_name as unique_object_name
     from tfexp.keras.backend.linear import batch_dot as batch_dot
     from tfexp.keras.backend.linear import bias_add as bias_add
@@ -119,8 +121,6 @@ if TYPE_CHECKING:
     from tfexp.keras.backend.sessions import manual_variable_initialization as manual_variable_initialization
     from tfexp.keras.backend.sessions import set_session as set_session
     from tfexp.keras.backend.sessions import set_value as set_value
-    from tfexp.keras.backend.sessions import track_tf_optimizer as track_tf_optimizer
-    from tfexp.keras.backend.sessions import track_variable as track_variable
     from tfexp.keras.backend.shapes import arange as arange
     from tfexp.keras.backend.shapes import batch_flatten as batch_flatten
     from tfexp.keras.backend.shapes import concatenate as concatenate

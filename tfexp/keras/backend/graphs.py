@@ -42,6 +42,23 @@ def kept_for(graph: Graph) -> OfGraph:
     return kept
 
 
+def track_variable(variable: Any) -> None:
+    """Initialize it together with the others of its graph; variables of eager execution have their values already."""
+    graph = variable.graph
+    if graph.is_eager:
+        return
+    kept = kept_for(graph)
+    if variable not in kept.has_value:
+        kept.has_value[variable] = None
+        kept.variables.append(weakref.ref(variable))
+
+
+def track_tf_optimizer(optimizer: Any) -> None:
+    """Initialize what an optimizer of `tf.train` will make too: `optimizer.optimizer.variables()`."""
+    if not executing_eagerly():
+        kept_for(get_graph()).optimizers.append(weakref.ref(optimizer))
+
+
 def get_graph() -> Graph:
     """The default graph; while ops run at once, the one where Keras's symbolic tensors live."""
     global _workspace

@@ -18,7 +18,14 @@ from tfexp.graph.defaults import get_default_session
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, graph_of, init_scope, reset_default_graph
-from tfexp.keras.backend.graphs import forget_learning_phases, forget_workspace, get_graph, kept_for, reset_uids
+from tfexp.keras.backend.graphs import (
+    forget_learning_phases,
+    forget_workspace,
+    get_graph,
+    kept_for,
+    reset_uids,
+    track_variable,
+)
 from tfexp.keras.backend.phases import forget_eager_phase, symbolic_learning_phase
 from tfexp.ops.check_types import is_tensor
 from tfexp.ops.eager_variables import EagerVariable
@@ -43,23 +50,6 @@ def manual_variable_initialization(value: bool) -> None:
     """Whether initializing variables is the program's business. Source: the function of this name, TF 1.15."""
     global _manually
     _manually = value
-
-
-def track_variable(variable: Any) -> None:
-    """Initialize it together with the others of its graph; variables of eager execution have their values already."""
-    graph = variable.graph
-    if graph.is_eager:
-        return
-    kept = kept_for(graph)
-    if variable not in kept.has_value:
-        kept.has_value[variable] = None
-        kept.variables.append(weakref.ref(variable))
-
-
-def track_tf_optimizer(optimizer: Any) -> None:
-    """Initialize what an optimizer of `tf.train` will make too: `optimizer.optimizer.variables()`."""
-    if not executing_eagerly():
-        kept_for(get_graph()).optimizers.append(weakref.ref(optimizer))
 
 
 def get_session(op_input_list: Sequence[Any] = ()) -> Any:

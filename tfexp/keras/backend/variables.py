@@ -15,9 +15,9 @@ from tfexp.graph.scopes import init_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.keras.backend.config import floatx
-from tfexp.keras.backend.graphs import get_graph
+from tfexp.keras.backend.graphs import get_graph, track_variable
 from tfexp.keras.backend.random import seed_of
-from tfexp.keras.backend.sessions import get_value, track_variable
+from tfexp.keras.backend.sessions import get_value
 from tfexp.ops import array, array_fill, array_identity, diagonal, sparse
 from tfexp.ops.initializers import known_dims
 from tfexp.ops.random import random_normal, random_uniform

@@ -22,6 +22,8 @@ from tfexp.ops.variable_base import Variable
 from tfexp.train.saver import Saver
 from tfexp.train.summary_writer import FileWriter
 
+_USUAL_PROFILE_BATCH = 2
+
 
 class TensorBoard(Callback):
     """Writes into `log_dir` what `tensorboard --logdir` shows.
@@ -31,6 +33,7 @@ class TensorBoard(Callback):
     layers' weights and outputs, their gradients (`write_grads`), weights as images (`write_images`). Each `embeddings_freq`
     epochs: what the layers `embeddings_layer_names` (by default, the Embedding layers) give for `embeddings_data`, for the
     projector, with `embeddings_metadata` (a file name, or one by layer). Histograms need validation data: ValueError.
+    profile_batch: no step is profiled; the `run_metadata` of `compile` tells when each node ran.
     """
 
     def __init__(
@@ -46,10 +49,12 @@ class TensorBoard(Callback):
         embeddings_metadata: Any = None,
         embeddings_data: Any = None,
         update_freq: str | int = "epoch",
-        profile_batch: int = 2,
+        profile_batch: int = _USUAL_PROFILE_BATCH,
     ):
         super().__init__()
         self.log_dir = os.fspath(log_dir)
+        if profile_batch not in (0, _USUAL_PROFILE_BATCH):
+            log.warn("`profile_batch` changes nothing: compile the model with `run_metadata` to see when each node ran.")
         if histogram_freq and executing_eagerly():
             log.warn("Weight and gradient histograms not supported for eager execution, setting `histogram_freq` to `0`.")
             histogram_freq = 0

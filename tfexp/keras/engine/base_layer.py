@@ -26,8 +26,10 @@ from tfexp.keras.engine.call_context import calling, current_call
 from tfexp.keras.engine.connected import Connected
 from tfexp.keras.engine.dependencies import is_symbolic
 from tfexp.keras.engine.input_spec import InputSpec, check_inputs
-from tfexp.keras.engine.node import Node, history_of, masks_of
+from tfexp.keras.engine.node import Node, history_of, masks_of, may_have_history
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples
+from tfexp.keras.mixed_precision.autocast import reading_as
+from tfexp.keras.mixed_precision.policy import policy_of
 from tfexp.ops.array import shape
 from tfexp.ops.array_identity import identity, placeholder
 from tfexp.ops.cast import cast
@@ -46,6 +48,7 @@ class Layer(Connected):
     """
 
     _batch_input_shape: tuple[int | None, ...] | None
+    _casts_inputs = True  # to the type of its computation, with a mixed policy
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: Any = None, dynamic: bool = False, **kwargs: Any
@@ -63,7 +66,9 @@ class Layer(Connected):
         self._name = name if name is not None else unique_layer_name(snake_case(type(self).__name__))
         if not isinstance(self._name, str):
             raise TypeError(f"Layer's name must be a string, got: {name!r}")
-        self._dtype = None if dtype is None else dtypes.as_dtype(getattr(dtype, "variable_dtype", dtype)).base_dtype.name
+        self._policy = policy_of(dtype)
+        self._dtype = self._policy.variable_dtype
+        self._casts_inputs = kwargs.get("autocast", self._casts_inputs)
         self._dynamic = dynamic
         self._activity_regularizer = regularizers.get(kwargs.get("activity_regularizer"))
         self._losses, self._updates = [], []
@@ -108,7 +113,8 @@ class Layer(Connected):
         config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
         if hasattr(self, "_batch_input_shape"):
             config["batch_input_shape"] = self._batch_input_shape
-        config["dtype"] = self.dtype
+        mixed = self._policy.should_cast_variables
+        config["dtype"] = {"class_name": "Policy", "config": self._policy.get_config()} if mixed else self.dtype
         if self._dynamic:
             config["dynamic"] = True
         if type(self).get_config is Layer.get_config and any(key not in (*config, "dynamic") for key in taken):
@@ -186,12 +192,13 @@ class Layer(Connected):
         with calling(self, inputs, training), name_scope(self._scope_name()):
             self._maybe_build(inputs)
             check_inputs(self.input_spec, inputs, self.name)
-            outputs = self.call(inputs, *args, **kwargs)
+            with self._reading():
+                outputs = self.call(self._cast(inputs), *args, **kwargs)
             self._after(inputs, outputs, kwargs.get("mask"))
         return outputs
 
     def _call_in_graph(self, inputs: Any, args: Any, kwargs: Any) -> Any:
-        if current_call() is None:
+        if current_call() is None and may_have_history(get_default_graph()):
             from tfexp.keras.engine.operation_layer import give_history
 
             give_history(inputs)
@@ -204,7 +211,8 @@ class Layer(Connected):
                 if self.dynamic:
                     outputs = self._promised(inputs)
                 else:
-                    outputs = convert(self.call)(inputs, *args, **kwargs)
+                    with self._reading():
+                        outputs = convert(self.call)(self._cast(inputs), *args, **kwargs)
                 if outputs is None:
                     raise ValueError(
                         "A layer's `call` method should return a Tensor or a list of Tensors, not None "
@@ -226,6 +234,27 @@ class Layer(Connected):
 
     def _scope_name(self) -> str:
         return self.name
+
+    def _reading(self) -> contextlib.AbstractContextManager[None]:
+        """What its variables read as while it computes."""
+        return reading_as(self._policy.compute_dtype) if self._policy.should_cast_variables else contextlib.nullcontext()
+
+    def _cast(self, inputs: Any) -> Any:
+        """The inputs, floats in the type of its computation if that is another than that of its variables."""
+        if not (self._policy.should_cast_variables and self._casts_inputs):
+            return inputs
+        wanted = dtypes.as_dtype(self._policy.compute_dtype)
+
+        def one(leaf: Any) -> Any:
+            dtype = getattr(leaf, "dtype", None)
+            if dtype is None or not dtype.is_floating or dtype.base_dtype is wanted:
+                return leaf
+            made = cast(leaf, wanted)
+            if hasattr(leaf, "_keras_mask"):
+                made._keras_mask = leaf._keras_mask
+            return made
+
+        return nest.map_structure(one, inputs)
 
     def _joins(self, inputs: Any) -> bool:
         """Whether a call on these is a node between layers."""
@@ -258,8 +287,9 @@ class Layer(Connected):
         if self.built:
             return
         leaves = [leaf for leaf in nest.flatten(inputs) if hasattr(leaf, "dtype")]  # of a sparse one that of its values
-        if self._dtype is None and leaves:
-            self._dtype = leaves[0].dtype.base_dtype.name
+        if self._policy.compute_dtype is None and leaves:
+            self._policy = self._policy.with_input_dtype(leaves[0].dtype)
+            self._dtype = self._dtype or self._policy.variable_dtype
         shapes = None
         if all(hasattr(leaf, "get_shape") for leaf in nest.flatten(inputs)):
             shapes = nest.map_structure(lambda leaf: leaf.get_shape(), inputs)

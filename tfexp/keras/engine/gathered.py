@@ -58,8 +58,9 @@ class Gathered(Weights):
                 self._losses.append((convert_to_tensor(loss, preferred_dtype=backend.floatx()), inputs is None))
 
     def _all_losses(self) -> list[tuple[Any, bool]]:
-        """(loss, whether it depends on no inputs), of the layer and of the layers inside."""
-        own = [(loss.value() if isinstance(loss, _Later) else loss, free) for loss, free in self._losses]
+        """(loss, whether it depends on no inputs): tensors, then what functions make, then those of the layers inside."""
+        kept = sorted(self._losses, key=lambda pair: isinstance(pair[0], _Later))
+        own = [(loss.value() if isinstance(loss, _Later) else loss, free) for loss, free in kept]
         inner = [loss for layer in self._inner_layers for loss in layer._all_losses()]
         return [(loss, free) for loss, free in own if loss is not None and _is_of_here(loss)] + inner
 

@@ -40,6 +40,7 @@ class Network(Layer):
     _map: LayerMap
     _built_shape: Any = None
     _awaited: Any = None  # the status of a checkpoint whose values the first call takes up
+    _casts_inputs = False  # its layers do, each as its own policy says
 
     def __init__(self, *args: Any, **kwargs: Any):
         if len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs):

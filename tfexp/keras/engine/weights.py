@@ -13,6 +13,8 @@ from tfexp.core import dtypes
 from tfexp.core.shape import as_shape
 from tfexp.graph.scopes import name_scope
 from tfexp.keras import backend, constraints, initializers, regularizers
+from tfexp.keras.mixed_precision.autocast import cast_when_read
+from tfexp.keras.mixed_precision.policy import INFER, Policy
 from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
@@ -59,6 +61,7 @@ class Weights(Trackable):
     _trainable_weights: list[Any]
     _non_trainable_weights: list[Any]
     _dtype: str | None
+    _policy: Policy = INFER
     _own_trainable: bool = True
     _named_weights: Mapping[str, Any] = MappingProxyType({})  # by the names that `add_weight` was given
     _initial_weights: Any = None
@@ -185,7 +188,7 @@ class Weights(Trackable):
         """A variable of the layer, below the name scope that is open; a resource variable unless told otherwise.
 
         initializer: by default Glorot's uniform one for floats, zeros for other numbers. kwargs: `getter`, `collections`,
-        `experimental_autocast`, `caching_device`.
+        `experimental_autocast` (False: it reads as what it is, whatever the layer's policy), `caching_device`.
         """
         for key in kwargs:
             if key not in ("getter", "collections", "experimental_autocast", "caching_device"):
@@ -208,6 +211,8 @@ class Weights(Trackable):
             synchronization=synchronization,
             aggregation=aggregation,
         )
+        if wanted.is_floating and self._policy.should_cast_variables and kwargs.get("experimental_autocast", True):
+            cast_when_read(variable)
         backend.track_variable(variable)
         regularize = regularizers.get(regularizer)
         if regularize is not None:

@@ -13,7 +13,6 @@ from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.ops.cast import cast
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_bias import bias_add
-from tfexp.ops.sparse import sparse_tensor_dense_matmul
 from tfexp.ops.tensor_products import tensordot
 
 
@@ -81,6 +80,8 @@ class Dense(Layer):
 
     def call(self, inputs: Any) -> Any:
         if isinstance(inputs, SparseTensor):
+            from tfexp.ops.sparse import sparse_tensor_dense_matmul
+
             outputs = sparse_tensor_dense_matmul(inputs, self.kernel)
         else:
             outputs = self._product(inputs)

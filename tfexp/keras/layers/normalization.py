@@ -149,6 +149,7 @@ class BatchNormalization(Layer):
                 regularizer=self.gamma_regularizer,
                 constraint=self.gamma_constraint,
                 trainable=True,
+                experimental_autocast=False,
             )
         if self.center:
             self.beta = self.add_weight(
@@ -159,6 +160,7 @@ class BatchNormalization(Layer):
                 regularizer=self.beta_regularizer,
                 constraint=self.beta_constraint,
                 trainable=True,
+                experimental_autocast=False,
             )
 
     def _make_averages(self, param_shape: list[Any]) -> None:
@@ -171,6 +173,7 @@ class BatchNormalization(Layer):
                 trainable=False,
                 synchronization=VariableSynchronization.ON_READ,
                 aggregation=VariableAggregation.MEAN,
+                experimental_autocast=False,
             )
 
         def initial_stddev(*args: Any, **kwargs: Any) -> Tensor:

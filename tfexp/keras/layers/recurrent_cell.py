@@ -14,7 +14,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.keras import activations, constraints, initializers, regularizers
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.layers.recurrent_dropout import DropoutRNNCellMixin
-from tfexp.keras.layers.recurrent_states import zero_states
+from tfexp.keras.layers.recurrent_states import initial_state
 from tfexp.ops.array import reshape, shape
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_split import split
@@ -144,9 +144,7 @@ class RecurrentCell(DropoutRNNCellMixin, Layer):
 
     def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
         """Zeros for a batch like `inputs`, or of that size and type."""
-        if inputs is not None:
-            batch_size, dtype = shape(inputs)[0], inputs.dtype  # type: ignore[index]
-        return zero_states(self.state_size, batch_size, dtype)
+        return initial_state(self.state_size, inputs, batch_size, dtype)
 
     def get_config(self) -> dict[str, Any]:
         own = {option: option_config(option, getattr(self, option)) for option in self._options}

@@ -7,6 +7,7 @@ from typing import Any
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import shape
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_join import stack
 
@@ -36,3 +37,15 @@ def zero_states(sizes: Any, batch_size: Any, dtype: Any) -> Any:
         return zeros(stack(dims) if isinstance(batch_size, Tensor) else dims, dtype=dtype)
 
     return map_sizes(made, sizes)
+
+
+def initial_state(sizes: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
+    """`zero_states` for a batch like `inputs`; without these of that size and type, else ValueError."""
+    if inputs is not None:
+        batch_size, dtype = shape(inputs)[0], inputs.dtype  # type: ignore[index]
+    if batch_size is None or dtype is None:
+        raise ValueError(
+            "batch_size and dtype cannot be None while constructing initial state: "
+            f"batch_size={batch_size}, dtype={dtype}, and there are no inputs"
+        )
+    return zero_states(sizes, batch_size, dtype)

@@ -8,6 +8,7 @@ from tfexp.keras.optimizers.adam import Adam as Adam
 from tfexp.keras.optimizers.adam import Adamax as Adamax
 from tfexp.keras.optimizers.ftrl import Ftrl as Ftrl
 from tfexp.keras.optimizers.gradient_descent import SGD as SGD
+from tfexp.keras.optimizers.loss_scaled import LossScaleOptimizer as LossScaleOptimizer
 from tfexp.keras.optimizers.nadam import Nadam as Nadam
 from tfexp.keras.optimizers.optimizer import Optimizer as Optimizer
 from tfexp.keras.optimizers.rmsprop import RMSprop as RMSprop
@@ -16,7 +17,9 @@ from tfexp.keras.serialization import deserialize_keras_object, serialize_keras_
 from tfexp.train.optimizer import Optimizer as TrainOptimizer
 
 # By names in lower case, as these have always been accepted.
-_BY_NAME = {kind.__name__.lower(): kind for kind in (Adadelta, Adagrad, Adam, Adamax, Nadam, RMSprop, SGD, Ftrl)}
+_BY_NAME = {
+    kind.__name__.lower(): kind for kind in (Adadelta, Adagrad, Adam, Adamax, Nadam, RMSprop, SGD, Ftrl, LossScaleOptimizer)
+}
 
 
 def serialize(optimizer: Any) -> Any:
@@ -42,3 +45,10 @@ def get(identifier: Any) -> Any:
     if isinstance(identifier, str):
         return deserialize({"class_name": identifier, "config": {}})
     raise ValueError("Could not interpret optimizer identifier:", identifier)
+
+
+def scaling(optimizer: Any, policy: Any) -> Any:
+    """The optimizer with the loss scale of a model's policy, if that has one and the optimizer none."""
+    if not isinstance(optimizer, Optimizer) or isinstance(optimizer, LossScaleOptimizer) or policy.loss_scale is None:
+        return optimizer
+    return LossScaleOptimizer(optimizer, policy.loss_scale)

@@ -19,8 +19,9 @@ from typing import Any
 from tfexp.graph.graph import Graph
 from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
-from tfexp.keras.engine.model_text import model_from_json
+from tfexp.keras.engine.model_text import model_from_config
 from tfexp.keras.optimizers import TFOptimizer
+from tfexp.keras.saving.tensorflow_metadata import tensorflow_metadata
 from tfexp.keras.saving.training_config import as_json, compile_arguments, make_optimizer_variables, training_config
 from tfexp.keras.saving.weights import load_weights, write_checkpoint
 from tfexp.keras.serialization import custom_object_scope
@@ -144,20 +145,31 @@ def load_from_saved_model(
 ) -> Any:
     """The model that `export_saved_model` wrote; compiled, with its optimizer's state, if it was saved with that.
 
+    Models that TensorFlow saved (`model.save(save_format="tf")`) come back, too, if they are no subclasses.
     OSError: the folder has no architecture of a model.
     """
     path = os.fspath(saved_model_path)
-    described = _asset(path, _MODEL_JSON)
-    if not described.is_file():
-        raise OSError(
-            f"{path} has no {names.ASSETS_DIRECTORY}/{_MODEL_JSON}: it was exported for serving only, or by another "
-            "program. tf.saved_model.loader.load reads its graph."
-        )
+    architecture, training = _described(path)
     with custom_object_scope(custom_objects or {}):
-        model = model_from_json(described.read_text(encoding="utf-8"), custom_objects)
-        training = _asset(path, _TRAINING_JSON)
-        if compile and training.is_file():
-            model.compile(**compile_arguments(json.loads(training.read_text(encoding="utf-8")), custom_objects))
+        model = model_from_config(architecture, custom_objects)
+        if compile and training is not None:
+            model.compile(**compile_arguments(training, custom_objects))
             make_optimizer_variables(model)
     load_weights(model, os.path.join(path, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME))
     return model
+
+
+def _described(path: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The architecture in a folder, and how the model is trained if that is there."""
+    file, training = _asset(path, _MODEL_JSON), _asset(path, _TRAINING_JSON)
+    if file.is_file():
+        trained = json.loads(training.read_text(encoding="utf-8")) if training.is_file() else None
+        return json.loads(file.read_text(encoding="utf-8")), trained
+    found = tensorflow_metadata(path)
+    if found is None or "config" not in found:
+        raise OSError(
+            f"{path} has no architecture of a Keras model ({names.ASSETS_DIRECTORY}/{_MODEL_JSON}, or TensorFlow's metadata "
+            "of a model that is no subclass): it was exported for serving only, or by another program. "
+            "tf.saved_model.loader.load reads its graph."
+        )
+    return {"class_name": found["class_name"], "config": found["config"]}, found.get("training_config")

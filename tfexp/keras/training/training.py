@@ -12,6 +12,7 @@ from typing import Any
 from tfexp.core import log
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import optimizers
+from tfexp.keras.mixed_precision.policy import Policy
 from tfexp.keras.training import loop
 from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.compiled import Compiled
@@ -30,6 +31,7 @@ class Training:
     name: str
     inputs: Any
     outputs: Any
+    _policy: Policy
     stop_training = False
     history: Any = None
     optimizer: Any = None
@@ -69,7 +71,7 @@ class Training:
             log.warn("`distribute` of `compile` is deprecated: create and compile the model under the strategy's scope.")
         if run_eagerly and not executing_eagerly():
             raise ValueError("You can only enable `run_eagerly` while eager execution is on.")
-        self.optimizer = optimizers.get(optimizer)
+        self.optimizer = optimizers.scaling(optimizers.get(optimizer), self._policy)
         self.loss, self.loss_weights, self.sample_weight_mode = loss, loss_weights, sample_weight_mode
         self._asked = None
         self._compiled = Compiled(

@@ -10,6 +10,7 @@ import multiprocessing
 import queue
 import random
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any, Self
@@ -54,6 +55,31 @@ def _item_of_shared(index: int) -> Any:
 
 def _next_of_shared() -> Any:
     return _next_of(_shared)
+
+
+_process_pools: weakref.WeakSet[ProcessPoolExecutor] = weakref.WeakSet()  # of this process
+
+
+def terminate_keras_multiprocessing_pools(grace_period: float = 0.1, use_sigkill: bool = False) -> list[str]:
+    """End the worker processes of all enqueuers; whoever waits for their batches gets an error.
+
+    grace_period: seconds that each process has before it is killed. use_sigkill: kill them at once. Returns what went wrong.
+    """
+    errors = []
+    for pool in list(_process_pools):
+        _process_pools.discard(pool)
+        processes = list((pool._processes or {}).values())  # an executor has no other way to end tasks that run
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            if not use_sigkill:
+                process.terminate()
+                process.join(grace_period)
+            if process.is_alive():
+                process.kill()
+                process.join(grace_period)
+            if process.is_alive():
+                errors.append(f"worker process {process.pid} of a Keras pool is still alive")
+    return errors
 
 
 class _End:
@@ -131,7 +157,9 @@ class SequenceEnqueuer:
     def _pool(self, random_seed: int | None = None) -> Executor:
         if not self.use_multiprocessing:
             return ThreadPoolExecutor(self.workers, "keras worker")
-        return ProcessPoolExecutor(self.workers, initializer=_share, initargs=(self.sequence, random_seed))
+        pool = ProcessPoolExecutor(self.workers, initializer=_share, initargs=(self.sequence, random_seed))
+        _process_pools.add(pool)
+        return pool
 
     def _run(self) -> None:
         """Hand out tasks until the end; None among the results says that it has come."""
