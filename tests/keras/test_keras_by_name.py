@@ -194,6 +194,8 @@ def test_activations_of_other_things() -> None:
     assert activations.get(None) is activations.linear
     assert activations.get(tf.nn.relu) is tf.nn.relu
     assert activations.serialize(tf.nn.relu) == "relu"
+    with pytest.raises(ValueError, match="Unknown activation function:reduce_sum"):
+        activations.get("reduce_sum")  # which the module imports
     with pytest.raises(TypeError, match="Could not interpret activation function identifier: 3"):
         activations.get(3)
     with pytest.raises(ValueError, match="Unknown activation function:nope"):

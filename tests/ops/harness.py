@@ -43,10 +43,11 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tests.ops.evaluation import Step, evaluate, needed, run
 from tfexp.core import dtypes as tf_dtypes
 from tfexp.core import errors
 from tfexp.core.kernel import BindRequest
-from tfexp.core.op import Op, flatten_args, get_gradient, get_op, group_inputs
+from tfexp.core.op import Op, flatten_args, get_gradient, get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
@@ -190,29 +191,6 @@ def outputs_of(result: Any) -> list[Tensor]:
     return [result] if isinstance(result, Tensor) else flatten_args(result)
 
 
-def evaluate(fetches: Sequence[Tensor], feeds: dict[Tensor, Any]) -> list[np.ndarray]:
-    """Values by running kernels one after another: no plan, no session, so that a perturbed input costs little."""
-    values: dict[Tensor, Any] = dict(feeds)
-    pending: list[Operation] = [t.op for t in fetches if t not in values]
-    with np.errstate(all="ignore"):
-        while pending:
-            op = pending[-1]
-            if op.outputs and all(t in values for t in op.outputs):
-                pending.pop()
-                continue
-            missing = [t.op for t in op.inputs if t not in values]
-            if missing:
-                pending.extend(missing)
-                continue
-            pending.pop()
-            arrays = group_inputs(op.op_def, [values[t] for t in op.inputs], op.attrs)
-            result = op.op_def.kernels["CPU"].compute(None, *arrays, **op.attrs)
-            results = [result] if op.op_def.has_single_output else flatten_args(result)
-            for tensor, value in zip(op.outputs, results, strict=True):
-                values.setdefault(tensor, value)
-    return [np.asarray(values[t]) for t in fetches]
-
-
 def assert_close(actual: Any, expected: np.ndarray, tolerance: float | None, what: str) -> None:
     actual = np.asarray(actual, object) if isinstance(actual, bytes) else np.asarray(actual)
     assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, expected {expected.shape}"
@@ -348,14 +326,12 @@ def check_gradients(case: OpCase) -> None:
         weights = [tf.constant(random.uniform(0.5, 1.5, s)) for s in shapes]
         xs = [placeholders[i] for i in wanted]
         first = [tf.convert_to_tensor(g) for g in gradients(ys, xs, weights)]
-        loss = _weighted_sum(ys, weights)
-        _compare(case, loss, xs, first, feeds, "gradient")
+        _compare(case, ys, weights, xs, first, feeds, "gradient")
         if not case.second:
             return
         seconds = [tf.constant(random.uniform(0.5, 1.5, feeds[x].shape)) for x in xs]
         again = gradients(first, xs, seconds)
-        loss = _weighted_sum(first, seconds)
-        _compare(case, loss, xs, again, feeds, "second-order gradient")
+        _compare(case, first, seconds, xs, again, feeds, "second-order gradient")
 
 
 def _differentiable(case: OpCase, placeholders: list[Tensor]) -> list[int]:
@@ -378,25 +354,38 @@ def _check_no_gradient(case: OpCase, ys: list[Tensor], placeholders: list[Tensor
     assert gradients(ys, floating) == [None] * len(floating), f"{case.id}: expected no gradient"
 
 
-def _weighted_sum(ys: list[Tensor], weights: list[Tensor]) -> Callable[[dict[Tensor, Any]], float]:
-    def loss(feeds: dict[Tensor, Any]) -> float:
-        values = evaluate([*ys, *weights], feeds)
-        return float(sum(np.sum(y * w) for y, w in zip(values[: len(ys)], values[len(ys) :], strict=True)))
+def _weighted_sum(ys: list[Tensor], weights: list[Tensor], feeds: Any, x: Tensor) -> Callable[[np.ndarray], float]:
+    """The sum of `ys` times `weights` as a function of what `x` is fed: only what follows from it is computed anew."""
+    known = dict(feeds)
+    following = {x}
+    steps = []
+    for op in needed([*ys, *weights], feeds):
+        step = Step(op)
+        run([step], known)
+        if not following.isdisjoint(step.inputs):
+            following.update(step.outputs)
+            steps.append(step)
+
+    def loss(fed: np.ndarray) -> float:
+        values = {**known, x: fed}
+        run(steps, values)
+        return float(sum(np.sum(values[y] * known[w]) for y, w in zip(ys, weights, strict=True)))
 
     return loss
 
 
 def _compare(
-    case: OpCase, loss: Callable[[dict[Tensor, Any]], float], xs: list[Tensor], grads: Any, feeds: Any, what: str
+    case: OpCase, ys: list[Tensor], weights: list[Tensor], xs: list[Tensor], grads: Any, feeds: Any, what: str
 ) -> None:
     for x, grad in zip(xs, grads, strict=True):
+        loss = _weighted_sum(ys, weights, feeds, x)
         numeric = np.zeros(feeds[x].shape)
         for index in np.ndindex(numeric.shape):
             values = []
             for step in (_STEP, -_STEP):
                 moved = feeds[x].copy()
                 moved[index] += step
-                values.append(loss({**feeds, x: moved}))
+                values.append(loss(moved))
             numeric[index] = (values[0] - values[1]) / (2 * _STEP)
         if grad is None:
             actual = np.zeros_like(numeric)

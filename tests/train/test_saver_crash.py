@@ -11,13 +11,27 @@ import pytest
 
 import tfexp as tf
 
-# Saves steps 1, 2, 3 of a variable that holds the step, keeps two, and dies by SIGKILL before its call number argv[3] of
-# the function argv[2] of `os` in the third save.
+# In a process for each n = 0, 1, … below argv[3]: saves steps 1, 2, 3 of a variable that holds the step, in the folder n in
+# argv[1], keeps two, and dies by SIGKILL before its call number n of the function argv[2] of `os` in the third save. Prints
+# how each ended, the last one being that which was not to die. They are forks, with TensorFlow's names imported once.
 WRITER = """
 import os, signal, sys
 import tfexp as tf
 
-folder, function, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
+tf.train.Saver, tf.train.get_or_create_global_step, tf.Session, tf.Variable, tf.fill, tf.cast, tf.assign_add
+function = sys.argv[2]
+for left in range(int(sys.argv[3])):
+    child = os.fork()
+    if child == 0:
+        break
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print(ended, flush=True)
+    if ended != -signal.SIGKILL:
+        sys.exit()
+else:
+    sys.exit()
+folder = os.path.join(sys.argv[1], str(left))
+os.mkdir(folder)
 counting = False
 real = getattr(os, function)
 
@@ -43,12 +57,13 @@ with tf.Session() as session:
 """
 
 
-def die(folder: Path, function: str, calls: int, *options: str) -> bool:
-    """Whether the process died; it may also have come to its end."""
-    command = [sys.executable, "-c", WRITER, str(folder), function, str(calls), *options]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return done.returncode != 0
+def deaths(folder: Path, function: str, most: int, *options: str) -> list[bool]:
+    """Whether the process died, for each number of calls before; the last may have come to its end."""
+    command = [sys.executable, "-c", WRITER, str(folder), function, str(most), *options]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
+    ends = [int(line) for line in done.stdout.split()]
+    assert set(ends) <= {0, -signal.SIGKILL}, done.stderr
+    return [end != 0 for end in ends]
 
 
 def restored(folder: Path) -> int:
@@ -67,23 +82,17 @@ def restored(folder: Path) -> int:
 
 @pytest.mark.parametrize("sharded", [(), ("sharded",)], ids=["plain", "sharded"])
 def test_death_before_each_renaming(tmp_path: Path, sharded: tuple[str, ...]) -> None:
-    steps = []
-    for calls in range(100):
-        folder = tmp_path / str(calls)
-        folder.mkdir()
-        died = die(folder, "replace", calls, *sharded)
-        steps.append(restored(folder))
-        if not died:
-            break
+    died = deaths(tmp_path, "replace", 100, *sharded)
+    assert not died[-1]
+    steps = [restored(tmp_path / str(calls)) for calls in range(len(died))]
     assert steps == sorted(steps)
     assert set(steps) == {2, 3}
 
 
 def test_death_amid_the_deletion_of_old_ones(tmp_path: Path) -> None:
+    assert deaths(tmp_path, "remove", 3) == [True, True, True]
     for calls in range(3):
         folder = tmp_path / str(calls)
-        folder.mkdir()
-        assert die(folder, "remove", calls)
         assert restored(folder) == 3
         state = tf.train.get_checkpoint_state(str(folder))
         assert all(tf.train.checkpoint_exists(path) for path in state.all_model_checkpoint_paths)

@@ -109,7 +109,31 @@ class Op:
         free = [attr for attr in self.attrs.values() if attr.name not in inferred]
         return (*(a.name for a in free if not a.has_default), *(a.name for a in free if a.has_default), "name")
 
-    @property
+    # What follows from the signature and is asked for each node.
+
+    @functools.cached_property
+    def input_names(self) -> tuple[str, ...]:
+        return tuple(arg.name for arg in self.inputs)
+
+    @functools.cached_property
+    def has_list_inputs(self) -> bool:
+        return any(arg.is_list for arg in self.inputs)
+
+    @functools.cached_property
+    def has_ref_inputs(self) -> bool:
+        return any(arg.is_ref for arg in self.inputs)
+
+    @functools.cached_property
+    def has_refs(self) -> bool:
+        """Whether an input or an output is a reference."""
+        return self.has_ref_inputs or any(arg.is_ref for arg in self.outputs)
+
+    @functools.cached_property
+    def reaches_variables(self) -> bool:
+        """Whether an input is a reference, or the handle of a variable."""
+        return self.has_ref_inputs or (self.on_variables and any(arg.dtype is dtypes.resource for arg in self.inputs))
+
+    @functools.cached_property
     def has_single_output(self) -> bool:
         """Whether rules and kernels return the one output itself instead of a sequence."""
         return len(self.outputs) == 1 and not self.outputs[0].is_list
@@ -386,7 +410,7 @@ def flatten_args(args: Sequence[Any]) -> list[Any]:
 
 def group_inputs(op: Op, flat: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
     """The flat inputs of a node, list arguments gathered into lists: what shape rules and kernels are called with."""
-    if not any(arg.is_list for arg in op.inputs):
+    if not op.has_list_inputs:
         return list(flat)
     grouped: list[Any] = []
     position = 0

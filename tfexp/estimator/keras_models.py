@@ -24,6 +24,7 @@ from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
+from tfexp.keras.metrics import clone_metric
 from tfexp.keras.optimizers import TFOptimizer
 from tfexp.keras.saving.save import load_model
 from tfexp.keras.serialization import custom_object_scope
@@ -160,9 +161,7 @@ def _in_order(given: Any, names: Sequence[str], like: Sequence[Any], what: str) 
 
 def _copies(metrics: Any) -> Any:
     """Metrics as they were given to `compile`; objects anew, since they have variables."""
-    return nest.map_structure(
-        lambda one: type(one).from_config(one.get_config()) if hasattr(one, "get_config") else one, metrics
-    )
+    return nest.map_structure(clone_metric, metrics)
 
 
 def _metric_ops(copy: Any) -> dict[str, tuple[Any, Any]]:

@@ -38,11 +38,12 @@ def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | 
         for arg in op.inputs:
             call.add_input(arg, values[arg.name])
         call.finish_attrs(kwargs)
+        if not call.ref_inputs:
+            return results(graph.add_node(op.name, call.tensors, call.attrs, name=scope))
         with contextlib.ExitStack() as stack:
             for tensor in call.ref_inputs:
                 stack.enter_context(graph.colocate_with(tensor.op))
-            node = graph.add_node(op.name, call.tensors, call.attrs, name=scope)
-    return results(node)
+            return results(graph.add_node(op.name, call.tensors, call.attrs, name=scope))
 
 
 def parts_of_call(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Tensor], dict[str, Any]]:
@@ -80,7 +81,7 @@ def _result_type(op: Op) -> Any:
 
 
 def _bind_arguments(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    names = [arg.name for arg in op.inputs]
+    names = op.input_names
     if len(args) > len(names):
         raise TypeError(f"{op.name} takes {len(names)} inputs ({', '.join(names)}), got {len(args)}")
     values = dict(zip(names, args, strict=False))
@@ -91,8 +92,8 @@ def _bind_arguments(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> di
             values[key] = value
         elif key not in op.attrs:
             raise TypeError(f"{op.name} got unexpected keyword arguments: {key}; it has {', '.join([*names, *op.attrs])}")
-    missing = [n for n in names if n not in values]
-    if missing:
+    if len(values) < len(names):
+        missing = [n for n in names if n not in values]
         raise TypeError(f"No argument for input {missing[0]}: {op.name} missing required inputs: {', '.join(missing)}")
     return values
 

@@ -4,8 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
+
+
+class Pushed(contextlib.ContextDecorator):
+    """A block in which an item is the default. A class, not a generator: one is around every node that is built."""
+
+    __slots__ = ("_item", "_stack")
+
+    def __init__(self, stack: DefaultStack, item: Any):
+        self._stack = stack
+        self._item = item
+
+    def __enter__(self) -> Any:
+        self._stack._stack.append(self._item)
+        return self._item
+
+    def __exit__(self, *exc: object) -> None:
+        stack = self._stack._stack
+        if stack[-1] is not self._item:
+            raise AssertionError(f"Nesting violated for default stack of {type(self._item)} objects")
+        stack.pop()
 
 
 class DefaultStack(threading.local):
@@ -23,15 +43,8 @@ class DefaultStack(threading.local):
     def is_empty(self) -> bool:
         return not self._stack
 
-    @contextlib.contextmanager
-    def pushed(self, item: Any) -> Iterator[Any]:
-        self._stack.append(item)
-        try:
-            yield item
-        finally:
-            if self._stack[-1] is not item:
-                raise AssertionError(f"Nesting violated for default stack of {type(item)} objects")
-            self._stack.pop()
+    def pushed(self, item: Any) -> Pushed:
+        return Pushed(self, item)
 
     def push(self, item: Any) -> None:
         """Open without a block (InteractiveSession)."""

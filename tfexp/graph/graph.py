@@ -6,9 +6,8 @@ lists in `collections`. Source: `tf.Graph`, TF 1.15.
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import graph_pb2, versions_pb2
@@ -263,11 +262,9 @@ class Graph(Elements, Surroundings, Collections):
 
     # --- sessions, GraphDef --------------------------------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def as_default(self) -> Iterator[Graph]:
+    def as_default(self) -> defaults.Pushed:
         """Make this the default graph of the current thread inside the `with` block."""
-        with defaults.graph_stack.pushed(self):
-            yield self
+        return defaults.graph_stack.pushed(self)
 
     def _session_for(self, session: Any, purpose: str, method: str) -> Any:
         """`session`, or the default session; ValueError when there is none or it runs another graph."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfexp.graph import defaults
+from tfexp.graph.defaults import Pushed
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
@@ -109,8 +110,8 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
     root. Source: `tf.name_scope`, TF 1.15.
     """
 
-    _stack: contextlib.ExitStack | None
-    _left: tuple[Graph, str]  # in eager execution: where the scope was opened, and what was there before
+    _default: Pushed | None  # what makes the graph of `values` the default
+    _left: tuple[Graph, str]  # where the scope was opened, and what was there before
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
         if not (name is None or isinstance(name, str)):
@@ -129,23 +130,23 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
         graph = get_default_graph()
         if graph.is_eager:
             # In few steps: it is around nearly every op, and only variables have names from it.
-            self._stack, self._left = None, (graph, graph._name_stack)
+            self._default, self._left = None, (graph, graph._name_stack)
             graph._name_stack = graph._scope_below(self._name)
             return graph._name_stack + "/" if graph._name_stack else ""
-        with contextlib.ExitStack() as stack:
-            graph = graph_of(self._values) if self._values is not None else graph
-            if self._values is not None:
-                stack.enter_context(graph.as_default())
-            scope = stack.enter_context(graph.name_scope(self._name))
-            self._stack = stack.pop_all()
-        return scope
+        self._default = None
+        if self._values is not None:
+            graph = graph_of(self._values)
+        self._left = (graph, graph._enter_name_scope(self._name))
+        if self._values is not None:
+            self._default = graph.as_default()
+            self._default.__enter__()
+        return graph._name_stack + "/" if graph._name_stack else ""
 
     def __exit__(self, *exc: Any) -> None:
-        if self._stack is not None:
-            self._stack.close()
-        else:
-            graph, before = self._left
-            graph._name_stack = before
+        graph, before = self._left
+        graph._name_stack = before
+        if self._default is not None:
+            self._default.__exit__()
 
 
 def device(device_name_or_function: Any) -> Any:

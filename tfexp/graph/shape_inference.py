@@ -51,7 +51,7 @@ def output_shapes(
     try:
         result = rule(*group_inputs(op_def, inputs, attrs), **attrs)
         shapes = [result] if op_def.has_single_output else flatten_shapes(result)
-        return [TensorShape(shape) for shape in shapes]
+        return [shape if type(shape) is TensorShape else TensorShape(shape) for shape in shapes]
     except ValueError as error:
         listed = ", ".join(shape_text(s) for s in inputs)
         raise ValueError(f"{error} for {name!r} (op: {op_def.name!r}) with input shapes: {listed}.") from None
@@ -137,7 +137,7 @@ def _is_pure(op: Operation) -> bool:
         or op.type == "PlaceholderWithDefault"  # which may be fed
         or "CPU" not in op_def.kernels
         or op._control_flow_context is not None
-        or any(arg.is_ref for arg in op_def.inputs + op_def.outputs)
+        or op_def.has_refs
         or any(t.dtype.base_dtype.name in ("resource", "variant") for t in [*op._inputs, *op._outputs])
     )
 

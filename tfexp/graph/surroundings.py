@@ -43,6 +43,23 @@ _ENTERED = (
 DeviceFunction = Callable[[Operation], str | None]
 
 
+class _NameScope(contextlib.ContextDecorator):
+    """What `Graph.name_scope` gives. A class, not a generator: one is around every node that is built."""
+
+    def __init__(self, graph: Surroundings, name: str | None):
+        self._graph = graph
+        self._name = name
+        self._left: list[str] = []  # what was there before, at each entry that is still open
+
+    def __enter__(self) -> str:
+        graph = self._graph
+        self._left.append(graph._enter_name_scope(self._name))
+        return graph._name_stack + "/" if graph._name_stack else ""
+
+    def __exit__(self, *exc: object) -> None:
+        self._graph._name_stack = self._left.pop()
+
+
 class Surroundings:
     """The part of `Graph` that keeps those stacks and applies them to new nodes."""
 
@@ -144,21 +161,21 @@ class Surroundings:
             self._names_in_use[key] = count + 1
         return f"{name}_{count}"
 
-    @contextlib.contextmanager
-    def name_scope(self, name: str | None) -> Iterator[str]:
+    def name_scope(self, name: str | None) -> _NameScope:
         """Prefix the names of new nodes. Yields the scope's name with a trailing slash (`""` at the root).
 
         A name that ends in a slash re-enters that very scope; None or `""` goes back to the root.
         """
+        return _NameScope(self, name)
+
+    def _enter_name_scope(self, name: str | None) -> str:
+        """Go below that name; returns the scope that was left, with which `_name_stack` is to go on. ValueError."""
         if name:
             valid = _INNER_NAME if self._name_stack else _FIRST_NAME
             if not valid.fullmatch(name):
                 raise ValueError(f"{name!r} is not a valid scope name")
         old, self._name_stack = self._name_stack, self._scope_below(name)
-        try:
-            yield self._name_stack + "/" if self._name_stack else ""
-        finally:
-            self._name_stack = old
+        return old
 
     def _scope_below(self, name: str | None) -> str:
         """The scope that `name` opens here, without trailing slash."""
@@ -206,6 +223,8 @@ class Surroundings:
 
     def _control_inputs_for(self, inputs: Sequence[Tensor]) -> list[Operation]:
         """The control inputs of a node with these inputs: one that an input waits for already is not repeated."""
+        if not self._control_stack:
+            return []
         input_ops = {tensor.op for tensor in inputs}
         found: dict[Operation, None] = {}
         for dependencies in self._control_stack:

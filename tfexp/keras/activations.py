@@ -73,6 +73,13 @@ def linear(x: Any) -> Any:
     return x
 
 
+# What may be asked for by name: nothing else that this file happens to know.
+_BY_NAME = {
+    function.__name__: function
+    for function in (softmax, elu, selu, softplus, softsign, relu, tanh, sigmoid, exponential, hard_sigmoid, linear)
+}
+
+
 def serialize(activation: Any) -> str:
     """The function's name."""
     name: str = activation.__name__
@@ -81,7 +88,7 @@ def serialize(activation: Any) -> str:
 
 def deserialize(name: Any, custom_objects: dict[str, Any] | None = None) -> Any:
     """The function of this name. ValueError for an unknown one."""
-    return deserialize_keras_object(name, globals(), custom_objects, "activation function")
+    return deserialize_keras_object(name, _BY_NAME, custom_objects, "activation function")
 
 
 def get(identifier: Any) -> Any:

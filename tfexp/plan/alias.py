@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from tfexp.core import dtypes
-from tfexp.plan.ir import Draft, Node, Value, ref_flags
+from tfexp.plan.ir import Draft, Node, Value
 
 Roots = frozenset[Hashable]
+
+_NONE: Roots = frozenset()
 
 
 def variable_key(node: Node) -> tuple[str, ...]:
@@ -34,8 +36,7 @@ def find_roots(draft: Draft) -> RootMap:
     """The roots of every value. `draft.nodes` must be ordered (inputs first)."""
     roots = RootMap()
     for node in draft.nodes:
-        flags = ref_flags(node)
-        through_refs = frozenset().union(*(roots[v] for v, f in zip(node.inputs, flags, strict=True) if f))
+        through_refs = _NONE.union(*(roots[v] for v in node.ref_inputs())) if node.op.reaches_variables else _NONE
         shares = (node.kernel is not None and node.kernel.view) or (node.call is not None and node.call.view)
         for value in node.outputs:
             if value.dtype._is_ref_dtype or _is_handle(node, value):
@@ -45,7 +46,7 @@ def find_roots(draft: Draft) -> RootMap:
             elif shares and value.constant is None:
                 # An input of another type (a shape, a permutation) is no memory to look at.
                 base = value.dtype.base_dtype
-                through_views = frozenset().union(*(roots[v] for v in node.inputs if v.dtype.base_dtype is base))
+                through_views = _NONE.union(*(roots[v] for v in node.inputs if v.dtype.base_dtype is base))
                 roots[value] = through_views or frozenset([value])
             else:
                 roots[value] = frozenset([value])
@@ -58,6 +59,6 @@ def _is_handle(node: Node, value: Value) -> bool:
 
 def writes(node: Node, roots: RootMap) -> Roots:
     """The variables that the node may update in place."""
-    if not node.op.writes_refs:
-        return frozenset()
-    return frozenset().union(*(roots[v] for v in node.ref_inputs()))
+    if not node.op.writes_refs or not node.op.reaches_variables:
+        return _NONE
+    return _NONE.union(*(roots[v] for v in node.ref_inputs()))

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op
@@ -21,7 +22,6 @@ from tfexp.graph.operation import Operation
 from tfexp.plan.gpu import has_gpu_kernel
 
 _VARIABLES = frozenset({"Variable", "VariableV2", "VarHandleOp"})
-_SHARED_KINDS = ("resource", "variant")
 
 
 class Places(Protocol):
@@ -164,7 +164,7 @@ class Assignment:
             elsewhere = (device.job, device.task) != (preferred.job, preferred.task)
             return elsewhere, device.job or "", device.task or 0, device.device_type != "GPU", n
 
-        for n in sorted(candidates, key=rank):
+        for n in sorted(candidates, key=rank) if len(candidates) > 1 else candidates:
             if self._has_kernels(n, nodes):
                 return self._names[n]
         return None
@@ -202,10 +202,12 @@ def _partners(op: Operation) -> Iterable[Operation]:
 
 def _holders(op: Operation) -> Iterator[Operation]:
     """The nodes that have the references and resources among its inputs."""
-    is_ref = _takes_ref(op)
+    is_ref = _takes_ref(op) if op.op_def.has_ref_inputs else None
     for position, tensor in enumerate(op._inputs):
         kind = tensor.dtype
-        if kind.base_dtype.name in _SHARED_KINDS or (kind._is_ref_dtype and is_ref[position]):
+        base = kind.base_dtype
+        shared = base is dtypes.resource or base is dtypes.variant
+        if shared or (is_ref is not None and kind._is_ref_dtype and is_ref[position]):
             yield tensor.op
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
-from tfexp.plan.alias import RootMap, find_roots, writes
+from tfexp.plan.alias import RootMap, writes
 from tfexp.plan.ir import Draft, LoopDraft, Node, Value, ref_flags
 from tfexp.plan.mortal import find_mortal, may_be_dead
 from tfexp.plan.plan import Fetch, Keep, Loop, PassRecord, Plan, Section, Slot, Step
@@ -16,13 +16,12 @@ def freeze(
 ) -> Plan:
     """Number the values, decide how fetches are handed out, and freeze everything. `inner`: a part of a loop."""
     mortal = find_mortal(draft.nodes)
-    copy_reads(draft)
+    roots = copy_reads(draft)
     # A constant inside a branch still has to die with it.
     nodes = [node for node in draft.nodes if node in mortal or not _is_constant(node)]
     computed = {v for node in nodes for v in node.outputs}
     values = list(dict.fromkeys([*draft.feeds, *(v for n in nodes for v in (*n.inputs, *n.outputs)), *draft.fetches]))
     number = {value: i for i, value in enumerate(values)}
-    roots = find_roots(draft)
     positions = {node: i for i, node in enumerate(nodes)}
     parking = _find_parking(nodes)
     steps = []

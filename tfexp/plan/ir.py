@@ -93,6 +93,8 @@ class Node:
 
     def ref_inputs(self) -> Iterator[Value]:
         """The inputs that the op takes as references, or as handles of variables."""
+        if not self.op.reaches_variables:
+            return iter(())
         return (v for v, is_ref in zip(self.inputs, ref_flags(self), strict=True) if is_ref)
 
     def __repr__(self) -> str:
@@ -153,6 +155,8 @@ def drafts_within(draft: Draft) -> Iterator[Draft]:
 
 def ref_flags(node: Node) -> list[bool]:
     """For each flat input, whether the op takes it as a reference, or as the handle of a variable."""
+    if not node.op.reaches_variables:
+        return [False] * len(node.inputs)
     flags: list[bool] = []
     for arg in node.op.inputs:
         is_ref = arg.is_ref or (node.op.on_variables and arg.dtype is dtypes.resource)
@@ -170,6 +174,14 @@ def is_pure(node: Node) -> bool:
     op = node.op
     if op.is_stateful or op.name in SWITCHES or (node.kernel is not None and (node.kernel.takes_dead or node.kernel.handle)):
         return False
-    if any(arg.is_ref for arg in op.inputs) or any(arg.is_ref for arg in op.outputs):
-        return False
-    return not any(v.dtype.base_dtype.name in ("resource", "variant") for v in [*node.inputs, *node.outputs])
+    return not op.has_refs and not takes_or_gives_handles(node)
+
+
+def takes_or_gives_handles(node: Node) -> bool:
+    """Whether an input or an output is a resource or a variant."""
+    for values in (node.inputs, node.outputs):
+        for value in values:
+            base = value.dtype.base_dtype
+            if base is dtypes.resource or base is dtypes.variant:
+                return True
+    return False

@@ -8,6 +8,8 @@ from tfexp.plan.ir import SWITCHES, Node, Value
 def find_mortal(nodes: list[Node]) -> set[Node]:
     """The nodes that do not run in every step. `nodes` are ordered and have their kernels."""
     mortal: set[Node] = set()
+    if not any(node.op.name in SWITCHES for node in nodes):
+        return mortal
     for node in nodes:
         assert node.kernel is not None
         dangers = [may_be_dead(v, mortal) for v in node.inputs]

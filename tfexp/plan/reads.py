@@ -11,15 +11,15 @@ from tfexp.plan.alias import RootMap, Roots, find_roots
 from tfexp.plan.ir import Draft, Node
 
 
-def copy_reads(draft: Draft) -> None:
-    """Set `copies` where it is needed. Nodes have to be in the order in which they run."""
+def copy_reads(draft: Draft) -> RootMap:
+    """Set `copies` where it is needed; returns the roots, as they are then. The nodes are in the order in which they run."""
+    roots = find_roots(draft)
     reads = [node for node in draft.nodes if node.kernel is not None and node.kernel.reads_variable]
     if not reads:
-        return
-    roots = find_roots(draft)
+        return roots
     updates = [(position, keys) for position, node in enumerate(draft.nodes) if (keys := _updated(node, roots))]
     if not updates:
-        return
+        return roots
     last_use: dict[object, int] = {}
     positions: dict[Node, int] = {}
     for position, node in enumerate(draft.nodes):
@@ -32,6 +32,7 @@ def copy_reads(draft: Draft) -> None:
         first, last = positions[node], last_use.get(node.outputs[0], 0)
         read = roots[node.inputs[0]]
         node.copies = any(first < position < last and _may_meet(keys, read) for position, keys in updates)
+    return find_roots(draft) if any(node.copies for node in reads) else roots
 
 
 def _updated(node: Node, roots: RootMap) -> Roots:

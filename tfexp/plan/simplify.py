@@ -272,8 +272,8 @@ def has_effect(node: Node) -> bool:
     op = node.op
     if op.is_stateful or node.type in _CHECKS:
         return True
-    if any(arg.is_ref for arg in op.inputs) and op.writes_refs:
+    if op.has_ref_inputs and op.writes_refs:
         return True
-    if any(arg.is_ref and arg.dtype is dtypes.string for arg in op.inputs):
+    if op.has_ref_inputs and any(arg.is_ref and arg.dtype is dtypes.string for arg in op.inputs):
         return True  # the older kind of handle, of a queue, a reader, an accumulator
     return any(v.dtype.base_dtype.name in ("resource", "variant") for v in node.inputs)

@@ -331,7 +331,7 @@ set_builder(apply_eagerly)
 def eager_mode() -> Iterator[EagerGraph]:
     """A block in which ops run at once, in a world of its own."""
     with EagerGraph().as_default() as world:
-        yield world  # type: ignore[misc]
+        yield world
 
 
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:

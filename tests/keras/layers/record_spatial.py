@@ -28,6 +28,16 @@ def plain(value: Any) -> Any:
     return value
 
 
+def short(value: Any) -> float:
+    """Eight digits: more than the tests tell apart."""
+    return float(f"{value:.8g}")
+
+
+def lines(found: dict[str, Any]) -> list[str]:
+    """A line for each case."""
+    return [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items()]
+
+
 def record(layer_class: str, arguments: dict[str, Any], example: tuple[int, ...]) -> dict[str, Any]:
     with tf.Graph().as_default(), tf.Session() as session:
         layer = getattr(tf.keras.layers, layer_class)(name="layer", **arguments)
@@ -38,13 +48,13 @@ def record(layer_class: str, arguments: dict[str, Any], example: tuple[int, ...]
         out = wave(tuple(y.shape.as_list()), 1.3)
         grads = tf.gradients(tf.reduce_sum(y * out), [x, *layer.trainable_weights])
         value, slopes = session.run([y, grads], {x: wave((BATCH, *example), 0.9)})
-        products = [float(np.vdot(g, wave(g.shape, 1.1))) for g in slopes]
+        products = [short(np.vdot(g, wave(g.shape, 1.1))) for g in slopes]
         return {
             "config": {k: plain(v) for k, v in layer.get_config().items() if k not in LATER},
             "weights": [[w.name, w.shape.as_list()] for w in layer.weights],
             "output_shape": tf.TensorShape(layer.compute_output_shape((BATCH, *example))).as_list(),
             "ops": y.op.type,
-            "value": float(np.vdot(value, out)),
+            "value": short(np.vdot(value, out)),
             "slopes": products,
         }
 
@@ -65,4 +75,6 @@ if __name__ == "__main__":
     recorded = {name: record(*case) for name, case in every.items()}
     refused = {name: refusal(*case) for name, case in REFUSED.items()}
     path = Path(__file__).parent / "spatial.json"
-    path.write_text(json.dumps({"cases": recorded, "refused": refused}, indent=1) + "\n")
+    rooms = {"cases": recorded, "refused": refused}
+    texts = [f'"{room}": {{\n' + ",\n".join(lines(found)) + "\n}" for room, found in rooms.items()]
+    path.write_text("{\n" + ",\n".join(texts) + "\n}\n")

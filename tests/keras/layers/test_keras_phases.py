@@ -115,4 +115,6 @@ def test_normalization_by_the_batch_moves_the_averages(fused: bool) -> None:
         np.testing.assert_allclose(session.run(layer.moving_mean), values.mean((0, 1, 2)) * 0.1, rtol=1e-4, atol=1e-6)
         layer.trainable = False
         assert not layer.updates
-        assert layer(x, training=False) is not None
+        mean, variance = session.run([layer.moving_mean, layer.moving_variance])
+        frozen = session.run(layer(x, training=False), {x: values, backend.learning_phase(): True})
+        np.testing.assert_allclose(frozen, (values - mean) / np.sqrt(variance + 1e-3), rtol=1e-4, atol=1e-5)

@@ -179,3 +179,21 @@ def application(
     elif choices.weights is not None:
         model.load_weights(choices.weights)
     return model
+
+
+def plain(called: str, doc: str, make: Callable[[Choices], Model]) -> Callable[..., Model]:
+    """The public function, of that name and docstring, of a network that has no settings of its own."""
+
+    def build(
+        include_top: bool = True,
+        weights: str | None = "imagenet",
+        input_tensor: Any = None,
+        input_shape: Any = None,
+        pooling: str | None = None,
+        classes: int = 1000,
+    ) -> Model:
+        return make(Choices(include_top, weights, input_tensor, input_shape, pooling, classes))
+
+    build.__name__ = build.__qualname__ = called
+    build.__doc__, build.__module__ = doc, make.__module__
+    return build

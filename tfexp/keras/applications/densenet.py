@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.keras.applications.building import Choices, application, batch_normalized, channel_axis, image_dims, weight_files
+from tfexp.keras.applications.building import application, batch_normalized, channel_axis, image_dims, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.engine.model import Model
 from tfexp.keras.layers import Activation, AveragePooling2D, Concatenate, Conv2D, MaxPooling2D, ZeroPadding2D
@@ -63,21 +63,12 @@ def _densenet(depth: str) -> Callable[..., Model]:
     name = f"densenet{depth}"
     features, files = _features(_BLOCKS[depth]), weight_files("densenet", name, *_MD5S[depth])
 
-    def densenet(
-        include_top: bool = True,
-        weights: str | None = "imagenet",
-        input_tensor: Any = None,
-        input_shape: Any = None,
-        pooling: str | None = None,
-        classes: int = 1000,
-    ) -> Model:
-        choices = Choices(include_top, weights, input_tensor, input_shape, pooling, classes)
-        names: dict[str, str | None] = {"avg": "avg_pool", "max": "max_pool"}
-        return application(name, choices, features, files, pooling_names=names)
-
-    densenet.__name__ = densenet.__qualname__ = f"DenseNet{depth}"
-    densenet.__doc__ = f"Blocks of {', '.join(map(str, _BLOCKS[depth]))} convolutions."
-    return densenet
+    names: dict[str, str | None] = {"avg": "avg_pool", "max": "max_pool"}
+    return plain(
+        f"DenseNet{depth}",
+        f"Blocks of {', '.join(map(str, _BLOCKS[depth]))} convolutions.",
+        lambda choices: application(name, choices, features, files, pooling_names=names),
+    )
 
 
 DenseNet121 = _densenet("121")

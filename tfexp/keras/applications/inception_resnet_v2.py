@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.applications.building import Choices, application, channel_axis, image_dims, weight_files
+from tfexp.keras.applications.building import application, channel_axis, image_dims, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.applications.inception_blocks import (
     STEM,
@@ -17,7 +17,6 @@ from tfexp.keras.applications.inception_blocks import (
     shrinking,
     stepped,
 )
-from tfexp.keras.engine.model import Model
 from tfexp.keras.layers import Activation, Conv2D, Lambda
 
 _FILES = weight_files(
@@ -68,14 +67,8 @@ def _features(x: Any) -> Any:
     return convolved(x, Conv(1536), "conv_7b")
 
 
-def InceptionResNetV2(
-    include_top: bool = True,
-    weights: str | None = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Model:
-    """43 blocks of branches, of which 40 add to what comes in; for images of 299 x 299."""
-    choices = Choices(include_top, weights, input_tensor, input_shape, pooling, classes)
-    return application("inception_resnet_v2", choices, _features, _FILES, size=299, smallest=75)
+InceptionResNetV2 = plain(
+    "InceptionResNetV2",
+    "43 blocks of branches, of which 40 add to what comes in; for images of 299 x 299.",
+    lambda choices: application("inception_resnet_v2", choices, _features, _FILES, size=299, smallest=75),
+)

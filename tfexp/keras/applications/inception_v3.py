@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.applications.building import Choices, application, weight_files
+from tfexp.keras.applications.building import application, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.applications.inception_blocks import (
     STEM,
@@ -17,7 +17,6 @@ from tfexp.keras.applications.inception_blocks import (
     shrinking,
     stepped,
 )
-from tfexp.keras.engine.model import Model
 
 _FILES = weight_files("inception_v3", "inception_v3", "9a0d58056eeedaa3f26cb7ebd46da564", "bcbd6486424b2319ff4ef7d526e38f63")
 
@@ -82,14 +81,8 @@ def _features(x: Any) -> Any:
     return x
 
 
-def InceptionV3(
-    include_top: bool = True,
-    weights: str | None = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Model:
-    """11 blocks of branches, for images of 299 x 299."""
-    choices = Choices(include_top, weights, input_tensor, input_shape, pooling, classes)
-    return application("inception_v3", choices, _features, _FILES, size=299, smallest=75)
+InceptionV3 = plain(
+    "InceptionV3",
+    "11 blocks of branches, for images of 299 x 299.",
+    lambda choices: application("inception_v3", choices, _features, _FILES, size=299, smallest=75),
+)

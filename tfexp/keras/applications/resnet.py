@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.keras.applications.building import Choices, application, batch_normalized, weight_files
+from tfexp.keras.applications.building import application, batch_normalized, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.engine.model import Model
 from tfexp.keras.layers import Activation, Add, Conv2D, MaxPooling2D, ZeroPadding2D
@@ -81,21 +81,12 @@ def _resnet(depth: str, version: str, doc: str) -> Callable[..., Model]:
     features = _features(_BLOCKS[depth], _block_v2 if version else _block, bool(version))
     folder_files = weight_files("resnet", name, *_MD5S[name])
 
-    def resnet(
-        include_top: bool = True,
-        weights: str | None = "imagenet",
-        input_tensor: Any = None,
-        input_shape: Any = None,
-        pooling: str | None = None,
-        classes: int = 1000,
-    ) -> Model:
-        choices = Choices(include_top, weights, input_tensor, input_shape, pooling, classes)
-        names: dict[str, str | None] = {"avg": "avg_pool", "max": "max_pool"}
-        return application(name, choices, features, folder_files, pooling_names=names)
-
-    resnet.__name__ = resnet.__qualname__ = f"ResNet{depth}{version}"
-    resnet.__doc__ = doc
-    return resnet
+    names: dict[str, str | None] = {"avg": "avg_pool", "max": "max_pool"}
+    return plain(
+        f"ResNet{depth}{version}",
+        doc,
+        lambda choices: application(name, choices, features, folder_files, pooling_names=names),
+    )
 
 
 ResNet50 = _resnet("50", "", "16 blocks of three convolutions each.")

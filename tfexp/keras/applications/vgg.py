@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.applications.building import Choices, application, weight_files
+from tfexp.keras.applications.building import Choices, application, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.engine.model import Model
 from tfexp.keras.layers import Conv2D, Dense, Flatten, MaxPooling2D
@@ -38,25 +38,7 @@ def _vgg(name: str, choices: Choices) -> Model:
     return application(name, choices, features, _FILES[name], _top)
 
 
-def VGG16(
-    include_top: bool = True,
-    weights: str | None = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Model:
-    """13 convolutions and 3 dense layers."""
-    return _vgg("vgg16", Choices(include_top, weights, input_tensor, input_shape, pooling, classes))
+VGG16 = plain("VGG16", "13 convolutions and 3 dense layers.", lambda choices: _vgg("vgg16", choices))
 
 
-def VGG19(
-    include_top: bool = True,
-    weights: str | None = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Model:
-    """16 convolutions and 3 dense layers."""
-    return _vgg("vgg19", Choices(include_top, weights, input_tensor, input_shape, pooling, classes))
+VGG19 = plain("VGG19", "16 convolutions and 3 dense layers.", lambda choices: _vgg("vgg19", choices))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.applications.building import Choices, application, batch_normalized, weight_files
+from tfexp.keras.applications.building import application, batch_normalized, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
-from tfexp.keras.engine.model import Model
 from tfexp.keras.layers import Activation, Add, Conv2D, MaxPooling2D, SeparableConv2D
 
 _FILES = weight_files("xception", "xception", "0a58e3b7378bc2990ea3b43d5981f1f6", "b0042744bf5b25fce3cb969f33bebb97")
@@ -44,14 +43,8 @@ def _features(x: Any) -> Any:
     return x
 
 
-def Xception(
-    include_top: bool = True,
-    weights: str | None = "imagenet",
-    input_tensor: Any = None,
-    input_shape: Any = None,
-    pooling: str | None = None,
-    classes: int = 1000,
-) -> Model:
-    """14 blocks of separable convolutions, for images of 299 x 299."""
-    choices = Choices(include_top, weights, input_tensor, input_shape, pooling, classes)
-    return application("xception", choices, _features, _FILES, size=299, smallest=71)
+Xception = plain(
+    "Xception",
+    "14 blocks of separable convolutions, for images of 299 x 299.",
+    lambda choices: application("xception", choices, _features, _FILES, size=299, smallest=71),
+)

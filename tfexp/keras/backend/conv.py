@@ -17,14 +17,11 @@ from tfexp.ops import array, nn_conv, nn_conv_transpose
 from tfexp.ops.array_join import stack
 from tfexp.ops.array_order import transpose
 
-_FORMATS = {
-    (1, "channels_last"): "NWC",
-    (1, "channels_first"): "NCW",
-    (2, "channels_last"): "NHWC",
-    (2, "channels_first"): "NCHW",
-    (3, "channels_last"): "NDHWC",
-    (3, "channels_first"): "NCDHW",
-}
+
+def layout_of(data_format: str, count: int) -> str:
+    """What `tf.nn` calls a layout with so many spatial axes, 1 to 3: NWC, NCHW, NDHWC, …"""
+    letters = {1: "W", 2: "HW", 3: "DHW"}[count]
+    return f"N{letters}C" if data_format == "channels_last" else f"NC{letters}"
 
 
 def known_padding(padding: str) -> str:
@@ -42,7 +39,7 @@ def known_sizes(values: Any, count: int, name: str) -> tuple[int, ...]:
     return sizes
 
 
-def _all_axes(values: Sequence[int], layout: str) -> list[int]:
+def all_axes(values: Sequence[int], layout: str) -> list[int]:
     """Of the spatial axes, with ones for the others."""
     return [1, 1, *values] if layout[1] == "C" else [1, *values, 1]
 
@@ -96,7 +93,7 @@ def _convolution(x: Any, kernel: Any, strides: Any, padding: str, data_format: s
         known_padding(padding),
         strides=known_sizes(strides, count, "strides"),
         dilation_rate=known_sizes(dilation_rate, count, "dilation_rate"),
-        data_format=_FORMATS[count, data_format],
+        data_format=layout_of(data_format, count),
     )
 
 
@@ -122,13 +119,13 @@ def conv2d_transpose(
     ValueError for two different dilation rates.
     """
     data_format = known_data_format(data_format)
-    layout = _FORMATS[2, data_format]
+    layout = layout_of(data_format, 2)
     how = known_padding(padding)
     steps, rates = known_sizes(strides, 2, "strides"), known_sizes(dilation_rate, 2, "dilation_rate")
     x = convert_to_tensor(x)
     if rates == (1, 1):
         sizes = _with_batch(x, output_shape)
-        return nn_conv_transpose.conv2d_transpose(x, kernel, sizes, _all_axes(steps, layout), how, data_format=layout)
+        return nn_conv_transpose.conv2d_transpose(x, kernel, sizes, all_axes(steps, layout), how, data_format=layout)
     if rates[0] != rates[1]:
         raise ValueError(f"Expected the 2 dimensions of the `dilation_rate` argument to be equal to each other. Got {rates}")
     if layout == "NCHW":
@@ -147,9 +144,9 @@ def conv3d_transpose(
     data_format: str | None = None,
 ) -> Tensor:
     """The transpose of `conv3d`: an output of `output_shape`."""
-    layout = _FORMATS[3, known_data_format(data_format)]
+    layout = layout_of(known_data_format(data_format), 3)
     x = convert_to_tensor(x)
-    steps = _all_axes(known_sizes(strides, 3, "strides"), layout)
+    steps = all_axes(known_sizes(strides, 3, "strides"), layout)
     sizes = _with_batch(x, output_shape)
     return nn_conv_transpose.conv3d_transpose(x, kernel, sizes, steps, known_padding(padding), data_format=layout)
 
@@ -163,8 +160,8 @@ def depthwise_conv2d(
     dilation_rate: Any = (1, 1),
 ) -> Tensor:
     """Each channel with filters of its own: [rows, columns, channels, filters of each]."""
-    layout = _FORMATS[2, known_data_format(data_format)]
-    steps = _all_axes(known_sizes(strides, 2, "strides"), layout)
+    layout = layout_of(known_data_format(data_format), 2)
+    steps = all_axes(known_sizes(strides, 2, "strides"), layout)
     rates = known_sizes(dilation_rate, 2, "dilation_rate")
     return nn_conv.depthwise_conv2d(x, depthwise_kernel, steps, known_padding(padding), rates, data_format=layout)
 
@@ -204,8 +201,8 @@ def separable_conv2d(
     dilation_rate: Any = (1, 1),
 ) -> Tensor:
     """Each channel by itself, then a mix. Kernels [rows, columns, channels, n] and [1, 1, channels * n, filters]."""
-    layout = _FORMATS[2, known_data_format(data_format)]
-    steps = _all_axes(known_sizes(strides, 2, "strides"), layout)
+    layout = layout_of(known_data_format(data_format), 2)
+    steps = all_axes(known_sizes(strides, 2, "strides"), layout)
     rates = known_sizes(dilation_rate, 2, "dilation_rate")
     how = known_padding(padding)
     return nn_conv.separable_conv2d(x, depthwise_kernel, pointwise_kernel, steps, how, rates, data_format=layout)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tfexp.graph.tensor import Tensor
 from tfexp.keras.backend.config import known_data_format
-from tfexp.keras.backend.conv import known_padding, known_sizes
+from tfexp.keras.backend.conv import all_axes, known_padding, known_sizes, layout_of
 from tfexp.ops import nn_pool
 
 
@@ -39,14 +39,10 @@ def pool3d(
 def _pool(
     by_mode: dict[str, Any], x: Any, count: int, pool_size: Any, strides: Any, padding: str, data_format: Any, mode: str
 ) -> Tensor:
-    first = known_data_format(data_format) == "channels_first"
-    layout = {(2, True): "NCHW", (2, False): "NHWC", (3, True): "NCDHW", (3, False): "NDHWC"}[count, first]
+    layout = layout_of(known_data_format(data_format), count)
     sizes, steps = known_sizes(pool_size, count, "pool_size"), known_sizes(strides, count, "strides")
     how = known_padding(padding)
     if mode not in by_mode:
         raise ValueError(f"Invalid pooling mode: {mode}")
-    around = [1, 1, *sizes], [1, 1, *steps]
-    if not first:
-        around = [1, *sizes, 1], [1, *steps, 1]
-    result: Tensor = by_mode[mode](x, *around, how, data_format=layout)
+    result: Tensor = by_mode[mode](x, all_axes(sizes, layout), all_axes(steps, layout), how, data_format=layout)
     return result

@@ -1,12 +1,11 @@
 """Reviews of films, good or bad, as numbers of words: 25,000 to train, 25,000 to test (Maas et al. 2011)."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from tfexp.keras.datasets import PUBLISHED
-from tfexp.keras.datasets.words import as_objects, limited, marked, without_long, word_index
+from tfexp.keras.datasets.words import as_objects, limited, marked, renamed_limit, without_long, word_index
 from tfexp.keras.utils.files import get_file
 
 _HASH = "69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f"
@@ -29,11 +28,7 @@ def load_data(
     num_words, skip_top: words from `skip_top` most frequent on, below `num_words`; others are `oov_char`, or left out when
     that is None. maxlen: only shorter texts. start_char: what each begins with. index_from: added to each number.
     """
-    if "nb_words" in kwargs:
-        warnings.warn("The `nb_words` argument in `load_data` has been renamed `num_words`.", stacklevel=2)
-        num_words = kwargs.pop("nb_words")
-    if kwargs:
-        raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+    num_words = renamed_limit(num_words, kwargs)
     with np.load(get_file(path, origin=f"{PUBLISHED}imdb.npz", file_hash=_HASH), allow_pickle=True) as file:
         parts = [(file[f"x_{part}"], file[f"y_{part}"]) for part in ("train", "test")]
     generator = np.random.RandomState(seed)

@@ -1,12 +1,11 @@
 """Newswires of Reuters, 1987, in 46 topics, as numbers of words: 11,228 (Lewis et al.)."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from tfexp.keras.datasets import PUBLISHED
-from tfexp.keras.datasets.words import as_objects, limited, marked, without_long, word_index
+from tfexp.keras.datasets.words import as_objects, limited, marked, renamed_limit, without_long, word_index
 from tfexp.keras.utils.files import get_file
 
 _HASH = "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916"
@@ -30,11 +29,7 @@ def load_data(
     num_words, skip_top: words from `skip_top` most frequent on, below `num_words`; others are `oov_char`, or left out when
     that is None. maxlen: only shorter texts. start_char: what each begins with. index_from: added to each number.
     """
-    if "nb_words" in kwargs:
-        warnings.warn("The `nb_words` argument in `load_data` has been renamed `num_words`.", stacklevel=2)
-        num_words = kwargs.pop("nb_words")
-    if kwargs:
-        raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+    num_words = renamed_limit(num_words, kwargs)
     with np.load(get_file(path, origin=f"{PUBLISHED}reuters.npz", file_hash=_HASH), allow_pickle=True) as file:
         x, y = file["x"], file["y"]
     order = np.arange(len(x))

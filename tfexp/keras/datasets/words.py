@@ -1,14 +1,27 @@
 """Texts as numbers of words, which count from the most frequent: what `imdb` and `reuters` make of their files."""
 
 import json
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tfexp.keras.datasets import PUBLISHED
 from tfexp.keras.utils.files import get_file
+
+
+def renamed_limit(num_words: int | None, kwargs: Mapping[str, Any]) -> int | None:
+    """`num_words`, or what is given by its older name `nb_words`, with a warning. TypeError for other keywords."""
+    unknown = {name: value for name, value in kwargs.items() if name != "nb_words"}
+    if unknown:
+        raise TypeError(f"Unrecognized keyword arguments: {unknown}")
+    if "nb_words" not in kwargs:
+        return num_words
+    # Shown where the program called `load_data`.
+    warnings.warn("The `nb_words` argument in `load_data` has been renamed `num_words`.", stacklevel=3)
+    return cast(int, kwargs["nb_words"])
 
 
 def marked(sequences: Sequence[Any], start_char: int | None, index_from: int) -> list[list[int]]:

@@ -26,7 +26,7 @@ from tfexp.keras.engine.call_context import calling, current_call
 from tfexp.keras.engine.connected import Connected
 from tfexp.keras.engine.dependencies import is_symbolic
 from tfexp.keras.engine.input_spec import InputSpec, check_inputs
-from tfexp.keras.engine.node import Node, history_of
+from tfexp.keras.engine.node import Node, history_of, masks_of
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples
 from tfexp.ops.array import shape
 from tfexp.ops.array_identity import identity, placeholder
@@ -278,8 +278,6 @@ class Layer(Connected):
 
     # --- arguments of `call` --------------------------------------------------------------------------------------------
 
-    _training_was_filled_in = False
-
     def _call_parameters(self) -> tuple[list[str], bool]:
         """The names of `call`'s parameters, and whether it takes any others."""
         found = vars(self).get("_known_call_parameters")
@@ -300,7 +298,7 @@ class Layer(Connected):
     def _masks_of(self, inputs: Any) -> Any:
         if isinstance(inputs, Tensor):
             return getattr(inputs, "_keras_mask", None)
-        masks = nest.map_structure(lambda leaf: getattr(leaf, "_keras_mask", None), inputs)
+        masks = masks_of(inputs)
         return masks if any(mask is not None for mask in nest.flatten(masks)) else None
 
     def _filled(self, inputs: Any, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any], Any, set[str]]:

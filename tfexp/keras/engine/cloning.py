@@ -10,7 +10,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_layer import Input, InputLayer
 from tfexp.keras.engine.model import Model
-from tfexp.keras.engine.node import history_of
+from tfexp.keras.engine.node import alone, history_of
 from tfexp.keras.engine.sequential import Sequential
 
 LayerFunction = Callable[[Any], Any]
@@ -52,7 +52,7 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: LayerFunc
             clones[layer] = function(layer)
         _call(clones[layer], node, values)
     outputs = [values[id(output)] for output in model.outputs]
-    clone = Model(_alone(inputs), _alone(outputs), name=model.name)
+    clone = Model(alone(inputs), alone(outputs), name=model.name)
     if model._asides:
         clone._put_aside([values[id(aside)] for aside in model._asides])
     return clone
@@ -108,7 +108,3 @@ def _clone_sequential(model: Sequential, input_tensors: Any, function: LayerFunc
 
 def _clone_of_input(layer: InputLayer) -> Layer:
     return InputLayer(**layer.get_config())
-
-
-def _alone(values: list[Any]) -> Any:
-    return values[0] if len(values) == 1 else values

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.core import nest
 from tfexp.keras.engine.gathered import Gathered
-from tfexp.keras.engine.node import Node
+from tfexp.keras.engine.node import Node, alone, masks_of
 
 
 class Connected(Gathered):
@@ -40,11 +39,11 @@ class Connected(Gathered):
     @property
     def input_mask(self) -> Any:
         """The masks of what it was called on, None where there is none."""
-        return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), self.input)
+        return masks_of(self.input)
 
     @property
     def output_mask(self) -> Any:
-        return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), self.output)
+        return masks_of(self.output)
 
     @property
     def input_shape(self) -> Any:
@@ -69,10 +68,10 @@ class Connected(Gathered):
         return self._at(node_index, "output_shapes", "output shape")
 
     def get_input_mask_at(self, node_index: int) -> Any:
-        return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), self.get_input_at(node_index))
+        return masks_of(self.get_input_at(node_index))
 
     def get_output_mask_at(self, node_index: int) -> Any:
-        return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), self.get_output_at(node_index))
+        return masks_of(self.get_output_at(node_index))
 
     def _only_shape(self, attribute: str, what: str) -> Any:
         if not self._inbound_nodes:
@@ -95,9 +94,4 @@ class Connected(Gathered):
             raise ValueError(
                 f"Asked to get {what} at node {number}, but the layer has only {len(self._inbound_nodes)} inbound nodes."
             )
-        return _alone(getattr(self._inbound_nodes[number], attribute))
-
-
-def _alone(value: Any) -> Any:
-    """The one element of a list of one."""
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
+        return alone(getattr(self._inbound_nodes[number], attribute))

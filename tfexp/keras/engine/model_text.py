@@ -10,18 +10,14 @@ import numpy as np
 
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import Dimension, TensorShape
+from tfexp.keras.serialization import serialize_keras_object
 
 KERAS_VERSION = "2.2.4-tf"
 
 
 def described(model: Any) -> dict[str, Any]:
     """The model's class and configuration, and whose they are."""
-    return {
-        "class_name": type(model).__name__,
-        "config": model.get_config(),
-        "keras_version": KERAS_VERSION,
-        "backend": "tensorflow",
-    }
+    return {**serialize_keras_object(model), "keras_version": KERAS_VERSION, "backend": "tensorflow"}
 
 
 def plain(value: Any) -> Any:

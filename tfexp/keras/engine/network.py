@@ -20,7 +20,7 @@ from tfexp.keras.engine.input_layer import InputLayer
 from tfexp.keras.engine.layer_map import LayerMap, map_layers
 from tfexp.keras.engine.model_text import to_json, to_yaml
 from tfexp.keras.engine.network_config import config_of_network, network_from_config
-from tfexp.keras.engine.node import KerasHistory, Node, history_of
+from tfexp.keras.engine.node import KerasHistory, Node, alone, history_of, masks_of
 from tfexp.keras.engine.operation_layer import give_history
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, is_shape, map_shapes
 from tfexp.keras.engine.summary import print_summary
@@ -73,7 +73,7 @@ class Network(Layer):
         if "_inbound_nodes" not in vars(self):
             self._begin(name, **kwargs)
         give_history(outputs)
-        self._nested_inputs, self._nested_outputs = _alone(inputs), _alone(outputs)
+        self._nested_inputs, self._nested_outputs = alone(inputs), alone(outputs)
         self.inputs, self.outputs = nest.flatten(inputs), nest.flatten(outputs)
         self._check_ends()
         self._map = map_layers(self.inputs, self.outputs)
@@ -338,7 +338,7 @@ class Network(Layer):
         if not self._is_graph_network:
             return None
         outputs = self.call(inputs, mask=mask)
-        return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), outputs)
+        return masks_of(outputs)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the outputs for inputs of this shape, as the layers say it."""
@@ -420,7 +420,10 @@ class Network(Layer):
 
     def get_config(self) -> dict[str, Any]:
         if not self._is_graph_network:
-            raise NotImplementedError
+            raise NotImplementedError(
+                f"Model {self.name} of class {type(self).__name__} says in `call` how its layers go together, which no "
+                "config has: such a class has to override `get_config`."
+            )
         return config_of_network(self)
 
     @classmethod
@@ -433,10 +436,6 @@ class Network(Layer):
         if asides:
             network._put_aside(nest.flatten(asides))
         return network
-
-
-def _alone(value: Any) -> Any:
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _output_names(names: list[str]) -> list[str]:

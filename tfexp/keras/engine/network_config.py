@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tfexp.core import nest
 from tfexp.core.log import get_logger
 from tfexp.keras.engine.model_text import plain
-from tfexp.keras.engine.node import Node, history_of
+from tfexp.keras.engine.node import Node, alone, history_of
 
 if TYPE_CHECKING:
     from tfexp.keras.engine.network import Network
@@ -96,7 +96,7 @@ def network_from_config(
 
     def tensors(places: Any) -> Any:
         found = [_tensor(place, made) for place in ([places] if isinstance(places[0], str) else places)]
-        return found[0] if len(found) == 1 else found
+        return alone(found)
 
     return tensors(config["input_layers"]), tensors(config["output_layers"]), list(layers.values())
 
@@ -117,4 +117,4 @@ def _call(layer: Any, call: Any, made: Mapping[str, list[Node]]) -> None:
     if isinstance(call, Mapping):
         layer(dict(zip(call, found, strict=True)), **arguments)
     else:
-        layer(found[0] if len(found) == 1 else found, **arguments)
+        layer(alone(found), **arguments)

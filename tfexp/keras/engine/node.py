@@ -32,6 +32,16 @@ def history_of(value: Any) -> KerasHistory | None:
     return getattr(value, "_keras_history", None)
 
 
+def masks_of(tensors: Any) -> Any:
+    """The masks that tensors carry, in the tensors' structure; None for each that has none."""
+    return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), tensors)
+
+
+def alone(values: Any) -> Any:
+    """The one element of a list of one; anything else as it is."""
+    return values[0] if isinstance(values, list) and len(values) == 1 else values
+
+
 def shape_of(value: Any) -> Any:
     """A tensor's static shape as a tuple; None for an unknown rank."""
     shape = value.get_shape()
@@ -85,7 +95,7 @@ class Node:
     def inbound_layers(self) -> Any:
         """The layers it reads from, in the structure of its inputs; one alone as such."""
         found = [history.layer for history, _ in self.sources()]
-        return found[0] if len(found) == 1 else found
+        return alone(found)
 
     @property
     def node_indices(self) -> list[int]:

@@ -24,7 +24,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.dependencies import is_symbolic
-from tfexp.keras.engine.node import Node, history_of, may_have_history
+from tfexp.keras.engine.node import Node, alone, history_of, may_have_history
 
 PREFIX = "tf_op_layer_"
 
@@ -52,7 +52,7 @@ class TensorFlowOpLayer(Layer):
             constant = self._constants.get(index)
             every.append(next(given) if constant is None else convert_to_tensor(constant, dtype=dtype))
         node = get_default_graph().add_node(self._node_def.op, every, attrs, name=self._node_def.name)
-        return node.outputs[0] if len(node.outputs) == 1 else list(node.outputs)
+        return alone(list(node.outputs))
 
     def get_config(self) -> dict[str, Any]:
         constants = {
@@ -133,4 +133,4 @@ def _make_layer(op: Operation) -> None:
             constants[index] = _value_of(tensor)
     layer = TensorFlowOpLayer(op.node_def, op.name, constants)
     outputs = list(op.outputs)
-    Node(layer, inputs[0] if len(inputs) == 1 else inputs, outputs[0] if len(outputs) == 1 else outputs)
+    Node(layer, alone(inputs), alone(outputs))

@@ -11,7 +11,7 @@ from tfexp.core import nest
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_layer import Input, InputLayer
 from tfexp.keras.engine.model import Model
-from tfexp.keras.engine.node import history_of
+from tfexp.keras.engine.node import alone, history_of, masks_of
 
 
 class Sequential(Model):
@@ -55,8 +55,7 @@ class Sequential(Model):
 
     def _begin_with(self, layer: Any) -> None:
         if isinstance(layer, InputLayer):
-            output: Any = layer._inbound_nodes[0].output_tensors
-            output = output[0] if isinstance(output, list) else output
+            output: Any = alone(layer.inbound_nodes[0].output_tensors)
             self._init_graph_network([output], [output], name=self.name)
             return
         first, shape = layer, getattr(layer, "_batch_input_shape", None)
@@ -118,7 +117,7 @@ class Sequential(Model):
             if "training" in names:
                 arguments["training"] = training
             outputs = layer(outputs, **arguments)
-            mask = nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), outputs)
+            mask = masks_of(outputs)
         return outputs
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -129,7 +128,7 @@ class Sequential(Model):
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         outputs = self.call(inputs, mask=mask)
-        return nest.map_structure(lambda tensor: getattr(tensor, "_keras_mask", None), outputs)
+        return masks_of(outputs)
 
     # --- use ------------------------------------------------------------------------------------------------------------
 

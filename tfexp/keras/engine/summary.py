@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
+from tfexp.keras import backend
 from tfexp.keras.engine.weights import each_once
 
 
@@ -33,7 +32,7 @@ def print_summary(
     layers = model.layers
     for number, layer in enumerate(layers):
         sources = [] if chain else _sources(layer, model)
-        cells = [f"{layer.name} ({type(layer).__name__})", _shape(layer), str(layer.count_params())]
+        cells = [f"{layer.name} ({type(layer).__name__})", shown_shape(layer, "output_shape"), str(layer.count_params())]
         show(_row([*cells, *sources[:1]] if sources else cells, ends))
         for source in sources[1:]:
             show(_row(["", "", "", source], ends))
@@ -67,9 +66,10 @@ def _is_chain(model: Any) -> bool:
     return all(sum(node in known for node in layer._inbound_nodes) <= 1 for layer in model.layers)
 
 
-def _shape(layer: Any) -> str:
+def shown_shape(layer: Any, which: str) -> str:
+    """A layer's `input_shape` or `output_shape` as text; 'multiple' for one without: of several calls, or of none."""
     try:
-        return str(layer.output_shape)
+        return str(getattr(layer, which))
     except AttributeError:
         return "multiple"
 
@@ -85,4 +85,4 @@ def _sources(layer: Any, model: Any) -> list[str]:
 
 
 def _count(weights: Sequence[Any]) -> int:
-    return sum(int(np.prod(weight.get_shape().as_list())) for weight in each_once(list(weights)))
+    return sum(backend.count_params(weight) for weight in each_once(list(weights)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,10 @@ def _parts(value: Any) -> Iterator[Any]:
     elif isinstance(value, dict):
         for one in value.values():
             yield from _parts(one)
+
+
+# What most attributes are, and nothing to look into.
+_PLAIN = frozenset({str, int, float, bool, type(None), FunctionType, MethodType})
 
 
 class Weights(Trackable):
@@ -97,7 +101,7 @@ class Weights(Trackable):
         """The layers in attributes, lists and dicts, in the order in which they were set; metrics, too."""
         found: dict[int, Any] = {}
         for name, value in list(vars(self).items()):
-            if name not in self._books:
+            if name not in self._books and type(value) not in _PLAIN:
                 for part in _parts(value):
                     if isinstance(part, Weights) and part is not self:
                         found.setdefault(id(part), part)

@@ -8,11 +8,10 @@ from tfexp.core import nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.scopes import name_scope
 from tfexp.keras.engine.base_layer import Layer
-from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.node import is_keras_tensor
 from tfexp.keras.engine.shapes import as_tensor_shapes, is_shape
 from tfexp.keras.layers.arguments import takes
-from tfexp.keras.layers.recurrent import standardize_args
+from tfexp.keras.layers.recurrent import as_sequence, spec_of, standardize_args
 from tfexp.keras.layers.serialization import deserialize
 from tfexp.keras.layers.wrappers import Wrapper
 from tfexp.keras.serialization import custom_object_scope, serialize_keras_object
@@ -127,8 +126,8 @@ class Bidirectional(Wrapper):
         further = [*states, *constants]
         half = len(states) // 2
         if states:
-            self.forward_layer.state_spec = [_spec(state) for state in states[:half]]
-            self.backward_layer.state_spec = [_spec(state) for state in states[half:]]
+            self.forward_layer.state_spec = [spec_of(state) for state in states[:half]]
+            self.backward_layer.state_spec = [spec_of(state) for state in states[half:]]
         if constants:
             self._num_constants = len(constants)
             self.forward_layer._num_constants = self.backward_layer._num_constants = len(constants)
@@ -142,7 +141,7 @@ class Bidirectional(Wrapper):
             return super().__call__(inputs, initial_state=states or None, constants=constants or None, **kwargs)
         # As inputs, they are part of a model.
         own_spec = self.input_spec
-        self.input_spec = [*_as_list(own_spec), *map(_spec, further)] if own_spec is not None else None
+        self.input_spec = [*_as_list(own_spec), *map(spec_of, further)] if own_spec is not None else None
         try:
             return super().__call__([inputs, *further], **kwargs)
         finally:
@@ -174,7 +173,7 @@ class Bidirectional(Wrapper):
         outputs = self._merged(forward, backward)
         if not self.return_state:
             return outputs
-        return [*_plain(outputs), *states]
+        return [*as_sequence(outputs), *states]
 
     def _merged(self, forward: Any, backward: Any) -> Any:
         if self.merge_mode == "concat":
@@ -195,7 +194,7 @@ class Bidirectional(Wrapper):
         if not self.return_state:
             return outputs
         count = len(_as_list(self.forward_layer.cell.state_size))
-        return [*(outputs if isinstance(outputs, list) else [outputs]), *[None] * (2 * count)]
+        return [*as_sequence(outputs), *[None] * (2 * count)]
 
     # --- states and configs -------------------------------------------------------------------------------------------
 
@@ -206,7 +205,7 @@ class Bidirectional(Wrapper):
 
     @property
     def constraints(self) -> dict[Any, Any]:
-        """{variable: constraint} of both layers."""
+        """What both layers have by this name, put together: no layer of Keras's has anything, but those of others may."""
         found: dict[Any, Any] = {}
         for layer in (self.forward_layer, self.backward_layer):
             found.update(getattr(layer, "constraints", {}))
@@ -241,11 +240,3 @@ def _anew(layer: Any, go_backwards: bool) -> Any:
 
 def _as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) and not is_shape(value) else [value]
-
-
-def _spec(tensor: Any) -> InputSpec:
-    return InputSpec(shape=tuple(tensor.get_shape().as_list()))
-
-
-def _plain(values: Any) -> list[Any]:
-    return list(values) if isinstance(values, (list, tuple)) else [values]

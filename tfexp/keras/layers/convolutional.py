@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import activations, constraints, initializers, regularizers
+from tfexp.keras.backend.conv import layout_of
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.window_args import (
     arranged,
     checked_data_format,
     checked_padding,
-    layout,
     normalized,
     spatial_axes,
     window_count,
@@ -111,7 +111,7 @@ class Conv(Layer):
     # --- computation --------------------------------------------------------------------------------------------------
 
     def _layout(self) -> str:
-        return layout(self.data_format, self.rank)
+        return layout_of(self.data_format, self.rank)
 
     def _whole(self, sizes: tuple[int, ...]) -> list[int]:
         """Strides over a batch: 1 over examples and channels."""

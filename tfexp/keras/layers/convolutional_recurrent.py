@@ -6,6 +6,7 @@ from typing import Any
 
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.tensor import Tensor
+from tfexp.keras.backend.conv import layout_of
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.recurrent_layer import CellRNN, OfCell
 from tfexp.keras.layers.recurrent_lstm import LSTMCell, next_memory
@@ -13,7 +14,6 @@ from tfexp.keras.layers.window_args import (
     arranged,
     checked_data_format,
     checked_padding,
-    layout,
     normalized,
     spatial_axes,
     window_count,
@@ -106,7 +106,7 @@ class ConvLSTM2DCell(LSTMCell):
             padding="SAME" if keeps_size else self.padding.upper(),
             strides=[1, 1] if keeps_size else list(self.strides),
             dilation_rate=[1, 1] if keeps_size else list(self.dilation_rate),
-            data_format=layout(self.data_format, 2),
+            data_format=layout_of(self.data_format, 2),
         )
         return unmerged(outputs, x) if in_steps else outputs
 

@@ -109,8 +109,8 @@ class BatchNormalization(Layer):
             raise ValueError(f"Input has undefined rank. Received: input_shape={input_shape}")
         self.axis = self._axes = normalized_axes(self.axis, dims.ndims)
         if self.fused is not False:  # True, too, is a wish only
-            is_plain = self.renorm or self.virtual_batch_size is not None or self.adjustment is not None
-            self.fused = dims.ndims == 4 and self._axes in ([1], [3]) and not is_plain
+            is_special = self.renorm or self.virtual_batch_size is not None or self.adjustment is not None
+            self.fused = dims.ndims == 4 and self._axes in ([1], [3]) and not is_special
         if self.fused:
             self._layout = "NCHW" if self._axes == [1] else "NHWC"
         sizes = {axis: dims[axis].value for axis in self._axes}

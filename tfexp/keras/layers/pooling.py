@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
+from tfexp.keras.backend.conv import layout_of
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.window_args import (
     arranged,
     checked_data_format,
     checked_padding,
-    layout,
     normalized,
     spatial_axes,
     window_count,
@@ -92,7 +92,7 @@ class _Pooling2D(Pooling):
             arranged(1, self.pool_size, 1, self.data_format),
             arranged(1, self.strides, 1, self.data_format),
             self.padding.upper(),
-            data_format=layout(self.data_format, 2),
+            data_format=layout_of(self.data_format, 2),
         )
 
 

@@ -22,9 +22,10 @@ from tfexp.keras.engine.shapes import is_shape, map_shapes
 from tfexp.keras.layers.arguments import takes
 from tfexp.keras.layers.recurrent_cell import RecurrentCell
 from tfexp.keras.layers.recurrent_dropout import reset_masks
-from tfexp.keras.layers.recurrent_stacked import StackedRNNCells, call_of, is_bare
+from tfexp.keras.layers.recurrent_stacked import StackedRNNCells, build_cell, call_of
 from tfexp.keras.layers.recurrent_states import flat_sizes, map_sizes, size_shape, zero_states
 from tfexp.keras.layers.serialization import deserialize
+from tfexp.keras.serialization import serialize_keras_object
 from tfexp.ops.array import shape
 from tfexp.ops.reduce_composite import count_nonzero
 
@@ -106,21 +107,18 @@ class RNN(Layer):
         if not self.return_state:
             return output
         states = [TensorShape([batch, *size_shape(size).as_list()]) for size in sizes]
-        return [*(output if isinstance(output, (list, tuple)) else [output]), *states]
+        return [*as_sequence(output), *states]
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         kept = nest.flatten(mask)[0] if self.return_sequences else None
         return [kept, *(None for _ in self.states)] if self.return_state else kept
 
     def build(self, input_shape: Any) -> None:
-        if isinstance(input_shape, list):
-            input_shape = input_shape[0]
+        input_shape = _first_shape(input_shape)
         if is_shape(input_shape):
             own = self._spec_of(input_shape)
             self.input_spec = [own] if self.input_spec is None else [own, *self.input_spec[1:]]
-        if not is_bare(self.cell) and hasattr(self.cell, "build") and not getattr(self.cell, "built", False):
-            self.cell.build(map_shapes(self._step_shape, input_shape))
-            self.cell.built = True
+        build_cell(self.cell, map_shapes(self._step_shape, input_shape))
         sizes = flat_sizes(self.cell.state_size)
         if self.state_spec is not None:
             self._check_states(sizes)
@@ -224,11 +222,11 @@ class RNN(Layer):
             return super().__call__(inputs, **kwargs)
         further, specs = [], []
         if initial_state is not None:
-            self.state_spec = nest.map_structure(_spec, initial_state)
+            self.state_spec = nest.map_structure(spec_of, initial_state)
             further += nest.flatten(initial_state)
             specs += nest.flatten(self.state_spec)
         if constants is not None:
-            self.constants_spec = [_spec(one) for one in constants]
+            self.constants_spec = [spec_of(one) for one in constants]
             self._num_constants = len(constants)
             further += constants
             specs += self.constants_spec
@@ -283,7 +281,7 @@ class RNN(Layer):
             output = swapped(outputs) if turned else outputs
         if not self.return_state:
             return output
-        return [*(output if isinstance(output, (list, tuple)) else [output]), *states]
+        return [*as_sequence(output), *states]
 
     def _first_states(self, inputs: Any, given: Any) -> Any:
         """What a batch begins with: the given states, those that the last batch left, or the cell's own."""
@@ -333,7 +331,7 @@ class RNN(Layer):
             config["zero_output_for_mask"] = True
         if self._num_constants is not None:
             config["num_constants"] = self._num_constants
-        config["cell"] = {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}
+        config["cell"] = serialize_keras_object(self.cell)
         return config
 
     @classmethod
@@ -370,7 +368,8 @@ def _first_shape(shapes: Any) -> Any:
     return shapes[0] if isinstance(shapes, list) else shapes
 
 
-def _spec(tensor: Any) -> InputSpec:
+def spec_of(tensor: Any) -> InputSpec:
+    """What demands the shape of a state or constant."""
     return InputSpec(shape=tuple(tensor.get_shape().as_list()))
 
 

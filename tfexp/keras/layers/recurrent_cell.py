@@ -48,6 +48,19 @@ def option_config(option: str, value: Any) -> Any:
     return value if kind is None else kind.serialize(value)
 
 
+def weight_by_options(layer: Layer, name: str, size: tuple[int, ...], initializer: Any = None) -> Any:
+    """The weight `kernel`, `recurrent_kernel` or `bias` of a layer that has its initializer (unless another one is given),
+    regularizer and constraint as attributes: `kernel_…`, `recurrent_…`, `bias_…`."""
+    option = name.removesuffix("_kernel")
+    return layer.add_weight(
+        name,
+        shape=size,
+        initializer=initializer or getattr(layer, f"{option}_initializer"),
+        regularizer=getattr(layer, f"{option}_regularizer"),
+        constraint=getattr(layer, f"{option}_constraint"),
+    )
+
+
 class RecurrentCell(DropoutRNNCellMixin, Layer):
     """A cell of `units` numbers whose state decides, by `gates` blocks of weights, what becomes of it.
 
@@ -82,14 +95,7 @@ class RecurrentCell(DropoutRNNCellMixin, Layer):
         self.built = True
 
     def _weight(self, name: str, size: tuple[int, ...], initializer: Any = None) -> Any:
-        option = name.removesuffix("_kernel")
-        return self.add_weight(
-            name,
-            shape=size,
-            initializer=initializer or getattr(self, f"{option}_initializer"),
-            regularizer=getattr(self, f"{option}_regularizer"),
-            constraint=getattr(self, f"{option}_constraint"),
-        )
+        return weight_by_options(self, name, size, initializer)
 
     def _bias_shape(self) -> tuple[int, ...]:
         return (self.gates * self.units,)

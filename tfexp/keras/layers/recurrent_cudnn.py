@@ -13,7 +13,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.keras import regularizers
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.recurrent import RNN
-from tfexp.keras.layers.recurrent_cell import dot, option_config, option_value
+from tfexp.keras.layers.recurrent_cell import dot, option_config, option_value, weight_by_options
 from tfexp.keras.layers.recurrent_gru import next_after_reset
 from tfexp.keras.layers.recurrent_lstm import initial_bias, next_memory
 from tfexp.ops.array import reshape
@@ -66,15 +66,8 @@ class _CuDNNRNN(RNN):
         width = self._gates * self.units
         sizes = {"kernel": (depth, width), "recurrent_kernel": (self.units, width), "bias": (2 * width,)}
         for name, size in sizes.items():
-            option = name.removesuffix("_kernel")
-            weight = self.add_weight(
-                name,
-                shape=size,
-                initializer=self._initial_bias() if name == "bias" else getattr(self, f"{option}_initializer"),
-                regularizer=getattr(self, f"{option}_regularizer"),
-                constraint=getattr(self, f"{option}_constraint"),
-            )
-            setattr(self, name, weight)
+            initializer = self._initial_bias() if name == "bias" else None
+            setattr(self, name, weight_by_options(self, name, size, initializer))
         super().build(input_shape)
 
     def _initial_bias(self) -> Any:

@@ -21,9 +21,10 @@ class OfCell:
 
 
 class CellRNN(RNN):
-    """A layer that makes its own cell, of class `_cell`, and has the cell's settings."""
+    """A layer over a cell of its own, whose settings it shows as attributes and in its config.
 
-    _cell: type[RecurrentCell]
+    `flags`: of `RNN`, by name; `kwargs`: of any layer.
+    """
 
     units = OfCell()
     use_bias = OfCell()

@@ -48,9 +48,7 @@ class SimpleRNNCell(RecurrentCell):
 
     def advance(self, projected: Any, states: Any, recurrent: Any, training: Any) -> tuple[Any, list[Any]]:
         state = states[0] if isinstance(states, (list, tuple)) else states
-        output = projected + self._product(state, self._recurrent_masks(state, training), recurrent)
-        if self.activation is not None:
-            output = self.activation(output)
+        output = self.activation(projected + self._product(state, self._recurrent_masks(state, training), recurrent))
         return output, [output]
 
 

@@ -11,12 +11,20 @@ from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.layers.arguments import takes
 from tfexp.keras.layers.recurrent_states import map_sizes, size_shape, zero_states
 from tfexp.keras.layers.serialization import deserialize
+from tfexp.keras.serialization import serialize_keras_object
 from tfexp.ops.array import shape
 
 
 def is_bare(cell: Any) -> bool:
     """Whether it is a cell of `tf.nn.rnn_cell`, which builds itself when it is called."""
     return getattr(cell, "_is_tf_rnn_cell", None) is not None
+
+
+def build_cell(cell: Any, input_shape: Any) -> None:
+    """Make the variables of a cell that has none yet, for inputs of that shape; bare cells see to it themselves."""
+    if not is_bare(cell) and hasattr(cell, "build") and not getattr(cell, "built", False):
+        cell.build(input_shape)
+        cell.built = True
 
 
 def call_of(cell: Any) -> Callable[..., Any]:
@@ -73,9 +81,7 @@ class StackedRNNCells(Layer):
         if isinstance(input_shape, list):
             input_shape = input_shape[0]
         for cell in self.cells:
-            if not is_bare(cell) and hasattr(cell, "build") and not getattr(cell, "built", False):
-                cell.build(input_shape)
-                cell.built = True
+            build_cell(cell, input_shape)
             batch = input_shape[0]
             input_shape = map_sizes(lambda size, batch=batch: (batch, *size_shape(size).as_list()), _output_size(cell))
         self.built = True
@@ -97,8 +103,7 @@ class StackedRNNCells(Layer):
         return inputs, nest.pack_sequence_as(sizes, flat)
 
     def get_config(self) -> dict[str, Any]:
-        cells = [{"class_name": type(cell).__name__, "config": cell.get_config()} for cell in self.cells]
-        return {**super().get_config(), "cells": cells}
+        return {**super().get_config(), "cells": [serialize_keras_object(cell) for cell in self.cells]}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:

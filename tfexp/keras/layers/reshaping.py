@@ -9,9 +9,9 @@ import numpy as np
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant
-from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
+from tfexp.keras.layers.window_args import checked_data_format
 from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_join import stack
 from tfexp.ops.array_order import transpose
@@ -23,12 +23,7 @@ class Flatten(Layer):
 
     def __init__(self, data_format: str | None = None, **kwargs: Any):
         super().__init__(**kwargs)
-        given = backend.image_data_format() if data_format is None else data_format
-        self.data_format = given.lower()
-        if self.data_format not in ("channels_last", "channels_first"):
-            raise ValueError(
-                f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {given}'
-            )
+        self.data_format = checked_data_format(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
     def call(self, inputs: Any) -> Any:

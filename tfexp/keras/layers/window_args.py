@@ -1,4 +1,4 @@
-"""What layers with windows are given (sizes, paddings, layouts), checked, and how long their outputs are."""
+"""What layers with windows are given (sizes, paddings, formats), checked, and how long their outputs are."""
 
 from __future__ import annotations
 
@@ -89,9 +89,3 @@ def spatial_axes(data_format: str, count: int) -> range:
 def arranged(batch: Any, sizes: Any, channels: Any, data_format: str) -> list[Any]:
     """The dimensions of a batch in the order of its layout."""
     return [batch, *sizes, channels] if data_format == "channels_last" else [batch, channels, *sizes]
-
-
-def layout(data_format: str, count: int) -> str:
-    """What `tf.nn` calls a layout: NHWC, NCDHW, ..."""
-    letters = {1: "W", 2: "HW", 3: "DHW"}[count]
-    return f"N{letters}C" if data_format == "channels_last" else f"NC{letters}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from tfexp.graph.replica_modes import distributing
@@ -68,8 +68,9 @@ class LossFunctionWrapper(Loss):
         return self.fn(y_true, y_pred, **self._fn_kwargs)
 
     def get_config(self) -> dict[str, Any]:
-        arguments = {
-            key: backend.eval(value) if isinstance(value, (Tensor, Variable)) else value
-            for key, value in self._fn_kwargs.items()
-        }
-        return {**super().get_config(), **arguments}
+        return {**super().get_config(), **values_of(self._fn_kwargs)}
+
+
+def values_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as a configuration has them: of tensors and variables the values."""
+    return {name: backend.eval(one) if isinstance(one, (Tensor, Variable)) else one for name, one in arguments.items()}

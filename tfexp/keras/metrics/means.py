@@ -10,8 +10,8 @@ import numpy as np
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import control_dependencies, init_scope
-from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
+from tfexp.keras.losses.loss import values_of
 from tfexp.keras.losses.weighted import of_one_rank
 from tfexp.keras.metrics.metric import Metric
 from tfexp.metrics.streaming import fitted
@@ -25,7 +25,6 @@ from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.elementwise_unary import sqrt
 from tfexp.ops.losses import without_last_ones
 from tfexp.ops.reduce import reduce_mean, reduce_sum
-from tfexp.ops.variable_base import Variable
 from tfexp.ops.weights_broadcast import broadcast_weights
 
 
@@ -98,11 +97,7 @@ class MeanMetricWrapper(Mean):
         return super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight=sample_weight)
 
     def get_config(self) -> dict[str, Any]:
-        arguments = {
-            key: backend.eval(value) if isinstance(value, (Tensor, Variable)) else value
-            for key, value in self._fn_kwargs.items()
-        }
-        return {**super().get_config(), **arguments}
+        return {**super().get_config(), **values_of(self._fn_kwargs)}
 
 
 class MeanRelativeError(Mean):
@@ -119,11 +114,7 @@ class MeanRelativeError(Mean):
         return super().update_state(div_no_nan(abs_(y_true - y_pred), normalizer), sample_weight=sample_weight)
 
     def get_config(self) -> dict[str, Any]:
-        value = self.normalizer
-        return {
-            **super().get_config(),
-            "normalizer": backend.eval(value) if isinstance(value, (Tensor, Variable)) else value,
-        }
+        return {**super().get_config(), **values_of({"normalizer": self.normalizer})}
 
 
 class RootMeanSquaredError(Mean):

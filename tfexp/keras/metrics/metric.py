@@ -134,7 +134,4 @@ class _Result:
         value = across_replicas(lambda: own(*args, **kwargs))
         if isinstance(value, dict):
             return {key: identity(one) for key, one in value.items()}
-        value = identity(value)
-        if is_symbolic(value):
-            self._metric._call_result = value
-        return value
+        return identity(value)

@@ -32,8 +32,7 @@ class Adagrad(Optimizer):
         if initial_accumulator_value < 0.0:
             raise ValueError(f"initial_accumulator_value must be non-negative: {initial_accumulator_value}")
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
+        self._set_rate(learning_rate, kwargs)
         self._initial_accumulator_value = initial_accumulator_value
         self.epsilon = epsilon or backend.epsilon()
 
@@ -63,8 +62,7 @@ class Adagrad(Optimizer):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
+            **self._serialized("learning_rate", "decay"),
             "initial_accumulator_value": self._initial_accumulator_value,
             "epsilon": self.epsilon,
         }
@@ -82,8 +80,7 @@ class Adadelta(Optimizer):
         **kwargs: Any,
     ):
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
+        self._set_rate(learning_rate, kwargs)
         self._set_hyper("rho", rho)
         self.epsilon = epsilon or backend.epsilon()
 
@@ -117,8 +114,6 @@ class Adadelta(Optimizer):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
-            "rho": self._serialize_hyperparameter("rho"),
+            **self._serialized("learning_rate", "decay", "rho"),
             "epsilon": self.epsilon,
         }

@@ -25,8 +25,7 @@ class WithMoments(Optimizer):
 
     def __init__(self, learning_rate: Any, beta_1: Any, beta_2: Any, epsilon: float | None, name: str, **kwargs: Any):
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
+        self._set_rate(learning_rate, kwargs)
         self._set_hyper("beta_1", beta_1)
         self._set_hyper("beta_2", beta_2)
         self.epsilon = epsilon or backend.epsilon()
@@ -61,10 +60,7 @@ class WithMoments(Optimizer):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
-            "beta_1": self._serialize_hyperparameter("beta_1"),
-            "beta_2": self._serialize_hyperparameter("beta_2"),
+            **self._serialized("learning_rate", "decay", "beta_1", "beta_2"),
             "epsilon": self.epsilon,
         }
 

@@ -40,8 +40,7 @@ class Ftrl(Optimizer):
             raise ValueError(
                 f"`learning_rate_power` needs to be negative or zero. Received: learning_rate_power={learning_rate_power}."
             )
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
+        self._set_rate(learning_rate, kwargs)
         self._set_hyper("learning_rate_power", learning_rate_power)
         self._set_hyper("l1_regularization_strength", l1_regularization_strength)
         self._set_hyper("l2_regularization_strength", l2_regularization_strength)
@@ -80,9 +79,8 @@ class Ftrl(Optimizer):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
+            **self._serialized("learning_rate", "decay"),
             "initial_accumulator_value": self._initial_accumulator_value,
-            **{name: self._serialize_hyperparameter(name) for name in _HYPERS},
+            **self._serialized(*_HYPERS),
             "l2_shrinkage_regularization_strength": self._l2_shrinkage_regularization_strength,
         }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.graph.tensor import Tensor
 from tfexp.keras.optimizers.optimizer import ApplyState, Optimizer
 from tfexp.ops import training, training_keras
 from tfexp.ops.array_identity import identity
@@ -17,12 +16,8 @@ class SGD(Optimizer):
         self, learning_rate: Any = 0.01, momentum: Any = 0.0, nesterov: bool = False, name: str = "SGD", **kwargs: Any
     ):
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
-        self._momentum = isinstance(momentum, Tensor) or callable(momentum) or momentum > 0
-        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
-            raise ValueError(f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type {type(momentum)}).")
-        self._set_hyper("momentum", momentum)
+        self._set_rate(learning_rate, kwargs)
+        self._set_momentum(momentum)
         self.nesterov = nesterov
 
     def _create_slots(self, var_list: list[Any]) -> None:
@@ -72,8 +67,6 @@ class SGD(Optimizer):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
-            "momentum": self._serialize_hyperparameter("momentum"),
+            **self._serialized("learning_rate", "decay", "momentum"),
             "nesterov": self.nesterov,
         }

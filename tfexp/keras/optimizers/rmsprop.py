@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.graph.dependencies import group
-from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.optimizers.adagrad import with_step_zero
 from tfexp.keras.optimizers.optimizer import ApplyState, Coefficients, Optimizer
@@ -32,13 +31,9 @@ class RMSprop(Optimizer):
         **kwargs: Any,
     ):
         super().__init__(name, **kwargs)
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
-        self._set_hyper("decay", self._initial_decay)
+        self._set_rate(learning_rate, kwargs)
         self._set_hyper("rho", rho)
-        self._momentum = isinstance(momentum, Tensor) or callable(momentum) or momentum > 0
-        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
-            raise ValueError(f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type {type(momentum)}).")
-        self._set_hyper("momentum", momentum)
+        self._set_momentum(momentum)
         self.epsilon = epsilon or backend.epsilon()
         self.centered = centered
 
@@ -100,10 +95,7 @@ class RMSprop(Optimizer):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "learning_rate": self._serialize_hyperparameter("learning_rate"),
-            "decay": self._serialize_hyperparameter("decay"),
-            "rho": self._serialize_hyperparameter("rho"),
-            "momentum": self._serialize_hyperparameter("momentum"),
+            **self._serialized("learning_rate", "decay", "rho", "momentum"),
             "epsilon": self.epsilon,
             "centered": self.centered,
         }

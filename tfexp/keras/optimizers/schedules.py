@@ -37,8 +37,8 @@ class _OfAttributes(LearningRateSchedule):
         return dict(vars(self))
 
 
-class ExponentialDecay(_OfAttributes):
-    """initial_learning_rate * decay_rate ** (step / decay_steps); `staircase` takes the floor of the exponent."""
+class _ByRate(_OfAttributes):
+    """A decay by `decay_rate` in each `decay_steps` steps, bit by bit or, with `staircase`, all at once."""
 
     def __init__(
         self, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False, name: str | None = None
@@ -48,6 +48,10 @@ class ExponentialDecay(_OfAttributes):
         self.decay_rate = decay_rate
         self.staircase = staircase
         self.name = name
+
+
+class ExponentialDecay(_ByRate):
+    """initial_learning_rate * decay_rate ** (step / decay_steps); `staircase` takes the floor of the exponent."""
 
     def __call__(self, step: Any) -> Tensor:
         return decays.exponential_decay(
@@ -55,17 +59,8 @@ class ExponentialDecay(_OfAttributes):
         )
 
 
-class InverseTimeDecay(_OfAttributes):
+class InverseTimeDecay(_ByRate):
     """initial_learning_rate / (1 + decay_rate * step / decay_steps); `staircase` takes the floor of the quotient."""
-
-    def __init__(
-        self, initial_learning_rate: Any, decay_steps: Any, decay_rate: Any, staircase: bool = False, name: str | None = None
-    ):
-        self.initial_learning_rate = initial_learning_rate
-        self.decay_steps = decay_steps
-        self.decay_rate = decay_rate
-        self.staircase = staircase
-        self.name = name
 
     def __call__(self, step: Any) -> Tensor:
         return decays.inverse_time_decay(

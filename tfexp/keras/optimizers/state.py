@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, Self
 
 from tfexp.core import dtypes
@@ -53,6 +54,18 @@ class OptimizerState(Trackable):
             backend.set_value(made, value)
         else:
             self._hyper[name] = value
+
+    def _set_rate(self, learning_rate: Any, kwargs: Mapping[str, Any]) -> None:
+        """The hyperparameters that all have: the rate, or `lr` among the keywords in its place, and the rate's `decay`."""
+        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("decay", self._initial_decay)
+
+    def _set_momentum(self, momentum: Any) -> None:
+        """The hyperparameter `momentum`; `_momentum` says whether there is any. ValueError unless in [0, 1]."""
+        self._momentum = isinstance(momentum, Tensor) or callable(momentum) or momentum > 0
+        if isinstance(momentum, (int, float)) and not 0 <= momentum <= 1:
+            raise ValueError(f"`momentum` must be between [0, 1]. Received: momentum={momentum} (of type {type(momentum)}).")
+        self._set_hyper("momentum", momentum)
 
     def _get_hyper(self, name: str, dtype: Any = None) -> Any:
         """A hyperparameter: its variable, the result of the function that it is, or the schedule itself."""
@@ -246,6 +259,10 @@ class OptimizerState(Trackable):
         if isinstance(config.get("learning_rate"), dict):
             config["learning_rate"] = schedules.deserialize(config["learning_rate"], custom_objects=custom_objects)
         return cls(**config)
+
+    def _serialized(self, *names: str) -> dict[str, Any]:
+        """Hyperparameters as a configuration has them, by name."""
+        return {name: self._serialize_hyperparameter(name) for name in names}
 
     def _serialize_hyperparameter(self, hyperparameter_name: str) -> Any:
         """The value of a hyperparameter now; of a schedule, its configuration."""

@@ -21,6 +21,7 @@ from tfexp.keras.saving.weights_hdf5 import (
     save_weights_to_hdf5_group,
     write_named_arrays,
 )
+from tfexp.keras.serialization import serialize_keras_object
 
 
 @contextlib.contextmanager
@@ -39,7 +40,7 @@ def save_model_to_hdf5(model: Any, filepath: Any, overwrite: bool = True, includ
     if not is_open_file(filepath) and not may_write(os.fspath(filepath), overwrite):
         return
     model._assert_weights_created()
-    described = {"class_name": type(model).__name__, "config": model.get_config()}
+    described = serialize_keras_object(model)
     with _opened(filepath, "w", "save_model") as file:
         file.attrs["keras_version"] = KERAS_VERSION.encode("utf8")
         file.attrs["backend"] = b"tensorflow"

@@ -9,12 +9,13 @@ from typing import Any
 from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.keras import losses, metrics, optimizers
 from tfexp.keras.engine.model_text import plain
+from tfexp.keras.serialization import serialize_keras_object
 
 
 def as_json(value: Any) -> Any:
     """What `json.dumps` writes for objects with a configuration, besides what models have."""
     if hasattr(value, "get_config") and not inspect.isclass(value):
-        return {"class_name": type(value).__name__, "config": value.get_config()}
+        return serialize_keras_object(value)
     return plain(value)
 
 
@@ -26,10 +27,7 @@ def training_config(model: Any) -> dict[str, Any]:
         "weighted_metrics": model._compile_weighted_metrics,
         "sample_weight_mode": model.sample_weight_mode,
         "loss_weights": model.loss_weights,
-        "optimizer_config": {
-            "class_name": type(model.optimizer).__name__,
-            "config": model.optimizer.get_config(),
-        },
+        "optimizer_config": serialize_keras_object(model.optimizer),
     }
 
 

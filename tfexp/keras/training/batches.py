@@ -32,9 +32,10 @@ class OutOfBatchesError(Exception):
 class Batches(Protocol):
     """Data that the loop goes through. samples, steps: how many there are in an epoch, as far as known.
 
-    `epoch` gives an epoch's batches, `close` ends what runs beside it. by_sample: whether progress is counted in samples,
-    and the loss of an epoch is the mean over these rather than over steps. announced: the word for what is trained on,
-    which is said before the first epoch; None for nothing.
+    `epoch` gives an epoch's batches, `restart` has the next epoch begin at the first batch where it would go on elsewhere,
+    `close` ends what runs beside it. by_sample: whether progress is counted in samples, and the loss of an epoch is the mean
+    over these rather than over steps. announced: the word for what is trained on, which is said before the first epoch; None
+    for nothing.
     """
 
     samples: int | None
@@ -44,6 +45,8 @@ class Batches(Protocol):
     announced: str | None
 
     def epoch(self) -> Iterator[Batch]: ...
+
+    def restart(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -79,6 +82,9 @@ class Cut:
             end = min(start + size, count)
             which = order[start:end] if self.shuffle else slice(start, end)
             yield Batch([_part(array, which) for array in self.arrays], self.weighted, end - start)
+
+    def restart(self) -> None:
+        """Each epoch begins with the first batch."""
 
     def close(self) -> None:
         """Nothing runs."""
@@ -132,6 +138,9 @@ class Whole:
         if self._run is None:
             self._run = backend.get_session().make_callable(self._symbolic)
         return self._run()
+
+    def restart(self) -> None:
+        """All batches are the same."""
 
     def close(self) -> None:
         """Nothing runs."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tfexp.core import log, nest
+from tfexp.core import log
 from tfexp.ops.check_types import is_tensor
 
 
@@ -147,11 +147,6 @@ def weights_by_output(weights: Any, names: Sequence[str], what: str) -> list[Any
         f"The model has multiple outputs, so `{what}` should be either a list or a dict. Provided `{what}` type not "
         f"understood: {weights}"
     )
-
-
-def flat_predictions(predictions: Any) -> list[Any]:
-    """A model's outputs in order."""
-    return list(nest.flatten(predictions))
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tfexp.core import nest
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tape import GradientTape
-from tfexp.keras.training.by_output import flat_predictions
+from tfexp.keras.engine.node import alone, masks_of
 from tfexp.keras.training.objective import Objective, objective
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, TRAIN, Step, Weighted, results_of_layers
@@ -27,7 +28,7 @@ class EagerSteps:
         model, count = self._model, len(self._model.input_names)
         inputs = [convert_to_tensor(value) for value in values[:count]]
         if mode == PREDICT:
-            return [prediction.numpy() for prediction in flat_predictions(_called(model, inputs, training=False))]
+            return [prediction.numpy() for prediction in nest.flatten(_called(model, inputs, training=False))]
         rest = iter(values[count:])
         targets = [next(rest) if output.loss is not None else None for output in self.outputs]
         weights = [
@@ -45,16 +46,15 @@ class EagerSteps:
         return [value.numpy() for value in (built.total_loss, *built.results, *results_of_layers(model))]
 
     def _objective(self, inputs: list[Any], targets: list[Any], weights: list[Any], training: bool) -> Objective:
-        predictions = flat_predictions(_called(self._model, inputs, training))
+        predictions = nest.flatten(_called(self._model, inputs, training))
         as_predicted = [
             None if target is None else convert_to_tensor(target.astype(prediction.dtype.as_numpy_dtype, copy=False))
             for target, prediction in zip(targets, predictions, strict=True)
         ]
-        masks = [getattr(prediction, "_keras_mask", None) for prediction in predictions]
+        masks = masks_of(predictions)
         return objective(self.outputs, predictions, masks, as_predicted, weights, self._model.losses)
 
 
 def _called(model: Any, inputs: list[Any], training: bool) -> Any:
     """A model takes its one input alone; `training` it takes if its `call` does."""
-    given = inputs[0] if len(inputs) == 1 else inputs
-    return model(given, training=training)
+    return model(alone(inputs), training=training)

@@ -11,9 +11,9 @@ from tfexp.core import dtypes, nest
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly, init_scope
 from tfexp.keras import backend
+from tfexp.keras.engine.node import alone, shape_of
 from tfexp.keras.training.arrays import Shape, as_fed, check_shapes, in_order, is_symbolic
 from tfexp.keras.training.batches import Batch
-from tfexp.keras.training.by_output import flat_predictions
 from tfexp.keras.training.eager_steps import EagerSteps
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, GraphSteps, Steps
@@ -47,11 +47,11 @@ class Feeding:
                 if backend.is_placeholder(tensor)
             ]
             self._input_names = [name for name, _ in fed]
-            self._input_shapes = [_shape(tensor) for _, tensor in fed]
+            self._input_shapes = [shape_of(tensor) for _, tensor in fed]
             self._input_dtypes = [tensor.dtype.base_dtype for _, tensor in fed]
             self._input_is_sparse = [backend.is_sparse(tensor) for _, tensor in fed]
             tensors, names = self.model.outputs, self.model.output_names
-            self._with_outputs(names, [_shape(tensor) for tensor in tensors], tensors)
+            self._with_outputs(names, [shape_of(tensor) for tensor in tensors], tensors)
         elif executing_eagerly():
             self._know_by_calling(x)
         else:
@@ -70,7 +70,7 @@ class Feeding:
             convert_to_tensor(as_fed(np.asarray(array[:1]), dtype))
             for array, dtype in zip(arrays, self._input_dtypes, strict=True)
         ]
-        predictions = flat_predictions(self.model(examples[0] if len(examples) == 1 else examples))
+        predictions = nest.flatten(self.model(alone(examples)))
         names = [f"output_{number}" for number in range(1, len(predictions) + 1)]
         self.model.input_names, self.model.output_names = self._input_names, names
         self._with_outputs(names, [(None, *prediction.shape.as_list()[1:]) for prediction in predictions], predictions)
@@ -145,7 +145,7 @@ def know_inputs(model: Any, x: Any) -> None:
         if isinstance(x, Mapping):
             given: Any = {key: one for (key, _), one in zip(named, placeholders, strict=True)}
         else:
-            given = placeholders[0] if len(placeholders) == 1 else placeholders
+            given = alone(placeholders)
         arguments = {"training": backend.learning_phase()} if model._takes("training") else {}
         outputs = nest.flatten(model(given, **arguments))
     model.inputs, model.outputs = placeholders, outputs
@@ -165,11 +165,6 @@ def _dtype_of(array: Any) -> Any:
     """The type that an input has for such data: Keras's float type for all floats."""
     dtype = array.dtype if is_symbolic(array) else dtypes.as_dtype(np.asarray(array).dtype)
     return dtypes.as_dtype(backend.floatx()) if dtype.is_floating else dtype
-
-
-def _shape(tensor: Any) -> Shape | None:
-    shape = tensor.get_shape()
-    return None if shape.ndims is None else tuple(shape.as_list())
 
 
 def _as_list(x: Any) -> list[Any]:

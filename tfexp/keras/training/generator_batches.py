@@ -72,6 +72,9 @@ class GeneratorBatches:
                 raise OutOfBatchesError("iterator") from None
             yield Batch(*self._arrange(_as_tuple(made)), _size(made))
 
+    def restart(self) -> None:
+        """Nothing: who knows where a generator began? It goes on."""
+
     def close(self) -> None:
         if self._enqueuer is not None:
             self._enqueuer.stop()

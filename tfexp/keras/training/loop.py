@@ -119,9 +119,7 @@ def checked(model: Any, batches: Batches, called: CallbackList, progress: Progba
     names = model.metrics_names
     mean = _Mean(batches.by_sample)
     model.reset_metrics()
-    restart = getattr(batches, "restart", None)
-    if restart is not None:
-        restart()
+    batches.restart()
     called.on_test_begin()
     if progress is not None:
         progress.on_train_begin()

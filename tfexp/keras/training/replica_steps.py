@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tfexp.core import nest
 from tfexp.graph.dependencies import group
 from tfexp.graph.replica_modes import current_mode
 from tfexp.graph.scopes import control_dependencies, name_scope
-from tfexp.keras import backend
-from tfexp.keras.backend.phases import fed_learning_phase
-from tfexp.keras.training.by_output import flat_predictions
+from tfexp.keras.engine.node import alone, masks_of
 from tfexp.keras.training.objective import objective
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, TRAIN, GraphSteps, Weighted
@@ -53,20 +52,16 @@ class ReplicaSteps(GraphSteps):
         with self._strategy.scope():
             found = self._strategy.experimental_run_v2(step)
             results, updates = self._together(mode, found)
-        arguments = {} if mode == PREDICT else self._run_arguments
-        phase = fed_learning_phase(self._graph)
-        tail = [] if phase is None else [mode == TRAIN]
-        inputs = fed if phase is None else [*fed, phase]
-        return backend.function(inputs, results, updates=updates, name=f"{mode}_function", **arguments), tail
+        return self._function_of(mode, fed, results, updates)
 
     def _in_replica(self, mode: str, part: Sequence[Any], count: int) -> Any:
         """One replica's share: its predictions, or its loss and what is to be run besides."""
         model, number = self._model, len(self.inputs)
         inputs = list(part[:number])
-        predictions = flat_predictions(model(inputs[0] if number == 1 else inputs))
+        predictions = nest.flatten(model(alone(inputs)))
         if mode == PREDICT:
             return tuple(predictions)
-        masks = [getattr(prediction, "_keras_mask", None) for prediction in predictions]
+        masks = masks_of(predictions)
         targets, weights = part[number : number + len(self.outputs)], part[number + len(self.outputs) :]
         further = [*model.get_losses_for(None), *model.get_losses_for(inputs)]
         built = objective(self.outputs, predictions, masks, targets, weights, further)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.keras import backend
 from tfexp.keras.training.arrays import dense_floats, is_symbolic
 from tfexp.keras.training.by_output import weights_by_output
 from tfexp.keras.training.outputs import Output
@@ -32,9 +33,7 @@ def _weights(target: Any, output: Output, given: Any, classes: Any) -> Any:
     if given is None and by_class is None:
         if output.weight_mode is None or target is None:
             return None
-        return np.ones(
-            tuple(target.shape[:2] if output.weight_mode == "temporal" else target.shape[:1]), dense_floats(1).dtype
-        )
+        return np.ones(target.shape[: 2 if output.weight_mode == "temporal" else 1], backend.floatx())
     if given is None or by_class is None:
         return by_class if given is None else given
     return given * (by_class if given.ndim == 1 else by_class[:, np.newaxis])
@@ -47,8 +46,7 @@ def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None
             raise ValueError(
                 f"Found a sample_weight array for an input with shape {tuple(target.shape)}. Timestep-wise sample weighting "
                 '(use of sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a '
-                "time "
-                "dimension."
+                "time dimension."
             )
         if weights.ndim != 2:
             raise ValueError(
@@ -58,10 +56,8 @@ def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None
     elif weights.ndim != 1:
         raise ValueError(
             f"Found a sample_weight array with shape {weights.shape}. In order to use timestep-wise sample weights, you "
-            "should "
-            f'specify sample_weight_mode="temporal" in compile(); found "{mode}" instead. If you just mean to use '
-            "sample-wise "
-            "weights, make sure your sample_weight array is 1D."
+            f'should specify sample_weight_mode="temporal" in compile(); found "{mode}" instead. If you just mean to use '
+            "sample-wise weights, make sure your sample_weight array is 1D."
         )
     if target is None or is_symbolic(target):
         return

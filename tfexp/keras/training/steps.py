@@ -14,6 +14,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.keras import backend
 from tfexp.keras.backend.phases import fed_learning_phase
+from tfexp.keras.engine.node import masks_of
 from tfexp.keras.training.objective import Objective, objective
 from tfexp.keras.training.outputs import Output
 from tfexp.ops.array_identity import placeholder_with_default
@@ -46,7 +47,7 @@ class GraphSteps:
         self.trained = list(model.trainable_weights)
         self.inputs = [tensor for tensor in model.inputs if backend.is_placeholder(tensor)]
         self._graph = model.outputs[0].graph
-        self._masks = [getattr(tensor, "_keras_mask", None) for tensor in model.outputs]
+        self._masks = masks_of(list(model.outputs))
         self._objectives: dict[Weighted, tuple[Objective, list[Any]]] = {}
         self._functions: dict[tuple[str, Weighted], Any] = {}
         self._watched: dict[str, dict[Any, Callable[[Any], None]]] = {}
@@ -131,12 +132,14 @@ class GraphSteps:
             inputs = [*self.inputs, *self.targets, *weights]
             outputs = [built.total_loss, *built.results, *results_of_layers(model)]
             updates = self._training_updates(built) if mode == TRAIN else list(model.state_updates)
+        return self._function_of(mode, inputs, outputs, updates)
+
+    def _function_of(self, mode: str, inputs: list[Any], outputs: list[Any], updates: list[Any]) -> tuple[Any, list[Any]]:
+        """As `_prepare`, once it is known what goes in and comes out: the phase is one more input, where it is fed."""
         phase = fed_learning_phase(self._graph)
-        tail = [] if phase is None else [mode == TRAIN]
-        if phase is not None:
-            inputs.append(phase)
+        fed, tail = (inputs, []) if phase is None else ([*inputs, phase], [mode == TRAIN])
         arguments = {} if mode == PREDICT else self._run_arguments
-        return backend.function(inputs, outputs, updates=updates, name=f"{mode}_function", **arguments), tail
+        return backend.function(fed, outputs, updates=updates, name=f"{mode}_function", **arguments), tail
 
     def _training_updates(self, built: Objective) -> list[Any]:
         model = self._model

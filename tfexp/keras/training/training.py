@@ -167,14 +167,7 @@ class Training:
         data = Data(self._known_compiled(), max_queue_size, workers, use_multiprocessing)
         held_out_part = validation_split if validation_data is None else 0.0
         batches, held_out = data.to_train_on(
-            x,
-            y,
-            sample_weight,
-            class_weight,
-            batch_size,
-            steps_per_epoch,
-            shuffle,
-            held_out_part,
+            x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, held_out_part
         )
         validation = None
         if validation_data is not None:

@@ -21,10 +21,10 @@ class Sequence:
     """A data set of batches: subclasses say how many there are (`__len__`) and make each (`__getitem__`), in any thread."""
 
     def __getitem__(self, index: int) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to define `__getitem__(index)`, which makes a batch")
 
     def __len__(self) -> int:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to define `__len__()`, the number of batches")
 
     def on_epoch_end(self) -> None:
         """Called when all batches have been handed out."""
@@ -145,7 +145,8 @@ class SequenceEnqueuer:
             self._results.put(None)
 
     def _hand_out(self) -> None:
-        raise NotImplementedError
+        """Submit tasks until there are no more, or nobody wants their results."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what its workers do")
 
     def _submit(self, pool: Executor, function: Callable[..., Any], *arguments: Any) -> Future[Any] | None:
         """Hand out a task as soon as there is room for its result; None once nobody wants it, or there is nothing more."""

@@ -80,14 +80,10 @@ def _label(layer: Any, show_shapes: bool, show_layer_names: bool) -> str:
     label = f"{name}: {kind}" if show_layer_names else kind
     if not show_shapes:
         return label
-    return f"{label}\n|{{input:|output:}}|{{{{{_shape(layer, 'input_shape')}}}|{{{_shape(layer, 'output_shape')}}}}}"
+    from tfexp.keras.engine.summary import shown_shape  # models stand above what programs need around them
 
-
-def _shape(layer: Any, what: str) -> str:
-    try:
-        return str(getattr(layer, what))
-    except AttributeError:  # of several calls, with several shapes
-        return "multiple"
+    before, after = (shown_shape(layer, which) for which in ("input_shape", "output_shape"))
+    return f"{label}\n|{{input:|output:}}|{{{{{before}}}|{{{after}}}}}"
 
 
 def plot_model(

@@ -17,10 +17,11 @@ _INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "hamming", "box", "lanczos"
 _DEEP_GRAY = ("I;16", "I;16L", "I;16B", "I;16N", "I")  # grey of more than eight bits stays as it is
 
 
-def _checked_format(data_format: str | None) -> str:
+def _checked_format(data_format: str | None, fault: str) -> str:
+    """The format, the backend's for None. ValueError, which begins with `fault`, for another."""
     data_format = data_format or image_data_format()
     if data_format not in {"channels_first", "channels_last"}:
-        raise ValueError(f"Invalid data_format: {data_format}")
+        raise ValueError(f"{fault} data_format: {data_format}")
     return data_format
 
 
@@ -29,9 +30,7 @@ def img_to_array(img: Any, data_format: str | None = None, dtype: Any = None) ->
 
     data_format, dtype: the backend's when None. ValueError: another format, or another rank.
     """
-    data_format = data_format or image_data_format()
-    if data_format not in {"channels_first", "channels_last"}:
-        raise ValueError(f"Unknown data_format: {data_format}")
+    data_format = _checked_format(data_format, "Unknown")
     array = np.asarray(img, dtype=dtype or floatx())
     if array.ndim == 2:
         array = array[:, :, np.newaxis]
@@ -54,7 +53,7 @@ def array_to_img(x: Any, data_format: str | None = None, scale: bool = True, dty
         raise ValueError(
             f"Expected image array to have rank 3 (single image). Got array with shape: {array.shape}",
         )
-    if _checked_format(data_format) == "channels_first":
+    if _checked_format(data_format, "Invalid") == "channels_first":
         array = array.transpose(1, 2, 0)
     if scale:
         array = array - array.min()

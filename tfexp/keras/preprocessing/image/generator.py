@@ -90,12 +90,7 @@ class ImageDataGenerator:
         self.mean: np.ndarray | None = None
         self.std: np.ndarray | None = None
         self.principal_components: np.ndarray | None = None
-        if isinstance(zoom_range, (float, int)):
-            self.zoom_range = [1 - zoom_range, 1 + zoom_range]
-        elif len(zoom_range) == 2 and all(isinstance(bound, (float, int)) for bound in zoom_range):
-            self.zoom_range = [zoom_range[0], zoom_range[1]]
-        else:
-            raise ValueError(f"`zoom_range` should be a float or a tuple or list of two floats. Received: {zoom_range}")
+        self.zoom_range = _zoom_bounds(zoom_range)
         if brightness_range is not None and (not isinstance(brightness_range, (tuple, list)) or len(brightness_range) != 2):
             raise ValueError(f"`brightness_range should be tuple or list of two floats. Received: {brightness_range}")
         self.brightness_range = brightness_range
@@ -351,6 +346,15 @@ class ImageDataGenerator:
             flat = x.reshape(len(x), -1)
             u, s, _ = np.linalg.svd(flat.T @ flat / len(flat))
             self.principal_components = (u / np.sqrt(s + self.zca_epsilon)) @ u.T
+
+
+def _zoom_bounds(given: Any) -> list[float]:
+    """[least, most]: both as given, or around 1 by one number. ValueError for anything else."""
+    if isinstance(given, (float, int)):
+        return [1 - given, 1 + given]
+    if len(given) == 2 and all(isinstance(bound, (float, int)) for bound in given):
+        return [given[0], given[1]]
+    raise ValueError(f"`zoom_range` should be a float or a tuple or list of two floats. Received: {given}")
 
 
 def _random_shift(wanted: Any, size: int) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,19 +45,7 @@ class NumpyArrayIterator(Iterator):
             given = x[1] if isinstance(x[1], list) else [x[1]]
             others = [np.asarray(other) for other in given]
             x = x[0]
-            for other in others:
-                if len(x) != len(other):
-                    raise ValueError(
-                        "All of the arrays in `x` should have the same length. Found a pair with: "
-                        f"len(x[0]) = {len(x)}, len(x[?]) = {len(other)}"
-                    )
-        for name, rows in (("y", y), ("sample_weight", sample_weight)):
-            if rows is not None and len(x) != len(rows):
-                called = "`y` (labels)" if name == "y" else "`sample_weight`"
-                raise ValueError(
-                    f"`x` (images tensor) and {called} should have the same length. Found: x.shape = {np.shape(x)}, "
-                    f"{name}.shape = {np.shape(rows)}"
-                )
+        _check_lengths(x, others, y, sample_weight)
         y = None if y is None else np.asarray(y)
         if subset is not None:
             if subset not in {"training", "validation"}:
@@ -110,3 +99,20 @@ class NumpyArrayIterator(Iterator):
         if self.sample_weight is None:
             return inputs, self.y[index_array]
         return inputs, self.y[index_array], self.sample_weight[index_array]
+
+
+def _check_lengths(x: Any, others: Sequence[Any], y: Any, sample_weight: Any) -> None:
+    """ValueError unless all have as many rows as the images have; None has any."""
+    for other in others:
+        if len(x) != len(other):
+            raise ValueError(
+                "All of the arrays in `x` should have the same length. Found a pair with: "
+                f"len(x[0]) = {len(x)}, len(x[?]) = {len(other)}"
+            )
+    for name, rows in (("y", y), ("sample_weight", sample_weight)):
+        if rows is not None and len(x) != len(rows):
+            called = "`y` (labels)" if name == "y" else "`sample_weight`"
+            raise ValueError(
+                f"`x` (images tensor) and {called} should have the same length. Found: x.shape = {np.shape(x)}, "
+                f"{name}.shape = {np.shape(rows)}"
+            )
