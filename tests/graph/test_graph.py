@@ -1,5 +1,7 @@
 """Graph, Operation and Tensor: names, elements, errors, what surrounds a new node."""
 
+import threading
+
 import pytest
 
 import tfexp as tf
@@ -278,3 +280,37 @@ def test_libraries_ask_where_a_node_would_go(graph):
         assert found() == "/job:ps/device:CPU:1"
         with tf.device(lambda op: "/task:3"):
             assert found() == "/job:ps/task:3/device:CPU:1"
+
+
+def test_control_dependencies_are_not_repeated_by_an_inner_block(graph):
+    a, b = tf.constant(1, name="a"), tf.constant(2, name="b")
+    with tf.control_dependencies([a]):
+        c = tf.constant(3, name="c")
+        with tf.control_dependencies([b, a]):
+            d, e = tf.identity(c), tf.constant(4)
+    assert d.op.control_inputs == [b.op]
+    assert e.op.control_inputs == [a.op, b.op]
+
+
+def test_threads_have_their_own_surroundings_after_the_switch(graph):
+    made = {}
+
+    def build(number):
+        with graph.as_default(), tf.name_scope(f"t{number}"), tf.control_dependencies([a]):
+            made[number] = tf.constant(1, name="c")
+
+    a = tf.constant(0, name="a")
+    with tf.device("/cpu:7"):
+        graph.switch_to_thread_local()
+        graph.switch_to_thread_local()
+        with tf.name_scope("outer"), tf.device("/gpu:0"), tf.control_dependencies([tf.constant(2)]):
+            threads = [threading.Thread(target=build, args=(number,)) for number in range(2)]
+            for thread in threads:
+                thread.start()
+                thread.join()
+            made["here"] = tf.constant(1, name="c")
+    assert [one.name for one in made.values()] == ["t0/c:0", "t1/c:0", "outer/c:0"]
+    assert [one.device for one in made.values()] == ["/device:CPU:7", "/device:CPU:7", "/device:GPU:0"]
+    assert made[1].op.control_inputs == [a.op]
+    assert type(graph).__name__ == "Graph"
+    assert isinstance(graph, tf.Graph)

@@ -89,6 +89,13 @@ def test_defaults_are_filled_in(graph):
     [
         ('node { name: "a" op: "Nope" } node { name: "b" op: "Nope" }', r"No op named Nope .*'a', 'b'"),
         ('node { name: "a" op: "NoOp" input: "^gone" }', "Node 'a': Unknown input node '\\^gone'"),
+        ('node { name: "" op: "NoOp" }', "Node '': Node name contains invalid characters"),
+        (
+            f'node {{ name: "x" op: "NoOp" }} node {{ name: "y" op: "Placeholder" {FLOAT.replace("T", "dtype", 1)} }}'
+            f'node {{ name: "a" op: "Identity" {FLOAT} input: "^x" input: "y" }}',
+            "Control dependencies must come after regular dependencies",
+        ),
+        ("versions { bad_consumers: 134 }", "GraphDef disallows consumer version 134"),
         ('node { name: "a" op: "NoOp" } node { name: "a" op: "NoOp" }', "Node 'a' is not unique: more than one node is"),
         ('node { name: "a" op: "NoOp" attr { key: "_class" value { list { s: "loc:@z" } } } }', "with unknown node 'z'"),
         ("versions { min_consumer: 9999 }", "min consumer version 9999 above current version 134 for TensorFlow"),
@@ -195,3 +202,12 @@ def test_attributes_that_only_the_producer_knows_are_left_out_where_they_have_it
             tf.import_graph_def(definition, producer_op_list=made)
         with pytest.raises(TypeError, match="producer_op_list must be an OpList"):
             tf.import_graph_def(definition, producer_op_list=3)
+
+
+def test_what_nothing_takes_may_be_mapped_where_it_exists():
+    definition = graph_def_of(linear)
+    x = tf.constant([[1.0, 1.0, 1.0]])
+    (y,) = tf.import_graph_def(definition, {"x:0": x, "y:0": x}, ["y:0"])
+    assert y.op.inputs[0] is x
+    with pytest.raises(ValueError, match=r"not found in graph_def: \[y:1\]"):
+        tf.import_graph_def(definition, {"y:1": x})

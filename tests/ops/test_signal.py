@@ -140,3 +140,23 @@ def test_shifts_and_mel_scales(session: tf.Session) -> None:
 def test_lengths_are_scalars_and_signals_are_not(make):
     with tf.Graph().as_default(), pytest.raises(ValueError, match=r"rank|incompatible"):
         make()
+
+
+def test_frames_of_signals_whose_rank_is_not_known(session: tf.Session) -> None:
+    x = tf.placeholder(tf.float64)
+    wanted = frames(X, 5, 3)
+    np.testing.assert_array_equal(session.run(tf.signal.frame(x, 5, 3), {x: X}), wanted)
+    np.testing.assert_array_equal(session.run(tf.signal.frame(x, 5, 3, axis=1), {x: X[:, :, None]}), wanted[..., None])
+
+
+def test_frames_along_an_axis_that_is_there(session: tf.Session) -> None:
+    with pytest.raises(ValueError, match="axis 2 of frame is not one of the 2"):
+        tf.signal.frame(X, 2, 1, axis=2)
+    x = tf.constant(X[0])
+    (gradient,) = tf.gradients(tf.signal.frame(x, 3, 2), x)
+    assert session.run(gradient).tolist() == [1.0, 1.0, *[2.0, 1.0] * 10, 1.0][:23]
+
+
+def test_frames_overlap_by_a_whole_number() -> None:
+    with pytest.raises(ValueError, match="frame_step must be an integer"):
+        tf.signal.overlap_and_add(X, 1.0)

@@ -185,8 +185,8 @@ CASES = [
     ),
     OpCase(
         "StringSplit",
-        [texts("a,b;c", ""), text(",;")],
-        [np.array([[0, 0], [0, 1], [0, 2], [1, 0]]), texts("a", "b", "c", ""), np.array([2, 3])],
+        [texts("a,b;c", "", ",d"), text(",;")],
+        [np.array([[0, 0], [0, 1], [0, 2], [2, 0], [2, 1]]), texts("a", "b", "c", "", "d"), np.array([3, 3])],
         {"skip_empty": False},
         label="empty kept",
         static_shape=[(None, 2), (None,), (2,)],

@@ -463,3 +463,25 @@ def test_the_first_formats_bytes(tmp_path):
         b"\x00b\x00\x01\x00": b"\x12\n\n\x01b\x12\x00\x1a\x03R\x01\x07",
         b"\x00p\x00\x01\x01\x02\x83\x82\x80\x83": part,
     }
+
+
+# --- checkpoints of objects ----------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_of_objects_is_read_by_names(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    a, b = tf.Variable([1.0, 2.0], name="a"), tf.Variable(3, name="scope/b", use_resource=True)
+    checkpoint = tf.train.Checkpoint(first=a, rest=[b])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = checkpoint.save(str(tmp_path / "objects"), session)
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b = tf.Variable([0.0, 0.0], name="a"), tf.Variable(0, name="scope/b")
+        saver = tf.train.Saver()
+        for _ in range(2):
+            session.run(tf.global_variables_initializer())
+            saver.restore(session, path)
+            assert [value.tolist() for value in session.run([a, b])] == [[1.0, 2.0], 3]
+        assert "Restoring an object-based checkpoint using a name-based saver" in caplog.text
+        tf.Variable(0, name="c")
+        with pytest.raises(errors.NotFoundError, match=r"Existing variables not in the checkpoint: c. .* now: save_counter"):
+            tf.train.Saver().restore(session, path)

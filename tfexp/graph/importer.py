@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,6 +20,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.graph.versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
 
 _LOOP_BACK = "NextIteration"
+_NODE_NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.\\/>-]*")
 
 
 def import_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:
@@ -68,13 +70,18 @@ class Importer:
             listed = "; ".join(f"{op!r} (nodes {', '.join(map(repr, names))})" for op, names in sorted(unknown.items()))
             raise ValueError(f"No op named {', '.join(sorted(unknown))} in defined operations: the graph uses {listed}")
         for node in self.nodes:
+            if not _NODE_NAME.fullmatch(node.name):
+                raise ValueError(f"Node {node.name!r}: Node name contains invalid characters")
+            controls = [text.startswith("^") for text in node.input]
+            if controls != sorted(controls):
+                raise ValueError(f"Node {node.name!r}: Control dependencies must come after regular dependencies")
             for text in node.input:
                 before, index = parse_input(text)
                 if (before, index) in self.mapped:
                     self.used.add((before, index))
                 elif before not in self.index:
                     raise ValueError(f"Node {node.name!r}: Unknown input node {text!r}")
-        unused = [key for key in self.mapped if key not in self.used]
+        unused = [key for key in self.mapped if key not in self.used and not self._has(key)]
         if unused:
             names = ", ".join(f"^{n}" if i < 0 else f"{n}:{i}" for n, i in unused)
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{names}]")
@@ -85,6 +92,14 @@ class Importer:
                     f"Requested return_element {element!r} not found in graph_def. Requested return node {node_name!r} not "
                     "found in graph def"
                 )
+
+    def _has(self, key: tuple[str, int]) -> bool:
+        """Whether there is such a node, with such an output: it may be mapped, though nothing takes it."""
+        name, index = key
+        if name not in self.index:
+            return False
+        node = self.nodes[self.index[name]]
+        return index < len(output_types(self._op(node), _native_attrs(self._op(node), node)))
 
     def check_versions(self, versions: versions_pb2.VersionDef) -> None:
         """ValueError for a graph that is too new or too old."""
@@ -97,6 +112,12 @@ class Importer:
             raise ValueError(
                 f"GraphDef producer version {versions.producer} below min producer {GRAPH_DEF_VERSION_MIN_PRODUCER} "
                 f"supported by TensorFlow {VERSION}.  Please regenerate your graph."
+            )
+
+        if GRAPH_DEF_VERSION in versions.bad_consumers:
+            raise ValueError(
+                f"GraphDef disallows consumer version {GRAPH_DEF_VERSION}.  Please upgrade TensorFlow: this version is "
+                "likely buggy."
             )
 
     def check_colocation(self) -> None:

@@ -1,14 +1,16 @@
 """What a new node takes from around it: name scope, devices, control dependencies, colocation, attributes, containers.
 
 These are stacks on the graph, entered through context managers. They belong to one thread at a time, as building a graph
-does. Source: the context managers of `tf.Graph`, TF 1.15.
+does, until `Graph.switch_to_thread_local` gives each thread its own. Source: the context managers of `tf.Graph`, TF 1.15.
 """
 
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -205,11 +207,14 @@ class Surroundings:
             self._control_stack, self._control_flow_context = [], None
         else:
             ops: dict[Operation, None] = {}
+            waited_for = self._current_control_dependencies()
             for item in control_inputs:
                 # Composite values (IndexedSlices) wait as their `op` does.
                 op = getattr(item, "op", None)
                 element = self.as_graph_element(op if isinstance(op, Operation) else item)
-                ops[element.op if isinstance(element, Tensor) else element] = None
+                op = element.op if isinstance(element, Tensor) else element
+                if op not in waited_for:
+                    ops[op] = None
             self._control_stack = [*saved, _ControlDependencies(list(ops))]
         try:
             yield
@@ -299,11 +304,49 @@ class Surroundings:
         finally:
             self._kernel_labels = saved
 
+    def switch_to_thread_local(self) -> None:
+        """From now on each thread has its own surroundings here: to begin with, the devices and colocation of now.
+
+        Source: `tf.Graph.switch_to_thread_local`.
+        """
+        if isinstance(self, _OfEachThread):
+            return
+        at_switch = {name: self.__dict__.pop(name) for name in _ENTERED}
+        self._at_switch = {**at_switch, **dict.fromkeys(("_name_stack", "_container"), ""), "_control_stack": []}
+        self._at_switch["_control_flow_context"] = None
+        self._own = threading.local()
+        self._own.__dict__.update({name: copy.copy(value) for name, value in at_switch.items()})
+        self.__class__ = type(type(self).__name__, (_OfEachThread, type(self)), {})
+
     def _get_control_flow_context(self) -> Any:
         return self._control_flow_context
 
     def _set_control_flow_context(self, context: Any) -> None:
         self._control_flow_context = context
+
+
+def _own_attribute(name: str) -> property:
+    def read(self: Any) -> Any:
+        own = self._own.__dict__
+        if name not in own:
+            own[name] = copy.copy(self._at_switch[name])
+        return own[name]
+
+    def write(self: Any, value: Any) -> None:
+        self._own.__dict__[name] = value
+
+    return property(read, write)
+
+
+class _OfEachThread:
+    """What a graph's class becomes by `switch_to_thread_local`: its stacks are those of the current thread.
+
+    Put before the class rather than into it, so that graphs of one thread, which are built all the time, do not pay for it.
+    """
+
+
+for _name in _ENTERED:
+    setattr(_OfEachThread, _name, _own_attribute(_name))
 
 
 class _ControlDependencies:

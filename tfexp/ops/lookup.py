@@ -301,6 +301,10 @@ class DenseHashTable(MutableDenseHashTable):
         keys = (empty_key, deleted_key, initial_num_buckets)
         super().__init__(key_dtype, value_dtype, default_value, *keys, name=name, checkpoint=checkpoint)
 
+    def erase(self, keys: Any, name: str | None = None) -> Operation:
+        """`remove` by the name that it has in `tf.lookup.experimental`."""
+        return self.remove(keys, name)
+
 
 class _SaveableTable(SaveableObject):
     """Two tensors of a checkpoint: `NAME-keys` and `NAME-values`."""

@@ -11,7 +11,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import reshape, shape
+from tfexp.ops.array import expand_dims, rank, reshape, shape, squeeze
 from tfexp.ops.array_fill import ones
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_gather import gather
@@ -23,7 +23,7 @@ from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.elementwise_trig import cos
 from tfexp.ops.elementwise_unary import square
 from tfexp.ops.fourier import irfft, rfft
-from tfexp.ops.reduce import reduce_sum
+from tfexp.ops.reduce import reduce_prod, reduce_sum
 from tfexp.ops.segment import unsorted_segment_sum
 
 Window = Callable[..., Any]
@@ -41,18 +41,23 @@ def frame(
     """[..., frames, frame_length, ...]: stretches of the signal along `axis`, each `frame_step` behind the one before.
 
     Without `pad_end` the signal's end that fills no frame is left out, with it the last frames are filled up with
-    `pad_value`. ValueError for a signal whose rank is unknown. Source: `tf.signal.frame`.
+    `pad_value`. Source: `tf.signal.frame`.
     """
     with name_scope(name, "frame", [signal, frame_length, frame_step, pad_value]):
         signal = convert_to_tensor(signal, name="signal")
         frame_length = convert_to_tensor(frame_length, dtypes.int32, name="frame_length")
         frame_step = convert_to_tensor(frame_step, dtypes.int32, name="frame_step")
-        ndims = signal.shape.ndims
-        if ndims is None:
-            raise ValueError("the rank of signal must be known")
         signal.shape.with_rank_at_least(1)
         frame_length.shape.assert_has_rank(0)
         frame_step.shape.assert_has_rank(0)
+        ndims = signal.shape.ndims
+        if ndims is None:
+            # Of the signal as rows along its axis, whose other dimensions are known once it runs.
+            rows, outer, inner = _along(signal, axis)
+            found = frame(rows, frame_length, frame_step, pad_end, pad_value, axis=1)
+            return reshape(found, concat([outer, shape(found)[1:3], inner], 0))  # type: ignore[index]
+        if not -ndims <= axis < ndims:
+            raise ValueError(f"axis {axis} of frame is not one of the {ndims} of {signal.name}")
         axis = axis % ndims
         known = signal.shape[axis].value
         length: Any = shape(signal)[axis] if known is None else known  # type: ignore[index]
@@ -66,18 +71,33 @@ def frame(
             count = maximum(0, 1 + (length - frame_length) // frame_step)
         starts = reshape(range_(count) * frame_step, [-1, 1])  # type: ignore[operator]
         places = starts + reshape(range_(frame_length), [1, -1])  # type: ignore[operator]
-        return gather(signal, places, axis=axis)
+        if axis:
+            return gather(signal, places, axis=axis)
+        # As the second dimension, so that the gradient is dense.
+        return squeeze(gather(expand_dims(signal, 0), places, axis=1), [0])
+
+
+def _along(signal: Tensor, axis: int) -> tuple[Tensor, Any, Any]:
+    """(the signal as [outer, length, inner], the dimensions before the axis, those behind it), its rank known only then."""
+    dims: Any = shape(signal)
+    place = axis if axis >= 0 else rank(signal) + axis
+    outer, inner = dims[:place], dims[place + 1 :]
+    return reshape(signal, [reduce_prod(outer), dims[place], reduce_prod(inner)]), outer, inner
 
 
 def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
     """[..., samples]: frames [..., frames, length] put together again, added where they overlap.
 
-    ValueError for fewer than two dimensions. Source: `tf.signal.overlap_and_add`.
+    ValueError for fewer than two dimensions and for a step that is no whole number. Source: `tf.signal.overlap_and_add`.
     """
     with name_scope(name, "overlap_and_add", [signal, frame_step]):
         signal = convert_to_tensor(signal, name="signal")
         signal.shape.with_rank_at_least(2)
-        frame_step = convert_to_tensor(frame_step, dtypes.int32, name="frame_step")
+        frame_step = convert_to_tensor(frame_step, name="frame_step")
+        frame_step.shape.assert_has_rank(0)
+        if not frame_step.dtype.is_integer:
+            raise ValueError(f"frame_step must be an integer. Got {frame_step.dtype}")
+        frame_step = cast(frame_step, dtypes.int32)
         dims: Any = shape(signal)
         outer, count, length = dims[:-2], dims[-2], dims[-1]
         places = reshape(range_(count) * frame_step, [-1, 1]) + reshape(range_(length), [1, -1])  # type: ignore[operator]

@@ -42,7 +42,9 @@ string_split_op.not_differentiable()
 string_split_v2_op.not_differentiable()
 
 
-def _divided(texts: Any, delimiters: bytes, skip_empty: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _divided(
+    texts: Any, delimiters: bytes, skip_empty: bool, skip_empty_texts: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The parts of each text between any of these bytes, all of them found at once."""
     listed = texts_of(texts)
     laid = lay_out(listed)
@@ -54,8 +56,8 @@ def _divided(texts: Any, delimiters: bytes, skip_empty: bool) -> tuple[np.ndarra
     np.add(ends[:-1], 1, starts[1:])
     sizes, lasts = ends - starts, is_last[ends]
     rows = np.cumsum(lasts) - lasts
-    if skip_empty and not sizes.all():
-        kept = np.flatnonzero(sizes)
+    if (skip_empty or skip_empty_texts) and not sizes.all():
+        kept = np.flatnonzero(sizes if skip_empty else laid.sizes[rows])
         starts, sizes, rows = starts[kept], sizes[kept], rows[kept]
     return _matrix(rows, np.bincount(rows, minlength=len(listed)), laid.cut(starts, sizes))
 
@@ -88,7 +90,7 @@ def _(ctx: Any, input: np.ndarray, delimiter: Any, *, skip_empty: bool) -> tuple
     separators = np.asarray(delimiter).item()
     if not separators:
         return _one_by_one(input, lambda text: [text[i : i + 1] for i in range(len(text))])
-    return _divided(input, separators, skip_empty)
+    return _divided(input, separators, skip_empty, skip_empty_texts=True)
 
 
 @string_split_v2_op.kernel("CPU")
@@ -97,7 +99,7 @@ def _(ctx: Any, input: np.ndarray, sep: Any, *, maxsplit: int) -> tuple[np.ndarr
     separator = np.asarray(sep).item()
     limit = maxsplit if maxsplit > 0 else -1
     if limit < 0 and len(separator) <= 1:
-        return _divided(input, separator or SPACE, not separator)
+        return _divided(input, separator or SPACE, not separator, skip_empty_texts=False)
     if separator:
         return _one_by_one(input, lambda text: text.split(separator, limit))
     return _one_by_one(input, lambda text: _SPACES.split(text.lstrip(), limit))

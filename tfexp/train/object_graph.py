@@ -13,6 +13,7 @@ from typing import Any
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
+from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.ops.trackable import Trackable, parts_of
 from tfexp.ops.variable_base import Variable
 from tfexp.train.python_state import PythonState
@@ -29,6 +30,16 @@ def _attribute(value: Any) -> str | None:
 
 def _full_name(value: Any) -> str:
     return str(value.op.name) if isinstance(value, Variable) else ""
+
+
+def names_to_keys(path: str) -> dict[str, str] | None:
+    """The keys of a checkpoint that was written by objects, by the names that its variables had; None for any other one."""
+    with open_checkpoint(path) as reader:
+        if OBJECT_GRAPH_KEY not in reader.get_variable_to_shape_map():
+            return None
+        written = TrackableObjectGraph.FromString(reader.get_tensor(OBJECT_GRAPH_KEY))
+    values = (value for node in written.nodes for value in node.attributes)
+    return {value.full_name: value.checkpoint_key for value in values if value.full_name}
 
 
 def saveables(values: dict[str, Any]) -> dict[str, Any]:

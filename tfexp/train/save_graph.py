@@ -63,15 +63,7 @@ class Saveable:
 
 def saveables_from(var_list: Any) -> list[Saveable]:
     """The saveables of a list of variables or a dict from key to variable, by key. TypeError, ValueError as TF's."""
-    by_key: dict[str, Any] = {}
-    if isinstance(var_list, dict):
-        for key, value in var_list.items():
-            by_key[key] = value
-    elif isinstance(var_list, (list, tuple, set)):
-        for value in var_list:
-            _collect(by_key, value)
-    else:
-        raise TypeError(f"Variables to save should be passed in a dict or a list. Got {var_list}")
+    by_key = values_by_key(var_list)
     saveables: list[Saveable] = []
     seen: set[Operation | SaveableObject] = set()
     for key in sorted(by_key):
@@ -82,6 +74,20 @@ def saveables_from(var_list: Any) -> list[Saveable]:
         seen |= restored
         saveables.extend(found)
     return saveables
+
+
+def values_by_key(var_list: Any) -> dict[str, Any]:
+    """A list of variables or a dict from key to variable as the latter; parts of one variable are a list."""
+    by_key: dict[str, Any] = {}
+    if isinstance(var_list, dict):
+        for key, value in var_list.items():
+            by_key[key] = value
+    elif isinstance(var_list, (list, tuple, set)):
+        for value in var_list:
+            _collect(by_key, value)
+    else:
+        raise TypeError(f"Variables to save should be passed in a dict or a list. Got {var_list}")
+    return by_key
 
 
 def _collect(by_key: dict[str, Any], value: Any) -> None:
