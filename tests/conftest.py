@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import importlib
 import os
 import sys
 import tempfile
@@ -33,34 +31,13 @@ def pytest_configure(config: pytest.Config) -> None:
         del os.environ["PYTHONDONTWRITEBYTECODE"]
 
 
-def _begin_at_the_end(config: pytest.Config) -> None:
-    """In every second process that collects all tests, import the files from the last to the first.
-
-    Where there is no bytecode yet, each of two processes so compiles half of what both import, and reads the other half.
-    """
-    here = Path(__file__).parent
-    number = getattr(config, "workerinput", {}).get("workerid", "gw0").removeprefix("gw")
-    if int(number) % 2 == 0 or [Path(argument).resolve() for argument in config.args] != [here]:
-        return
-    for path in sorted(here.rglob("test_*.py"), reverse=True):
-        root = path.parent
-        while (root / "__init__.py").exists():
-            root = root.parent
-        if str(root) not in sys.path:
-            sys.path.insert(0, str(root))
-        # What cannot be imported, or says that it is to be skipped, does so again when pytest collects it, which tells.
-        with contextlib.suppress(Exception, pytest.skip.Exception):
-            importlib.import_module(".".join(path.relative_to(root).with_suffix("").parts))
-
-
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+def pytest_collection() -> Generator[None, object, object]:
     """The garbage collector leaves alone what collecting makes, which lives as long as the process, and looks less often at
     the rest: going through it again and again was a seventh of the suite's time.
     """
     gc.disable()
     try:
-        _begin_at_the_end(session.config)
         collected = yield
         gc.collect()
         gc.freeze()
