@@ -474,12 +474,13 @@ def test_a_checkpoint_of_objects_is_read_by_names(tmp_path: Path, caplog: pytest
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         path = checkpoint.save(str(tmp_path / "objects"), session)
+        otherwise = tf.train.Checkpoint(b=b, a=a).save(str(tmp_path / "other_objects"), session)
     with tf.Graph().as_default(), tf.Session() as session:
         a, b = tf.Variable([0.0, 0.0], name="a"), tf.Variable(0, name="scope/b")
         saver = tf.train.Saver()
-        for _ in range(2):
+        for one in (path, otherwise, path):
             session.run(tf.global_variables_initializer())
-            saver.restore(session, path)
+            saver.restore(session, one)
             assert [value.tolist() for value in session.run([a, b])] == [[1.0, 2.0], 3]
         assert "Restoring an object-based checkpoint using a name-based saver" in caplog.text
         tf.Variable(0, name="c")

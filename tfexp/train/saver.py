@@ -70,7 +70,8 @@ class Saver:
         self._allow_empty, self._pad_step_number = allow_empty, pad_step_number
         self._relative, self._filename = save_relative_paths, filename
         self._is_empty = False
-        self._by_objects: Saver | None = None  # restores checkpoints of objects
+        # By the keys that names have in a checkpoint of objects, what restores it.
+        self._by_objects: dict[frozenset[tuple[str, str]], Saver] = {}
         # (path, seconds) of the checkpoints that may be deleted one day, oldest first.
         self._last_checkpoints: list[tuple[str, float]] = []
         self._to_be_deleted: list[tuple[str, float]] = []
@@ -267,9 +268,10 @@ class Saver:
                 f"has now: {gone}. The checkpoint {path} was written by objects (tf.train.Checkpoint), which tf.train.Saver "
                 "finds by the names that they had then.",
             )
-        if self._by_objects is None:
-            self._by_objects = Saver({keys[name]: by_name[name] for name in by_name}, self._reshape)
-        self._by_objects.restore(sess, path)
+        wanted = frozenset((name, keys[name]) for name in by_name)
+        if wanted not in self._by_objects:
+            self._by_objects[wanted] = Saver({keys[name]: by_name[name] for name in by_name}, self._reshape)
+        self._by_objects[wanted].restore(sess, path)
 
     # --- MetaGraph -----------------------------------------------------------------------------------------------
 
