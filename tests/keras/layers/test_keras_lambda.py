@@ -110,3 +110,11 @@ def test_variables_that_it_makes_are_its_own() -> None:
         session.run(tf.global_variables_initializer())
         found = session.run([*outputs, again], {x: VALUES})
     np.testing.assert_allclose(found, [VALUES, VALUES + np.arange(1, 4), VALUES + np.arange(1, 4)])
+
+
+def test_the_backend_is_k_in_a_process_that_does_not_have_the_module() -> None:
+    layer = L.Lambda(eval("lambda x: K.square(x) + np.float32(1)", {"K": tf.keras.backend, "np": np}))
+    layer.function.__module__ = "not_imported_here"
+    with pytest.warns(UserWarning, match="not_imported_here"):
+        again = _again(layer)
+    np.testing.assert_array_equal(_outcome(again), VALUES**2 + 1)

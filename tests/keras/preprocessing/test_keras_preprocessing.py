@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -89,3 +90,9 @@ def test_a_sequence_of_batches_needs_both_methods(method: str) -> None:
 
     with pytest.raises(NotImplementedError):
         getattr(Sequence(), method)(*([0] if method == "__getitem__" else []))
+
+
+def test_without_scipy_an_image_is_not_turned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    with pytest.raises(ImportError, match="pip install scipy"):
+        image.apply_affine_transform(np.ones((2, 2, 1)), theta=5)

@@ -108,7 +108,8 @@ class Lambda(Layer):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Lambda:
         config = dict(config)
-        names = dict(globals())
+        # What a function finds of itself whatever module it was written in, as in 1.15.
+        names = {"K": backend, "np": np}
         module, shape_module = config.pop("module", None), config.pop("output_shape_module", None)
         with custom_object_scope(custom_objects or {}):
             function = _found(config["function"], config.pop("function_type"), module, names, custom_objects)

@@ -153,9 +153,12 @@ def apply_affine_transform(
 
     row_axis, col_axis: whose middle is the centre of the movements; the image's axes besides the channels' are rows and
     columns in this order. fill_mode: what is beyond the border: "constant" (`cval`), "nearest", "reflect" or "wrap".
-    order: of the splines.
+    order: of the splines. ImportError without SciPy.
     """
-    from scipy import ndimage
+    try:
+        from scipy import ndimage
+    except ImportError as error:
+        raise ImportError("Transforming images needs SciPy, which is not installed: pip install scipy") from error
 
     inverse = _inverse_map(theta, tx, ty, shear, zx, zy)
     if inverse is None:
