@@ -78,6 +78,13 @@ class Parameters:
                 f"The input_signature of {self.name}{self.signature} has {len(self.input_signature)} elements: {error}"
             ) from None
 
+    @property
+    def traced(self) -> inspect.Signature:
+        """Those that traces have arguments for: with an input signature, so many of the first."""
+        if self.input_signature is None:
+            return self.signature
+        return self.signature.replace(parameters=list(self.signature.parameters.values())[: len(self.input_signature)])
+
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Bound:
         """A call's arguments; TypeError where they do not fit the parameters, ValueError where not the input signature."""
         if not kwargs and len(args) == self._count_of_tensors and all(isinstance(arg, Tensor) for arg in args):

@@ -17,11 +17,15 @@ from tfexp.graph.handles import owner_of
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import TracedGraph
+from tfexp.graph.type_spec import TensorSpec
 from tfexp.ops.calls import add_function, call_and_record, forget_function
 
 
 class _Lease:
-    """Held by all who may call a function."""
+    """Held by all who may call a function; it holds what a call needs besides."""
+
+    def __init__(self, needs: Any):
+        self.needs = needs
 
 
 class ConcreteFunction:
@@ -31,11 +35,11 @@ class ConcreteFunction:
     last, `structured_outputs` what the Python function returned. Source: `get_concrete_function` of `tf.function`.
     """
 
-    def __init__(self, trace: Any):
-        """`trace`: a `functions.trace.Trace`, or what has its attributes."""
+    def __init__(self, trace: Any, needs: Any = None):
+        """`trace`: a `functions.trace.Trace`, or what has its attributes. `needs`: to live as long as it can be called."""
         self._trace = trace
         self._function = trace.function
-        self._lease = _Lease()
+        self._lease = _Lease(needs)
         # A graph keeps its functions; the world of eager execution goes on, and forgets those that nobody can call.
         if trace.graph.outermost.is_eager:
             weakref.finalize(self._lease, forget_function, trace.graph.outer._functions, self._function)
@@ -81,8 +85,18 @@ class ConcreteFunction:
         return self._trace.structured_input_signature
 
     @property
+    def argument_names(self) -> list[str]:
+        """What a call may name those by."""
+        return list(self._trace.argument_names)
+
+    @property
     def structured_outputs(self) -> Any:
         return self._trace.results.pack(self.outputs)
+
+    @property
+    def output_specs(self) -> Any:
+        """The structure of what it returns, a `tf.TensorSpec` for each tensor."""
+        return self._trace.results.map(lambda tensor: TensorSpec(tensor.shape, tensor.dtype))
 
     @property
     def output_shapes(self) -> Any:

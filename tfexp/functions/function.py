@@ -49,7 +49,7 @@ class PolymorphicFunction:
             raise TypeError(f"{python_function!r} is not a callable object")
         functools.update_wrapper(self, python_function)
         self._wrapped, self._instance = python_function, instance
-        self._parameters = Parameters(self.python_function, input_signature)
+        self.parameters = Parameters(self.python_function, input_signature)
         self._autograph, self._features = autograph, features
         self._relax_shapes = relax_shapes
         self._variables = Variables()
@@ -66,7 +66,14 @@ class PolymorphicFunction:
 
     @property
     def input_signature(self) -> Any:
-        return self._parameters.input_signature
+        return self.parameters.input_signature
+
+    @property
+    def concrete_functions(self) -> list[ConcreteFunction]:
+        """The traces that there are in the default graph; with an input signature, the one for it."""
+        if self.input_signature is not None:
+            return [self.get_concrete_function()]
+        return list(dict.fromkeys(self._traces(get_default_graph()).values()))
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         """As a method: each object has traces of its own."""
@@ -83,19 +90,19 @@ class PolymorphicFunction:
                 weakref.ref(instance),
             )
             self._bound_to[instance] = found
-        return _Method(found, instance)
+        return Method(found, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _runs_eagerly:
             return self.python_function(*args, **kwargs)
-        bound = self._parameters.bind(args, kwargs)
+        bound = self.parameters.bind(args, kwargs)
         return self._concrete(bound).call_with(bound.tensors)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """The trace for these arguments; a `tf.TensorSpec` stands for all tensors that fit it."""
         if self.input_signature is not None and not args and not kwargs:
-            return self._concrete(self._parameters.signature_as_arguments())
-        return self._concrete(self._parameters.bind(args, kwargs))
+            return self._concrete(self.parameters.signature_as_arguments())
+        return self._concrete(self.parameters.bind(args, kwargs))
 
     # --- traces ----------------------------------------------------------------------------------------------------------
 
@@ -157,10 +164,10 @@ class PolymorphicFunction:
         return self._of_instance(convert(self._wrapped, as_features(self._features)))
 
     def __repr__(self) -> str:
-        return f"<tf.function {self._parameters.name}{self._parameters.signature} at {id(self):#x}>"
+        return f"<tf.function {self.parameters.name}{self.parameters.signature} at {id(self):#x}>"
 
 
-class _Method:
+class Method:
     """A function of an object, which it keeps for as long as somebody wants to call it."""
 
     def __init__(self, function: PolymorphicFunction, instance: Any):
@@ -173,7 +180,7 @@ class _Method:
         return getattr(self._function, name)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Method) and other._function is self._function
+        return isinstance(other, Method) and other._function is self._function
 
     def __hash__(self) -> int:
         return hash(self._function)

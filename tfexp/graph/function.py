@@ -80,6 +80,11 @@ class Function:
     # --- the body ------------------------------------------------------------------------------------------------
 
     @property
+    def is_built(self) -> bool:
+        """Whether anybody has asked for the body yet."""
+        return self._body is not None
+
+    @property
     def body(self) -> Graph:
         return self._made()[0]
 
@@ -125,7 +130,9 @@ class Function:
     def _made(self) -> tuple[Graph, list[Tensor], list[Tensor]]:
         if self._body is None:
             assert self._definition is not None
-            self._body = _build(self._definition, self._library)
+            body = Graph()
+            body._functions = self._library
+            self._body = body, *build_body(self._definition, body)
         return self._body
 
     def instance(self, attrs: Mapping[str, AttrValue]) -> Function:
@@ -182,8 +189,11 @@ def _arg(arg: op_def_pb2.OpDef.ArgDef) -> Arg:
 # --- a FunctionDef becomes a graph ---------------------------------------------------------------------------------
 
 
-def _build(definition: function_pb2.FunctionDef, library: dict[str, Function]) -> tuple[Graph, list[Tensor], list[Tensor]]:
-    """(body, inputs, outputs); ValueError, naming the function, when the definition makes no graph."""
+def build_body(definition: function_pb2.FunctionDef, body: Graph) -> tuple[list[Tensor], list[Tensor]]:
+    """(inputs, outputs) of the function, built in the graph `body`, whose library has the functions that it calls.
+
+    ValueError, naming the function, when the definition makes no graph.
+    """
     arguments = [arg.name for arg in definition.signature.input_arg]
     graph_def = graph_pb2.GraphDef()
     for position, arg in enumerate(definition.signature.input_arg):
@@ -196,9 +206,7 @@ def _build(definition: function_pb2.FunctionDef, library: dict[str, Function]) -
             node.attr["shape"].shape.CopyFrom(shapes[_OUTPUT_SHAPES].list.shape[0])
         else:
             node.attr["shape"].shape.unknown_rank = True
-    body = Graph()
-    body._functions = library
-    positions = {node.name: _output_ranges(node, library) for node in definition.node_def}
+    positions = {node.name: _output_ranges(node, body._functions) for node in definition.node_def}
 
     def flat(text: str) -> str:
         """`node:output:1`, as functions name their values, in the way of a GraphDef."""
@@ -224,7 +232,7 @@ def _build(definition: function_pb2.FunctionDef, library: dict[str, Function]) -
         except ValueError as error:
             raise ValueError(f"The function {definition.signature.name!r} cannot be built: {error}") from error
     tensors = [body.get_tensor_by_name(text if ":" in text else f"{text}:0") for text in results]
-    return body, [body.get_tensor_by_name(f"{name}:0") for name in arguments], tensors
+    return [body.get_tensor_by_name(f"{name}:0") for name in arguments], tensors
 
 
 def _output_ranges(node: node_def_pb2.NodeDef, library: Mapping[str, Function]) -> dict[str, int]:

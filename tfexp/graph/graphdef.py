@@ -41,7 +41,7 @@ def import_graph_def(
         # A GraphDef of another protobuf package (TensorFlow's own): the bytes are the same.
         graph_def = graph_pb2.GraphDef.FromString(graph_def.SerializeToString())
     if producer_op_list is not None:
-        graph_def = _without_later_attrs(graph_def, producer_op_list)
+        graph_def = without_later_attrs(graph_def, producer_op_list)
     if input_map is None:
         input_map = {}
     elif not (isinstance(input_map, dict) and all(isinstance(key, str) for key in input_map)):
@@ -72,7 +72,7 @@ def extend_graph(graph: Graph, graph_def: graph_pb2.GraphDef, input_map: dict[st
             importer.add_all()
 
 
-def _without_later_attrs(graph_def: graph_pb2.GraphDef, producer_op_list: Any) -> graph_pb2.GraphDef:
+def without_later_attrs(graph_def: graph_pb2.GraphDef, producer_op_list: Any) -> graph_pb2.GraphDef:
     """The graph without attributes that our ops do not have, where they say nothing but the producer's default."""
     if not hasattr(producer_op_list, "op"):
         raise TypeError(f"producer_op_list must be an OpList, got {type(producer_op_list).__name__}")

@@ -196,7 +196,8 @@ def forget_function(library: dict[str, Function], function: Function) -> None:
     """Take a function that nobody can call any more out of a library, with all that was made to differentiate it."""
     library.pop(function.name, None)
     pending = [function.__dict__.pop("_forward", None)]
-    pending += [one.backward for one in function.body.__dict__.pop("_derivatives", {}).values()]
+    if function.is_built:
+        pending += [one.backward for one in function.body.__dict__.pop("_derivatives", {}).values()]
     for one in pending:
         if one is not None:
             forget_function(library, one)

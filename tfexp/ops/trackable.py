@@ -13,6 +13,9 @@ from tfexp.ops.variable_base import Variable
 class Trackable:
     """An object with parts: attributes that are variables, other trackable objects, or public lists and dicts of these."""
 
+    # What a SavedModel says it is: TensorFlow's programs make an object of a class of theirs for some.
+    _object_identifier = "_generic_user_object"
+
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """(local name, part)."""
         return [
@@ -24,6 +27,10 @@ class Trackable:
     def _checkpoint_slots(self, variable: Any) -> list[tuple[str, Any]]:
         """(name, variable) of what it keeps beside a variable."""
         return []
+
+    def _functions_to_save(self) -> dict[str, Any]:
+        """What a SavedModel has as functions of it, besides those that are attributes."""
+        return {}
 
 
 waiting_for_variables: list[Callable[[], bool]] = []

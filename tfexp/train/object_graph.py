@@ -60,7 +60,7 @@ def _escaped(name: str) -> str:
     return name.replace(".", "..").replace("/", ".S")
 
 
-class _Found:
+class Reached:
     """The objects reached from a root, breadth first, and the shortest way to each."""
 
     def __init__(self, root: Any):
@@ -94,7 +94,7 @@ class _Found:
 
 def object_graph(root: Any) -> ObjectGraph:
     """The graph of what `root` has."""
-    found = _Found(root)
+    found = Reached(root)
     proto, values = TrackableObjectGraph(), {}
 
     def keep(node: Any, way: str, value: Any) -> None:

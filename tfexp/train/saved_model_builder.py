@@ -133,15 +133,11 @@ class SavedModelBuilder:
         definitions = []
         for tensor in assets or ():
             path = _asset_path(tensor)
-            asset = AssetFileDef(filename=_asset_name(path, kept))
+            asset = AssetFileDef(filename=asset_name(path, kept))
             asset.tensor_info.name = tensor.name
             kept[asset.filename] = path
             definitions.append(asset)
-        if kept:
-            folder = os.path.join(self._export_dir, names.ASSETS_DIRECTORY)
-            os.makedirs(folder, exist_ok=True)
-            for name, path in kept.items():
-                copy(path, os.path.join(folder, name), overwrite=True)
+        copy_assets(self._export_dir, kept)
         return definitions
 
     def save(self, as_text: bool = False) -> bytes:
@@ -175,7 +171,16 @@ def _asset_path(tensor: Any) -> str:
     return path
 
 
-def _asset_name(path: str, kept: Mapping[str, str]) -> str:
+def copy_assets(export_dir: str, kept: Mapping[str, str]) -> None:
+    """Copy files into the folder of assets, each under its name there."""
+    folder = os.path.join(export_dir, names.ASSETS_DIRECTORY)
+    if kept:
+        os.makedirs(folder, exist_ok=True)
+    for name, path in kept.items():
+        copy(path, os.path.join(folder, name), overwrite=True)
+
+
+def asset_name(path: str, kept: Mapping[str, str]) -> str:
     """What a file is called in the SavedModel: its own name, with a number where another file has it already."""
     name = candidate = os.path.basename(path)
     number = 0

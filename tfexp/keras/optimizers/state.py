@@ -22,6 +22,8 @@ _KEYWORDS = ("clipnorm", "clipvalue", "lr", "decay")
 class OptimizerState(Trackable):
     """Hyperparameters become variables when they are first used; `lr` is another name of `learning_rate`."""
 
+    _object_identifier = "optimizer"
+
     clipnorm: float
     clipvalue: float
 

@@ -9,7 +9,6 @@ from typing import Any
 from tfexp.formats import checkpoint_state
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
-from tfexp.keras.saving.checkpoint import ModelCheckpoint
 from tfexp.keras.saving.hdf5 import HDF5_ENDINGS, h5py_for
 from tfexp.keras.saving.overwriting import may_write
 from tfexp.keras.saving.weights_hdf5 import (
@@ -17,6 +16,7 @@ from tfexp.keras.saving.weights_hdf5 import (
     load_weights_from_hdf5_group_by_name,
     save_weights_to_hdf5_group,
 )
+from tfexp.train.root_checkpoint import RootCheckpoint
 
 _FORMATS = {"tensorflow": "tf", "tf": "tf", "hdf5": "h5", "h5": "h5", "keras": "h5"}
 
@@ -56,7 +56,7 @@ def write_checkpoint(model: Any, filepath: str) -> None:
     folder = os.path.dirname(filepath)
     if folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-    ModelCheckpoint.of(model).write(filepath, session=_session())
+    RootCheckpoint.of(model).write(filepath, session=_session())
     checkpoint_state.update_checkpoint_state(folder or ".", filepath, [filepath], save_relative_paths=True)
 
 
@@ -78,7 +78,7 @@ def load_weights(model: Any, filepath: Any, by_name: bool = False) -> Any:
                 "Weights may only be loaded based on topology into Models when loading TensorFlow-formatted weights (got "
                 "by_name=True to load_weights)."
             )
-        status = ModelCheckpoint.of(model).restore(filepath)
+        status = RootCheckpoint.of(model).restore(filepath)
         if not executing_eagerly():
             status.run_restore_ops(_session())
         if model.built:

@@ -1,0 +1,228 @@
+"""tf.saved_model.save and load_v2: TensorFlow's folder (`tests/golden/record_object_model.py`) and ours."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tests.golden import record_object_model, record_saved_model
+from tfexp.core import nest
+from tfexp.runtime.eager import eager_mode
+from tfexp.train.object_models.assets import Asset
+
+THEIRS = str(record_object_model.FOLDER)
+X = np.float32([[1.0, 1.0]])
+SERVED = {"y": [[4.5, 5.5]], "z": [[31.0, 61.0]]}
+SPEC = tf.TensorSpec([None], tf.float32, name="x")
+SPEC_OF_TWO = tf.TensorSpec([2], tf.float32)
+
+
+class World:
+    """Eager execution, or a graph with a session."""
+
+    def __init__(self, session=None):
+        self._session = session
+
+    def start(self):
+        if self._session is not None:
+            self._session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+
+    def values(self, structure):
+        if self._session is not None:
+            return nest.map_structure(lambda a: a.tolist(), self._session.run(structure))
+        return nest.map_structure(lambda tensor: tensor.numpy().tolist(), structure)
+
+
+@contextlib.contextmanager
+def world(kind):
+    with tf.Graph().as_default():
+        if kind == "eager":
+            with eager_mode():
+                yield World()
+        else:
+            with tf.Session() as session:
+                yield World(session)
+
+
+@pytest.fixture(params=["eager", "graph"])
+def here(request):
+    with world(request.param) as found:
+        yield found
+
+
+@pytest.fixture
+def eagerly():
+    with world("eager") as found:
+        yield found
+
+
+def check(here, model):
+    """What the recorded module does, wherever it was written and is read."""
+    here.start()
+    x = tf.constant(X)
+    assert here.values(model.serve(x)) == SERVED
+    assert here.values(model.signatures["serving_default"](x=x)) == SERVED
+    assert here.values(model.several(tf.constant(3.0))) == 6.0
+    assert here.values(model.several(tf.constant([1.0, 2.0]), flag=False)) == [[1.0, 2.0], [0.0, 1.0]]
+    assert here.values(model.several(3.0, scale=4.0)) == 12.0
+    assert here.values(model.step()) == [1.5, 0.5]
+    assert here.values(model.named["n"].read_value()) == 7
+    assert [model.w.trainable, model.b.trainable, model.scales[0].trainable] == [True, False, True]
+
+
+def test_what_tensorflow_wrote_is_loaded(here):
+    model = tf.saved_model.load_v2(THEIRS)
+    check(here, model)
+    assert here.values(model.find(tf.constant(["two", "three"]))) == [1, -1]
+
+
+def test_what_is_written_in_eager_execution_is_loaded(here, tmp_path):
+    with eager_mode():
+        model = record_object_model.make(tf)
+        tf.saved_model.save(model, str(tmp_path), signatures=model.serve)
+    check(here, tf.saved_model.load_v2(str(tmp_path), tags=["serve"]))
+
+
+def test_what_is_written_of_a_graph_has_the_sessions_values(here, tmp_path):
+    with world("graph") as inner:
+        with tf.variable_scope("", use_resource=True):
+            model = record_object_model.make(tf)
+        inner.start()
+        tf.saved_model.save(model, str(tmp_path), signatures=model.serve)
+    check(here, tf.saved_model.load_v2(str(tmp_path)))
+
+
+def test_what_was_loaded_is_written_again(here, tmp_path):
+    with world("graph") as inner:
+        model = tf.saved_model.load_v2(THEIRS)
+        del model.table, model.find
+        inner.start()
+        tf.saved_model.save(model, str(tmp_path), signatures=model.serve)
+    check(here, tf.saved_model.load_v2(str(tmp_path)))
+
+
+@pytest.mark.parametrize("is_ours", [False, True])
+def test_its_graph_is_loaded_into_a_session(is_ours, tmp_path):
+    folder = THEIRS
+    if is_ours:
+        folder = str(tmp_path)
+        with world("eager"):
+            model = record_object_model.make(tf)
+            tf.saved_model.save(model, folder, signatures=model.serve)
+    with tf.Graph().as_default(), tf.Session() as session:
+        signature = tf.saved_model.loader.load(session, ["serve"], folder).signature_def["serving_default"]
+        fetches = {key: info.name for key, info in signature.outputs.items()}
+        served = session.run(fetches, {signature.inputs["x"].name: X})
+    assert {key: value.tolist() for key, value in served.items()} == SERVED
+
+
+def test_what_was_loaded_is_trained(eagerly):
+    model = tf.saved_model.load_v2(THEIRS)
+    with tf.GradientTape() as tape:
+        served = model.serve(tf.constant(X))
+        loss = tf.reduce_sum(served["y"]) + tf.reduce_sum(served["z"])
+    gradients = tape.gradient(loss, [model.w, model.scales[0]])
+    assert eagerly.values(gradients) == [[[1.0, 1.0], [1.0, 1.0]], 30.0]
+
+
+def test_functions_are_called_within_functions(eagerly):
+    model = tf.saved_model.load_v2(THEIRS)
+    twice = tf.function(lambda x: model.several(model.several(x)))
+    assert eagerly.values(twice(tf.constant(3.0))) == 12.0
+
+
+def test_a_call_that_fits_no_trace_is_refused(eagerly):
+    model = tf.saved_model.load_v2(THEIRS)
+    with pytest.raises(ValueError, match=r"(?s)Could not find matching function.*3 option\(s\).*TensorSpec\(shape=\(2,\)"):
+        model.several(tf.constant([1.0, 2.0, 3.0]))
+    assert model.several.get_concrete_function(SPEC_OF_TWO, False).structured_outputs[0].shape == [2]
+
+
+def test_the_only_function_with_a_signature_serves(eagerly, tmp_path):
+    module = tf.Module()
+    module.double = tf.function(lambda x: [2.0 * x, x], input_signature=[SPEC])
+    module.other = tf.function(lambda x: x)
+    tf.saved_model.save(module, str(tmp_path))
+    served = tf.saved_model.load_v2(str(tmp_path)).signatures["serving_default"](x=tf.constant([1.0]))
+    assert eagerly.values(served) == {"output_0": [2.0], "output_1": [1.0]}
+
+
+def test_files_go_along(eagerly, tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("one")
+    module = tf.Module()
+    module.words = Asset(words)
+    module.read = tf.function(lambda: tf.read_file(module.words.asset_path), input_signature=[])
+    tf.saved_model.save(module, str(tmp_path / "model"))
+    words.unlink()
+    assert tf.saved_model.load_v2(str(tmp_path / "model")).read().numpy() == b"one"
+
+
+@pytest.mark.parametrize("kind", ["eager", "graph"])
+def test_a_keras_model_can_be_called(kind, tmp_path):
+    with world(kind) as there:
+        x = tf.keras.Input([3], name="x")
+        model = tf.keras.Model(x, tf.keras.layers.Dropout(1.0 - 1e-7)(tf.keras.layers.Dense(2, name="dense")(x)))
+        model.compile("adam", "mse")
+        there.start()
+        model.fit(np.ones([4, 3]), np.ones([4, 2]), verbose=0)
+        expected = model.predict(np.ones([1, 3]))
+        tf.saved_model.save(model, str(tmp_path))
+    with world("eager"):
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        ones = tf.ones([1, 3])
+        np.testing.assert_array_equal(loaded(ones), expected)
+        np.testing.assert_array_equal(loaded(ones, training=True), np.zeros([1, 2]))
+        np.testing.assert_array_equal(loaded.signatures["serving_default"](x=ones)["dropout"], expected)
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_trackable_is_refused(eagerly, tmp_path):
+    with pytest.raises(ValueError, match="Expected a Trackable object for export, got 3"):
+        tf.saved_model.save(3, str(tmp_path))
+
+
+def test_saving_within_a_function_is_refused(eagerly, tmp_path):
+    with pytest.raises(AssertionError, match="is not supported inside a traced"):
+        tf.function(lambda: tf.saved_model.save(tf.Module(), str(tmp_path)), autograph=False)()
+
+
+def test_a_variable_of_nobody_is_refused(eagerly, tmp_path):
+    variable = tf.Variable(1.0)
+    module = tf.Module()
+    module.read = tf.function(lambda: variable + 1.0, input_signature=[])
+    with pytest.raises(AssertionError, match="references untracked object"):
+        tf.saved_model.save(module, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        (lambda x: x, "Expected a TensorFlow function to generate a signature"),
+        (tf.function(lambda x: x), "Expected a TensorFlow function to generate a signature"),
+        (tf.function(lambda x: None, input_signature=[SPEC]), "Got a non-Tensor value"),
+        (tf.function(lambda x: {3: x}, input_signature=[SPEC]), "a key that is no string: 3"),
+        (tf.function(lambda x, y: x, input_signature=[SPEC, SPEC]), "Got non-flat/non-unique argument names"),
+    ],
+)
+def test_what_cannot_serve_is_refused(eagerly, tmp_path, function, text):
+    with pytest.raises(ValueError, match=text):
+        tf.saved_model.save(tf.Module(), str(tmp_path), signatures=function)
+
+
+def test_other_tags_are_refused():
+    with pytest.raises(ValueError, match=r"one MetaGraph with tags \['serve'\], but got .* tags=train"):
+        tf.saved_model.load_v2(THEIRS, tags="train")
+
+
+def test_a_model_without_objects_is_refused():
+    with pytest.raises(NotImplementedError, match=r"which tf\.saved_model\.loader\.load reads into a session"):
+        tf.saved_model.load_v2(str(record_saved_model.FOLDER))
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path):
+    with pytest.raises(OSError, match="SavedModel file does not exist"):
+        tf.saved_model.load_v2(str(tmp_path))
