@@ -1,6 +1,7 @@
 """tf.saved_model.save and load_v2: TensorFlow's folder (`tests/golden/record_object_model.py`) and ours."""
 
 import contextlib
+import gc
 
 import numpy as np
 import pytest
@@ -157,6 +158,21 @@ def test_files_go_along(eagerly, tmp_path):
     tf.saved_model.save(module, str(tmp_path / "model"))
     words.unlink()
     assert tf.saved_model.load_v2(str(tmp_path / "model")).read().numpy() == b"one"
+
+
+def test_a_variable_keeps_its_name(eagerly):
+    assert tf.saved_model.load_v2(THEIRS).w.name == "w:0"
+
+
+def test_functions_that_nobody_can_call_are_forgotten(eagerly):
+    library = tf.get_default_graph()._functions
+    gc.collect()
+    before = set(library)
+    model = tf.saved_model.load_v2(THEIRS)
+    assert set(library) > before
+    del model
+    gc.collect()
+    assert set(library) == before
 
 
 @pytest.mark.parametrize("kind", ["eager", "graph"])

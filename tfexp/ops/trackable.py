@@ -16,6 +16,11 @@ class Trackable:
     # What a SavedModel says it is: TensorFlow's programs make an object of a class of theirs for some.
     _object_identifier = "_generic_user_object"
 
+    @property
+    def _tracking_metadata(self) -> str:
+        """What such a class has to know."""
+        return ""
+
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """(local name, part)."""
         return [

@@ -47,6 +47,7 @@ class Layer(Connected):
     with), `activity_regularizer`.
     """
 
+    _object_identifier = "_tf_keras_layer"
     _batch_input_shape: tuple[int | None, ...] | None
     _casts_inputs = True  # to the type of its computation, with a mixed policy
 

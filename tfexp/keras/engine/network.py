@@ -388,6 +388,10 @@ class Network(Layer):
             numbered[f"layer-{number}"] = layer
         return [*numbered.items(), *((name, part) for name, part in children if name not in numbered)]
 
+    @property
+    def _object_identifier(self) -> str:  # type: ignore[override]
+        return "_tf_keras_network" if self._is_graph_network else "_tf_keras_model"
+
     def _functions_to_save(self) -> dict[str, Any]:
         return model_functions(self) if self.inputs else {}
 

@@ -17,6 +17,8 @@ from tfexp.keras.engine.node import alone, history_of, masks_of
 class Sequential(Model):
     """Layers by argument or `add`. With a shape of inputs from the first one it is built at once, else by its first call."""
 
+    _object_identifier = "_tf_keras_sequential"
+
     def __init__(self, layers: Any = None, name: str | None = None):
         super().__init__(name=name)
         self.supports_masking = True

@@ -125,6 +125,12 @@ class Weights(Trackable):
                 named.setdefault(name, part)
         return list(named.items())
 
+    @property
+    def _tracking_metadata(self) -> str:
+        from tfexp.keras.saving.tensorflow_metadata import metadata_of  # saving stands above the engine
+
+        return metadata_of(self)
+
     # --- variables ------------------------------------------------------------------------------------------------------
 
     @property

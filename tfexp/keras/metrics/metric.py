@@ -27,6 +27,8 @@ class Metric(Layer):
     strategy's replicas each one adds up its own batches, and the result is that of all.
     """
 
+    _object_identifier = "_tf_keras_metric"
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
         # Around what the class itself defines: methods of base classes that these call are left as they are.

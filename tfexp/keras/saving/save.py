@@ -9,7 +9,7 @@ from typing import Any
 from tfexp.keras.engine.sequential import Sequential
 from tfexp.keras.saving.hdf5 import HDF5_ENDINGS, is_open_file
 from tfexp.keras.saving.model_hdf5 import load_model_from_hdf5, save_model_to_hdf5
-from tfexp.keras.saving.saved_model import is_saved_model, load_from_saved_model, save_with_training
+from tfexp.keras.saving.saved_model import is_saved_model, load_from_saved_model, save_objects
 from tfexp.keras.saving.weights import is_hdf5
 from tfexp.keras.serialization import custom_object_scope
 
@@ -38,7 +38,7 @@ def save_model(
             )
         save_model_to_hdf5(model, filepath, overwrite, include_optimizer)
     else:
-        save_with_training(model, os.fspath(filepath), overwrite, include_optimizer, signatures)
+        save_objects(model, os.fspath(filepath), overwrite, include_optimizer, signatures)
 
 
 def load_model(filepath: Any, custom_objects: Mapping[str, Any] | None = None, compile: bool = True) -> Any:

@@ -1,7 +1,6 @@
-"""Models as SavedModels: a graph for serving, weights by structure, and the architecture as JSON among the assets.
+"""Models as SavedModels: of objects (`save_objects`), or a graph and the architecture as JSON (`export_saved_model`).
 
     assets/saved_model.json     what `to_json` gives; not with a subclassed model
-    assets/training.json        what `compile` was given; only by `save_model(save_format="tf")`
     saved_model.pb              one graph, tagged "serve", with the signature "serving_default"
     variables/variables.*       a checkpoint as `save_weights` writes it
 
@@ -10,6 +9,7 @@ Source: `tf.keras.experimental.export_saved_model` and `load_from_saved_model`, 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -17,24 +17,24 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.graph.graph import Graph
+from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
 from tfexp.keras.engine.model_text import model_from_config
-from tfexp.keras.optimizers import TFOptimizer
 from tfexp.keras.saving.tensorflow_metadata import tensorflow_metadata
-from tfexp.keras.saving.training_config import as_json, compile_arguments, make_optimizer_variables, training_config
+from tfexp.keras.saving.training_config import compile_arguments, make_optimizer_variables
 from tfexp.keras.saving.weights import load_weights, write_checkpoint
 from tfexp.keras.serialization import custom_object_scope
 from tfexp.runtime.session import Session
 from tfexp.train import saved_model_names as names
 from tfexp.train.object_graph import object_graph, saveables
+from tfexp.train.object_models.saving import save
 from tfexp.train.saved_model_builder import SavedModelBuilder
 from tfexp.train.saved_model_loader import maybe_saved_model_directory
 from tfexp.train.saver import Saver
 from tfexp.train.signatures import predict_signature_def
 
 _MODEL_JSON = "saved_model.json"
-_TRAINING_JSON = "training.json"
 
 
 def export_saved_model(
@@ -105,30 +105,40 @@ def _write_asset(path: str, name: str, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def save_with_training(
+def save_objects(
     model: Any, path: str, overwrite: bool = True, include_optimizer: bool = True, signatures: Any = None
 ) -> None:
-    """`save_model(save_format="tf")`: `export_saved_model`, and how the model is trained.
+    """`save_model(save_format="tf")`: the SavedModel of the model as an object, each layer with its configuration.
 
-    ValueError: `signatures`, which would need functions in the graph, or a folder in the way that holds no SavedModel.
+    signatures: as `tf.saved_model.save` takes them. ValueError: a model that has never been called, or a SavedModel in the
+    way that is not to be overwritten.
     """
-    if signatures is not None:
-        raise ValueError("`signatures` of a saved Keras model: the inputs and outputs are the model's; leave it out")
+    if not model.inputs:
+        raise ValueError(
+            f"Model {model} cannot be saved because the input shapes have not been set. Usually, input shapes are "
+            "automatically determined from calling .fit() or .predict(). To manually set the shapes, call "
+            "model._set_inputs(inputs)."
+        )
     if is_saved_model(path):
         if not overwrite:
             raise ValueError(f"There is a SavedModel at {path} already, and overwrite=False")
         _remove_saved_model(path)
-    export_saved_model(model, path, serving_only=not model._is_graph_network)
     optimizer = getattr(model, "optimizer", None)
-    if model._is_graph_network and include_optimizer and optimizer is not None and not isinstance(optimizer, TFOptimizer):
-        _write_asset(path, _TRAINING_JSON, json.dumps(training_config(model), default=as_json))
+    session = contextlib.nullcontext() if executing_eagerly() else backend.get_session().as_default()
+    try:
+        if not include_optimizer:
+            model.optimizer = None
+        with session:
+            save(model, path, signatures)
+    finally:
+        model.optimizer = optimizer
 
 
 def _remove_saved_model(path: str) -> None:
     """Removes the files that this module writes, and nothing else."""
     root = Path(path)
     files = [root / names.SAVED_MODEL_FILENAME_PB, root / names.SAVED_MODEL_FILENAME_PBTXT]
-    files += [_asset(path, _MODEL_JSON), _asset(path, _TRAINING_JSON)]
+    files.append(_asset(path, _MODEL_JSON))
     variables = root / names.VARIABLES_DIRECTORY
     files += [*variables.glob(f"{names.VARIABLES_FILENAME}.*"), variables / "checkpoint"]
     for file in files:
@@ -161,15 +171,13 @@ def load_from_saved_model(
 
 def _described(path: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The architecture in a folder, and how the model is trained if that is there."""
-    file, training = _asset(path, _MODEL_JSON), _asset(path, _TRAINING_JSON)
+    file = _asset(path, _MODEL_JSON)
     if file.is_file():
-        trained = json.loads(training.read_text(encoding="utf-8")) if training.is_file() else None
-        return json.loads(file.read_text(encoding="utf-8")), trained
+        return json.loads(file.read_text(encoding="utf-8")), None
     found = tensorflow_metadata(path)
     if found is None or "config" not in found:
         raise OSError(
-            f"{path} has no architecture of a Keras model ({names.ASSETS_DIRECTORY}/{_MODEL_JSON}, or TensorFlow's metadata "
-            "of a model that is no subclass): it was exported for serving only, or by another program. "
-            "tf.saved_model.loader.load reads its graph."
+            f"{path} has no architecture of a Keras model: it is a subclass's, was exported for serving only, or is not "
+            "of Keras. tf.saved_model.load_v2 reads what `save_model` wrote, tf.saved_model.loader.load any graph."
         )
     return {"class_name": found["class_name"], "config": found["config"]}, found.get("training_config")

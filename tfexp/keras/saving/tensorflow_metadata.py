@@ -1,17 +1,24 @@
-"""What TensorFlow's own SavedModels of Keras models say of the model: architecture and training, as JSON.
+"""What SavedModels of Keras models say of the model and its layers: architecture and training, as JSON.
 
-TensorFlow 1.15 keeps it with the objects in `saved_model.pb`, later versions in `keras_metadata.pb` beside that. The weights
-are a checkpoint by structure, as `save_weights` writes it.
+TensorFlow 1.15 keeps it with the objects in `saved_model.pb`, as is done here, later versions in `keras_metadata.pb` beside
+that. The weights are a checkpoint by structure, as `save_weights` writes it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 from tfexp.formats.protos import schema
 from tfexp.formats.protos.saved_model import SavedModel
+from tfexp.keras.engine.input_layer import InputLayer
+from tfexp.keras.engine.model_text import KERAS_VERSION
+from tfexp.keras.engine.network import Network
+from tfexp.keras.engine.shapes import map_shapes
+from tfexp.keras.optimizers import TFOptimizer
+from tfexp.keras.saving.training_config import as_json, training_config
 from tfexp.train import saved_model_names as names
 
 _METADATA = "keras_metadata.pb"
@@ -29,6 +36,34 @@ _types = schema.define(
       nodes 1 repeated KerasObject
     """,
 )
+
+
+def metadata_of(layer: Any) -> str:
+    """What the SavedModel says of a layer, metric or model, from which it can be made again."""
+    found = {
+        "class_name": type(layer).__name__,
+        "name": layer.name,
+        "trainable": layer.trainable,
+        "expects_training_arg": layer._takes("training"),
+        "dtype": layer.dtype,
+        "batch_input_shape": getattr(layer, "_batch_input_shape", None),
+    }
+    with contextlib.suppress(NotImplementedError):  # subclasses need not have one
+        found["config"] = layer.get_config()
+    if not isinstance(layer, InputLayer) and hasattr(layer, "input_shape"):
+        found["build_input_shape"] = map_shapes(_shape_as_json, layer.input_shape)
+    if isinstance(layer, Network):
+        found |= {"is_graph_network": layer._is_graph_network, "keras_version": KERAS_VERSION, "backend": "tensorflow"}
+        if "config" in found:
+            found["model_config"] = {"class_name": found["class_name"], "config": found["config"]}
+        optimizer = getattr(layer, "optimizer", None)
+        if optimizer is not None and not isinstance(optimizer, TFOptimizer):
+            found["training_config"] = training_config(layer)
+    return json.dumps(found, default=as_json)
+
+
+def _shape_as_json(shape: Any) -> dict[str, Any]:
+    return {"class_name": "TensorShape", "items": list(shape)}
 
 
 def tensorflow_metadata(path: str) -> dict[str, Any] | None:

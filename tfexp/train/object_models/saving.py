@@ -253,6 +253,7 @@ class _Exported:
         else:
             node.user_object.identifier = _kind(value)
             node.user_object.version.producer = node.user_object.version.min_consumer = 1
+            node.user_object.metadata = value._tracking_metadata if isinstance(value, Trackable) else ""
 
 
 def _describe_variable(proto: Any, variable: Any) -> None:
