@@ -1,0 +1,9 @@
+"""`tf.contrib.checkpoint`: objects whose parts checkpoints find."""
+
+from tfexp.core.gone import missing_from
+from tfexp.ops.trackable import Trackable as Checkpointable
+from tfexp.ops.trackable import Trackable as CheckpointableBase
+from tfexp.train.checkpoint_manager import CheckpointManager as CheckpointManager
+from tfexp.train.python_state import PythonState as PythonStateWrapper
+
+__getattr__ = missing_from("tf.contrib.checkpoint")
