@@ -1,5 +1,14 @@
 """`tf.contrib.layers`: layers as functions, regularizers, summaries, optimize_loss."""
 
+from tfexp.contributed.feature_columns import embedding_column as embedding_column
+from tfexp.contributed.feature_columns import one_hot_column as one_hot_column
+from tfexp.contributed.feature_columns import real_valued_column as real_valued_column
+from tfexp.contributed.feature_columns import sparse_column_with_hash_bucket as sparse_column_with_hash_bucket
+from tfexp.contributed.feature_columns import (
+    sparse_column_with_integerized_feature as sparse_column_with_integerized_feature,
+)
+from tfexp.contributed.feature_columns import sparse_column_with_keys as sparse_column_with_keys
+from tfexp.contributed.feature_columns import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
 from tfexp.contributed.layer_scope import convert_collection_to_dict as convert_collection_to_dict
 from tfexp.contributed.layers import conv1d as conv1d
 from tfexp.contributed.layers import conv2d as conv2d
@@ -45,6 +54,8 @@ from tfexp.contributed.summaries import summarize_collection as summarize_collec
 from tfexp.contributed.summaries import summarize_tensor as summarize_tensor
 from tfexp.contributed.summaries import summarize_tensors as summarize_tensors
 from tfexp.core.gone import missing_from
+from tfexp.feature_column import bucketized_column as bucketized_column
+from tfexp.feature_column import crossed_column as crossed_column
 from tfexp.layers.regularizers import apply_regularization as apply_regularization
 from tfexp.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
 from tfexp.layers.regularizers import l1_regularizer as l1_regularizer

@@ -1,0 +1,96 @@
+"""tf.contrib.learn: estimators of arrays, vocabularies of texts."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+
+learn = tf.contrib.learn
+
+X = np.float32([[0, 0], [0, 1], [1, 0], [1, 1]] * 8)
+Y = X[:, 0].astype(np.int64)
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    before = tf.logging.get_verbosity()
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    yield
+    tf.logging.set_verbosity(before)
+
+
+def test_a_network_classifies_arrays(tmp_path):
+    columns = learn.infer_real_valued_columns_from_input(X)
+    assert [column.shape for column in columns] == [(2,)]
+    classifier = learn.DNNClassifier([8], columns, model_dir=str(tmp_path), optimizer=tf.train.AdamOptimizer(0.1))
+    assert classifier.fit(X, Y, steps=60, batch_size=16) is classifier
+    assert classifier.evaluate(X, Y)["accuracy"] == 1.0
+    assert list(classifier.predict(X[:4])) == [0, 0, 1, 1]
+    assert classifier.predict_proba(X[:4], as_iterable=False).argmax(1).tolist() == [0, 0, 1, 1]
+    assert "dnn/hiddenlayer_0/kernel" in classifier.get_variable_names()
+    found = learn.SKCompat(classifier).predict(X[:4])
+    assert found["classes"].tolist() == [0, 0, 1, 1]
+    assert learn.SKCompat(classifier).score(X, Y)["global_step"] == 60
+
+
+def test_a_line_is_fitted_to_arrays(tmp_path):
+    column = tf.contrib.layers.real_valued_column("x")
+    regressor = learn.LinearRegressor([column], str(tmp_path), optimizer=tf.train.GradientDescentOptimizer(0.0005))
+    x = np.float32([[1], [2], [3], [4]])
+    regressor.fit({"x": x}, 2 * x + 1, steps=400)
+    assert regressor.predict({"x": np.float32([[5]])}, as_iterable=False)[0] == pytest.approx(11, abs=0.2)
+
+
+def test_other_classifiers_take_input_functions(tmp_path):
+    def data():
+        return {"word": tf.constant([["a"], ["b"]])}, tf.constant([[0], [1]])
+
+    column = tf.contrib.layers.sparse_column_with_keys("word", ["a", "b"])
+    linear = learn.LinearClassifier([column], str(tmp_path / "linear"))
+    assert linear.fit(input_fn=data, steps=20).evaluate(input_fn=data, steps=1)["accuracy"] == 1.0
+    deep = learn.DNNRegressor([2], [tf.contrib.layers.one_hot_column(column)], str(tmp_path / "deep"))
+    assert deep.fit(input_fn=data, max_steps=2).evaluate(input_fn=data, steps=1)["global_step"] == 2
+
+
+def test_a_model_function_is_trained_on_arrays(tmp_path):
+    def model(features, labels, mode):
+        scale = tf.get_variable("scale", initializer=0.0)
+        predictions = scale * features
+        if mode == learn.ModeKeys.INFER:
+            return tf.estimator.EstimatorSpec(mode, predictions={"predictions": predictions})
+        loss = tf.losses.mean_squared_error(labels, predictions)
+        step = tf.train.GradientDescentOptimizer(0.5).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=step)
+
+    made = learn.Estimator(model, str(tmp_path)).fit(np.ones([4, 1], np.float32), np.ones([4, 1], np.float32) * 3, steps=20)
+    assert made.get_variable_value("scale") == pytest.approx(3.0)
+    (found,) = made.predict(np.float32([[2.0]]), outputs=["predictions"])
+    assert found["predictions"] == pytest.approx(6.0)
+
+
+def test_input_is_an_array_or_a_function(tmp_path):
+    made = learn.LinearRegressor([tf.contrib.layers.real_valued_column("x")], str(tmp_path))
+    with pytest.raises(ValueError, match="either x"):
+        made.fit(steps=1)
+    with pytest.raises(ValueError, match="no type of real values"):
+        learn.infer_real_valued_columns_from_input(np.array([["a"]]))
+
+
+TEXTS = ["the cat sat", "the dog", "the cat's hat on the mat"]
+
+
+def test_texts_become_rows_of_numbers(tmp_path):
+    processor = learn.preprocessing.VocabularyProcessor(4)
+    rows = np.array(list(processor.fit_transform(TEXTS)))
+    assert rows.tolist() == [[1, 2, 3, 0], [1, 4, 0, 0], [1, 5, 6, 7]]
+    assert len(processor.vocabulary_) == 9
+    assert list(processor.reverse(rows[:1])) == ["the cat sat <UNK>"]
+    assert [row.tolist() for row in processor.transform(["a cat"])] == [[0, 2, 0, 0]]
+    processor.save(tmp_path / "words")
+    again = learn.preprocessing.VocabularyProcessor.restore(tmp_path / "words")
+    assert [row.tolist() for row in again.transform(["the dog"])] == [[1, 4, 0, 0]]
+
+
+def test_rare_words_are_unknown():
+    processor = learn.preprocessing.VocabularyProcessor(3, min_frequency=1)
+    assert [row.tolist() for row in processor.fit_transform(TEXTS)] == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]

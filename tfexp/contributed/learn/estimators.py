@@ -1,0 +1,333 @@
+"""Estimators with `fit`, `evaluate` and `predict` of arrays or input functions. Source: `tf.contrib.learn`, TF 1.15.
+
+The models are those of `tf.estimator`. An array is the feature "", the name of the columns that
+`infer_real_valued_columns_from_input` gives; a dict of arrays has features by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfexp import estimator
+from tfexp.core import dtypes
+from tfexp.estimator.arguments import call_with_wanted
+from tfexp.estimator.inputs import numpy_input_fn
+from tfexp.feature_column import numeric_column
+from tfexp.ops.nn_activation import relu
+
+
+def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
+    """A column of numbers for each array: [batch, size] of `x`, which is an array or a dict of arrays by names."""
+    named = _named(x)
+    return [numeric_column(name, np.shape(value)[1:], dtype=_numbers(value, name)) for name, value in sorted(named.items())]
+
+
+def _named(x: Any) -> dict[str, np.ndarray]:
+    return {name: np.asarray(value) for name, value in (x.items() if isinstance(x, Mapping) else [("", x)])}
+
+
+def _numbers(value: np.ndarray, name: str) -> Any:
+    if value.dtype.kind not in "iuf":
+        raise ValueError(f"on `{name}`: {value.dtype} is no type of real values; such features need columns of their own")
+    return dtypes.as_dtype(value.dtype)
+
+
+class Trainable:
+    """What fits an estimator of `tf.estimator` to arrays (`x`, `y`) or an input function; ValueError for both or neither."""
+
+    _scores = "predictions"
+
+    def __init__(self, made: Any):
+        self.estimator = made
+
+    @property
+    def model_dir(self) -> str:
+        return str(self.estimator.model_dir)
+
+    @property
+    def config(self) -> Any:
+        return self.estimator.config
+
+    def get_variable_names(self) -> list[str]:
+        names: list[str] = self.estimator.get_variable_names()
+        return names
+
+    def get_variable_value(self, name: str) -> np.ndarray:
+        value: np.ndarray = self.estimator.get_variable_value(name)
+        return value
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        steps: int | None = None,
+        batch_size: int | None = None,
+        monitors: Sequence[Any] | None = None,
+        max_steps: int | None = None,
+    ) -> Trainable:
+        """Train for `steps`, or up to `max_steps`; arrays again and again in random order, `batch_size` (128) at a time.
+
+        monitors: session hooks.
+        """
+        given = _input(x, y, input_fn, batch_size, num_epochs=None, shuffle=True)
+        self.estimator.train(given, hooks=monitors, steps=steps, max_steps=max_steps)
+        return self
+
+    partial_fit = fit
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        steps: int | None = None,
+        name: str | None = None,
+        checkpoint_path: str | None = None,
+        hooks: Sequence[Any] | None = None,
+    ) -> dict[str, Any]:
+        """The metrics, with `loss` and `global_step`; of arrays, over all of them."""
+        given = _input(x, y, input_fn, batch_size, num_epochs=1, shuffle=False)
+        found: dict[str, Any] = self.estimator.evaluate(
+            given, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name
+        )
+        return found
+
+    def predict(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        outputs: Sequence[str] | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """For each example a dict of what `outputs` names, or without names its score: yielded, or in an array."""
+        if outputs is None:
+            return self.predict_scores(x, input_fn, batch_size, as_iterable)
+        found = self._predicted(x, input_fn, batch_size)
+        chosen = ({name: one[name] for name in outputs} for one in found)
+        return chosen if as_iterable else _side_by_side(chosen)
+
+    def predict_scores(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        return self._one_of_each(self._scores, x, input_fn, batch_size, as_iterable)
+
+    def _one_of_each(self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool) -> Any:
+        values = (_plain(one[key]) for one in self._predicted(x, input_fn, batch_size))
+        return values if as_iterable else np.stack(list(values))
+
+    def _predicted(self, x: Any, input_fn: Any, batch_size: int | None) -> Iterator[dict[str, Any]]:
+        given = _input(x, None, input_fn, batch_size, num_epochs=1, shuffle=False)
+        found: Iterator[dict[str, Any]] = self.estimator.predict(given)
+        return found
+
+
+def _input(x: Any, y: Any, input_fn: Any, batch_size: int | None, num_epochs: int | None, shuffle: bool) -> Any:
+    if (x is None) == (input_fn is None):
+        raise ValueError("Give either x (and y) or input_fn: one of them, not both.")
+    if input_fn is not None:
+        return input_fn
+    labels = None if y is None else np.asarray(y)
+    return numpy_input_fn(_named(x), labels, batch_size=batch_size or 128, num_epochs=num_epochs, shuffle=shuffle)
+
+
+def _plain(value: Any) -> Any:
+    """The number of an array of one."""
+    return value.item() if np.shape(value) == (1,) else value
+
+
+def _side_by_side(found: Iterable[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+    rows = list(found)
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]} if rows else {}
+
+
+class Classifier(Trainable):
+    """Its predictions are classes."""
+
+    def predict(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        outputs: Sequence[str] | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """For each example its class, or a dict of what `outputs` names: yielded, or in an array."""
+        if outputs is None:
+            return self.predict_classes(x, input_fn, batch_size, as_iterable)
+        return super().predict(x, input_fn, batch_size, outputs, as_iterable)
+
+    def predict_classes(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        return self._one_of_each("class_ids", x, input_fn, batch_size, as_iterable)
+
+    def predict_proba(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        return self._one_of_each("probabilities", x, input_fn, batch_size, as_iterable)
+
+
+class ModeKeys(estimator.ModeKeys):
+    """What a model function is called for."""
+
+    INFER = estimator.ModeKeys.PREDICT
+
+
+class Estimator(Trainable):
+    """Of a model function that gives an EstimatorSpec. Where an array is fitted, the features are one tensor, no dict."""
+
+    def __init__(self, model_fn: Callable[..., Any], model_dir: str | None = None, config: Any = None, params: Any = None):
+        def model(features: Any, labels: Any, mode: str, params: Any, config: Any) -> Any:
+            one = features[""] if isinstance(features, dict) and list(features) == [""] else features
+            return call_with_wanted(model_fn, features=one, labels=labels, mode=mode, params=params, config=config)
+
+        super().__init__(estimator.Estimator(model, model_dir, config, params))
+
+
+class DNNClassifier(Classifier):
+    """Dense layers under a softmax (of two classes: a sigmoid). optimizer: Adagrad by default."""
+
+    def __init__(
+        self,
+        hidden_units: Sequence[int],
+        feature_columns: Any,
+        model_dir: str | None = None,
+        n_classes: int = 2,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        activation_fn: Callable[[Any], Any] = relu,
+        dropout: float | None = None,
+        config: Any = None,
+        label_keys: Sequence[str] | None = None,
+    ):
+        super().__init__(
+            estimator.DNNClassifier(
+                hidden_units,
+                feature_columns,
+                model_dir,
+                n_classes,
+                weight_column_name,
+                label_keys,
+                optimizer or "Adagrad",
+                activation_fn,
+                dropout,
+                config=config,
+            )
+        )
+
+
+class DNNRegressor(Trainable):
+    """Dense layers, trained on the mean squared error. optimizer: Adagrad by default."""
+
+    def __init__(
+        self,
+        hidden_units: Sequence[int],
+        feature_columns: Any,
+        model_dir: str | None = None,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        activation_fn: Callable[[Any], Any] = relu,
+        dropout: float | None = None,
+        config: Any = None,
+        label_dimension: int = 1,
+    ):
+        super().__init__(
+            estimator.DNNRegressor(
+                hidden_units,
+                feature_columns,
+                model_dir,
+                label_dimension,
+                weight_column_name,
+                optimizer or "Adagrad",
+                activation_fn,
+                dropout,
+                config=config,
+            )
+        )
+
+
+class LinearClassifier(Classifier):
+    """A softmax (of two classes: a sigmoid) of weighted features. optimizer: Ftrl by default."""
+
+    def __init__(
+        self,
+        feature_columns: Any,
+        model_dir: str | None = None,
+        n_classes: int = 2,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        config: Any = None,
+        label_keys: Sequence[str] | None = None,
+    ):
+        super().__init__(
+            estimator.LinearClassifier(
+                feature_columns, model_dir, n_classes, weight_column_name, label_keys, optimizer or "Ftrl", config
+            )
+        )
+
+
+class LinearRegressor(Trainable):
+    """A weighted sum of features, trained on the mean squared error. optimizer: Ftrl by default."""
+
+    def __init__(
+        self,
+        feature_columns: Any,
+        model_dir: str | None = None,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        label_dimension: int = 1,
+        config: Any = None,
+    ):
+        super().__init__(
+            estimator.LinearRegressor(
+                feature_columns, model_dir, label_dimension, weight_column_name, optimizer or "Ftrl", config
+            )
+        )
+
+
+class SKCompat:
+    """A trainable estimator in the manner of scikit-learn: arrays only, and predictions at once, by their names."""
+
+    def __init__(self, estimator: Trainable):
+        self._trainable = estimator
+
+    def fit(
+        self,
+        x: Any,
+        y: Any,
+        batch_size: int = 128,
+        steps: int | None = None,
+        max_steps: int | None = None,
+        monitors: Sequence[Any] | None = None,
+    ) -> SKCompat:
+        self._trainable.fit(x, y, steps=steps, batch_size=batch_size, monitors=monitors, max_steps=max_steps)
+        return self
+
+    def score(self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None) -> dict[str, Any]:
+        """The metrics; TypeError where there is no input to score."""
+        return self._trainable.evaluate(x, y, batch_size=batch_size, steps=steps)
+
+    def predict(self, x: Any, batch_size: int = 128, outputs: Sequence[str] | None = None) -> dict[str, np.ndarray]:
+        """What the model predicts, by names: `classes` are numbers."""
+        found = _side_by_side(self._trainable._predicted(x, None, batch_size))
+        if "class_ids" in found:
+            found["classes"] = found.pop("class_ids").reshape(-1)
+        return found if outputs is None else {name: found[name] for name in outputs}
