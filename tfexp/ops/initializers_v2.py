@@ -14,9 +14,22 @@ from tfexp.ops.initializers import Initializer
 from tfexp.ops.random_stateless import stateless_normal, stateless_truncated_normal, stateless_uniform
 
 __all__ = [
-    *("Constant", "GlorotNormal", "GlorotUniform", "Identity", "Initializer", "Ones", "Orthogonal", "RandomNormal"),
-    *("RandomUniform", "TruncatedNormal", "VarianceScaling", "Zeros"),
-    *("he_normal", "he_uniform", "lecun_normal", "lecun_uniform"),
+    "Constant",
+    "GlorotNormal",
+    "GlorotUniform",
+    "Identity",
+    "Initializer",
+    "Ones",
+    "Orthogonal",
+    "RandomNormal",
+    "RandomUniform",
+    "TruncatedNormal",
+    "VarianceScaling",
+    "Zeros",
+    "he_normal",
+    "he_uniform",
+    "lecun_normal",
+    "lecun_uniform",
 ]
 
 
