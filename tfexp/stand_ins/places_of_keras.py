@@ -56,6 +56,7 @@ KERAS = {
     "keras.utils.layer_utils": "tf.keras.utils",
     "keras.utils.multi_gpu_utils": "tf.keras.utils",
     "keras.utils.np_utils": "tf.keras.utils",
+    "keras.utils.tf_utils": "tfexp.keras.engine.dependencies:is_symbolic_tensor=is_symbolic tfexp.keras.engine.dependencies",
     "keras.utils.vis_utils": "tf.keras.utils",
     "keras.utils.conv_utils": "tfexp.stand_ins.layer_arguments",
 }
