@@ -33,7 +33,7 @@ def test_pieces(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(rows, (x - row) ** 2)
 
 
-@pytest.mark.parametrize("shape", [(1009, 101), (100_003,), (7, 100_003), (3, 5, 7, 1009)])
+@pytest.mark.parametrize("shape", [(1009, 101), (100_003,), (7, 100_003), (3, 5, 7, 1009), (11, 3), (5, 7, 10), (50_021, 7)])
 def test_softmax_in_pieces(shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
     softmax, logs = _run(lambda a: (tf.nn.softmax(a), tf.nn.log_softmax(a)), x)
