@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -81,3 +82,15 @@ def test_products_with_few_rows(rows: int, columns: int) -> None:
 def test_no_numbers_as_strings() -> None:
     assert _run(tf.as_string, np.zeros((0, 3), np.int64)).shape == (0, 3)
     assert _run(tf.as_string, np.array([[-3], [40]])).tolist() == [[b"-3"], [b"40"]]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_the_error_function_of_floats_is_the_nearest_number(dtype: Any) -> None:
+    x = np.concatenate([np.random.default_rng(4).uniform(-5, 5, 20_000), [0.0, -0.0, 1e-30, np.inf, -np.inf, np.nan]])
+    x = x.astype(dtype)
+    expected = np.vectorize(math.erf)(x.astype(np.float64)).astype(dtype)
+    for found in (_run(tf.erf, x), _run(lambda a: tf.erf(tf.tile(a, [4]))[: len(x)], x)):
+        np.testing.assert_array_max_ulp(found[:-1], expected[:-1], 1)
+        assert np.count_nonzero(found != expected) < 20
+        assert np.isnan(found[-1])
+        assert np.array_equal(np.signbit(found[:-1]), np.signbit(expected[:-1]))
