@@ -94,3 +94,24 @@ def test_the_error_function_of_floats_is_the_nearest_number(dtype: Any) -> None:
         assert np.count_nonzero(found != expected) < 20
         assert np.isnan(found[-1])
         assert np.array_equal(np.signbit(found[:-1]), np.signbit(expected[:-1]))
+
+
+@pytest.mark.parametrize("odd", [b"-12", b" 7", b"9223372036854775807", b"-1000000000000000000", b"000000000000000000012"])
+def test_integers_that_are_read_together(odd: bytes) -> None:
+    numbers = [sign * 10**digits // 7 for digits in range(18) for sign in (1, -1)] * 20
+    texts = np.array([odd, b"+5", *(b"%d" % number for number in numbers)], object)
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(tf.string_to_number(tf.constant(texts, tf.string), tf.int64))
+    assert found.tolist() == [int(odd), 5, *numbers]
+
+
+def test_decimals_of_records_are_the_nearest_numbers() -> None:
+    whole = np.random.default_rng(5).integers(-(10**8), 10**8, 700)
+    texts = [f"{number / 10 ** (i % 8):.{i % 8}f}" for i, number in enumerate(whole.tolist())] + [".5", "-0.", "+3.25"]
+    records = np.array([f"{text},x.y,{text}".encode() for text in texts], object)
+    with tf.Graph().as_default(), tf.Session() as session:
+        columns = tf.decode_csv(tf.constant(records, tf.string), [tf.constant([0.0], tf.float64), [""], [0.0]])
+        first, _, last = session.run(columns)
+    np.testing.assert_array_equal(first, [float(text) for text in texts])
+    np.testing.assert_array_equal(last, np.float32(first))
+    assert np.signbit(first[-2])
