@@ -142,7 +142,7 @@ class _Mapping(Chain):
 
 class _Map(_Mapping):
     def __init__(self, source: DatasetIterator, call: ElementFunction):
-        super().__init__(source, call.of_element, call.of_blocks)
+        super().__init__(source, call.of_element, call.of_blocks if source.blocks else None)
         self._call = call
 
     def elements(self, count: int) -> list[Element]:
