@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -115,3 +116,16 @@ def test_decimals_of_records_are_the_nearest_numbers() -> None:
     np.testing.assert_array_equal(first, [float(text) for text in texts])
     np.testing.assert_array_equal(last, np.float32(first))
     assert np.signbit(first[-2])
+
+
+@pytest.mark.parametrize(("old", "new"), [((70, 41), (113, 90)), ((191, 150), (61, 53)), ((3, 5), (301, 7))])
+def test_images_are_resized_by_blocks(old: tuple[int, int], new: tuple[int, int]) -> None:
+    images = np.random.default_rng(6).standard_normal((3, *old, 67)).astype(np.float32)
+    for settings in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
+        resize = functools.partial(tf.raw_ops.ResizeBilinear, size=new, **settings)
+        whole = _run(lambda x, resize=resize: resize(images=x), images)
+        parts = [
+            _run(lambda x, resize=resize: resize(images=x), images[i : i + 1, :, :, c : c + 1]) for i, c in ((0, 0), (2, 66))
+        ]
+        np.testing.assert_array_equal(whole[:1, :, :, :1], parts[0])
+        np.testing.assert_array_equal(whole[2:, :, :, 66:], parts[1])
