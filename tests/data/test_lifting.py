@@ -34,9 +34,40 @@ LIFTED = {
     "a condition": lambda v: tf.cond(tf.reduce_sum(v) > 0.0, lambda: v * 2.0, lambda: v + 1.0),
     "a condition with constants": lambda v: tf.cond(v[0, 0] > 0.0, lambda: 3, lambda: 4),
     "conditions in conditions": nested,
+    "a loop": lambda v: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, v])[1],
+    "a loop whose start is the same for all": lambda v: tf.while_loop(
+        lambda i, x: i < 3, lambda i, x: (i + 1, x * v), [0, tf.ones([3, 5])]
+    )[1],
+    "a loop that forgets": lambda v: tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.ones([3, 5])), [0, v])[1],
+    "as many rounds as an element takes": lambda v: tuple(
+        tf.while_loop(lambda i, x: tf.reduce_sum(x) < 20.0, lambda i, x: (i + 1, x + tf.abs(v)), [0, v])
+    ),
+    "a loop in a loop": lambda v: tf.while_loop(
+        lambda i, x: i < 3,
+        lambda i, x: (i + 1, tf.while_loop(lambda y: tf.reduce_max(y) < 4.0 * v[0, 0], lambda y: y + 1.0, [x])),
+        [0, v],
+    )[1],
+    "a condition in a loop": lambda v: tf.while_loop(
+        lambda i, x: i < 3, lambda i, x: (i + 1, tf.cond(x[0, 0] > 0.5, lambda: x - 1.0, lambda: x * v)), [0, v]
+    )[1],
 }
 SINGLY = {
-    "a loop": lambda v: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, v])[1],
+    "a loop in a branch": lambda v: tf.cond(
+        v[0, 0] > 0.0, lambda: tf.while_loop(lambda x: x[0, 0] < 3.0, lambda x: x + v[0, 0], [v]), lambda: v
+    ),
+    "a loop in a loop that ends for each alone": lambda v: tf.while_loop(
+        lambda x: tf.reduce_sum(x) < 9.0,
+        lambda x: tf.while_loop(lambda y: y[0, 0] < 3.0, lambda y: y + 1.0, [x + 1.0]),
+        [v],
+    ),
+    "a loop that changes a shape": lambda v: tf.reduce_sum(
+        tf.while_loop(
+            lambda i, x: i < 2,
+            lambda i, x: (i + 1, tf.concat([x, v], 0)),
+            [0, v],
+            shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 5])],
+        )[1]
+    ),
     "another shape in each branch": lambda v: tf.reshape(tf.cond(v[0, 0] > 0.0, lambda: v[:2], lambda: v[:1]), [-1])[0],
     "no rule": lambda v: tf.unique(tf.reshape(v, [-1])).y,
 }
@@ -128,3 +159,83 @@ def test_random_numbers_begin_anew_with_each_data_set():
     pairs = elements(tf.data.Dataset.range(3).flat_map(drawn).batch(2))
     assert len({tuple(pair) for pair in pairs}) == 1
     assert len(set(pairs[0])) == 2
+
+
+DRAWS = {
+    "uniform": lambda: tf.random.uniform([3], seed=3),
+    "uniform doubles": lambda: tf.random.uniform([2, 3], seed=3, dtype=tf.float64),
+    "integers": lambda: tf.random.uniform([5], -7, 9, seed=3, dtype=tf.int32),
+    "long integers": lambda: tf.random.uniform([3], 0, 1 << 40, seed=3, dtype=tf.int64),
+    "normal": lambda: tf.random.normal([], seed=3),
+    "normal halves": lambda: tf.random.normal([6], 2.0, seed=3, dtype=tf.float16),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_random_numbers_of_blocks_are_those_of_runs(name):
+    tf.set_random_seed(7)
+    drawn = DRAWS[name]()
+    mapped = Data.range(9).map(lambda x: DRAWS[name]())
+    assert blocks(mapped)
+    with tf.Session() as session:
+        wanted = np.array([session.run(drawn) for _ in range(9)])
+    np.testing.assert_array_equal(np.concatenate(elements(mapped.batch(4))), wanted)
+    np.testing.assert_array_equal(elements(mapped), wanted)
+
+
+SINGLY_DRAWN = {
+    "in a branch": lambda x: tf.cond(x > 2, lambda: tf.random.uniform([], seed=3), lambda: 0.5),
+    "in a loop": lambda x: tf.while_loop(
+        lambda i, s: i < 2, lambda i, s: (i + 1, s + tf.random.uniform([], seed=3)), [0, 0.0]
+    )[1],
+    "of an element's shape": lambda x: tf.reduce_sum(tf.random.uniform(tf.stack([x + 1]), seed=3)),
+    "between bounds that leave nothing": lambda x: tf.random.uniform([], 5, 5, seed=3, dtype=tf.int64),
+    "drawn again where they lie too far out": lambda x: tf.random.truncated_normal([], seed=3),
+}
+
+
+@pytest.mark.parametrize("name", SINGLY_DRAWN)
+def test_what_draws_as_it_likes_is_called_for_each_element(name):
+    assert not blocks(Data.range(9).map(SINGLY_DRAWN[name]))
+
+
+def noisy(x):
+    return x, tf.random.uniform([], seed=3)
+
+
+def test_elements_that_are_mapped_again_one_by_one_draw_the_same():
+    def drawn(singly):
+        def failing(x):
+            return tf.random.uniform([], seed=3), 12 // (tf.unique([x]).y[0] if singly else x)
+
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.set_random_seed(7)
+            batches = tf.data.make_initializable_iterator(Data.range(-2, 6).map(failing).batch(8))
+            batch = batches.get_next()
+            session.run(batches.initializer)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="ivision by zero"):
+                session.run(batch)
+            return session.run(batch)[0].tolist()
+
+    assert drawn(False) == drawn(True)
+
+
+@pytest.mark.parametrize(
+    "ends_early",
+    [
+        lambda noise: Data.zip((noise, Data.range(3))).map(lambda n, i: n),
+        lambda noise: noise.map(lambda x, n: (tf.unique([x]).y[0], n)).take(3),
+        lambda noise: noise.shard(5, 0).take(1).concatenate(noise.take(2)),
+    ],
+    ids=["zip", "called for each", "shard"],
+)
+def test_no_more_is_drawn_than_is_needed(ends_early):
+    def drawn(singly):
+        tf.set_random_seed(7)
+        with tf.Graph().as_default():
+            tf.set_random_seed(7)
+            noise = Data.range(40).map(lambda x: noisy(tf.unique([x]).y[0] if singly else x))
+            assert blocks(noise) != singly
+            return elements(ends_early(noise).batch(2).unbatch().repeat(3))
+
+    assert drawn(False) == drawn(True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -33,7 +35,7 @@ def test_pieces(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(rows, (x - row) ** 2)
 
 
-@pytest.mark.parametrize("shape", [(1009, 101), (100_003,), (7, 100_003), (3, 5, 7, 1009)])
+@pytest.mark.parametrize("shape", [(1009, 101), (100_003,), (7, 100_003), (3, 5, 7, 1009), (11, 3), (5, 7, 10), (50_021, 7)])
 def test_softmax_in_pieces(shape: tuple[int, ...]) -> None:
     x = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
     softmax, logs = _run(lambda a: (tf.nn.softmax(a), tf.nn.log_softmax(a)), x)
@@ -81,3 +83,49 @@ def test_products_with_few_rows(rows: int, columns: int) -> None:
 def test_no_numbers_as_strings() -> None:
     assert _run(tf.as_string, np.zeros((0, 3), np.int64)).shape == (0, 3)
     assert _run(tf.as_string, np.array([[-3], [40]])).tolist() == [[b"-3"], [b"40"]]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_the_error_function_of_floats_is_the_nearest_number(dtype: Any) -> None:
+    x = np.concatenate([np.random.default_rng(4).uniform(-5, 5, 20_000), [0.0, -0.0, 1e-30, np.inf, -np.inf, np.nan]])
+    x = x.astype(dtype)
+    expected = np.vectorize(math.erf)(x.astype(np.float64)).astype(dtype)
+    for found in (_run(tf.erf, x), _run(lambda a: tf.erf(tf.tile(a, [4]))[: len(x)], x)):
+        np.testing.assert_array_max_ulp(found[:-1], expected[:-1], 1)
+        assert np.count_nonzero(found != expected) < 20
+        assert np.isnan(found[-1])
+        assert np.array_equal(np.signbit(found[:-1]), np.signbit(expected[:-1]))
+
+
+@pytest.mark.parametrize("odd", [b"-12", b" 7", b"9223372036854775807", b"-1000000000000000000", b"000000000000000000012"])
+def test_integers_that_are_read_together(odd: bytes) -> None:
+    numbers = [sign * 10**digits // 7 for digits in range(18) for sign in (1, -1)] * 20
+    texts = np.array([odd, b"+5", *(b"%d" % number for number in numbers)], object)
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(tf.string_to_number(tf.constant(texts, tf.string), tf.int64))
+    assert found.tolist() == [int(odd), 5, *numbers]
+
+
+def test_decimals_of_records_are_the_nearest_numbers() -> None:
+    whole = np.random.default_rng(5).integers(-(10**8), 10**8, 700)
+    texts = [f"{number / 10 ** (i % 8):.{i % 8}f}" for i, number in enumerate(whole.tolist())] + [".5", "-0.", "+3.25"]
+    records = np.array([f"{text},x.y,{text}".encode() for text in texts], object)
+    with tf.Graph().as_default(), tf.Session() as session:
+        columns = tf.decode_csv(tf.constant(records, tf.string), [tf.constant([0.0], tf.float64), [""], [0.0]])
+        first, _, last = session.run(columns)
+    np.testing.assert_array_equal(first, [float(text) for text in texts])
+    np.testing.assert_array_equal(last, np.float32(first))
+    assert np.signbit(first[-2])
+
+
+@pytest.mark.parametrize(("old", "new"), [((70, 41), (113, 90)), ((191, 150), (61, 53)), ((3, 5), (301, 7))])
+def test_images_are_resized_by_blocks(old: tuple[int, int], new: tuple[int, int]) -> None:
+    images = np.random.default_rng(6).standard_normal((3, *old, 67)).astype(np.float32)
+    for settings in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
+        resize = functools.partial(tf.raw_ops.ResizeBilinear, size=new, **settings)
+        whole = _run(lambda x, resize=resize: resize(images=x), images)
+        parts = [
+            _run(lambda x, resize=resize: resize(images=x), images[i : i + 1, :, :, c : c + 1]) for i, c in ((0, 0), (2, 66))
+        ]
+        np.testing.assert_array_equal(whole[:1, :, :, :1], parts[0])
+        np.testing.assert_array_equal(whole[2:, :, :, 66:], parts[1])

@@ -176,6 +176,10 @@ class BoundFunction(Protocol):
         """Called with each row of values, all of the first row's shapes: the results up to one that fails, and its error."""
         ...
 
+    def node_state(self, node_name: str) -> dict[str, Any]:
+        """What that node of it remembers from call to call."""
+        ...
+
     def rebound(self, function: Any) -> BoundFunction:
         """Another function, called with the same resources."""
         ...

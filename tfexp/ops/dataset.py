@@ -59,6 +59,7 @@ class DatasetIterator(abc.ABC):
     """One run through a data set. Used by one thread at a time."""
 
     blocks = False  # whether `block` may be called instead of `next`
+    ahead = True  # whether more elements may be taken than are needed yet: not where that changes what others get
 
     @abc.abstractmethod
     def next(self) -> Element | None:
@@ -142,6 +143,7 @@ class Chain(DatasetIterator):
     def __init__(self, source: DatasetIterator):
         self.source = source
         self.blocks = source.blocks
+        self.ahead = source.ahead
 
     def save(self) -> State:
         return {"source": self.source.save()}

@@ -41,6 +41,7 @@ class _Repeat(DatasetIterator):
         self._fresh = True  # nothing has come in this round
         self._source: DatasetIterator | None = None if count == 0 else dataset.iterator()
         self.blocks = self._source is not None and self._source.blocks
+        self.ahead = self._source is None or self._source.ahead
 
     def next(self) -> Element | None:
         return self._from_rounds(lambda source: source.next())
@@ -177,6 +178,7 @@ def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
 class _Shard(Chain):
     def __init__(self, source: DatasetIterator, shards: int, index: int):
         super().__init__(source)
+        self.blocks = source.blocks and source.ahead
         self._shards, self._index = shards, index
         self._seen = 0
 
@@ -234,7 +236,7 @@ class _Concatenate(DatasetIterator):
     def __init__(self, datasets: Sequence[Dataset]):
         self._sources = [dataset.iterator() for dataset in datasets]
         self._current = 0
-        self.blocks = all(source.blocks for source in self._sources)
+        self.blocks = all(source.blocks and source.ahead for source in self._sources)
 
     def next(self) -> Element | None:
         while self._current < len(self._sources):
@@ -273,7 +275,7 @@ def _(ctx: Any, dataset: Dataset, another: Dataset) -> Dataset:
 class _Zip(DatasetIterator):
     def __init__(self, sources: Sequence[DatasetIterator]):
         self._sources = sources
-        self.blocks = all(source.blocks for source in sources)
+        self.blocks = all(source.blocks and source.ahead for source in sources)
         # What a source gave beyond what the others had to go with it.
         self._rest: list[list[np.ndarray] | None] = [None] * len(sources)
 

@@ -6,6 +6,7 @@ can do many elements at once (`dataset_lift`), maps a block at a time.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from collections import deque
@@ -31,7 +32,7 @@ from tfexp.ops.dataset import (
     row,
 )
 from tfexp.ops.dataset_batch import stack
-from tfexp.ops.dataset_lift import lifted
+from tfexp.ops.dataset_lift import OfBlocks, lifted
 
 ARGUMENTS = "Targuments: list(type) >= 0"
 MAP = "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
@@ -56,6 +57,11 @@ class ElementFunction:
         rows = [[*element, *self._captured] for element in elements] if self._captured else elements
         found: tuple[list[Element], Exception | None] = self._call.each(rows)
         return found
+
+    @functools.cached_property
+    def of_blocks(self) -> OfBlocks | None:
+        """The function of many elements at once, if there is one."""
+        return lifted(self._call, self._captured)
 
     @property
     def graph_function(self) -> Any:
@@ -103,17 +109,18 @@ class _Mapping(Chain):
     `_singly` holds elements that have been taken but not mapped: the rest of a block whose elements are mapped one by one.
     """
 
-    def __init__(self, source: DatasetIterator, function: Function, of_blocks: Function | None):
+    def __init__(self, source: DatasetIterator, function: Function, of_blocks: OfBlocks | None):
         super().__init__(source)
         self._function, self._of_blocks = function, of_blocks
         self.blocks = source.blocks and of_blocks is not None
+        self.ahead = source.ahead and not (of_blocks is not None and of_blocks.draws)
         self._singly: deque[Element] = deque()
 
     def _element(self) -> Element | None:
         """The next element of the source."""
         if self._singly:
             return self._singly.popleft()
-        if not self.source.blocks:
+        if not (self.source.blocks and self.source.ahead):
             return self.source.next()
         block = self.source.block(_AHEAD)
         if block is None:
@@ -134,8 +141,8 @@ class _Mapping(Chain):
 
 
 class _Map(_Mapping):
-    def __init__(self, source: DatasetIterator, call: ElementFunction, of_blocks: Function | None):
-        super().__init__(source, call.of_element, of_blocks)
+    def __init__(self, source: DatasetIterator, call: ElementFunction):
+        super().__init__(source, call.of_element, call.of_blocks if source.blocks else None)
         self._call = call
 
     def elements(self, count: int) -> list[Element]:
@@ -180,9 +187,8 @@ class _Map(_Mapping):
 @map_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any, preserve_cardinality: bool) -> Dataset:
     function = with_arguments(ctx, f, arguments)
-    of_blocks = lifted(ctx, f, arguments)
     return FromRecipe(
-        lambda source, call: _Map(source.iterator(), call, of_blocks),
+        lambda source, call: _Map(source.iterator(), call),
         dataset,
         function,
         cardinality=dataset.cardinality if preserve_cardinality else UNKNOWN,
@@ -293,13 +299,12 @@ def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: An
     if number == 0 or number < -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
     function = with_arguments(ctx, f, arguments)
-    of_blocks = lifted(ctx, f, arguments)
 
     def iterator(mapped: Dataset, call: ElementFunction) -> DatasetIterator:
         source = mapped.iterator()
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
-        if source.blocks and of_blocks is not None:
-            return _Map(source, call, of_blocks)
+        if source.blocks and call.of_blocks is not None:
+            return _Map(source, call)
         return UnderWay(source, call.of_element, number, call.each if source.blocks else None)
 
     return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
@@ -362,8 +367,8 @@ class _Filter(_Mapping):
 
 @filter_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
-    function, of_blocks = with_arguments(ctx, predicate, arguments), lifted(ctx, predicate, arguments)
-    return FromRecipe(lambda source, call: _Filter(source.iterator(), call.of_element, of_blocks), dataset, function)
+    function = with_arguments(ctx, predicate, arguments)
+    return FromRecipe(lambda source, call: _Filter(source.iterator(), call.of_element, call.of_blocks), dataset, function)
 
 
 class _TakeWhile(Chain):

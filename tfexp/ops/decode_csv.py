@@ -19,7 +19,7 @@ from tfexp.formats.csv_scan import PlainFields
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank_at_most
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
-from tfexp.ops.strings import parsed_number, parsed_numbers
+from tfexp.ops.strings import FEW_TEXTS, parsed_number, parsed_numbers
 
 decode_csv_op = define_op(
     "DecodeCSV(records: string, record_defaults: OUT_TYPE) -> (output: OUT_TYPE) {OUT_TYPE: list(type) in "
@@ -27,7 +27,6 @@ decode_csv_op = define_op(
     "na_value: string = ''; select_cols: list(int) = []}"
 )
 
-_FEW = 512  # records below which Python reads numbers sooner than operations on arrays
 _NAMES = {dtypes.float32: "float", dtypes.float64: "double"}
 
 
@@ -106,7 +105,7 @@ def _plain_column(fields: PlainFields, field: int, default: np.ndarray, dtype: D
         if some:
             column[absent] = default.tolist()[0]
         return column
-    if len(absent) < _FEW and not some:
+    if len(absent) < FEW_TEXTS and not some:
         return parsed_numbers(fields.texts(field), dtype)
     numbers, readable = fields.numbers(field, dtype.is_integer)
     odd = np.flatnonzero(~readable & ~absent)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
@@ -21,7 +24,7 @@ from tfexp.ops.shape_rules import broadcasting, shape_preserving
 erf = define_op("Erf(x: T) -> (y: T) {T: type in [bfloat16,half,float,double]}")
 erfc = define_op("Erfc(x: T) -> (y: T) {T: type in [bfloat16,half,float,double]}")
 
-# NumPy has neither; Python's own are right to the last bits, one element at a time.
+# NumPy has neither; Python's own are right to the last bits, one element at a time: 30 times as slow as what stands below.
 _erf_each = np.frompyfunc(math.erf, 1, 1)
 _erfc_each = np.frompyfunc(math.erfc, 1, 1)
 
@@ -40,9 +43,49 @@ def error_function_complement(x: np.ndarray) -> np.ndarray:
     return np.asarray(_erfc_each(x)).astype(np.float64)
 
 
+# erf(x) / x as a ratio of polynomials in x^2, to 1e-11 for |x| < 4, beyond which a float's erf is 1. They are a fit by least
+# squares, weighted until the error was even.
+_ERF_UPPER = (
+    *(1.1283791670861472, 0.2003465123366113, 0.058118830209908393, 0.0049622900381295484),
+    *(5.130495566385688e-4, 2.1787963490512424e-5, 7.5278490984296509e-7, 3.0046732242649246e-9),
+)
+_ERF_LOWER = (
+    *(1.0, 0.51088580655145421, 0.1218017448053749, 0.017719227095555828),
+    *(1.7152537325736187e-3, 1.1151799516001972e-4, 4.5191961175825123e-6, 7.3297567973735421e-8),
+)
+_ERF_IS_ONE = 4.0
+
+
+def _erf_of_floats(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """erf of anything shorter than float64: the nearest number but for one in ten thousand, which is next to it."""
+    within = np.clip(np.asarray(x, np.float64), -_ERF_IS_ONE, _ERF_IS_ONE)
+    square = within * within
+    ratio = _polynomial(_ERF_UPPER, square)
+    ratio /= _polynomial(_ERF_LOWER, square)
+    ratio *= within
+    if out is None:
+        return ratio.astype(x.dtype)
+    out[...] = ratio
+    return out
+
+
+def _polynomial(coefficients: Sequence[float], x: np.ndarray) -> np.ndarray:
+    """Their sum, times 1, x, x^2, …, by Horner's rule."""
+    result = np.full_like(x, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        result *= x
+        result += coefficient
+    return result
+
+
 @erf.kernel("CPU")
 def _(ctx: Any, x: np.ndarray) -> np.ndarray:
-    return _each(_erf_each, x)
+    return _each(_erf_each, x) if x.dtype == np.float64 else _erf_of_floats(x)
+
+
+@erf.bind
+def _(node: BindRequest) -> Call | None:
+    return None if node.input_dtypes[0] == dtypes.float64 else Call(_erf_of_floats, out=True, elementwise=True)
 
 
 @erfc.kernel("CPU")

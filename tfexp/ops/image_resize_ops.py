@@ -114,16 +114,12 @@ def _resized(x: Array, size: Array, rule: Any, apply: Any, align_corners: bool, 
     return np.asarray(apply(x, rows, columns))
 
 
-def _attach_float_resize(op: Op, rule: Any, apply: Any) -> None:
+def _attach_float_resize(op: Op, rule: Any, apply: Any, shares: bool = False) -> None:
     """An op that makes float32 of any type."""
 
-    @op.kernel("CPU")
+    @op.kernel("CPU", shares=shares)
     def _(ctx: Any, images: Array, size: Array, *, align_corners: bool, half_pixel_centers: bool) -> Array:
         return _resized(images.astype(np.float32), size, rule, apply, align_corners, half_pixel_centers)
-
-
-def _bilinear(x: Array, rows: Taps, columns: Taps) -> Array:
-    return resize_kernels.lerp(resize_kernels.lerp(x, 2, columns), 1, rows)
 
 
 def _weighted(x: Array, rows: Taps, columns: Taps) -> Array:
@@ -132,10 +128,10 @@ def _weighted(x: Array, rows: Taps, columns: Taps) -> Array:
 
 def resized_bilinear(x: Array, size: Array, align_corners: bool, half_pixel_centers: bool) -> Array:
     """ResizeBilinear of floats."""
-    return _resized(x, size, resize_kernels.linear, _bilinear, align_corners, half_pixel_centers)
+    return _resized(x, size, resize_kernels.linear, resize_kernels.bilinear, align_corners, half_pixel_centers)
 
 
-_attach_float_resize(resize_bilinear_op, resize_kernels.linear, _bilinear)
+_attach_float_resize(resize_bilinear_op, resize_kernels.linear, resize_kernels.bilinear, shares=True)
 _attach_float_resize(resize_bicubic_op, resize_kernels.cubic, _weighted)
 
 

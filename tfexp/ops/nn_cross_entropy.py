@@ -32,7 +32,7 @@ from tfexp.ops.elementwise_unary import exp, log, log1p
 from tfexp.ops.logical import logical_and
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_activation import relu
-from tfexp.ops.nn_softmax import log_softmax, softmax
+from tfexp.ops.nn_softmax import NARROW, log_softmax, shifted, softmax
 from tfexp.ops.scalar_arrays import scalar_array
 from tfexp.ops.shape_rules import merged_dims, with_rank
 
@@ -51,27 +51,17 @@ def _(features: InputShape, labels: InputShape) -> list[TensorShape]:
     return [TensorShape(whole.as_list()[:1]), whole]
 
 
-# Rows shorter than this are worked on transposed: NumPy reduces a few long columns faster than many short rows (3x at 10).
-_NARROW = 24
-
-
 def _normalized(features: Array, axis: int) -> tuple[Array, Array, Array]:
     """(features less their largest, softmax, log of the exponentials' sum) along `axis`, where the sum keeps that axis."""
-    # To begin from a number costs four times as much as to begin from the first element, where there is one.
-    start = {} if features.shape[axis] else {"initial": _lowest(features.dtype)}
-    scores = features - np.maximum.reduce(features, axis, keepdims=True, **start)
+    scores = shifted(features, axis)
     probabilities = np.exp(scores)
     sums = np.add.reduce(probabilities, axis, keepdims=True)
     np.divide(probabilities, sums, probabilities)
     return scores, probabilities, np.log(sums, sums)
 
 
-def _lowest(dtype: Any) -> Any:
-    return scalar_array(-np.inf, dtype)
-
-
 def _dense_cross_entropy(features: Array, labels: Array) -> list[Array]:
-    narrow = features.shape[1] < _NARROW
+    narrow = features.shape[1] < NARROW
     if narrow:
         features, labels = np.ascontiguousarray(features.T), labels.T
     axis = 0 if narrow else 1
@@ -239,7 +229,7 @@ def _sparse_cross_entropy(features: Array, labels: Array, rows: Array) -> list[A
             f"{' '.join(map(str, labels.tolist()))}"
         )
     positions = labels.astype(np.intp)
-    if classes < _NARROW:
+    if classes < NARROW:
         scores, probabilities, log_sums = _normalized(np.ascontiguousarray(features.T), 0)
         chosen = positions * len(rows) + rows
     else:
@@ -248,7 +238,7 @@ def _sparse_cross_entropy(features: Array, labels: Array, rows: Array) -> list[A
     # One index costs a third of two.
     loss = np.subtract(log_sums.reshape(-1), scores.reshape(-1)[chosen])
     probabilities.reshape(-1)[chosen] -= 1
-    return [loss, np.ascontiguousarray(probabilities.T) if classes < _NARROW else probabilities]
+    return [loss, np.ascontiguousarray(probabilities.T) if classes < NARROW else probabilities]
 
 
 @sparse_softmax_cross_entropy_op.kernel("CPU")

@@ -123,6 +123,19 @@ class _Prepared(Philox):
             yield from Philox(self.key, self.counter).chunks(count)
 
 
+@dataclass(frozen=True, slots=True)
+class _Apart(Philox):
+    """Of a stream the first `each` blocks of every `stride`, as if there were no others."""
+
+    each: int
+    stride: int
+
+    def chunks(self, count: int) -> Iterator[tuple[int, Words]]:
+        for start in range(0, count, CHUNK):
+            run, block = np.divmod(np.arange(start, min(start + CHUNK, count), dtype=np.uint64), np.uint64(self.each))
+            yield start, self.blocks_at(run * np.uint64(self.stride) + block)
+
+
 class PhiloxState:
     """The stream that one stateful node draws from in one session, from run to run. Safe to share by threads.
 
@@ -157,6 +170,23 @@ class PhiloxState:
             if here.counter not in self._ahead:
                 self._look_ahead(here, values, stride)
             return _Prepared(here.key, here.counter, self._ahead.pop(here.counter))
+
+    def take_for_each(self, runs: int, values: int, blocks: int) -> Philox:
+        """What so many runs take that fill a tensor of so many values each: of every one's, the first `blocks`."""
+        stride = values * RESERVED_PER_VALUE
+        here = self.take(runs * stride)
+        return _Apart(here.key, here.counter, blocks, stride)
+
+    @property
+    def here(self) -> Philox:
+        """Where the next run begins; set to an earlier place, runs draw again what they drew from there."""
+        with self._lock:
+            return self._next
+
+    @here.setter
+    def here(self, place: Philox) -> None:
+        with self._lock:
+            self._next = place
 
     def _look_ahead(self, here: Philox, values: int, stride: int) -> None:
         """Compute the first blocks of the coming runs: enough for a word, or two, for each value."""

@@ -31,10 +31,15 @@ _UNIFORM_DTYPES = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float
 
 def stream_state(ctx: KernelContext, seed: int, seed2: int) -> PhiloxState:
     """The stream of the kernel's node, in the state in which earlier runs left it."""
-    state: PhiloxState | None = ctx.node_state.get("philox")
+    return stream_of(ctx.node_state, seed, seed2)
+
+
+def stream_of(node_state: dict[str, Any], seed: int, seed2: int) -> PhiloxState:
+    """The stream that a node remembers."""
+    state: PhiloxState | None = node_state.get("philox")
     if state is None:
         # Of two threads in their first run both keep what the first one stored.
-        state = ctx.node_state.setdefault("philox", PhiloxState(seed, seed2))
+        state = node_state.setdefault("philox", PhiloxState(seed, seed2))
     return state
 
 

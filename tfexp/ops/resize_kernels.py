@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tfexp.ops.image_blocks import blocks_of, run_blocks
+
 Array = np.ndarray
+_ARRAYS = 4  # of the result's size, that a block goes through
 _TABLE = 1024  # steps between two pixels for which bicubic weights are known
 
 
@@ -99,13 +102,30 @@ def _along(weight: Array, axis: int, rank: int) -> Array:
     return weight.reshape([-1 if i == axis else 1 for i in range(rank)])
 
 
-def lerp(x: Array, axis: int, taps: Taps) -> Array:
+def _lerp(x: Array, axis: int, taps: Taps, out: Array | None = None) -> Array:
     """The values between two neighbours, from the lower one on: the order of TensorFlow's arithmetic."""
     low, high = (np.take(x, taps.index[:, i], axis) for i in range(2))
     high -= low
     high *= _along(taps.weight[:, 1].astype(x.dtype), axis, x.ndim)
-    high += low
-    return high
+    return np.add(high, low, out)
+
+
+def bilinear(x: Array, rows: Taps, columns: Taps) -> Array:
+    """Between four neighbours, by blocks of images or of their new rows."""
+    batch, _, _, channels = x.shape
+    height, width = len(rows.index), len(columns.index)
+    result = np.empty((batch, height, width, channels), x.dtype)
+    blocks = blocks_of(batch, height, _ARRAYS * width * channels * x.itemsize)
+
+    def work(part: int, start: int, stop: int) -> None:
+        for block in blocks[start:stop]:
+            images, here = slice(block.first, block.last), slice(block.top, block.bottom)
+            top, bottom = rows.index[block.top, 0], rows.index[block.bottom - 1, 1] + 1
+            between = _lerp(x[images, top:bottom], 2, columns)
+            _lerp(between, 1, Taps(rows.index[here] - top, rows.weight[here]), result[images, here])
+
+    run_blocks(work, len(blocks), _ARRAYS * result.size)
+    return result
 
 
 def gather(x: Array, axis: int, taps: Taps) -> Array:

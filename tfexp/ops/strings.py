@@ -13,6 +13,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
+from tfexp.formats.csv_scan import PlainFields
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import merged, shape_preserving
 from tfexp.ops.string_arrays import attr_bytes, listed, shown, string_array
@@ -133,6 +134,8 @@ string_to_number_op = define_op(
 )
 shape_preserving(string_to_number_op).not_differentiable()
 
+FEW_TEXTS = 512  # below, Python reads numbers sooner than operations on arrays
+
 _HEXADECIMAL = re.compile(rb"\s*[+-]?0x([0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(p[+-]?[0-9]+)?\s*", re.I)
 
 
@@ -151,21 +154,32 @@ def parsed_number(text: bytes, dtype: DType) -> int | float | None:
 def parsed_numbers(texts: Sequence[Any], dtype: DType) -> np.ndarray | None:
     """All texts (or numbers already) as numbers; None where one of them needs a closer look (`parsed_number`)."""
     try:
-        joined = b"\n".join(texts)
+        lines = b"\n".join([*texts, b""])
     except TypeError:
-        joined = b"\n".join([text for text in texts if isinstance(text, bytes)])
-    if b"_" in joined:  # Python's literals may have it
+        lines = b"\n".join([text for text in texts if isinstance(text, bytes)])
+    if b"_" in lines:  # Python's literals may have it
         return None
     parse, dtype_of_all = (int, np.int64) if dtype.is_integer else (float, np.float64)
-    try:
-        numbers = np.fromiter(map(parse, texts), dtype_of_all, len(texts))
-    except (ValueError, OverflowError):
-        return None
+    numbers = _plain_integers(lines, len(texts)) if dtype.is_integer and len(texts) >= FEW_TEXTS else None
+    if numbers is None:
+        try:
+            numbers = np.fromiter(map(parse, texts), dtype_of_all, len(texts))
+        except (ValueError, OverflowError):
+            return None
     if dtype.is_integer and len(texts) and not dtype.min <= numbers.min() <= numbers.max() <= dtype.max:
         return None
     with np.errstate(over="ignore"):  # too large for a float32 is inf
         result: np.ndarray = numbers.astype(dtype.as_numpy_dtype)
     return result
+
+
+def _plain_integers(lines: bytes, count: int) -> np.ndarray | None:
+    """The integers in so many lines, if all of them are as short and plain as most are."""
+    fields = PlainFields.split(lines, b"\n", count)
+    if fields is None or fields.count != 1:
+        return None
+    numbers, readable = fields.numbers(0, integer=True)
+    return numbers if readable.all() else None
 
 
 def _number(text: bytes, dtype: DType) -> int | float:

@@ -24,7 +24,9 @@ class BoundFunction:
     def __init__(self, function: Function, resources: AnyResources, device: str, config: Any = None):
         self.function = function
         self._resources, self._device = resources, device
-        backend = LocalBackend(function.body, config, SessionResources(resources), (device,))
+        own = SessionResources(resources)
+        self.node_state = own.node_state
+        backend = LocalBackend(function.body, config, own, (device,))
         self._strings = [i for i, tensor in enumerate(function.outputs) if tensor.dtype is dtypes.string]
         self._step = LocalStep(backend, function.outputs, function.effects, function.inputs)
 
