@@ -141,7 +141,7 @@ PYTHON = {
     "ops.check_ops": "tf tf.debugging tfexp.stand_ins.assertions",
     "ops.clip_ops": "tf",
     "ops.cond": "tf",
-    "ops.cond_v2": "tf" + renamed("tf", cond_v2="cond"),
+    "ops.cond_v2": "tf " + renamed("tf", cond_v2="cond"),
     "ops.confusion_matrix": "tf tfexp.ops.losses:remove_squeezable_dimensions=without_last_ones",
     "ops.control_flow_assert": "tf",
     "ops.control_flow_case": "tf",
@@ -149,7 +149,7 @@ PYTHON = {
     "ops.control_flow_ops": "tf tfexp.graph.unpublished tfexp.graph.control_flow tfexp.graph.while_context ops "
     + renamed("tfexp.graph.control_flow", _SwitchRefOrTensor="switch_ref_or_tensor")
     + renamed("tfexp.graph.dependencies", _GroupControlDeps="_group_on_device")
-    + renamed("tfexp.graph.unpublished", _Enter="enter", _NextIteration="next_iteration")
+    + renamed("tfexp.graph.unpublished", _Enter="enter", _NextIteration="next_iteration", _Identity="identity_of")
     + renamed("tf", cond_for_tf_v2="cond"),
     "ops.control_flow_util": "tfexp.graph.unpublished",
     "ops.control_flow_v2_toggles": "tf",
@@ -182,7 +182,7 @@ PYTHON = {
     "ops.distributions.student_t": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.uniform": "tf.distributions",
     "ops.embedding_ops": "tf.nn tf",
-    "ops.functional_ops": "tf tfexp.stand_ins.second_signatures ops",
+    "ops.functional_ops": "tf tfexp.stand_ins.second_signatures tfexp.stand_ins.functional_nodes ops",
     "ops.gradient_checker": "tf.test",
     "ops.gradient_checker_v2": "tfexp.stand_ins.gradient_checker",
     "ops.gradients": "tf",
@@ -197,7 +197,7 @@ PYTHON = {
     + renamed(
         "tfexp.ops.image_metrics", _fspecial_gauss="gaussian_kernel", _verify_compatible_image_shapes="checks_of_pair"
     ),
-    "ops.init_ops": "tf tf.initializers tfexp.ops.initializers "
+    "ops.init_ops": "tf tf.initializers tfexp.ops.initializers tfexp.ops.matrix_initializers tfexp.ops.orthogonal_kernels "
     + renamed("tfexp.ops.initializers", _compute_fans="_fans", _assert_float_dtype="floating_dtype")
     + renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
     + renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
