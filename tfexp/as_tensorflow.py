@@ -58,8 +58,9 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def _module(fullname: str) -> types.ModuleType | None:
     """The module that stands for `tensorflow.…`, or None."""
-    if ".python." in fullname:  # a stand-in, which the attributes of those above it would go past to what they stand for
-        return stand_for(fullname)
+    # A private module has modules below it which the public namespace that answers for it lacks.
+    if fullname.startswith("tensorflow.python.") and (stand := stand_for(fullname)) is not None:
+        return stand
     found: object = tfexp
     for part in fullname.split(".")[1:]:
         found = getattr(found, part, None)

@@ -186,6 +186,10 @@ def test_identities_out_of_range() -> None:
     ("make", "text"),
     [
         (lambda: fc.numeric_column("x", shape=(0,)), "shape dimensions must be greater than 0"),
+        (lambda: fc.categorical_column_with_vocabulary_list("x", ["a"], tf.float32), "must be string or integer"),
+        (lambda: fc.categorical_column_with_vocabulary_file("x", "no file"), "vocabulary_file in x does not exist"),
+        (lambda: fc.embedding_column(LETTERS, 2, initializer="no function"), "Embedding of column_name: "),
+        (lambda: fc.make_parse_example_spec(["x"]), "must be _FeatureColumn instances"),
         (lambda: fc.numeric_column("x", dtype=tf.string), "dtype must be convertible to float"),
         (lambda: fc.numeric_column(3), "key must be a string"),
         (lambda: fc.bucketized_column(X, [2, 1]), "boundaries must be a sorted list"),
@@ -211,3 +215,20 @@ def test_identities_out_of_range() -> None:
 def test_what_is_refused(make, text) -> None:
     with pytest.raises(ValueError, match=text.replace("(", r"\(")):
         make()
+
+
+def test_sizes_are_integers() -> None:
+    for shape in ([1.0], 1.5, ["a"]):
+        with pytest.raises(TypeError, match="shape dimensions must be integer"):
+            fc.numeric_column("x", shape=shape)
+
+
+def dense_features(features, columns):
+    return tf.keras.layers.DenseFeatures(columns)(features)
+
+
+@pytest.mark.parametrize("make", [fc.input_layer, fc.linear_model, dense_features])
+def test_all_features_have_the_same_batch_size(make) -> None:
+    columns = [fc.numeric_column("a"), fc.numeric_column("b")]
+    with pytest.raises(ValueError, match=r"Batch size of columns \(a, b\): \(2, 3\)"):
+        make({"a": tf.zeros([2, 1]), "b": tf.zeros([3, 1])}, columns)

@@ -138,3 +138,9 @@ def test_one_row_of_indices_gives_memory_of_its_own(values: list[list[object]]) 
         kept_row, kept_element = session.run(after)
     assert kept_row.tolist() == values[1]
     assert kept_element == values[1][2]
+
+
+def test_strings_that_are_scattered_to_one_place_are_joined() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        result = session.run(tf.scatter_nd([[1], [3], [1]], ["a", "b", "c"], [5]))
+    assert result.tolist() == [b"", b"ac", b"", b"b", b""]

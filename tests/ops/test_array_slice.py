@@ -171,3 +171,12 @@ def test_a_slice_of_full_size_behind_the_beginning_is_refused():
         x = tf.placeholder(tf.float32, [2, 3])
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"Expected size\[1\] in \[0, 1\], but got 3"):
             session.run(tf.slice(x, [0, 2], [2, 3]), {x: [[1, 2, 3], [4, 5, 6]]})
+
+
+def test_constant_rows_of_paddings_tell_the_sizes_along_their_axes() -> None:
+    with tf.Graph().as_default():
+        x, n = tf.placeholder(tf.float32, [None, 2, 3]), tf.placeholder(tf.int32, [])
+        assert tf.pad(x, tf.stack([[0, 1], [n, 1], [2, 5]])).shape.as_list() == [None, None, 10]
+        assert tf.pad(x, [[0, 0], [1, n], [0, 2]], "REFLECT").shape.as_list() == [None, None, 5]
+        with pytest.raises(ValueError, match="Shape must be rank 2 but is rank 1"):
+            tf.pad(x, [1, 2, 3])

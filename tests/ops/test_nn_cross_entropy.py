@@ -191,3 +191,12 @@ def test_misuse() -> None:
             tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1, 0, 2], logits=x)
         with pytest.raises(ValueError, match="Logits cannot be scalars"):
             tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=1.0)
+
+
+def test_there_must_be_a_class() -> None:
+    logits, labels = tf.placeholder(tf.float32, [None, None]), tf.placeholder(tf.int32, [None])
+    loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    with tf.Session() as session:
+        assert session.run(loss, {logits: np.zeros((0, 0)), labels: []}).size == 0
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"at least one class, but got logits shape \[3,0\]"):
+            session.run(loss, {logits: np.zeros((3, 0)), labels: [0, 0, 0]})

@@ -352,3 +352,8 @@ def test_an_infinite_gradient_reaches_the_largest_element_alone() -> None:
         )
         with tf.Session() as session:
             np.testing.assert_array_equal(session.run(dx), np.where(np.isin(x, y), np.inf, 0))
+
+
+def test_maxima_and_their_places_have_names() -> None:
+    found = tf.nn.max_pool_with_argmax(np.zeros((1, 4, 6, 1), np.float32), [1, 2, 2, 1], [1, 2, 3, 1], "VALID")
+    assert found.output is found[0] and found.argmax.dtype == tf.int64

@@ -265,6 +265,8 @@ def test_merging_and_its_errors() -> None:
             tf.sparse_reset_shape(x, [1, 1])
         with pytest.raises(ValueError, match="num_split is required"):
             tf.sparse_split(sp_input=x, axis=1)
+        with pytest.raises(ValueError, match="At most one dimension can be inferred"):
+            tf.sparse_reshape(x, [-1, -1])
 
 
 def test_a_shape_that_turns_out_too_small() -> None:

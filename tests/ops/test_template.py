@@ -51,3 +51,8 @@ def test_a_trainable_variable_of_a_later_call_is_refused():
     template(1.0)
     with pytest.raises(ValueError, match="Trainable variable created when calling a template after the first time"):
         template(1.0)
+
+
+def test_the_scope_has_an_older_name():
+    template = tf.make_template("t", lambda: tf.get_variable("v", []), create_scope_now_=True)
+    assert template.var_scope is template.variable_scope and template.var_scope.name == "t"

@@ -105,6 +105,10 @@ from tensorflow.python.platform import test
 from tensorflow.core.framework import graph_pb2, step_stats_pb2
 
 assert ops.Graph is tf.Graph and tf.python.ops.math_ops.add is tf.add
+from tensorflow.python.keras import layers
+from tensorflow.python.keras.layers import core, recurrent
+from tensorflow.python.keras.utils import generic_utils
+assert core.Dense is tf.keras.layers.Dense and layers.Dense is core.Dense
 found = []
 for line in ("from tensorflow.python.ops import nonsense", "from tensorflow.python.ops.math_ops import nonsense",
              "import tensorflow.python.nonsense", "from tensorflow.core.framework import nonsense_pb2"):
@@ -161,3 +165,21 @@ def test_modules_have_their_siblings():
     rnn = stand_for("tensorflow.python.ops.rnn")
     assert not hasattr(stand_for("tensorflow.contrib.framework.python"), "ops")  # a package, with an `ops` of its own
     assert rnn.rnn_cell_impl.GRUCell is tf.nn.rnn_cell.GRUCell and rnn.math_ops.matmul is tf.matmul
+
+
+def test_feature_columns_by_their_classes():
+    columns, dense_features, serialization = (
+        stand_for(f"tensorflow.python.feature_column.{name}")
+        for name in ("feature_column_v2", "dense_features", "serialization")
+    )
+    column = columns.numeric_column("x")
+    assert isinstance(column, columns.NumericColumn) and dense_features.DenseFeatures is tf.keras.layers.DenseFeatures
+    assert serialization.serialize_feature_column(column)["class_name"] == "NumericColumn"
+    assert columns.make_parse_example_spec_v2([column]).keys() == {"x"}
+
+
+def test_older_names():
+    assert stand_for("tensorflow.python.ops.math_ops").reduce_max_v1 is tf.reduce_max
+    assert stand_for("tensorflow.python.ops.losses.loss_reduction").ReductionV2.SUM == "sum"
+    with stand_for("tensorflow.python.ops.spectral_ops_test_util").fft_kernel_label_map():
+        pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -189,6 +190,7 @@ def categorical_column_with_vocabulary_list(
     _check_buckets(key, num_oov_buckets, default_value)
     _check_texts_or_integers(kind, f"column_name: {key} vocabulary")
     wanted = kind if dtype is None else as_dtype(dtype)
+    _check_texts_or_integers(wanted, f"column_name: {key}")
     if wanted.is_integer != kind.is_integer:
         raise ValueError(f"dtype {wanted} and vocabulary dtype {kind} do not match, column_name: {key}")
     _check_key(key)
@@ -257,6 +259,8 @@ def categorical_column_with_vocabulary_file(
     if not vocabulary_file:
         raise ValueError(f"Missing vocabulary_file in {key}.")
     if vocabulary_size is None:
+        if not os.path.exists(vocabulary_file):
+            raise ValueError(f"vocabulary_file in {key} does not exist.")
         with open(vocabulary_file, "rb") as file:
             vocabulary_size = sum(1 for _ in file)
     if vocabulary_size < 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tfexp.core import dtypes
@@ -115,3 +115,15 @@ class CategoricalColumn:
 
     def spec(self) -> dict[str, Any]:
         raise NotImplementedError
+
+
+def check_batch_sizes(columns: Sequence[Any], outputs: Sequence[Tensor]) -> None:
+    """ValueError where what two columns give is known to have different first dimensions."""
+    sizes = [output.shape.as_list()[0] for output in outputs]
+    known = [(column.name, size) for column, size in zip(columns, sizes, strict=True) if size is not None]
+    for name, size in known[1:]:
+        if size != known[0][1]:
+            raise ValueError(
+                "Batch size (first dimension) of each feature must be same. Batch size of columns "
+                f"({known[0][0]}, {name}): ({known[0][1]}, {size})"
+            )

@@ -127,14 +127,14 @@ class EmbeddingColumn(_Embedding, DenseColumn):
 
 
 def _checked(
-    dimension: int | None, ckpt_to_load_from: str | None, tensor_name_in_ckpt: str | None, initializer: Any
+    dimension: int | None, ckpt_to_load_from: str | None, tensor_name_in_ckpt: str | None, initializer: Any, name: str
 ) -> Callable[..., Any]:
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
         raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
     if initializer is not None and not callable(initializer):
-        raise ValueError("initializer must be callable if specified.")
+        raise ValueError(f"initializer must be callable if specified. Embedding of column_name: {name}")
     return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / math.sqrt(dimension))
 
 
@@ -152,7 +152,7 @@ def embedding_column(
 
     ValueError for a dimension below 1. Source: `tf.feature_column.embedding_column`.
     """
-    initializer = _checked(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer)
+    initializer = _checked(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, categorical_column.name)
     return EmbeddingColumn(
         categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
     )
@@ -195,8 +195,9 @@ def shared_embedding_columns(
 
     Source: `tf.feature_column.shared_embedding_columns`.
     """
-    initializer = _checked(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer)
     ordered = sorted(categorical_columns, key=lambda column: column.name)
+    names = ", ".join(column.name for column in ordered)
+    initializer = _checked(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, names)
     for column in ordered[1:]:
         if column.num_buckets != ordered[0].num_buckets:
             raise ValueError(

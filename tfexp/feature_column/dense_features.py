@@ -9,7 +9,7 @@ import numpy as np
 
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape, as_shape
-from tfexp.feature_column.column import DenseColumn, Features
+from tfexp.feature_column.column import DenseColumn, Features, check_batch_sizes
 from tfexp.feature_column.dense import EmbeddingColumn, SharedEmbeddingColumn
 from tfexp.feature_column.model import ordered
 from tfexp.feature_column.serialization import deserialize, serialize
@@ -79,6 +79,7 @@ class DenseFeatures(Layer):
             outputs.append(flat)
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = flat
+        check_batch_sizes(self._feature_columns, outputs)
         return concat(outputs, -1)
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:

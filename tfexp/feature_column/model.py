@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features
+from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features, check_batch_sizes
 from tfexp.feature_column.dense import EmbeddingColumn, SharedEmbeddingColumn
 from tfexp.feature_column.numeric import BucketizedColumn
 from tfexp.graph.collections import GraphKeys
@@ -93,6 +93,7 @@ def input_layer(
                 cols_to_vars[column] = own
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = flat
+        check_batch_sizes(columns, outputs)
         return concat(outputs, 1)
 
 
@@ -128,6 +129,7 @@ def linear_model(
             outputs.append(weighed)
             if cols_to_vars is not None:
                 cols_to_vars[column] = [weights]
+        check_batch_sizes(columns, outputs)
         total = add_n(outputs, name="weighted_sum_no_bias")
         bias = get_variable("bias_weights", shape=[units], initializer=zeros_initializer(), trainable=trainable)
         keep(bias, weight_collections)
@@ -162,7 +164,7 @@ def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
     spec: dict[str, Any] = {}
     for column in feature_columns:
         if not isinstance(column, (DenseColumn, CategoricalColumn)):
-            raise ValueError(f"All feature_columns must be FeatureColumn instances. Given: {column}")
+            raise ValueError(f"All feature_columns must be _FeatureColumn instances. Given: {column}")
         for key, value in column.spec().items():
             if key in spec and spec[key] != value:
                 raise ValueError(

@@ -66,10 +66,13 @@ def numeric_column(
 ) -> NumericColumn:
     """Numbers of a shape; `normalizer_fn(tensor)` may change them; `default_value` is for parsing.
 
-    ValueError for a shape with 0, a type that is no number. Source: `tf.feature_column.numeric_column`.
+    ValueError for a shape with 0, a type that is no number; TypeError for sizes that are no integers. Source:
+    `tf.feature_column.numeric_column`.
     """
-    sizes = tuple(int(size) for size in (shape if isinstance(shape, (tuple, list)) else (shape,)))
+    sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     for size in sizes:
+        if not isinstance(size, (int, np.integer)):
+            raise TypeError(f"shape dimensions must be integer. shape: {sizes}, key: {key}")
         if size < 1:
             raise ValueError(f"shape dimensions must be greater than 0. shape: {sizes}, key: {key}")
     kind = as_dtype(dtype)

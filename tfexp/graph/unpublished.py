@@ -6,7 +6,7 @@ Sources: `tensorflow.python.framework.ops`, `.tensor_util`, `tensorflow.python.o
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -143,21 +143,35 @@ def _each_switched(data: Any, pred: Tensor) -> tuple[Any, Any]:
     return tuple(IndexedSlices(values, indices, dims) for indices, values, dims in (no, yes))  # type: ignore[return-value]
 
 
-def merge(inputs: Any, name: str | None = None) -> tuple[Any, Any]:
-    """(whichever of `inputs` is alive, its number). ValueError for a None. `control_flow_ops.merge`."""
+class Merged(NamedTuple):
+    """What `merge` gives."""
+
+    output: Any
+    value_index: Tensor
+
+
+def merge(inputs: Any, name: str | None = None) -> Merged:
+    """Whichever of `inputs` is alive, and its number. ValueError for a None. `control_flow_ops.merge`."""
     if any(value is None for value in inputs):
         raise ValueError(f"At least one of the merge inputs is None: {inputs}")
     kept = [value if isinstance(value, IndexedSlices) else convert_to_tensor(value, as_ref=True) for value in inputs]
     output = _merged(kept, name=name)
     node = output.values.op if isinstance(output, IndexedSlices) else output.op
-    return output, node.outputs[1]
+    return Merged(output, node.outputs[1])
 
 
 def enter(
     data: Any, frame_name: str, is_constant: bool = False, parallel_iterations: int = 10, name: str | None = None, **_: Any
 ) -> Tensor:
     """`data` in the frame of a loop. `control_flow_ops._Enter`."""
-    return _enter(convert_to_tensor(data), frame_name, is_constant, parallel_iterations, name)
+    return _enter(convert_to_tensor(data, as_ref=True), frame_name, is_constant, parallel_iterations, name)
+
+
+def identity_of(data: Any, name: str | None = None) -> Tensor:
+    """`data` as it is, a reference where it is one. `control_flow_ops._Identity`."""
+    tensor = convert_to_tensor(data, as_ref=True)
+    result: Tensor = get_op("RefIdentity" if tensor.dtype._is_ref_dtype else "Identity")(tensor, name=name)
+    return result
 
 
 def IsInWhileLoop(op: Any) -> bool:

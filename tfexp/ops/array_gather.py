@@ -385,7 +385,8 @@ def _(ctx: Any, indices: Array, updates: Array, shape: Array) -> Array:
     dims = tuple(shape.tolist())
     _check_updates_at_run(indices, updates, dims)
     updates = np.asarray(updates)
-    result = np.zeros(dims, updates.dtype)
+    # Strings start as empty ones, and adding joins them.
+    result = np.full(dims, b"", object) if updates.dtype == object else np.zeros(dims, updates.dtype)
     _scatter(np.add.at, result, indices, updates)
     return result
 
@@ -396,7 +397,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
-    """Zeros of a shape, with `updates` added at the coordinates in the last axis of `indices`. `tf.scatter_nd`."""
+    """Zeros (or "") of a shape, with `updates` added at the coordinates in the last axis of `indices`. `tf.scatter_nd`."""
     result: Tensor = scatter_nd_op(indices, updates, shape, name=name)
     return result
 

@@ -11,12 +11,14 @@ import numpy as np
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.constant_value import constant_value
 from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, rank, reshape, shape
 from tfexp.ops.array_join import stack
 from tfexp.ops.array_slice import slice
-from tfexp.ops.shape_rules import fixed_dims
+from tfexp.ops.shape_rules import fixed_dims, with_rank
 from tfexp.ops.shared_copy import copy_into
 
 _python_slice = builtins.slice
@@ -25,8 +27,7 @@ pad_op = define_op("Pad(input: T, paddings: Tpaddings) -> (output: T) {T: type; 
 
 
 def _padded_shape(input: InputShape, paddings: InputShape) -> TensorShape:
-    paddings.merge_with(TensorShape([None, 2]))
-    count = (paddings.known_dims or (None,))[0]
+    count = with_rank(paddings, 2).merge_with(TensorShape([None, 2])).as_list()[0]
     dims = input.known_dims
     if dims is None:
         return TensorShape(None if count is None else [None] * count)
@@ -233,4 +234,17 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = N
         raise ValueError(
             f"Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or 'SYMMETRIC'. Received `mode` = {mode}"
         )
+    _tell_known_sizes(result)
     return result  # type: ignore[no-any-return]
+
+
+def _tell_known_sizes(padded: Tensor) -> None:
+    """Of paddings that are packed from rows, those rows that are constants say how long their axes become."""
+    if get_default_graph().is_eager:
+        return
+    input, paddings = padded.op.inputs[:2]
+    if paddings.op.type != "Pack" or paddings.op.attrs["axis"] != 0 or input.shape.rank is None:
+        return
+    rows = [constant_value(row) for row in paddings.op.inputs]
+    sizes = input.shape.as_list()
+    padded.set_shape([None if n is None or row is None else n + int(sum(row)) for n, row in zip(sizes, rows, strict=True)])

@@ -238,7 +238,7 @@ def _check_ordered(indices: Array, dims: Sequence[int]) -> None:
     if not wrong.any():
         return
     i = int(np.argmax(wrong))
-    row = indices[i].tolist()
+    row = dims_text(indices[i].tolist())
     if outside[i]:
         raise ValueError(f"indices[{i}] = {row} is out of bounds: need 0 <= index < {dims_text(dims)}")
     raise ValueError(f"indices[{i}] = {row} {'is out of order' if differs[i - 1].any() else 'is repeated'}")

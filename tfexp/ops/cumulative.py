@@ -15,6 +15,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_mask, comparison, elementwise_division
+from tfexp.ops.array import dims_text
 from tfexp.ops.elementwise_unary import exp, log
 
 cumsum_op = define_op(
@@ -49,6 +50,8 @@ def _accumulated(
 
 
 def _checked_axis(axis: Any, rank: int, name: str) -> int:
+    if np.ndim(axis):
+        raise InvalidArgumentError(None, None, f"{name}: axis must be a scalar, not {dims_text(np.shape(axis))}")
     position = int(axis)
     if not -rank <= position < rank:
         raise InvalidArgumentError(
@@ -60,11 +63,6 @@ def _checked_axis(axis: Any, rank: int, name: str) -> int:
 def _attach(op: Op, ufunc: np.ufunc) -> None:
     @op.shape
     def _(x: InputShape, axis: InputShape) -> TensorShape:
-        value = axis.value
-        if axis.rank not in (None, 0):
-            raise ValueError(f"Shape must be rank 0 but is rank {axis.rank}")
-        if value is not None and x.rank is not None and not -x.rank <= int(value) < x.rank:
-            raise ValueError(f"Expected scan axis in the range [{-x.rank}, {x.rank}), but got {int(value)}")
         return x
 
     @op.kernel("CPU")

@@ -221,6 +221,8 @@ def _(features: InputShape, labels: InputShape) -> list[TensorShape]:
 
 def _sparse_cross_entropy(features: Array, labels: Array, rows: Array) -> list[Array]:
     classes = features.shape[1]
+    if classes == 0 and len(features):
+        raise ValueError(f"Must have at least one class, but got logits shape {dims_text(features.shape)}")
     # As unsigned numbers, negative labels are too large as well.
     if labels.size and np.maximum.reduce(labels.view(f"u{labels.itemsize}")) >= classes:
         bad = next(v for v in labels.tolist() if not 0 <= v < classes)

@@ -180,7 +180,7 @@ def max_pool_with_argmax(
     if data_format != "NHWC":
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported. Received: data_format={data_format}")
     index_type = either_argument("output_dtype", output_dtype, "Targmax", Targmax)
-    output, argmax = max_pool_with_argmax_op(
+    result: tuple[Tensor, Tensor] = max_pool_with_argmax_op(
         input,
         ksize=list(ksize),
         strides=list(strides),
@@ -189,7 +189,7 @@ def max_pool_with_argmax(
         include_batch_in_index=include_batch_in_index,
         name=name,
     )
-    return output, argmax
+    return result
 
 
 def pool(

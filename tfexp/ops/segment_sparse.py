@@ -56,8 +56,7 @@ def _reduce(kind: str, data: np.ndarray, indices: np.ndarray, ids: np.ndarray, c
 
 
 def _shape(data: InputShape, indices: InputShape, ids: InputShape, segments: int | None) -> TensorShape:
-    with_rank(indices, 1)
-    with_rank(ids, 1)
+    with_rank(indices, 1).merge_with(with_rank(ids, 1))
     dims = with_rank_at_least(data, 1).known_dims
     return TensorShape(None if dims is None else [segments, *dims[1:]])
 

@@ -69,6 +69,9 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
     """
     x = as_sparse_tensor(sp_input)
     dims = cast.cast(shape, dtypes.int64)
+    asked = constant_value(dims)
+    if asked is not None and np.count_nonzero(asked == -1) > 1:
+        raise ValueError(f"At most one dimension can be inferred (-1). Found: {asked}")
     with name_scope(name, "SparseReshape", [x.indices]) as scope:
         indices, dense_shape = reshape_op(x.indices, x.dense_shape, dims, name=scope)
         known = _reshaped(x.get_shape(), _requested(dims))

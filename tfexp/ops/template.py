@@ -59,6 +59,11 @@ class Template:
         return self._variable_scope
 
     @property
+    def var_scope(self) -> VariableScope | None:
+        """`variable_scope`, under its older name."""
+        return self._variable_scope
+
+    @property
     def variable_scope_name(self) -> str | None:
         return self._variable_scope.name if self._variable_scope is not None else None
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import DATA, renamed
 from tfexp.stand_ins.places_of_keras import KERAS
+from tfexp.stand_ins.places_of_ops import OPS
 
 
 def _pools() -> str:
@@ -22,19 +23,25 @@ def _pools() -> str:
     return renamed("tf.layers", **classes, **functions)
 
 
-_LINEAR_OPERATORS = (
-    "adjoint block_diag circulant composition diag full_matrix householder identity inversion kronecker low_rank_update "
-    "lower_triangular toeplitz zeros"
-)
 _TRANSLATOR = (
     "converters.break_statements converters.continue_statements converters.return_statements core.converter core.naming "
     "pyct.anno pyct.common_transformers.anf pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names pyct.templates"
+)
+_REDUCTIONS = ("sum", "prod", "max", "min", "mean", "all", "any", "logsumexp")
+_COLUMNS = (
+    "tfexp.feature_column.column tfexp.feature_column.numeric tfexp.feature_column.categorical tfexp.feature_column.dense "
+    "tfexp.feature_column.sequence tfexp.feature_column.dense_features tfexp.feature_column.sequence_features "
+    "tfexp.feature_column.sequence_model "
+    + renamed("tfexp.feature_column.serialization", serialize_feature_column="serialize")
+    + renamed("tfexp.feature_column.serialization", deserialize_feature_column="deserialize")
+    + renamed("tf.feature_column", make_parse_example_spec_v2="make_parse_example_spec")
 )
 
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     **DATA,
     **KERAS,
+    **OPS,
     "client.device_lib": "tfexp.runtime.device_list",
     "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
@@ -43,6 +50,8 @@ PYTHON = {
     **{f"autograph.{name}": "" for name in _TRANSLATOR.split()},
     "autograph.pyct.transformer": "ast:Base=NodeTransformer",
     "compat.compat": "tf.compat",
+    "compiler.xla.jit": "tf.xla.experimental",
+    "compiler.xla.xla": "tf.xla.experimental",
     "debug": "tfexp.stand_ins.debugger",
     "debug.lib.debug_data": "tfexp.stand_ins.debugger",
     "debug.wrappers.dumping_wrapper": "tfexp.stand_ins.debugger",
@@ -72,7 +81,10 @@ PYTHON = {
     "estimator.estimator_lib": "tf.estimator",
     "feature_column.feature_column": "tf.feature_column",
     "feature_column.feature_column_lib": "tf.feature_column",
-    "feature_column.feature_column_v2": "tf.feature_column",
+    "feature_column.feature_column_v2": "tf.feature_column " + _COLUMNS,
+    "feature_column.dense_features": _COLUMNS,
+    "feature_column.sequence_feature_column": "tf.feature_column " + _COLUMNS,
+    "feature_column.serialization": _COLUMNS,
     "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
     "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
@@ -140,7 +152,9 @@ PYTHON = {
     "ops.array_ops": "tf tf.image tf.quantization tf.linalg tfexp.stand_ins.static_shapes ops "
     + renamed(
         "tf",
+        expand_dims_v2="expand_dims",
         listdiff="setdiff1d",
+        reverse_sequence_v2="reverse_sequence",
         squeeze_v2="squeeze",
         transpose_v2="transpose",
         zeros_like_v2="zeros_like",
@@ -153,20 +167,22 @@ PYTHON = {
     "ops.check_ops": "tf tf.debugging tfexp.stand_ins.assertions",
     "ops.clip_ops": "tf",
     "ops.cond": "tf",
-    "ops.cond_v2": "tf" + renamed("tf", cond_v2="cond"),
+    "ops.cond_v2": "tf " + renamed("tf", cond_v2="cond"),
     "ops.confusion_matrix": "tf tfexp.ops.losses:remove_squeezable_dimensions=without_last_ones",
     "ops.control_flow_assert": "tf",
     "ops.control_flow_case": "tf",
     "ops.control_flow_grad": "tf",
+    "ops.control_flow_state": "tf",
     "ops.control_flow_ops": "tf tfexp.graph.unpublished tfexp.graph.control_flow tfexp.graph.while_context ops "
     + renamed("tfexp.graph.control_flow", _SwitchRefOrTensor="switch_ref_or_tensor")
     + renamed("tfexp.graph.dependencies", _GroupControlDeps="_group_on_device")
-    + renamed("tfexp.graph.unpublished", _Enter="enter", _NextIteration="next_iteration")
+    + renamed("tfexp.graph.unpublished", _Enter="enter", _NextIteration="next_iteration", _Identity="identity_of")
     + renamed("tfexp.ops.case", _case_helper="case_by")
     + renamed("tf", cond_for_tf_v2="cond"),
     "ops.control_flow_util": "tfexp.graph.unpublished",
     "ops.control_flow_v2_toggles": "tf",
     "ops.critical_section_ops": "tf",
+    "ops.cudnn_rnn_grad": "tf",
     "ops.ctc_ops": "tf.nn ops "
     + renamed("tf.nn", ctc_loss_dense="ctc_loss_v2")
     + renamed("tfexp.ops.ctc", dense_labels_to_sparse="dense_labels_to_sparse"),
@@ -174,28 +190,8 @@ PYTHON = {
     "ops.data_flow_grad": "tf",
     "ops.data_flow_ops": "tf tf.queue tf.queue:GPUCompatibleFIFOQueue=FIFOQueue tfexp.ops.barrier:Barrier=Barrier "
     "tfexp.ops.staging ops",
-    "ops.distributions.bernoulli": "tf.distributions",
-    "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",
-    "ops.distributions.categorical": "tf.distributions",
-    "ops.distributions.dirichlet": "tf.distributions",
-    "ops.distributions.dirichlet_multinomial": "tf.distributions",
-    "ops.distributions.distribution": "tf.distributions",
-    "ops.distributions.distributions": "tf.distributions",
-    "ops.distributions.exponential": "tf.distributions tfexp.distributions.positive_parameters",
-    "ops.distributions.gamma": "tf.distributions tfexp.distributions.positive_parameters",
-    "ops.distributions.kullback_leibler": "tf.distributions tfexp.distributions.kullback_leibler "
-    + renamed("tfexp.distributions.kullback_leibler", _registered_kl="_rule", _DIVERGENCES="_RULES"),
-    "ops.distributions.laplace": "tf.distributions tfexp.distributions.positive_parameters",
-    "ops.distributions.multinomial": "tf.distributions",
-    "ops.distributions.normal": "tf.distributions tfexp.distributions.normal",
-    "ops.distributions.special_math": "tfexp.stand_ins.distribution_functions",
-    "ops.distributions.util": "tfexp.distributions.checks tfexp.distributions.simplex "
-    + "tfexp.stand_ins.distribution_functions "
-    + renamed("tfexp.stand_ins.distribution_functions", maybe_get_static_value="static_value_of"),
-    "ops.distributions.student_t": "tf.distributions tfexp.distributions.positive_parameters",
-    "ops.distributions.uniform": "tf.distributions",
     "ops.embedding_ops": "tf.nn tf",
-    "ops.functional_ops": "tf tfexp.stand_ins.second_signatures ops",
+    "ops.functional_ops": "tf tfexp.stand_ins.second_signatures tfexp.stand_ins.functional_nodes ops",
     "ops.gradient_checker": "tf.test",
     "ops.gradient_checker_v2": "tfexp.stand_ins.gradient_checker",
     "ops.gradients": "tf",
@@ -210,7 +206,7 @@ PYTHON = {
     + renamed(
         "tfexp.ops.image_metrics", _fspecial_gauss="gaussian_kernel", _verify_compatible_image_shapes="checks_of_pair"
     ),
-    "ops.init_ops": "tf tf.initializers tfexp.ops.initializers "
+    "ops.init_ops": "tf tf.initializers tfexp.ops.initializers tfexp.ops.matrix_initializers tfexp.ops.orthogonal_kernels "
     + renamed("tfexp.ops.initializers", _compute_fans="_fans", _assert_float_dtype="floating_dtype")
     + renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
     + renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
@@ -228,13 +224,6 @@ PYTHON = {
     "ops.initializers_ns": "tf.initializers",
     "ops.inplace_ops": "tfexp.ops.inplace ops",
     "ops.io_ops": "tf tf.io ops",
-    "ops.linalg.linalg": "tf.linalg",
-    "ops.linalg.linalg_impl": "tf.linalg " + renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
-    "ops.linalg.linear_operator": "tf.linalg tfexp.linear_operators.operator",
-    "ops.linalg.linear_operator_addition": "tfexp.stand_ins.linear_operator_addition",
-    **{f"ops.linalg.linear_operator_{name}": "tf.linalg" for name in _LINEAR_OPERATORS.split()},
-    "ops.linalg.linear_operator_test_util": "tfexp.stand_ins.linear_operator_tests",
-    "ops.linalg.linear_operator_util": "tfexp.stand_ins.linear_operator_utilities",
     "ops.linalg_grad": "tf",
     "ops.linalg_ops": "tf tf.linalg ops",
     "ops.linalg_ops_impl": "tf.linalg tf",
@@ -243,15 +232,13 @@ PYTHON = {
     "ops.lookup_grad": "tf",
     "ops.lookup_ops": "tf.lookup tf.contrib.lookup tf tfexp.ops.lookup ops "
     + renamed("tf.lookup", StaticHashTableV1="StaticHashTable", StaticVocabularyTableV1="StaticVocabularyTable"),
-    "ops.losses.losses": "tf.losses",
-    "ops.losses.losses_impl": "tf.losses",
-    "ops.losses.util": "tf.losses",
     "ops.manip_grad": "tf",
     "ops.manip_ops": "tf.manip tf",
     "ops.map_fn": "tf tfexp.stand_ins.second_signatures",
     "ops.math_grad": "tf",
     "ops.math_ops": "tf tf.math tf.linalg ops "
-    + renamed("tf", reduce_sum_v1="reduce_sum", scalar_mul_v2="scalar_mul")
+    + renamed("tf", **{f"reduce_{kind}_v1": f"reduce_{kind}" for kind in _REDUCTIONS})
+    + renamed("tf", scalar_mul_v2="scalar_mul")
     + "tfexp.stand_ins.second_signatures",
     "ops.metrics": "tf.metrics",
     "ops.metrics_impl": "tf.metrics tfexp.stand_ins.metric_variables tfexp.metrics.streaming "
@@ -266,35 +253,12 @@ PYTHON = {
     + renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf",
     "ops.op_selector": "tfexp.graph.gradients",
-    "ops.parallel_for.control_flow_ops": "tf",
     "ops.parsing_grad": "tf",
     "ops.parsing_ops": "tf tf.io tfexp.stand_ins.second_signatures tf:decode_raw_v1=decode_raw ops",
     "ops.partitioned_variables": "tf",
-    "ops.ragged.ragged_array_ops": "tf.ragged tfexp.ragged_tensors.arrays tf",
-    "ops.ragged.ragged_batch_gather_ops": "tf:batch_gather=batch_gather",
-    "ops.ragged.ragged_concat_ops": "tfexp.ragged_tensors.arrays",
-    "ops.ragged.ragged_conversion_ops": "tfexp.stand_ins.ragged_conversions",
-    "ops.ragged.ragged_factory_ops": "tf.ragged",
-    "ops.ragged.ragged_functional_ops": "tf.ragged",
-    "ops.ragged.ragged_gather_ops": "tfexp.ragged_tensors.arrays tf:gather_nd=gather_nd",
-    "ops.ragged.ragged_getitem": "tfexp.ragged_tensors.indexing:ragged_tensor_getitem=item",
-    "ops.ragged.ragged_map_ops": "tfexp.ragged_tensors.mapping tf",
-    "ops.ragged.ragged_math_ops": "tf.ragged tfexp.ragged_tensors.segments tf",
-    "ops.ragged.ragged_operators": "tf.ragged",
-    "ops.ragged.ragged_ops": "tf.ragged tf",
-    "ops.ragged.ragged_squeeze_op": "tf:squeeze=squeeze",
-    "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
-    + renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
-    + renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
-    "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
-    "tfexp.stand_ins.ragged_conversions",
-    "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
-    "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",
-    "ops.ragged.ragged_util": "tfexp.stand_ins.ragged_conversions",
-    "ops.ragged.ragged_where_op": "tf",
-    "ops.ragged.segment_id_ops": "tf.ragged",
     "ops.random_grad": "tf",
     "ops.random_ops": "tf tf.random tfexp.ops.random_truncated ops",
+    "ops.proto_ops": "tf.io ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
     "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
     "ops.resources": "tf",
@@ -306,16 +270,6 @@ PYTHON = {
     "ops.session_ops": "tf tfexp.runtime.session_handles ops",
     "ops.sets": "tf.sets",
     "ops.sets_impl": "tf.sets",
-    "ops.signal.dct_ops": "tf.signal",
-    "ops.signal.fft_ops": "tf.signal tf.spectral tf",
-    "ops.signal.mel_ops": "tf.signal",
-    "ops.signal.mfcc_ops": "tf.signal",
-    "ops.signal.reconstruction_ops": "tf.signal",
-    "ops.signal.shape_ops": "tf.signal",
-    "ops.signal.signal": "tf.signal",
-    "ops.signal.spectral_ops": "tf.signal",
-    "ops.signal.util_ops": "tfexp.ops.signal_frames",
-    "ops.signal.window_ops": "tf.signal",
     "ops.sort_ops": "tf",
     "ops.sparse_grad": "tf",
     "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
@@ -324,6 +278,7 @@ PYTHON = {
     + renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max"),
     "ops.special_math_ops": "tf tf.math",
     "ops.spectral_ops": "tf.spectral tf",
+    "ops.spectral_ops_test_util": "tfexp.stand_ins.signal_tests",
     "ops.standard_ops": "tf",
     "ops.state_grad": "tf",
     "ops.state_ops": "tf tfexp.stand_ins.variable_nodes ops",

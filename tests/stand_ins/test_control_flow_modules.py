@@ -1,0 +1,57 @@
+"""Nodes of control flow that TensorFlow's tests put together by hand, and nodes that run a Defun."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.ops.defun import Defun
+from tfexp.stand_ins.modules import stand_for
+
+control_flow_ops = stand_for("tensorflow.python.ops.control_flow_ops")
+functional_ops = stand_for("tensorflow.python.ops.functional_ops")
+
+
+def test_references_stay_references():
+    variable = tf.Variable(7, use_resource=False)
+    inside = control_flow_ops._Enter(control_flow_ops._Identity(variable), "frame", is_constant=True)
+    assert [inside.op.type, inside.op.inputs[0].op.type] == ["RefEnter", "RefIdentity"]
+    assert control_flow_ops._Identity(tf.constant(3)).op.type == "Identity"
+
+
+def test_what_merge_gives_has_names():
+    with tf.Session() as session:
+        merged = control_flow_ops.merge(control_flow_ops.switch(tf.constant([3, 5]), True))
+        assert session.run([merged.output.op.outputs[1], merged.value_index]) == [1, 1]
+        np.testing.assert_array_equal(session.run(merged.output), [3, 5])
+
+
+def test_cond_v2_is_there():
+    cond_v2 = stand_for("tensorflow.python.ops.cond_v2").cond_v2
+    with tf.Session() as session:
+        assert session.run(cond_v2(tf.constant(False), lambda: 3, lambda: 5)) == 5
+
+
+def test_nodes_that_run_a_defun():
+    double = Defun(tf.float32, func_name="double")(lambda x: 2 * x)
+    triple = Defun(tf.float32, func_name="triple")(lambda x: 3 * x)
+    small = Defun(tf.float32, func_name="small")(lambda x: x < 100)
+    with tf.Session() as session:
+        chosen = functional_ops.If(tf.constant(0), [7.0], double, triple)
+        repeated = functional_ops.While([3.0], small, double)
+        called = functional_ops.partitioned_call([5.0], triple)
+        assert session.run([*chosen, *repeated, *called]) == [21, 192, 15]
+        with pytest.raises(ValueError, match="signatures do not match"):
+            functional_ops.While([3], Defun(tf.int32)(lambda x: x < 5), double)
+
+
+def test_loops_over_a_defun_that_uses_a_tensor_of_the_graph():
+    with tf.Session() as session:
+        step = tf.constant(5.0)
+        small = Defun(tf.float32, func_name="small")(lambda x: x < 100)
+        onward = Defun(tf.float32, func_name="onward")(lambda x: x + step)
+        turn = Defun(tf.int32, tf.float32, func_name="turn")(lambda i, x: x + step * tf.cast(i, tf.float32))
+        repeated = functional_ops.While([3.0], small, onward)
+        counted = functional_ops.For(0, 4, 1, [1.0], turn)
+        assert session.run([*repeated, *counted]) == [103, 31]
+        with pytest.raises(ValueError, match="captured inputs"):
+            functional_ops.While([3.0], Defun(tf.float32)(lambda x: x < step), onward)

@@ -1,0 +1,52 @@
+"""Loops without an order of their own, and Jacobians, as TensorFlow's tests import them."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.stand_ins.modules import stand_for
+
+control_flow_ops, gradients, test_util = (
+    stand_for(f"tensorflow.python.ops.parallel_for.{name}") for name in ("control_flow_ops", "gradients", "test_util")
+)
+X = np.float32([[1, 2], [3, 5], [7, 11]])
+
+
+def test_loops():
+    with tf.Session() as session:
+        at_once = control_flow_ops.pfor(lambda i: (tf.gather(X, i), 2 * i), 3)
+        one_by_one = control_flow_ops.for_loop(lambda i: (tf.gather(X, i), 2 * i), (tf.float32, tf.int32), 3)
+        for found in session.run([at_once, one_by_one]):
+            np.testing.assert_array_equal(found[0], X)
+            np.testing.assert_array_equal(found[1], [0, 2, 4])
+
+
+@pytest.mark.parametrize("shape", [[3, 2], [None, 2]])
+def test_jacobians(shape):
+    x = tf.placeholder(tf.float32, shape)
+    weights, other = tf.constant([2.0, 3.0]), tf.constant(1.0)
+    y = x * x * weights
+    whole = gradients.jacobian(y, {"x": x, "weights": weights, "other": other})
+    batches = gradients.batch_jacobian(y, x)
+    assert whole.pop("other") is None and batches.shape.as_list() == [*shape, 2]
+    assert whole["x"].shape.as_list() == [*shape, *shape]
+    with tf.Session() as session:
+        found, by_row = session.run([whole, batches], {x: X})
+    slopes = 2 * X * [2, 3]
+    np.testing.assert_allclose(by_row, slopes[:, :, np.newaxis] * np.eye(2))
+    np.testing.assert_allclose(found["x"].reshape(6, 6), np.diag(slopes.ravel()))
+    np.testing.assert_allclose(found["weights"], (X * X)[:, :, np.newaxis] * np.eye(2))
+
+
+def test_batches_that_do_not_match():
+    with pytest.raises(ValueError, match="Need first dimension of output shape"):
+        gradients.batch_jacobian(tf.zeros([3, 2]), tf.zeros([5, 2]))
+    assert gradients.batch_jacobian(tf.zeros([3, 2]), tf.zeros([3, 5])) is None
+
+
+class Case(test_util.PForTestCase):
+    def test_both_loops(self):
+        with self.cached_session():
+            self._test_loop_fn(lambda i: i * i, 5)
+            with pytest.raises(AssertionError):
+                self.run_and_assert_equal(tf.constant([1.0]), tf.constant([2.0]))

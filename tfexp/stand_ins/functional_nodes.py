@@ -1,0 +1,80 @@
+"""Nodes that run a `Defun`: `functional_ops.If`, `While`, `For` and `partitioned_call`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.core.op import get_op
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.defun import Defun, get_extra_args
+
+
+def _result_types(function: Any) -> list[Any]:
+    return [output.type for output in function.definition.signature.output_arg]
+
+
+def If(cond: Any, inputs: Sequence[Any], then_branch: Any, else_branch: Any, name: str | None = None) -> list[Tensor]:
+    """`then_branch(*inputs)` where `cond`, any tensor, is true (not 0, not empty), else `else_branch(*inputs)`."""
+    types = _result_types(then_branch)
+    results: list[Tensor] = get_op("If")(
+        cond, inputs, Tout=types, then_branch=then_branch, else_branch=else_branch, name=name
+    )
+    return results
+
+
+def While(input_: Sequence[Any], cond: Any, body: Any, name: str | None = None, hostmem: Any = None) -> list[Tensor]:
+    """What `body` makes of `input_`, again and again while `cond(*values)`.
+
+    ValueError if `cond` captures tensors, or takes other types than `body`.
+    """
+    if cond.captured_inputs:
+        raise ValueError("The 'cond' argument can not have implicitly captured inputs")
+    types = list(body.declared_input_types)
+    if list(cond.declared_input_types) != types:
+        raise ValueError(f"The 'cond' and 'body' signatures do not match: {list(cond.declared_input_types)!r} vs {types!r}")
+    captured, asked = body.captured_inputs, cond
+    if captured:
+        body = _keeping_captured(body)
+        asked = Defun(*types, *[tensor.dtype for tensor in captured], func_name=f"{cond.name}_Wrapper")(
+            lambda *values: cond(*values[: len(types)])
+        )
+    results: list[Tensor] = get_op("While")([*input_, *captured], cond=asked, body=body, name=name)
+    return results[: len(types)]
+
+
+def For(
+    start: Any,
+    limit: Any,
+    delta: Any,
+    inputs: Sequence[Any],
+    body: Any,
+    name: str | None = None,
+    hostmem: Any = None,
+    rewrite_with_while: bool | None = None,
+) -> list[Tensor]:
+    """What `body(i, *values)` makes of `inputs`, i from `start` to before `limit` by `delta`."""
+    captured = body.captured_inputs
+    if captured:
+        body = _keeping_captured(body)
+    results: list[Tensor] = get_op("For")(start, limit, delta, [*inputs, *captured], body=body, name=name)
+    return results[: len(inputs)]
+
+
+def _keeping_captured(body: Any) -> Any:
+    """`body`, but that what it captures goes round with the values."""
+
+    def turn(*values: Any) -> list[Any]:
+        results = body(*values)
+        return [*(results if isinstance(results, (list, tuple)) else [results]), *get_extra_args()]
+
+    return Defun(*body.declared_input_types, func_name=f"{body.name}_BodyWrapper")(turn)
+
+
+def partitioned_call(args: Sequence[Any], f: Any, tout: Sequence[Any] | None = None, **_: Any) -> list[Tensor]:
+    """The results of `f` of `args`, as one node. `tout`: their types, those of `f` unless given."""
+    tensors = [convert_to_tensor(arg) for arg in args]
+    op = get_op("StatefulPartitionedCall" if f.stateful_ops else "PartitionedCall")
+    results: list[Tensor] = op([*tensors, *f.captured_inputs], Tout=list(tout or _result_types(f)), f=f)
+    return results
