@@ -138,7 +138,7 @@ class _Lifting:
         return argument
 
     def _lift(self, op: Operation) -> None:
-        if op.op_def.is_stateful or not all(tensor in self.values for tensor in op.inputs):
+        if op._op_def.is_stateful or not all(tensor in self.values for tensor in op.inputs):
             raise _NotLiftableError
         if any(not before.outputs for before in op.control_inputs):
             raise _NotLiftableError

@@ -52,8 +52,9 @@ PYTHON = {
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
     "eager.context": "tfexp.stand_ins.context",
-    "eager.def_function": "tfexp.stand_ins.inline_functions tf",
-    "eager.function": "tfexp.stand_ins.inline_functions tf",
+    "eager.def_function": "tf tfexp.functions.function:Function=PolymorphicFunction",
+    "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
+    + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
     "eager.tape": "tf",
     "eager.test": "tf.test",
     "eager.wrap_function": "tf",
@@ -296,7 +297,7 @@ PYTHON = {
     "ops.random_ops": "tf tf.random ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
     "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
-    "ops.resources": "tf",
+    "ops.resources": "tfexp.ops.shared_resources",
     "ops.rnn": "tf.nn tf.contrib.rnn",
     "ops.rnn_cell": "tf.nn.rnn_cell",
     "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell tfexp.stand_ins.rnn_cells",
@@ -438,6 +439,7 @@ PYTHON = {
     "training.saver": "tf.train tfexp.stand_ins.saver_builder "
     "tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
     "training.saving.saveable_object": "tfexp.ops.saveable_object",
+    "training.saver_test_utils": "tfexp.stand_ins.saved_tables",
     "training.server_lib": "tf.train",
     "training.session_manager": "tf.train",
     "training.session_run_hook": "tf.train",
