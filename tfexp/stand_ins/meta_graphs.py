@@ -8,9 +8,9 @@ from tensorboard.compat.proto import op_def_pb2
 
 from tfexp.core.op import find_op
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.op_defs import op_def
 from tfexp.graph.scopes import get_default_graph
 from tfexp.train import meta_graph
-from tfexp.graph.op_defs import op_def
 from tfexp.train.meta_graph import read_meta_graph
 
 

@@ -6,6 +6,8 @@ A place is
     tfexp.graph.convert one of our modules, for what TensorFlow keeps but does not publish
     ops                 the op registry, by the names of TensorFlow's generated functions (`gen_math_ops.mat_mul`)
     module:NAME=name    one attribute, under TensorFlow's name
+
+and "is tf.logging" says that it is that very module: what programs put into it counts for both.
 """
 
 from __future__ import annotations
@@ -362,7 +364,7 @@ PYTHON = {
     "platform.self_check": "tf",
     "platform.sysconfig": "tf.sysconfig",
     "platform.test": "tf.test",
-    "platform.tf_logging": "tf.logging",
+    "platform.tf_logging": "is tf.logging",
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
     "pywrap_tensorflow": "tf.train tf.errors",
@@ -406,7 +408,8 @@ PYTHON = {
     "training.adam": "tf.train",
     "training.basic_loops": "tf.train",
     "training.basic_session_run_hooks": "tf.train",
-    "training.checkpoint_management": "tf.train tfexp.formats.checkpoint_state",
+    "training.checkpoint_management": "tf.train tfexp.formats.checkpoint_state tfexp.stand_ins.checkpoint_files "
+    + renamed("tfexp.formats.checkpoint_state", update_checkpoint_state_internal="update_checkpoint_state"),
     "training.checkpoint_ops": "tf.train",
     "training.checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
     "training.checkpoint_utils": "tf.train",
@@ -426,7 +429,7 @@ PYTHON = {
     "training.input": "tf.train",
     "training.learning_rate_decay": "tf.train",
     "training.momentum": "tf.train",
-    "training.monitored_session": "tf.train",
+    "training.monitored_session": "tf.train tfexp.stand_ins.wrapped_sessions",
     "training.moving_averages": "tf.train tfexp.train.moving_averages",
     "training.optimizer": "tf.train tfexp.train.optimizer tfexp.train.optimizer:_var_key=_key",
     "training.proximal_adagrad": "tf.train",
@@ -447,13 +450,14 @@ PYTHON = {
     "training.summary_io": "tf.summary tf.train",
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
-    "training.tracking.base": "tf.train",
+    "training.tracking.base": "tf.train tfexp.ops.trackable",
     "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable",
     "training.tracking.util": "tf.train",
     "training.training": "tf.train",
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step "
     + renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
+    + renamed("tfexp.train.global_step", _get_global_step_read="global_step_read")
     + renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
     "training.warm_starting_util": "tf.train",
     "user_ops.user_ops": "ops",

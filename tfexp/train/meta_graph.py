@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError, Message
 from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, saver_pb2, variable_pb2
 
 from tfexp.core import errors
-from tfexp.core.op import Op, find_op
+from tfexp.core.op import find_op
 from tfexp.formats.atomic_file import replace_file
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.collections import GraphKeys
