@@ -96,7 +96,7 @@ class AdamOptimizer(Optimizer):
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
         """The powers of beta advance once all variables have used them."""
         with control_dependencies(update_ops):
-            beta1_power, beta2_power = self._beta_powers()
+            beta1_power, beta2_power = self._get_beta_accumulators()
             with colocate_with(beta1_power):
                 advance = [
                     beta1_power.assign(beta1_power * self._beta1_tensor, use_locking=self._use_locking),
