@@ -39,7 +39,7 @@ def test_arguments(said):
     partly(1, z=4)
     calling = f"calling partly (from {__name__}) with "
     assert [message.partition(": ")[2].split(" is")[0] for message in said()] == [calling + "y", calling + "z"]
-    with pytest.raises(ValueError, match="not present in the function signature: .'no'"):
+    with pytest.raises(ValueError, match=r"not present in the function signature: .'no'"):
         deprecation.deprecated_args(None, "Leave it out.", "no")(lambda x: x)
 
 
@@ -71,7 +71,7 @@ def test_what_will_go_says_so_in_its_text():
     )
     assert partly.__doc__.startswith("DEPRECATED FUNCTION ARGUMENTS\n\nWarning: SOME ARGUMENTS ARE DEPRECATED: `(y, z)`.")
     for date, instructions in (("07-04-2030", "x"), ("", "x"), ("2030-01-01", "")):
-        with pytest.raises(ValueError, match="Date must be|without conversion instructions"):
+        with pytest.raises(ValueError, match=r"Date must be|without conversion instructions"):
             deprecation.deprecated(date, instructions)
 
 

@@ -73,6 +73,24 @@ def test_functions_of_eager_modules_are_traced():
     assert seen == [(False, True, True)] * 2
 
 
+def test_tapes_from_outside():
+    backprop, tape = stand_for("tensorflow.python.eager.backprop"), stand_for("tensorflow.python.eager.tape")
+    with eager_mode():
+        x = tf.constant(3.0)
+        result, vjp = backprop.make_vjp(lambda a, b: a * a * b, params=[0])(x, 2.0)
+        assert result.numpy() == 18 and vjp(tf.constant(0.5))[0].numpy() == 6
+        with backprop.GradientTape(persistent=True) as recorder:
+            recorder.watch(x)
+            with tape.stop_recording():
+                unseen = x * 2
+                assert not tape.could_possibly_record()
+            seen = x * 3
+            assert tape.could_possibly_record()
+        assert recorder.gradient(unseen, x) is None and recorder.gradient(seen, x).numpy() == 3
+        traced = stand_for("tensorflow.python.eager.function").defun_with_attributes(attributes={"a": "b"})(lambda y: y + x)
+        assert traced(x).numpy() == 6
+
+
 def test_features_by_date():
     assert tf.compat.forward_compatible(2019, 4, 25) and not tf.compat.forward_compatible(2020, 1, 1)
     with tf.compat.forward_compatibility_horizon(2020, 1, 2):

@@ -193,7 +193,7 @@ def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_o
     return Alias
 
 
-class DeprecatedNamesAlreadySet(Exception):
+class DeprecatedNamesAlreadySet(Exception):  # noqa: N818 (the name is TensorFlow's)
     """A symbol was given its deprecated names twice."""
 
 

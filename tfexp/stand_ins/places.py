@@ -50,14 +50,15 @@ PYTHON = {
     "distribute.parameter_server_strategy": "tf.distribute.experimental",
     "distribute.reduce_util": "tf.distribute",
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
-    "eager.backprop": "tf tf.contrib.eager "
+    "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
     "eager.context": "tfexp.stand_ins.context",
     "eager.def_function": "tf tfexp.functions.function:Function=PolymorphicFunction",
     "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
+    "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
     + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
-    "eager.tape": "tf",
+    "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
     "eager.wrap_function": "tf",
     "estimator.estimator_lib": "tf.estimator",
