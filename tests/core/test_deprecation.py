@@ -25,7 +25,11 @@ def partly(x, y=None, z=3):
 
 def test_it_is_said_once(said):
     assert old(1) == old(1) == 2
-    assert said() == ["old is deprecated and will be removed after 2030-01-01.\nInstructions for updating:\nUse another."]
+    (message,) = said()
+    assert message.startswith(f"From {__file__}:") and message.endswith(
+        f" old (from {__name__}) is deprecated and will be removed after 2030-01-01.\n"
+        "Instructions for updating:\nUse another."
+    )
 
 
 def test_arguments(said):
@@ -33,7 +37,59 @@ def test_arguments(said):
     partly(1, 2)
     partly(1, y=2)
     partly(1, z=4)
-    assert [message.split(" is")[0] for message in said()] == ["calling partly with y", "calling partly with z"]
+    calling = f"calling partly (from {__name__}) with "
+    assert [message.partition(": ")[2].split(" is")[0] for message in said()] == [calling + "y", calling + "z"]
+    with pytest.raises(ValueError, match=r"not present in the function signature: .'no'"):
+        deprecation.deprecated_args(None, "Leave it out.", "no")(lambda x: x)
+
+
+def test_values_of_arguments(said):
+    @deprecation.deprecated_arg_values("2030-01-01", "Say no.", warn_once=False, y=True)
+    def one(x, y=True):
+        return x
+
+    one(1), one(1, y=False), one(1, y=1)
+    assert said() == []
+    one(1, True), one(1, y=True)
+    assert [" with y=True is deprecated" in message for message in said()] == [True, True]
+    with deprecation.silence():
+        one(1, y=True)
+    assert len(said()) == 2
+
+
+def test_what_will_go_says_so_in_its_text():
+    @deprecation.deprecated(None, "Use another.")
+    def of_old():
+        """First line.
+
+        More.
+        """
+
+    assert of_old.__doc__ == (
+        "First line. (deprecated)\n\nWarning: THIS FUNCTION IS DEPRECATED. It will be removed in a future version.\n"
+        "Instructions for updating:\nUse another.\n\nMore."
+    )
+    assert partly.__doc__.startswith("DEPRECATED FUNCTION ARGUMENTS\n\nWarning: SOME ARGUMENTS ARE DEPRECATED: `(y, z)`.")
+    for date, instructions in (("07-04-2030", "x"), ("", "x"), ("2030-01-01", "")):
+        with pytest.raises(ValueError, match=r"Date must be|without conversion instructions"):
+            deprecation.deprecated(date, instructions)
+
+
+def test_old_names(said):
+    class Thing:
+        def __init__(self, size):
+            self.size = size
+
+    old_thing = deprecation.deprecated_alias("old.Thing", "new.Thing", Thing)
+    assert isinstance(old_thing(3), Thing) and old_thing(4).size == 4
+    assert deprecation.deprecated_alias("old.old", "new.old", len)("ab") == 2
+    assert [message.partition(": ")[2] for message in said()] == [
+        f"The name old.{name} is deprecated. Please use new.{name} instead.\n" for name in ("Thing", "old")
+    ]
+    named = deprecation.deprecated_endpoints("a", "b")(Thing)
+    assert named is Thing and Thing._tf_deprecated_api_names == ("a", "b")
+    with pytest.raises(deprecation.DeprecatedNamesAlreadySet):
+        deprecation.deprecated_endpoints("c")(Thing)
 
 
 def test_one_of_two_names():

@@ -162,3 +162,11 @@ def test_a_closed_writer_refuses(tmp_path: Path) -> None:
     writer.close()
     with pytest.raises(ValueError, match="the writer is closed"):
         writer.write(b"late")
+
+
+def test_settings_of_zlib_are_the_files(tmp_path: Path) -> None:
+    plain, fast = TFRecordOptions("ZLIB"), TFRecordOptions("ZLIB", None, None, None, 9, 1, None, 1, 2)
+    records = [bytes(range(256)) * 20]
+    sizes = [write(tmp_path / str(i), records, options).stat().st_size for i, options in enumerate((plain, fast))]
+    assert sizes[0] < sizes[1] and (tmp_path / "1").read_bytes()[0] >> 4 == 9 - 8
+    assert list(tf_record_iterator(tmp_path / "1", fast)) == records

@@ -42,8 +42,8 @@ class Step:
     """A node's kernel, with what it takes from the node."""
 
     def __init__(self, op: Operation):
-        kernel = op.op_def.kernels["CPU"]
-        self.op, self.inputs, self.outputs, self.attrs = op.op_def, op.inputs, op.outputs, op.attrs
+        kernel = op._op_def.kernels["CPU"]
+        self.op, self.inputs, self.outputs, self.attrs = op._op_def, op.inputs, op.outputs, op.attrs
         self.kernel = functools.partial(kernel.function, None, **kernel.declared(op.attrs))
 
 

@@ -230,6 +230,35 @@ def test_stopping_and_weighting():
     assert tape.gradient(z, v) is None
 
 
+def test_jacobians_in_graphs():
+    def both(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.jacobian(y, x), tape.batch_jacobian(y, x)
+
+    values = [[1.0, 2.0], [3.0, 5.0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        whole, by_row = session.run(both(tf.constant(values)))
+    expected = np.zeros([2, 2, 2, 2])
+    for i, j in np.ndindex(2, 2):
+        expected[i, j, i, j] = 2 * values[i][j]
+    np.testing.assert_array_equal(whole, expected)
+    np.testing.assert_array_equal(by_row, [[[2, 0], [0, 4]], [[6, 0], [0, 10]]])
+    with eager_mode():
+        traced = tf.function(both)(tf.constant(values))
+    np.testing.assert_array_equal(traced[0], whole)
+    np.testing.assert_array_equal(traced[1], by_row)
+
+
+def test_constants_fill_a_shape_with_one_element_only():
+    with eager_mode():
+        assert tf.constant(7, shape=[2]).numpy().tolist() == [7, 7]
+        assert tf.constant([1, 2, 3, 4], shape=[2, 2]).numpy().tolist() == [[1, 2], [3, 4]]
+        with pytest.raises(TypeError, match=r"unsupported shape .value has 2 elements, shape is .3,. with 3 elements"):
+            tf.constant([1, 2], shape=[3])
+
+
 def test_jacobians():
     x = tf.constant(MATRIX)
     with tf.GradientTape(persistent=True) as tape:

@@ -1,11 +1,10 @@
-"""Gradient checkers of functions, functions that run as they stand, and features by date."""
+"""Gradient checkers of functions, functions of eager modules, and features by date."""
 
 import numpy as np
 import pytest
 
 import tfexp as tf
 from tfexp.stand_ins import gradient_checker as checker
-from tfexp.stand_ins import inline_functions
 from tfexp.stand_ins.context import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
@@ -58,24 +57,38 @@ def test_empty_results_have_empty_gradients():
     both_modes(run)
 
 
-def test_functions_run_where_they_are_called():
-    @inline_functions.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+def test_functions_of_eager_modules_are_traced():
+    ops, seen = stand_for("tensorflow.python.framework.ops"), []
+
     def doubled(x):
+        seen.append((tf.executing_eagerly(), ops.executing_eagerly_outside_functions(), ops.inside_function()))
         return 2 * x
 
-    class Model:
-        @inline_functions.function
-        def size(self, x):
-            return len(x)
+    def_function = stand_for("tensorflow.python.eager.def_function")
+    for traced in (def_function.function(doubled), stand_for("tensorflow.python.eager.function").defun(doubled)):
+        assert isinstance(traced, def_function.Function)
+        with eager_mode():
+            assert traced(tf.constant([1, 2])).numpy().tolist() == [2, 4]
+            traced(tf.constant([3, 4]))
+    assert seen == [(False, True, True)] * 2
 
+
+def test_tapes_from_outside():
+    backprop, tape = stand_for("tensorflow.python.eager.backprop"), stand_for("tensorflow.python.eager.tape")
     with eager_mode():
-        assert doubled([[1, 2]]).numpy().tolist() == [[2.0, 4.0]] and doubled.__name__ == "doubled"
-        assert Model().size([1, 2, 3]).numpy() == 3
-        with pytest.raises(ValueError, match="incompatible with input_signature of doubled"):
-            doubled([1.0, 2.0, 3.0])
-    with tf.Graph().as_default() as graph:
-        doubled.get_concrete_function()(tf.placeholder(tf.float32, [5, 2], "x"))
-        assert "mul" in [op.name for op in graph.get_operations()]
+        x = tf.constant(3.0)
+        result, vjp = backprop.make_vjp(lambda a, b: a * a * b, params=[0])(x, 2.0)
+        assert result.numpy() == 18 and vjp(tf.constant(0.5))[0].numpy() == 6
+        with backprop.GradientTape(persistent=True) as recorder:
+            recorder.watch(x)
+            with tape.stop_recording():
+                unseen = x * 2
+                assert not tape.could_possibly_record()
+            seen = x * 3
+            assert tape.could_possibly_record()
+        assert recorder.gradient(unseen, x) is None and recorder.gradient(seen, x).numpy() == 3
+        traced = stand_for("tensorflow.python.eager.function").defun_with_attributes(attributes={"a": "b"})(lambda y: y + x)
+        assert traced(x).numpy() == 6
 
 
 def test_features_by_date():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 
 STEPS = [0, 1, 2, 3, 5, 7, 10, 11, 29]
 
@@ -152,3 +153,19 @@ def test_what_is_refused() -> None:
         train.piecewise_constant(step, [1.5], [1.0, 2.0])
     with pytest.raises(ValueError, match=r"same dtype \(float32 vs int32\)"):
         train.piecewise_constant(step, [1], [1.0, 2])
+
+
+def test_rates_follow_the_step_in_eager_execution() -> None:
+    with eager_mode():
+        step = tf.Variable(0, trainable=False)
+        rate = tf.train.piecewise_constant(step, [1], [0.5, 0.25])
+        halved = tf.train.natural_exp_decay(8.0, step, 1, np.log(2.0))
+        weight = tf.Variable(10.0)
+        optimizer = tf.train.GradientDescentOptimizer(rate)
+        seen = []
+        for _ in range(3):
+            optimizer.minimize(lambda: 4 * weight, step, [weight])
+            seen.append((float(weight), float(halved())))
+        np.testing.assert_allclose(seen, [(8, 4), (6, 2), (5, 1)], rtol=1e-6)
+        with pytest.raises(ValueError, match="global_step is required for cosine_decay"):
+            tf.train.cosine_decay(1.0, None, 10)

@@ -1,5 +1,6 @@
 """`tf.logging`: the log, with levels."""
 
+import sys as _sys
 from logging import DEBUG as DEBUG
 from logging import ERROR as ERROR
 from logging import FATAL as FATAL
@@ -7,6 +8,7 @@ from logging import INFO as INFO
 from logging import WARN as WARN
 
 from tfexp.core.gone import missing_from
+from tfexp.core.log import ReplaceableLog
 from tfexp.core.log import debug as debug
 from tfexp.core.log import error as TaskLevelStatusMessage
 from tfexp.core.log import error as error
@@ -24,3 +26,5 @@ from tfexp.core.log import warn as warn
 from tfexp.core.log import warn as warning
 
 __getattr__ = missing_from("tf.logging")
+
+_sys.modules[__name__].__class__ = ReplaceableLog

@@ -43,17 +43,35 @@ _NAMES = {
 
 
 class TFRecordOptions:
-    """How a file is compressed: a TFRecordCompressionType, or `"ZLIB"`, `"GZIP"`, `""`, with zlib's level (0
-    to 9).
+    """How a file is compressed: a TFRecordCompressionType, or `"ZLIB"`, `"GZIP"`, `""`, with zlib's settings.
 
-    Raises ValueError for anything else. Source: `tf.python_io.TFRecordOptions`.
+    These are its level (-1, its own choice, to 9), window bits, memory level and strategy; `flush_mode`, the sizes of
+    buffers and `compression_method` (there is one) are accepted. Raises ValueError for other types and levels. Source:
+    `tf.python_io.TFRecordOptions`.
     """
 
-    def __init__(self, compression_type: int | str | None = None, compression_level: int | None = None):
+    def __init__(
+        self,
+        compression_type: int | str | None = None,
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ):
         self.compression_type = self.get_compression_type_string(compression_type)
-        if compression_level is not None and not 0 <= compression_level <= 9:
-            raise ValueError(f"compression_level must be 0 to 9, got {compression_level}")
+        if compression_level is not None and not -1 <= compression_level <= 9:
+            raise ValueError(f"compression_level must be -1, or 0 to 9, got {compression_level}")
+        self.flush_mode = flush_mode
+        self.input_buffer_size, self.output_buffer_size = input_buffer_size, output_buffer_size
+        self.window_bits = window_bits
         self.compression_level = -1 if compression_level is None else compression_level
+        self.compression_method = compression_method
+        self.mem_level = zlib.DEF_MEM_LEVEL if mem_level is None else mem_level
+        self.compression_strategy = zlib.Z_DEFAULT_STRATEGY if compression_strategy is None else compression_strategy
 
     @classmethod
     def get_compression_type_string(cls, options: TFRecordOptions | int | str | None) -> str:
@@ -79,13 +97,18 @@ class TFRecordWriter:
 
     def __init__(self, path: str | os.PathLike[str], options: TFRecordOptions | int | str | None = None):
         self._path = os.fspath(path)
-        kind = TFRecordOptions.get_compression_type_string(options)
-        level = options.compression_level if isinstance(options, TFRecordOptions) else -1
+        settings = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
+        kind = settings.compression_type
         try:
             self._file: BinaryIO = open(self._path, "wb")  # noqa: SIM115 (closed by close)
         except OSError as error:
             raise file_error(self._path, error) from error
-        self._deflate = zlib.compressobj(level, zlib.DEFLATED, window(kind)) if kind else None
+        self._deflate = None
+        if kind:
+            bits = window(kind) if settings.window_bits is None else settings.window_bits
+            self._deflate = zlib.compressobj(
+                settings.compression_level, zlib.DEFLATED, bits, settings.mem_level, settings.compression_strategy
+            )
 
     def write(self, record: bytes) -> None:
         """Appends a record."""

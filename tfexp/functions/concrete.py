@@ -13,7 +13,6 @@ from tfexp.core import nest
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
-from tfexp.graph.handles import owner_of
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import TracedGraph
@@ -109,12 +108,11 @@ class ConcreteFunction:
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables that it uses, as far as the program still holds them."""
-        owners = [owner_of(tensor) for tensor in self.graph.captured]
-        return tuple(dict.fromkeys([owner for owner in owners if owner is not None]))
+        return self.graph.variables
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
-        return tuple([variable for variable in self.variables if variable.trainable])
+        return self.graph.trainable_variables
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.name} of {self._trace.name} at {id(self):#x}>"

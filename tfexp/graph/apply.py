@@ -57,7 +57,7 @@ def parts_of_call(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[
 
 def results(node: Operation) -> Any:
     """What a call returns: the Operation, the one output, the list of it, or a named tuple of the outputs."""
-    op = node.op_def
+    op = node._op_def
     if not node.outputs:
         return node
     if op.has_single_output:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,10 +34,18 @@ def register_tensor_conversion_function(base_type: Any, conversion_func: Convert
 
 
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Tensor:
-    """A `Const` node. With `shape`, a value of fewer elements is repeated (`verify_shape` forbids it). `tf.constant`."""
+    """A `Const` node. With `shape`, a value of fewer elements is repeated (`verify_shape` forbids it). `tf.constant`.
+
+    Where ops run at once only a single element is repeated; TypeError for others that do not fill the shape.
+    """
     if shape is not None:
         shape = TensorShape(shape).as_list()
     graph = get_default_graph()
+    if graph.is_eager and shape is not None and (size := np.size(value)) not in (1, math.prod(shape)):
+        raise TypeError(
+            f"Eager execution of tf.constant with unsupported shape (value has {size} elements, shape is {tuple(shape)} "
+            f"with {math.prod(shape)} elements)."
+        )
     if graph.is_eager and shape is None:
         return graph.value(*to_array(value, None if dtype is None else as_dtype(dtype)))
     proto = make_tensor_proto(value, dtype=dtype, shape=shape, verify_shape=verify_shape)

@@ -50,7 +50,7 @@ def order_effects(operations: Iterable[Operation]) -> list[Operation]:
     outside = _Users()
     must_run = []
     for op in operations:
-        if not op.op_def.is_stateful or op.type in _UNORDERED or op._get_control_flow_context() is not None:
+        if not op._op_def.is_stateful or op.type in _UNORDERED or op._get_control_flow_context() is not None:
             continue
         before: dict[Operation, None] = {}
         resources = {tensor: _writes(op, i) for i, tensor in enumerate(op.inputs) if tensor.dtype is dtypes.resource}
@@ -88,7 +88,7 @@ def _writes(op: Operation, index: int) -> bool:
     """Whether a node may change the resource that is its input of that index."""
     functions = _functions(op)
     if not functions:
-        return op.op_def.writes_refs or not op.op_def.on_variables
+        return op._op_def.writes_refs or not op._op_def.on_variables
     first = len(op.inputs) - max(len(function.inputs) for function in functions)  # a condition may come before
     return any(_written_by(function, function.inputs[index - first]) for function in functions if index >= first)
 
@@ -107,7 +107,7 @@ def _written_by(function: Function, argument: Tensor) -> bool:
 def _acts_outside(op: Operation) -> bool:
     """Whether it calls a function that does something without a resource."""
     return any(
-        inner.op_def.is_stateful
+        inner._op_def.is_stateful
         and inner.type not in _UNORDERED
         and (_acts_outside(inner) or not any(tensor.dtype is dtypes.resource for tensor in inner.inputs))
         for function in _functions(op)

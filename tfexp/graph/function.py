@@ -26,7 +26,7 @@ _OUTPUT_SHAPES = "_output_shapes"
 
 
 def _is_stateful(op: Operation) -> bool:
-    return op.op_def.is_stateful and op.type not in ("Placeholder", "VarHandleOp")
+    return op._op_def.is_stateful and op.type not in ("Placeholder", "VarHandleOp")
 
 
 def _keeps_state(op: Operation) -> bool:
@@ -318,7 +318,7 @@ def _value_names(arguments: set[Operation]) -> Callable[[Tensor], str]:
         if op in arguments:
             return op.name
         position = tensor.value_index
-        for arg in op.op_def.outputs:
+        for arg in op._op_def.outputs:
             if arg.number_attr:
                 count = op.attrs[arg.number_attr]
             elif arg.type_list_attr:

@@ -143,7 +143,7 @@ class ByValueGraph(FunctionGraph):
             if op.type in ("Placeholder", "PlaceholderV2"):
                 raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
             makes_dataset = any(t.dtype is dtypes.variant for t in op.outputs)
-            if op.op_def.is_stateful and not makes_dataset and op.type not in _WITHOUT_STATE:
+            if op._op_def.is_stateful and not makes_dataset and op.type not in _WITHOUT_STATE:
                 raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
             inputs = [self._copy(t.op).outputs[t.value_index] for t in op.inputs]
             self._copies[op] = self.add_node(op.type, inputs, op.attrs, name=op.name)

@@ -289,7 +289,6 @@ class Graph(Elements, Surroundings, Collections):
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> graph_pb2.GraphDef:
         """The graph as a GraphDef; with `from_version`, only the nodes that came since; `add_shapes`: `_output_shapes`."""
         graph_def = graph_pb2.GraphDef(versions=self.graph_def_versions)
-        graph_def.library.SetInParent()
         with self._lock:
             for op in self._operations[from_version or 0 :]:
                 node = graph_def.node.add()

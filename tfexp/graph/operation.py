@@ -7,13 +7,16 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from google.protobuf import text_format
-from tensorboard.compat.proto import node_def_pb2
+from tensorboard.compat.proto import node_def_pb2, op_def_pb2
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
+from tfexp.core import errors
+from tfexp.core.device import DeviceSpec
 from tfexp.core.dtypes import DType
-from tfexp.core.op import Op
+from tfexp.core.op import Op, group_inputs
 from tfexp.core.shape import TensorShape
 from tfexp.graph import attrs as attr_codec
+from tfexp.graph.op_defs import op_def
 from tfexp.graph.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -86,9 +89,9 @@ class Operation:
         return self._op_def.name
 
     @property
-    def op_def(self) -> Op:
-        """The registered `core.op.Op`: the signature, shape rule and kernels of this node's type."""
-        return self._op_def
+    def op_def(self) -> op_def_pb2.OpDef:
+        """The signature of the node's type. (`_op_def` is its `core.op.Op`, which has shape rule and kernels besides.)"""
+        return op_def(self._op_def)
 
     @property
     def device(self) -> str:
@@ -101,6 +104,16 @@ class Operation:
     @property
     def outputs(self) -> list[Tensor]:
         return self._outputs
+
+    @property
+    def _input_types(self) -> list[DType]:
+        """The types of the inputs as the node takes them: references where its signature says so."""
+        grouped = zip(self._op_def.inputs, group_inputs(self._op_def, self._inputs, self._attrs), strict=True)
+        return [
+            tensor.dtype if arg.is_ref else tensor.dtype.base_dtype
+            for arg, given in grouped
+            for tensor in (given if arg.is_list else [given])
+        ]
 
     @property
     def control_inputs(self) -> list[Operation]:
@@ -120,8 +133,7 @@ class Operation:
     def node_def(self) -> node_def_pb2.NodeDef:
         node = node_def_pb2.NodeDef(name=self._name, op=self.type, device=self._device)
         for tensor in self._inputs:
-            index = tensor._value_index
-            node.input.append(tensor._op._name if index == 0 else f"{tensor._op._name}:{index}")
+            node.input.append(tensor._as_node_def_input())
         node.input.extend(f"^{name}" for name in sorted(op._name for op in self._control_inputs))
         declared = self._op_def.attrs
         for key, value in self._attrs.items():
@@ -142,8 +154,8 @@ class Operation:
         self._attrs[name] = value
         self._graph._nodes_changed()
 
-    def _set_device(self, device: str) -> None:
-        self._device = device
+    def _set_device(self, device: str | DeviceSpec) -> None:
+        self._device = device if isinstance(device, str) else device.to_string()
         self._graph._nodes_changed()
 
     def colocation_groups(self) -> list[bytes]:
@@ -161,6 +173,9 @@ class Operation:
                 op._control_outputs.append(self)
         self._graph._nodes_changed()
 
+    def _remove_all_control_inputs(self) -> None:
+        self._remove_control_inputs(self.control_inputs)
+
     def _remove_control_inputs(self, ops: Iterable[Operation]) -> None:
         for op in ops:
             self._control_inputs.remove(op)
@@ -168,7 +183,13 @@ class Operation:
         self._graph._nodes_changed()
 
     def _update_input(self, index: int, tensor: Tensor) -> None:
-        """Replace one input (loops close their back edge so)."""
+        """Replace one input (loops close their back edge so). ValueError for another graph's tensor, OutOfRangeError."""
+        if tensor.graph is not self._graph:
+            raise ValueError(f"{tensor} must be from the same graph as {self._name!r}, an input of which it is to be")
+        if index >= len(self._inputs):
+            raise errors.OutOfRangeError(
+                None, None, f"{self._name!r} has {len(self._inputs)} inputs: there is no input {index} to replace"
+            )
         old = self._inputs[index]
         old._consumers.remove(self)
         self._inputs[index] = tensor

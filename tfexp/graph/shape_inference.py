@@ -33,7 +33,7 @@ _CONTROL_FLOW = frozenset({"Enter", "Exit", "LoopCond", "Merge", "NextIteration"
 def infer(op: Operation) -> None:
     """Set the shapes of `op`'s outputs; ValueError, with the node and its input shapes, when none can work."""
     shapes = output_shapes(
-        op.op_def,
+        op._op_def,
         op.name,
         op.attrs,
         [_input_shape(t) for t in op._inputs],
@@ -133,7 +133,7 @@ def _is_small(tensor: Tensor) -> bool:
 
 
 def _is_pure(op: Operation) -> bool:
-    op_def = op.op_def
+    op_def = op._op_def
     return not (
         op_def.is_stateful
         or op.type == "PlaceholderWithDefault"  # which may be fed
@@ -164,11 +164,11 @@ def _evaluate(tensor: Tensor) -> np.ndarray | None:
     if op.type == "Enter":
         return values[0]
     try:
-        result = op.op_def.kernels["CPU"].compute(None, *group_inputs(op.op_def, values, op.attrs), **op.attrs)
+        result = op._op_def.kernels["CPU"].compute(None, *group_inputs(op._op_def, values, op.attrs), **op.attrs)
     except Exception:
         # Whatever is wrong with these values is the run's to report, with the node's name.
         return None
-    outputs = [result] if op.op_def.has_single_output else flatten_args(result)
+    outputs = [result] if op._op_def.has_single_output else flatten_args(result)
     return np.asarray(outputs[tensor.value_index])
 
 

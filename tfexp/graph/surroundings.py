@@ -106,7 +106,8 @@ class Surroundings:
 
     def _apply_attr_scopes(self, op_type: str, attrs: dict[str, Any], name: str = "") -> None:
         for key, value in self._attr_scopes.items():
-            attrs.setdefault(key, value(NodeDef(name=name, op=op_type)) if callable(value) else value)
+            if key not in attrs:
+                attrs[key] = _native(value(NodeDef(name=name, op=op_type)) if callable(value) else value)
         if op_type in self._gradient_overrides:
             attrs.setdefault("_gradient_op_type", self._gradient_overrides[op_type])
         if op_type in self._kernel_labels:
@@ -273,8 +274,7 @@ class Surroundings:
         if not isinstance(attributes, dict):
             raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers")
         saved = self._attr_scopes
-        native = {key: from_proto(one)[1] if isinstance(one, AttrValue) else one for key, one in attributes.items()}
-        merged = {**saved, **native}
+        merged = {**saved, **{key: _native(one) for key, one in attributes.items()}}
         self._attr_scopes = {key: value for key, value in merged.items() if value is not None}
         try:
             yield
@@ -357,6 +357,10 @@ class _ControlDependencies:
     def __init__(self, ops: list[Operation]):
         self.ops = ops
         self.seen: set[Operation] = set()
+
+
+def _native(value: Any) -> Any:
+    return from_proto(value)[1] if isinstance(value, AttrValue) else value
 
 
 def _check_strings(name: str, mapping: Any) -> None:

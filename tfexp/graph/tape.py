@@ -152,10 +152,7 @@ class GradientTape:
         self._use()
         targets, flat_sources = nest.flatten(target), nest.flatten(sources)
         weights = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
-        if get_default_graph().is_eager:
-            grads = self._backward(targets, flat_sources, weights)
-        else:
-            grads = self._of_graph(targets, flat_sources, weights)
+        grads = self._gradients(targets, flat_sources, weights)
         if unconnected_gradients == UnconnectedGradients.ZERO:
             grads = [_zeros(s) if g is None else g for g, s in zip(grads, flat_sources, strict=True)]
         if not self._persistent:
@@ -174,6 +171,11 @@ class GradientTape:
                     "Calling GradientTape.gradient on a persistent tape inside its context is significantly less efficient "
                     "than calling it outside the context (it causes the gradient ops to be recorded on the tape)."
                 )
+
+    def _gradients(self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]) -> list[Gradient | None]:
+        if get_default_graph().is_eager:
+            return self._backward(targets, sources, weights)
+        return self._of_graph(targets, sources, weights)
 
     def _of_graph(self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]) -> list[Gradient | None]:
         """Only what is watched has a gradient; everything else is in the graph."""
@@ -225,7 +227,7 @@ class GradientTape:
         rows: list[list[Any]] = []
         for i in range(count):
             weight = get_op("Reshape")(get_op("OneHot")(i, count, *_one_and_zero(target)), shape)
-            rows.append(self._backward([target], flat_sources, [weight]))
+            rows.append(self._gradients([target], flat_sources, [weight]))
         results: list[Any] = []
         for n, source in enumerate(flat_sources):
             column = [row[n] for row in rows]
@@ -255,7 +257,7 @@ class GradientTape:
         for i in range(count):
             row = get_op("OneHot")(i, count, *_one_and_zero(target))
             weight = get_op("Tile")(get_op("Reshape")(row, [1, *inner]), [batch] + [1] * len(inner))
-            (grad,) = self._backward([target], [source], [weight])
+            (grad,) = self._gradients([target], [source], [weight])
             if grad is None:
                 grad = _zeros(source)
             columns.append(convert_to_tensor(grad))

@@ -52,6 +52,10 @@ class Tensor:
         """Which output of `op` this is."""
         return self._value_index
 
+    def _as_node_def_input(self) -> str:
+        """How a NodeDef that takes the tensor names it."""
+        return self._op.name if self._value_index == 0 else self.name
+
     @property
     def shape(self) -> TensorShape:
         return self._shape
@@ -65,8 +69,8 @@ class Tensor:
         self._op.graph._shapes_changed()
 
     def consumers(self) -> list[Operation]:
-        """The operations that take this tensor as an input, in creation order, each once."""
-        return list(dict.fromkeys(self._consumers))
+        """The operations that take this tensor as an input, in creation order: one is there for each time that it does."""
+        return list(self._consumers)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Run the graph for this tensor in `session` (the default session if None); a NumPy value."""

@@ -15,6 +15,7 @@ from tfexp.graph.effects import order_effects
 from tfexp.graph.function import Function
 from tfexp.graph.function_graph import FunctionGraph, unique_number
 from tfexp.graph.graph import Graph
+from tfexp.graph.handles import owner_of
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
@@ -29,6 +30,16 @@ class TracedGraph(FunctionGraph):
         super().__init__(name, outer)
         self._device_stack = list(outer.around_functions)
         self._scope_of_capture = ""
+
+    @property
+    def variables(self) -> tuple[Any, ...]:
+        """The variables that it takes from around it, as far as the program still holds them."""
+        owners = [owner_of(tensor) for tensor in self.captured]
+        return tuple(dict.fromkeys([owner for owner in owners if owner is not None]))
+
+    @property
+    def trainable_variables(self) -> tuple[Any, ...]:
+        return tuple([variable for variable in self.variables if variable.trainable])
 
     def add_node(self, op_type: str, inputs: Sequence[Tensor], *args: Any, **kwargs: Any) -> Operation:
         # An argument that stands for something outside is named after the node that takes it first.

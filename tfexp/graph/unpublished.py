@@ -77,7 +77,8 @@ def get_all_collection_keys() -> list[Any]:
 
 
 def executing_eagerly_outside_functions() -> bool:
-    return False
+    """Whether ops run at once here, or would around the functions that are being built."""
+    return get_default_graph().outermost.is_eager
 
 
 # --- values and shapes ---------------------------------------------------------------------------------------------------

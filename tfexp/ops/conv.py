@@ -377,7 +377,7 @@ def same_attrs(op: Operation, *but: str) -> dict[str, Any]:
     """The node's attributes, for the nodes of its gradient: all but the types, and those named."""
     return {
         name: op.attrs[name]
-        for name, attr in op.op_def.attrs.items()
+        for name, attr in op._op_def.attrs.items()
         if attr.kind != "type" and name not in but and name in op.attrs
     }
 

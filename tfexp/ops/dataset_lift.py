@@ -152,7 +152,7 @@ class _Lifting(Nodes):
         inputs = [self.values[tensor] for tensor in op.inputs]
         self.guards.update(dict.fromkeys(op.outputs, self._guards(op)))
         many = any(value.many for value in inputs)
-        if op.op_def.is_stateful:
+        if op._op_def.is_stateful:
             self._draw(op)
             return
         if op.type in ("Switch", "Merge"):

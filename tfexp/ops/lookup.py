@@ -171,7 +171,7 @@ class MutableHashTable(LookupInterface):
         self._resource_handle = self._create_resource(name)
         self._name = self._resource_handle.op.name.rsplit("/", 1)[-1]
         if checkpoint:
-            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _SaveableTable(self, self._resource_handle.op.name))
+            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, SaveableTable(self, self._resource_handle.op.name))
 
     def _create_resource(self, name: str) -> Tensor:
         settings = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype, "name": name}
@@ -306,7 +306,7 @@ class DenseHashTable(MutableDenseHashTable):
         return self.remove(keys, name)
 
 
-class _SaveableTable(SaveableObject):
+class SaveableTable(SaveableObject):
     """Two tensors of a checkpoint: `NAME-keys` and `NAME-values`."""
 
     def __init__(self, table: MutableHashTable, name: str):

@@ -85,7 +85,7 @@ class Assignment:
     def choices(self, op: Operation) -> list[str]:
         """The devices that the node may be on, by its name for one and its kernels; without any, where it is already."""
         matching = self._matching(DeviceName.parse(op.device) if op.device else DeviceName())
-        nodes = [(op.op_def, op._attrs)]
+        nodes = [(op._op_def, op._attrs)]
         return [self._names[n] for n in matching if self._has_kernels(n, nodes)] or [self._device_of[op]]
 
     def _has_kernels(self, device: int, nodes: Sequence[tuple[Op, Mapping[str, Any]]]) -> bool:
@@ -112,7 +112,7 @@ class Assignment:
                 )
             wanted = wanted.merged_over(mine)
         has_variable = any(op.type in _VARIABLES for op in group)
-        nodes = [(op.op_def, op._attrs) for op in group]
+        nodes = [(op._op_def, op._attrs) for op in group]
         return self._choose(group[0].name, group[0], nodes, wanted, self._shared if has_variable else self._home)
 
     def _choose(
@@ -202,7 +202,7 @@ def _partners(op: Operation) -> Iterable[Operation]:
 
 def _holders(op: Operation) -> Iterator[Operation]:
     """The nodes that have the references and resources among its inputs."""
-    is_ref = _takes_ref(op) if op.op_def.has_ref_inputs else None
+    is_ref = _takes_ref(op) if op._op_def.has_ref_inputs else None
     for position, tensor in enumerate(op._inputs):
         kind = tensor.dtype
         base = kind.base_dtype
@@ -213,7 +213,7 @@ def _holders(op: Operation) -> Iterator[Operation]:
 
 def _takes_ref(op: Operation) -> list[bool]:
     flags: list[bool] = []
-    for arg in op.op_def.inputs:
+    for arg in op._op_def.inputs:
         count = 1
         if arg.number_attr:
             count = op._attrs[arg.number_attr]

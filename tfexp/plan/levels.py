@@ -230,11 +230,11 @@ def _acts(op: Operation) -> bool:
     if op.type in _READS:
         return False
     bound = any(t.dtype._is_ref_dtype or t.dtype is dtypes.resource for t in op._inputs)
-    return bound or (op.op_def.is_stateful and "seed" not in op._attrs)
+    return bound or (op._op_def.is_stateful and "seed" not in op._attrs)
 
 
 def _waits(op: Operation) -> bool:
-    kernel = op.op_def.kernels.get("CPU")
+    kernel = op._op_def.kernels.get("CPU")
     return kernel is not None and kernel.waits
 
 

@@ -14,13 +14,13 @@ import heapq
 from collections import defaultdict
 from collections.abc import Hashable
 
-from tfexp.core.errors import UnimplementedError
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.plan.alias import Roots, find_roots, writes
 from tfexp.plan.ir import Draft, Node
 
 
 def order(draft: Draft) -> None:
-    """Sort `draft.nodes`; UnimplementedError when they form a cycle (a loop that this executor does not run)."""
+    """Sort `draft.nodes`; InvalidArgumentError when they form a cycle (a loop that this executor does not run)."""
     draft.nodes = _topological(draft.nodes)
     roots = find_roots(draft)
     updates = {node: keys for node in draft.nodes if (keys := _variables(writes(node, roots)))}
@@ -92,8 +92,8 @@ def _topological(nodes: list[Node]) -> list[Node]:
             heapq.heappush(ready, _urgency(after))
     if len(ordered) < len(nodes):
         stuck = next(node for node in nodes if edges.waiting[node] > 0)
-        raise UnimplementedError(
-            None, stuck.origin, f"The graph has a cycle through node {stuck.name} ({stuck.type}): loops cannot be run yet"
+        raise InvalidArgumentError(
+            None, stuck.origin, f"Graph is invalid, contains a cycle that is no loop's, through {stuck.name} ({stuck.type})"
         )
     return ordered
 

@@ -280,7 +280,7 @@ class _Partitioner:
         They do not cross a border, but every stage of the task has the variables, queues and the like.
         """
         found: dict[Tensor, Operation] = {}
-        arguments = op.op_def.inputs  # what works on references takes no lists
+        arguments = op._op_def.inputs  # what works on references takes no lists
         for position, tensor in enumerate(op._inputs):
             works_on_it = position < len(arguments) and arguments[position].is_ref
             if not (works_on_it or tensor.dtype is dtypes.resource) or tensor in self.fed or tensor.op in self.repeatable:
@@ -485,7 +485,7 @@ def _has_state(op: Operation) -> bool:
     if any(t.dtype._is_ref_dtype or t.dtype in kinds for t in (*op._inputs, *op._outputs)):
         return True
     # Random numbers depend on their seeds, not on where they are drawn.
-    return op.op_def.is_stateful and "seed" not in op._attrs
+    return op._op_def.is_stateful and "seed" not in op._attrs
 
 
 def _is_source(op: Operation, fed: set[Tensor]) -> bool:
@@ -494,5 +494,5 @@ def _is_source(op: Operation, fed: set[Tensor]) -> bool:
         return False
     if op.type == "Const":
         return True
-    kernel = op.op_def.kernels.get("CPU")
+    kernel = op._op_def.kernels.get("CPU")
     return kernel is not None and kernel.handle

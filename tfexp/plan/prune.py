@@ -24,7 +24,7 @@ def prune(
     fed: dict[Tensor, Value] = {}
     for i, (tensor, shape) in enumerate(zip(feeds, feed_shapes, strict=True)):
         fed[tensor] = Value(None, i, tensor.name, tensor.dtype.base_dtype, shape)
-    nodes = {op: Node(op.name, op.op_def, op.attrs, op.device, op, op._id) for op in _needed(fetches, targets, fed)}
+    nodes = {op: Node(op.name, op._op_def, op.attrs, op.device, op, op._id) for op in _needed(fetches, targets, fed)}
     for op, node in nodes.items():
         node.outputs = [Value(node, t._value_index, t.name, t.dtype, t._shape) for t in op._outputs]
         if op.type == "Const":

@@ -23,7 +23,7 @@ from tfexp.core.device import canonical_name
 from tfexp.core.dtypes import as_dtype
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.defaults import get_default_session
-from tfexp.graph.graph import Graph
+from tfexp.graph.graph import PRODUCER_VERSION, Graph
 from tfexp.graph.random_seed import DEFAULT_GRAPH_SEED, set_random_seed
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, reset_default_graph
 from tfexp.graph.tensor import Tensor
@@ -325,8 +325,11 @@ class TestCase(absltest.TestCase):
             expected = text_format.Parse(expected, type(message)())
         self.assertEqual(text_format.MessageToString(expected), text_format.MessageToString(message), msg)
 
-    def assertProtoEqualsVersion(self, expected: str, actual: Any, producer: int, min_consumer: int = 0) -> None:
-        self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual)
+    def assertProtoEqualsVersion(
+        self, expected: str, actual: Any, producer: int = PRODUCER_VERSION, min_consumer: int = 0, msg: str | None = None
+    ) -> None:
+        """GraphDefs with equal fields, the expected one being text without versions."""
+        self.assertProtoEquals(f"versions {{ producer: {producer} min_consumer: {min_consumer} }};\n{expected}", actual, msg)
 
     def assertStartsWith(self, actual: Any, expected_start: Any, msg: Any = None) -> None:
         self.assertTrue(actual.startswith(expected_start), msg or f"{actual!r} does not start with {expected_start!r}")

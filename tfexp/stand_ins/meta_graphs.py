@@ -8,9 +8,10 @@ from tensorboard.compat.proto import op_def_pb2
 
 from tfexp.core.op import find_op
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.op_defs import op_def
 from tfexp.graph.scopes import get_default_graph
 from tfexp.train import meta_graph
-from tfexp.train.meta_graph import op_def, read_meta_graph
+from tfexp.train.meta_graph import read_meta_graph
 
 
 def _variables_below(graph: Any, scope: str | None) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def stand_for(fullname: str) -> types.ModuleType | None:
         return _package(fullname)
     if head == "python":
         if rest in PYTHON:
-            return Stand(fullname, PYTHON[rest])
+            same = PYTHON[rest].removeprefix("is ")
+            return Stand(fullname, same) if same == PYTHON[rest] else _place(same)
         if re.fullmatch(r"(ops|training|framework)\.gen_\w+_ops", rest):
             return Stand(fullname, "ops")
         if rest == "" or any(known.startswith(f"{rest}.") for known in PYTHON):

@@ -6,7 +6,7 @@ import keyword
 from typing import Any
 
 from tfexp.core.op import all_ops, find_op
-from tfexp.train.meta_graph import op_def
+from tfexp.graph.op_defs import op_def
 
 
 def apply_op(op_type_name: str, name: str | None = None, **keywords: Any) -> Any:

@@ -6,6 +6,8 @@ A place is
     tfexp.graph.convert one of our modules, for what TensorFlow keeps but does not publish
     ops                 the op registry, by the names of TensorFlow's generated functions (`gen_math_ops.mat_mul`)
     module:NAME=name    one attribute, under TensorFlow's name
+
+and "is tf.logging" says that it is that very module: what programs put into it counts for both.
 """
 
 from __future__ import annotations
@@ -69,13 +71,15 @@ PYTHON = {
     "distribute.parameter_server_strategy": "tf.distribute.experimental",
     "distribute.reduce_util": "tf.distribute",
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
-    "eager.backprop": "tf tf.contrib.eager "
+    "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
     "eager.context": "tfexp.stand_ins.context",
-    "eager.def_function": "tfexp.stand_ins.inline_functions tf",
-    "eager.function": "tfexp.stand_ins.inline_functions tf",
-    "eager.tape": "tf",
+    "eager.def_function": "tf tfexp.functions.function:Function=PolymorphicFunction",
+    "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
+    "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
+    + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
+    "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
     "eager.wrap_function": "tf",
     "estimator.estimator_lib": "tf.estimator",
@@ -261,7 +265,7 @@ PYTHON = {
     "ops.proto_ops": "tf.io ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
     "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
-    "ops.resources": "tf",
+    "ops.resources": "tfexp.ops.shared_resources",
     "ops.rnn": "tf.nn tf.contrib.rnn",
     "ops.rnn_cell": "tf.nn.rnn_cell",
     "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell tfexp.stand_ins.rnn_cells",
@@ -317,12 +321,12 @@ PYTHON = {
     "platform.self_check": "tf",
     "platform.sysconfig": "tf.sysconfig",
     "platform.test": "tf.test",
-    "platform.tf_logging": "tf.logging",
+    "platform.tf_logging": "is tf.logging",
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
     "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants",
-    "saved_model.builder": "tf.saved_model.builder",
-    "saved_model.builder_impl": "tf.saved_model.builder",
+    "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
+    "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
     "saved_model.load": "tf.saved_model",
     "saved_model.loader": "tf.saved_model.loader",
@@ -361,7 +365,8 @@ PYTHON = {
     "training.adam": "tf.train",
     "training.basic_loops": "tf.train",
     "training.basic_session_run_hooks": "tf.train",
-    "training.checkpoint_management": "tf.train tfexp.formats.checkpoint_state",
+    "training.checkpoint_management": "tf.train tfexp.formats.checkpoint_state tfexp.stand_ins.checkpoint_files "
+    + renamed("tfexp.formats.checkpoint_state", update_checkpoint_state_internal="update_checkpoint_state"),
     "training.checkpoint_ops": "tf.train",
     "training.checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
     "training.checkpoint_utils": "tf.train",
@@ -381,7 +386,7 @@ PYTHON = {
     "training.input": "tf.train",
     "training.learning_rate_decay": "tf.train",
     "training.momentum": "tf.train",
-    "training.monitored_session": "tf.train",
+    "training.monitored_session": "tf.train tfexp.stand_ins.wrapped_sessions",
     "training.moving_averages": "tf.train tfexp.train.moving_averages",
     "training.optimizer": "tf.train tfexp.train.optimizer tfexp.train.optimizer:_var_key=_key",
     "training.proximal_adagrad": "tf.train",
@@ -394,6 +399,7 @@ PYTHON = {
     "training.saver": "tf.train tfexp.stand_ins.saver_builder "
     "tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
     "training.saving.saveable_object": "tfexp.ops.saveable_object",
+    "training.saver_test_utils": "tfexp.stand_ins.saved_tables",
     "training.server_lib": "tf.train",
     "training.session_manager": "tf.train",
     "training.session_run_hook": "tf.train",
@@ -401,13 +407,14 @@ PYTHON = {
     "training.summary_io": "tf.summary tf.train",
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
-    "training.tracking.base": "tf.train",
+    "training.tracking.base": "tf.train tfexp.ops.trackable",
     "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable",
     "training.tracking.util": "tf.train",
     "training.training": "tf.train",
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step "
     + renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
+    + renamed("tfexp.train.global_step", _get_global_step_read="global_step_read")
     + renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
     "training.warm_starting_util": "tf.train",
     "user_ops.user_ops": "ops",

@@ -53,6 +53,7 @@ FuncListAttr() -> () {f: list(func)}
 GraphDefVersion() -> (version: int32) #stateful
 InPolymorphicTwice(a: N * T, b: M * T) -> () {T: type = int32; N: int >= 0; M: int >= 0}
 Int64Output() -> (out: int64)
+IntAttr() -> (out: int64) {foo: int = 1}
 IntInput(a: int32) -> ()
 IntInputFloatInput(a: int32, b: float) -> ()
 IntInputIntOutput(a: int32) -> (b: int32)
@@ -87,6 +88,7 @@ PolymorphicOut() -> (out: T) {T: type}
 RefIn(a: ref T) -> () {T: type}
 RefInputFloatInput(a: ref float, b: float) -> ()
 RefInputFloatInputIntOutput(a: ref float, b: float) -> (c: int32)
+RefInputIntInput(a: ref int32, b: int32) -> ()
 RefOut() -> (a: ref T) {T: type}
 RefOutput() -> (a: ref int32)
 RefOutputFloatOutput() -> (a: ref float, b: float)
@@ -131,6 +133,11 @@ for _name in ("none", "int_input", "float_input", "two_int_inputs", "attr", "att
     @_BY_NAME[_name].kernel("CPU")
     def _(ctx: Any, *inputs: Any) -> tuple[()]:
         return ()
+
+
+@_BY_NAME["resource_initialized_op"].shape
+def _(resource: TensorShape) -> TensorShape:
+    return TensorShape([])
 
 
 @_BY_NAME["copy_op"].kernel("CPU")

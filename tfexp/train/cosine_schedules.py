@@ -20,7 +20,7 @@ from tfexp.ops.elementwise_rounding import floor
 from tfexp.ops.elementwise_trig import cos
 from tfexp.ops.elementwise_unary import log, sqrt
 from tfexp.ops.random import random_normal
-from tfexp.train.schedules import require_step
+from tfexp.train.schedules import at_each_step
 
 
 def _half_cosine(phase: Any, factor: Any = 0.5) -> Any:
@@ -29,11 +29,11 @@ def _half_cosine(phase: Any, factor: Any = 0.5) -> Any:
     return factor * wave
 
 
+@at_each_step
 def cosine_decay(
     learning_rate: Any, global_step: Any, decay_steps: Any, alpha: float = 0.0, name: str | None = None
 ) -> Tensor:
     """Half a cosine from `learning_rate` to `alpha * learning_rate` in `decay_steps`, constant afterwards."""
-    require_step(global_step, "cosine_decay")
     with name_scope(name, "CosineDecay", [learning_rate, global_step]):
         learning_rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = learning_rate.dtype
@@ -43,6 +43,7 @@ def cosine_decay(
         return mul(learning_rate, decayed)
 
 
+@at_each_step
 def cosine_decay_restarts(
     learning_rate: Any,
     global_step: Any,
@@ -53,7 +54,6 @@ def cosine_decay_restarts(
     name: str | None = None,
 ) -> Tensor:
     """Cosine decay that starts again and again (SGDR): each period `t_mul` as long and `m_mul` as high as the last."""
-    require_step(global_step, "cosine_decay_restarts")
     with name_scope(name, "SGDRDecay", [learning_rate, global_step]) as scope:
         learning_rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = learning_rate.dtype
@@ -80,6 +80,7 @@ def _period(completed: Any, growth: Any) -> tuple[Any, Any]:
     return over, (completed - before) / growth**over
 
 
+@at_each_step
 def linear_cosine_decay(
     learning_rate: Any,
     global_step: Any,
@@ -90,7 +91,6 @@ def linear_cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """learning_rate * ((alpha + linear) * cosine + beta), where `linear` falls from 1 to 0 in `decay_steps`."""
-    require_step(global_step, "linear_cosine_decay")
     with name_scope(name, "LinearCosineDecay", [learning_rate, global_step]) as scope:
         learning_rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = learning_rate.dtype
@@ -103,6 +103,7 @@ def linear_cosine_decay(
         return mul(learning_rate, (offset + linear) * wave + floor_rate, name=scope)
 
 
+@at_each_step
 def noisy_linear_cosine_decay(
     learning_rate: Any,
     global_step: Any,
@@ -115,7 +116,6 @@ def noisy_linear_cosine_decay(
     name: str | None = None,
 ) -> Tensor:
     """Linear cosine decay whose linear part carries normal noise of variance initial_variance / (1 + step) ** decay."""
-    require_step(global_step, "noisy_linear_cosine_decay")
     with name_scope(name, "NoisyLinearCosineDecay", [learning_rate, global_step]) as scope:
         learning_rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = learning_rate.dtype

@@ -70,22 +70,8 @@ class HookedSession:
     def _run(self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
         if self._hook_stopped:
             raise RuntimeError("Run called even after should_stop requested.")
-        context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self.session)
-        asked = [hook.before_run(context) for hook in self._hooks]
-        given = [args for args in asked if args is not None]
-        feeds = _joined_feeds((args.feed_dict for args in given if args.feed_dict), feed_dict)
-        merged = _joined_options((args.options for args in given if args.options is not None), options)
-        extra = [args.fetches for args in given if args.fetches is not None]
-        metadata = RunMetadata() if run_metadata is None else run_metadata
-        # Without options a step leaves no metadata, and takes the session's fast way.
-        plain = merged == _NO_OPTIONS and run_metadata is None
-        settings = {} if plain else {"options": merged, "run_metadata": metadata}
-        value, results = self.session.run([fetches, extra], feeds or None, **settings)
-        remaining = iter(results)
-        for hook, args in zip(self._hooks, asked, strict=True):
-            result = next(remaining) if args is not None and args.fetches is not None else None
-            hook.after_run(context, SessionRunValues(result, merged, metadata))
-        self._hook_stopped = self._hook_stopped or context.stop_requested
+        value, stop = run_with_hooks(self.session, self._hooks, fetches, feed_dict, options, run_metadata)
+        self._hook_stopped = self._hook_stopped or stop
         return value
 
     def close(self) -> None:
@@ -101,6 +87,28 @@ class HookedSession:
 
 
 _NO_OPTIONS = RunOptions()
+
+
+def run_with_hooks(
+    session: Any, hooks: Sequence[SessionRunHook], fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
+) -> tuple[Any, bool]:
+    """One step with the hooks' fetches and feeds added: what `fetches` give, and whether a hook asks for the end."""
+    context = SessionRunContext(SessionRunArgs(fetches, feed_dict), session)
+    asked = [hook.before_run(context) for hook in hooks]
+    given = [args for args in asked if args is not None]
+    feeds = _joined_feeds((args.feed_dict for args in given if args.feed_dict), feed_dict)
+    merged = _joined_options((args.options for args in given if args.options is not None), options)
+    extra = [args.fetches for args in given if args.fetches is not None]
+    metadata = RunMetadata() if run_metadata is None else run_metadata
+    # Without options a step leaves no metadata, and takes the session's fast way.
+    plain = merged == _NO_OPTIONS and run_metadata is None
+    settings = {} if plain else {"options": merged, "run_metadata": metadata}
+    value, results = session.run([fetches, extra], feeds or None, **settings)
+    remaining = iter(results)
+    for hook, args in zip(hooks, asked, strict=True):
+        result = next(remaining) if args is not None and args.fetches is not None else None
+        hook.after_run(context, SessionRunValues(result, merged, metadata))
+    return value, context.stop_requested
 
 
 def _joined_feeds(of_hooks: Iterable[Any], of_caller: Any) -> dict[Any, Any]:

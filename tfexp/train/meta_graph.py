@@ -9,14 +9,15 @@ from typing import Any
 
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError, Message
-from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, op_def_pb2, saver_pb2, variable_pb2
+from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, saver_pb2, variable_pb2
 
 from tfexp.core import errors
-from tfexp.core.op import Op, find_op
+from tfexp.core.op import find_op
 from tfexp.formats.atomic_file import replace_file
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graphdef import import_graph_def
+from tfexp.graph.op_defs import op_def
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -167,37 +168,6 @@ def _add_op_list(definition: meta_graph_pb2.MetaGraphDef) -> None:
         op = find_op(name)
         if op is not None:
             definition.meta_info_def.stripped_op_list.op.append(op_def(op))
-
-
-def op_def(op: Op) -> op_def_pb2.OpDef:
-    """An op's signature as TensorFlow's OpDef proto."""
-    proto = op_def_pb2.OpDef(
-        name=op.name,
-        is_stateful=op.is_stateful,
-        is_commutative=op.is_commutative,
-        is_aggregate=op.is_aggregate,
-        allows_uninitialized_input=op.allows_uninitialized_input,
-    )
-    for args, field in ((op.inputs, proto.input_arg), (op.outputs, proto.output_arg)):
-        for arg in args:
-            field.add(
-                name=arg.name,
-                type=arg.dtype.as_datatype_enum if arg.dtype is not None else 0,
-                type_attr=arg.type_attr or "",
-                number_attr=arg.number_attr or "",
-                type_list_attr=arg.type_list_attr or "",
-                is_ref=arg.is_ref,
-            )
-    for attr in op.attrs.values():
-        one = proto.attr.add(name=attr.name, type=attr.kind)
-        if attr.has_default:
-            one.default_value.CopyFrom(attr_codec.to_proto(attr.kind, attr.default))
-        if attr.minimum is not None:
-            one.has_minimum, one.minimum = True, attr.minimum
-        if attr.allowed is not None:
-            element = attr.kind[5:-1] if attr.kind.startswith("list(") else attr.kind
-            one.allowed_values.CopyFrom(attr_codec.to_proto(f"list({element})", list(attr.allowed)))
-    return proto
 
 
 def _add_collection(definition: meta_graph_pb2.MetaGraphDef, graph: Any, key: Any, scope: str | None) -> None:

@@ -59,6 +59,21 @@ class SavedModelLoader:
         self._export_dir = os.fspath(export_dir)
         self._saved_model = parse_saved_model(export_dir)
 
+    @property
+    def export_dir(self) -> str:
+        """The folder."""
+        return self._export_dir
+
+    @property
+    def variables_path(self) -> str:
+        """The name of the checkpoint in it."""
+        return os.path.join(self._export_dir, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME)
+
+    @property
+    def saved_model(self) -> Any:
+        """The SavedModel proto."""
+        return self._saved_model
+
     def get_meta_graph_def_from_tags(self, tags: Iterable[str]) -> MetaGraphDef:
         """The graph with exactly these tags; RuntimeError where there is none."""
         wanted = set(tags)
@@ -87,17 +102,17 @@ class SavedModelLoader:
         with sess.graph.as_default():
             before = {key: list(sess.graph.get_collection(key)) for key in (names.MAIN_OP_KEY, names.LEGACY_INIT_OP_KEY)}
             saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
-            self._restore(sess, saver)
+            self.restore_variables(sess, saver, import_scope)
             for start in self._start(sess.graph, meta_graph, import_scope, before):
                 sess.run(start, feed_dict=self._assets(meta_graph, import_scope))
         return meta_graph
 
-    def _restore(self, sess: Any, saver: Saver | None) -> None:
-        path = os.path.join(self._export_dir, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME)
-        if saver is None or not os.path.exists(f"{path}.index"):
+    def restore_variables(self, sess: Any, saver: Saver | None, import_scope: str | None = None) -> None:
+        """Restore the variables with what `load_graph` gave."""
+        if saver is None or not os.path.exists(f"{self.variables_path}.index"):
             _log.info("The specified SavedModel has no variables; no checkpoints were restored.")
         else:
-            saver.restore(sess, path)
+            saver.restore(sess, self.variables_path)
 
     def _start(
         self, graph: Graph, meta_graph: MetaGraphDef, import_scope: str | None, before: dict[str, list[Any]]

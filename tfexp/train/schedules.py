@@ -1,12 +1,18 @@
-"""Learning rates that change with the step. Source: `tf.train.exponential_decay` and its siblings, TF 1.15."""
+"""Learning rates that change with the step. Source: `tf.train.exponential_decay` and its siblings, TF 1.15.
+
+In a graph a rate is a tensor; in eager execution it is a function of no arguments, which optimizers call at each step.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_mask import where_v2
 from tfexp.ops.case import case
@@ -19,6 +25,20 @@ from tfexp.ops.elementwise_rounding import ceil, floor
 from tfexp.ops.elementwise_unary import exp, neg
 
 
+def at_each_step(schedule: Callable[..., Tensor]) -> Callable[..., Any]:
+    """The schedule, as a function of no arguments in eager execution. ValueError where it is given no step."""
+    signature = inspect.signature(schedule)
+
+    @functools.wraps(schedule)
+    def rate(*args: Any, **kwargs: Any) -> Any:
+        if signature.bind(*args, **kwargs).arguments.get("global_step", 0) is None:
+            raise ValueError(f"global_step is required for {schedule.__name__}.")
+        return functools.partial(schedule, *args, **kwargs) if executing_eagerly() else schedule(*args, **kwargs)
+
+    return rate
+
+
+@at_each_step
 def exponential_decay(
     learning_rate: Any,
     global_step: Any,
@@ -28,7 +48,6 @@ def exponential_decay(
     name: str | None = None,
 ) -> Tensor:
     """learning_rate * decay_rate ** (global_step / decay_steps); `staircase` takes the floor of the exponent."""
-    require_step(global_step, "exponential_decay")
     with name_scope(name, "ExponentialDecay", [learning_rate, global_step, decay_steps, decay_rate]) as scope:
         learning_rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = learning_rate.dtype
@@ -39,6 +58,7 @@ def exponential_decay(
         return mul(learning_rate, power_of(decay_rate, exponent), name=scope)
 
 
+@at_each_step
 def piecewise_constant(x: Any, boundaries: list[Any], values: list[Any], name: str | None = None) -> Tensor:
     """values[i] where boundaries[i - 1] < x <= boundaries[i]. `boundaries` has one element less than `values`."""
     boundary_tensors = [convert_to_tensor(b) for b in boundaries]
@@ -64,6 +84,7 @@ def piecewise_constant(x: Any, boundaries: list[Any], values: list[Any], name: s
         return case(pairs, lambda: value_tensors[0], exclusive=True)
 
 
+@at_each_step
 def polynomial_decay(
     learning_rate: Any,
     global_step: Any,
@@ -77,7 +98,6 @@ def polynomial_decay(
 
     After `decay_steps` it stays there; with `cycle`, the steps are stretched to the next multiple of `decay_steps` instead.
     """
-    require_step(global_step, "polynomial_decay")
     with name_scope(name, "PolynomialDecay", [learning_rate, global_step, decay_steps, end_learning_rate, power]) as scope:
         learning_rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = learning_rate.dtype
@@ -106,6 +126,7 @@ def natural_exp_decay(
     return exponential_decay(learning_rate, global_step, decay_steps, natural_rate, staircase=staircase, name=name)
 
 
+@at_each_step
 def inverse_time_decay(
     learning_rate: Any,
     global_step: Any,
@@ -115,7 +136,6 @@ def inverse_time_decay(
     name: str | None = None,
 ) -> Tensor:
     """learning_rate / (1 + decay_rate * global_step / decay_steps); `staircase` takes the floor of the quotient."""
-    require_step(global_step, "inverse_time_decay")
     with name_scope(name, "InverseTimeDecay", [learning_rate, global_step, decay_steps, decay_rate]) as scope:
         learning_rate = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = learning_rate.dtype
@@ -135,9 +155,3 @@ def _in_type_of(step: Tensor, boundary: Any) -> Any:
     raise ValueError(
         f"Boundaries ({boundary.dtype.base_dtype.name}) must have the same dtype as x ({step.dtype.base_dtype.name})."
     )
-
-
-def require_step(global_step: Any, function: str) -> None:
-    """ValueError where a schedule was given no step."""
-    if global_step is None:
-        raise ValueError(f"global_step is required for {function}.")

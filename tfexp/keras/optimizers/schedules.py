@@ -5,6 +5,7 @@ The four along a cosine are `tf.keras.experimental`'s. What they compute is `tf.
 
 from __future__ import annotations
 
+from inspect import unwrap  # the rate at once, also where `tf.train` gives a function
 from typing import Any, Self
 
 from tfexp.graph.convert import convert_to_tensor
@@ -54,7 +55,7 @@ class ExponentialDecay(_ByRate):
     """initial_learning_rate * decay_rate ** (step / decay_steps); `staircase` takes the floor of the exponent."""
 
     def __call__(self, step: Any) -> Tensor:
-        return decays.exponential_decay(
+        return unwrap(decays.exponential_decay)(
             self.initial_learning_rate, step, self.decay_steps, self.decay_rate, self.staircase, self.name
         )
 
@@ -63,7 +64,7 @@ class InverseTimeDecay(_ByRate):
     """initial_learning_rate / (1 + decay_rate * step / decay_steps); `staircase` takes the floor of the quotient."""
 
     def __call__(self, step: Any) -> Tensor:
-        return decays.inverse_time_decay(
+        return unwrap(decays.inverse_time_decay)(
             self.initial_learning_rate, step, self.decay_steps, self.decay_rate, self.staircase, self.name
         )
 
@@ -84,7 +85,7 @@ class PiecewiseConstantDecay(_OfAttributes):
     def __call__(self, step: Any) -> Tensor:
         step = convert_to_tensor(step)
         boundaries = [cast(boundary, step.dtype.base_dtype) for boundary in self.boundaries]
-        return decays.piecewise_constant(step, boundaries, self.values, self.name)
+        return unwrap(decays.piecewise_constant)(step, boundaries, self.values, self.name)
 
 
 class PolynomialDecay(_OfAttributes):
@@ -110,7 +111,7 @@ class PolynomialDecay(_OfAttributes):
         self.name = name
 
     def __call__(self, step: Any) -> Tensor:
-        return decays.polynomial_decay(
+        return unwrap(decays.polynomial_decay)(
             self.initial_learning_rate,
             step,
             self.decay_steps,
@@ -131,7 +132,9 @@ class CosineDecay(_OfAttributes):
         self.name = name
 
     def __call__(self, step: Any) -> Tensor:
-        return cosine_schedules.cosine_decay(self.initial_learning_rate, step, self.decay_steps, self.alpha, self.name)
+        return unwrap(cosine_schedules.cosine_decay)(
+            self.initial_learning_rate, step, self.decay_steps, self.alpha, self.name
+        )
 
 
 class CosineDecayRestarts(_OfAttributes):
@@ -154,7 +157,7 @@ class CosineDecayRestarts(_OfAttributes):
         self.name = name
 
     def __call__(self, step: Any) -> Tensor:
-        return cosine_schedules.cosine_decay_restarts(
+        return unwrap(cosine_schedules.cosine_decay_restarts)(
             self.initial_learning_rate, step, self.first_decay_steps, self._t_mul, self._m_mul, self.alpha, self.name
         )
 
@@ -182,7 +185,7 @@ class LinearCosineDecay(_OfAttributes):
         self.name = name
 
     def __call__(self, step: Any) -> Tensor:
-        return cosine_schedules.linear_cosine_decay(
+        return unwrap(cosine_schedules.linear_cosine_decay)(
             self.initial_learning_rate, step, self.decay_steps, self.num_periods, self.alpha, self.beta, self.name
         )
 
@@ -211,7 +214,7 @@ class NoisyLinearCosineDecay(_OfAttributes):
         self.name = name
 
     def __call__(self, step: Any) -> Tensor:
-        return cosine_schedules.noisy_linear_cosine_decay(
+        return unwrap(cosine_schedules.noisy_linear_cosine_decay)(
             self.initial_learning_rate,
             step,
             self.decay_steps,

@@ -1,0 +1,127 @@
+"""What suites written for TensorFlow ask graphs, sessions and savers beneath their public faces."""
+
+import os
+
+import pytest
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
+import tfexp as tf
+from tfexp.stand_ins.modules import stand_for
+
+
+def module(name):
+    return stand_for(f"tensorflow.python.{name}")
+
+
+def test_signatures_and_types_of_nodes():
+    test_ops = module("framework.test_ops")
+    with tf.Graph().as_default():
+        ref, value = test_ops.ref_output_float_output(name="op1")
+        node = test_ops.ref_input_float_input(ref, value)
+        assert node._input_types == [tf.float32._as_ref, tf.float32]
+        assert [tensor._as_node_def_input() for tensor in (ref, value)] == ["op1", "op1:1"]
+        assert [arg.name for arg in node.op_def.input_arg] == ["a", "b"] and node.op_def.input_arg[0].is_ref
+        attr = test_ops.int_attr().op
+        attr._set_attr("foo", AttrValue(i=2))
+        assert attr.get_attr("foo") == 2
+
+
+def test_inputs_that_are_changed():
+    with tf.Graph().as_default() as graph:
+        x, y = tf.constant(1), tf.constant(2)
+        total = tf.add(x, x)
+        assert x.consumers() == [total.op, total.op]
+        total.op._update_input(1, y)
+        assert x.consumers() == [total.op] == y.consumers()
+        total.op._add_control_inputs([x.op, y.op])
+        total.op._remove_all_control_inputs()
+        assert total.op.control_inputs == []
+        with pytest.raises(tf.errors.OutOfRangeError, match="no input 2"):
+            total.op._update_input(2, y)
+        with tf.Graph().as_default(), pytest.raises(ValueError, match="must be from the same graph"):
+            total.op._update_input(0, tf.constant(3))
+        x.op._add_control_input(total.op)
+        with tf.Session(graph=graph) as session, pytest.raises(tf.errors.InvalidArgumentError, match="contains a cycle"):
+            session.run(total)
+
+
+def test_attributes_and_devices_of_new_nodes():
+    with tf.Graph().as_default() as graph:
+        with graph._attr_scope({"_A": AttrValue(s=b"a"), "_B": lambda node: AttrValue(s=node.op.encode())}):
+            op = tf.constant(1.0).op
+        assert (op.get_attr("_A"), op.get_attr("_B")) == (b"a", b"Const")
+        op._set_device(tf.DeviceSpec(job="worker", device_type="CPU", device_index=1))
+        assert op.device == "/job:worker/device:CPU:1" and not graph.as_graph_def().HasField("library")
+
+
+def test_text_of_a_graph_without_versions():
+    with tf.Graph().as_default() as graph:
+        tf.no_op(name="a")
+    tf.test.TestCase().assertProtoEqualsVersion("node { name: 'a' op: 'NoOp' }", graph.as_graph_def())
+
+
+def test_layers_of_monitored_sessions():
+    layers, seen = module("training.monitored_session"), []
+
+    class Hook(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            return tf.train.SessionRunArgs({"double": double})
+
+        def after_run(self, run_context, run_values):
+            seen.append(run_values.results)
+            run_context.request_stop()
+
+    class Lost(layers._WrappedSession):
+        lost = 0
+
+        def run(self, *args, **kwargs):
+            if not Lost.lost:
+                Lost.lost += 1
+                raise tf.errors.AbortedError(None, None, "lost")
+            return super().run(*args, **kwargs)
+
+    class Creator:
+        made = 0
+
+        def create_session(self):
+            self.made += 1
+            return Lost(tf.Session())
+
+    with tf.Graph().as_default():
+        x = tf.placeholder_with_default(3, [])
+        double, coordinator, creator = x * 2, tf.train.Coordinator(), Creator()
+        recoverable = layers._RecoverableSession(creator)
+        hooked = layers._HookedSession(layers._CoordinatedSession(recoverable, coordinator), [Hook()])
+        assert hooked.run(x, feed_dict={x: 5}) == 5 and seen == [{"double": 10}] and creator.made == 2
+        assert hooked.should_stop() and not recoverable.should_stop()
+        with pytest.raises(RuntimeError, match="after should_stop"):
+            hooked.run(x)
+        hooked.close()
+        assert coordinator.should_stop() and recoverable.should_stop()
+
+
+def test_a_function_put_into_the_log_gets_what_is_logged(monkeypatch):
+    tf_logging, said = module("platform.tf_logging"), []
+    assert tf_logging is tf.logging
+    with monkeypatch.context() as patched:
+        patched.setattr(tf_logging, "info", lambda message, *args: said.append(message % args))
+        with tf.Graph().as_default():
+            x = tf.constant(42.0, name="answer")
+            with tf.train.MonitoredSession(hooks=[tf.train.LoggingTensorHook({"answer": x}, every_n_iter=1)]) as session:
+                session.run(x)
+    assert any("answer = 42.0" in text for text in said)
+    count = len(said)
+    tf.logging.info("unheard")
+    assert len(said) == count
+
+
+def test_a_table_that_is_saved(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = module("training.saver_test_utils").CheckpointedOp(name="table")
+        saver = tf.train.Saver({"table": table.saveable})
+        table.insert("k", 30.0).run()
+        path = saver.save(session, os.fspath(tmp_path / "model"))
+        table.insert("k", 1.0).run()
+        saver.restore(session, path)
+        assert session.run([table.keys(), table.values(), table.lookup("no", 7.0)]) == [[b"k"], [30.0], 7.0]
+    assert os.path.exists(module("training.checkpoint_management").meta_graph_filename(path))

@@ -1,0 +1,55 @@
+"""What only tests take from `tensorflow.python.eager`'s `backprop`, `function` and `tape`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tfexp.functions.function import function
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.tape import GradientTape, recording
+
+
+def make_vjp(f: Callable[..., Any], params: Any = None, persistent: bool = True) -> Callable[..., Any]:
+    """`f`, so that it returns its result and a function: of a weight for the result, the gradients of its arguments.
+
+    params: the numbers of the arguments that count; all without.
+    """
+
+    def decorated(*args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
+        tensors = [convert_to_tensor(arg) for arg in args]
+        sources = [tensors[i] for i in (range(len(args)) if params is None else params)]
+        with GradientTape(persistent) as tape:
+            tape.watch(sources)
+            result = f(*tensors, **kwargs)
+        return result, lambda dy=None: tape.gradient(result, sources, output_gradients=dy)
+
+    return decorated
+
+
+def defun_with_attributes(
+    func: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    attributes: Any = None,
+    autograph: bool = True,
+    experimental_autograph_options: Any = None,
+    experimental_relax_shapes: bool = False,
+) -> Any:
+    """`defun`; attributes tell TensorFlow's runtime what it may replace the function by, which does not happen here."""
+    return function(func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+
+
+@contextlib.contextmanager
+def stop_recording() -> Iterator[None]:
+    """A block whose ops no tape records."""
+    tapes, recording.tapes = recording.tapes, []
+    try:
+        yield
+    finally:
+        recording.tapes = tapes
+
+
+def could_possibly_record() -> bool:
+    """Whether there is a tape that records."""
+    return bool(recording.tapes)
