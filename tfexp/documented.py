@@ -138,10 +138,6 @@ def _is_message(thing: Any) -> bool:
 
 
 def _signature(thing: Any, bound: bool = False) -> str:
-    if isinstance(thing, Op):
-        defaults = {"name": None} | {attr.name: attr.default for attr in thing.attrs.values() if attr.has_default}
-        order = [*(arg.name for arg in thing.inputs), *thing.after_inputs]
-        return f"({', '.join(f'{name}={_written(defaults[name])}' if name in defaults else name for name in order)})"
     if not callable(thing) or isinstance(thing, DType) or _is_message(thing):
         return ""
     try:
@@ -176,4 +172,4 @@ def _written(value: Any) -> str:
         inside = ", ".join(map(_written, value))
         return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(value) == 1 else ''})"
     shown = repr(value)
-    return str(getattr(value, "__name__", type(value).__name__)) if " at 0x" in shown else shown
+    return str(getattr(value, "__name__", type(value).__name__)) if isinstance(value, Op) or " at 0x" in shown else shown
