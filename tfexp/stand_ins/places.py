@@ -426,7 +426,7 @@ PYTHON = {
     "training.input": "tf.train",
     "training.learning_rate_decay": "tf.train",
     "training.momentum": "tf.train",
-    "training.monitored_session": "tf.train",
+    "training.monitored_session": "tf.train " + renamed("tfexp.train.hooked_session", _HookedSession="StepsWithHooks"),
     "training.moving_averages": "tf.train tfexp.train.moving_averages",
     "training.optimizer": "tf.train tfexp.train.optimizer tfexp.train.optimizer:_var_key=_key",
     "training.proximal_adagrad": "tf.train",
