@@ -31,7 +31,7 @@ class AdamOptimizer(Optimizer):
         super().__init__(use_locking, name)
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
-    def _beta_powers(self) -> tuple[Any, Any]:
+    def _get_beta_accumulators(self) -> tuple[Any, Any]:
         graph = self._lr_tensor.graph
         return self._get_non_slot_variable("beta1_power", graph), self._get_non_slot_variable("beta2_power", graph)
 
@@ -52,7 +52,7 @@ class AdamOptimizer(Optimizer):
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         scalars = [
-            *self._beta_powers(),
+            *self._get_beta_accumulators(),
             self._lr_tensor,
             self._beta1_tensor,
             self._beta2_tensor,
@@ -70,7 +70,7 @@ class AdamOptimizer(Optimizer):
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         """The moments of all rows decay, those of `grad.indices` also take in the gradient; all rows move."""
         dtype = var.dtype.base_dtype
-        beta1_power, beta2_power = (cast(power, dtype) for power in self._beta_powers())
+        beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
         rate: Any = cast(self._lr_tensor, dtype)
         beta1: Any = cast(self._beta1_tensor, dtype)
         beta2: Any = cast(self._beta2_tensor, dtype)
@@ -96,7 +96,7 @@ class AdamOptimizer(Optimizer):
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
         """The powers of beta advance once all variables have used them."""
         with control_dependencies(update_ops):
-            beta1_power, beta2_power = self._beta_powers()
+            beta1_power, beta2_power = self._get_beta_accumulators()
             with colocate_with(beta1_power):
                 advance = [
                     beta1_power.assign(beta1_power * self._beta1_tensor, use_locking=self._use_locking),

@@ -90,7 +90,7 @@ class NadamOptimizer(AdamOptimizer):
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         dtype = var.dtype.base_dtype
         scalars = (
-            *self._beta_powers(),
+            *self._get_beta_accumulators(),
             self._lr_tensor,
             self._beta1_tensor,
             self._beta2_tensor,
@@ -108,7 +108,7 @@ class NadamOptimizer(AdamOptimizer):
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         dtype, rows = var.dtype.base_dtype, grad.indices
-        beta1_power, beta2_power = (cast(power, dtype) for power in self._beta_powers())
+        beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
         beta1: Any = cast(self._beta1_tensor, dtype)
         beta2: Any = cast(self._beta2_tensor, dtype)
         rate: Any = cast(self._lr_tensor, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)  # type: ignore[operator]
@@ -128,7 +128,7 @@ class LazyAdamOptimizer(AdamOptimizer):
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         dtype, rows, locking = var.dtype.base_dtype, grad.indices, self._use_locking
-        beta1_power, beta2_power = (cast(power, dtype) for power in self._beta_powers())
+        beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
         beta1: Any = cast(self._beta1_tensor, dtype)
         beta2: Any = cast(self._beta2_tensor, dtype)
         rate: Any = cast(self._lr_tensor, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)  # type: ignore[operator]
