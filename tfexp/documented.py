@@ -172,4 +172,4 @@ def _written(value: Any) -> str:
         inside = ", ".join(map(_written, value))
         return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(value) == 1 else ''})"
     shown = repr(value)
-    return str(getattr(value, "__name__", type(value).__name__)) if " at 0x" in shown else shown
+    return str(getattr(value, "__name__", type(value).__name__)) if isinstance(value, Op) or " at 0x" in shown else shown

@@ -1,11 +1,13 @@
 """Op signatures: the grammar of TensorFlow's registry, and the rules around it."""
 
+import copy
 import inspect
+import pickle
 
 import pytest
 
 from tfexp.core import dtypes
-from tfexp.core.op import define_op, get_gradient, get_op, group_inputs, output_types, parse_signature
+from tfexp.core.op import all_ops, define_op, get_gradient, get_op, group_inputs, output_types, parse_signature
 from tfexp.core.shape import TensorShape
 
 
@@ -63,8 +65,22 @@ def test_an_op_has_a_functions_name():
     assert [get_op(name).__name__ for name in ("Tanh", "Relu6", "BiasAdd")] == ["tanh", "relu6", "bias_add"]
 
 
-def test_inspect_shows_an_op_as_a_function():
-    op = parse_signature("Some_Op(x: T, n: int32) -> (y: T) {T: type; depth: int; sort: bool = false}")
-    assert str(inspect.signature(op)) == "(x, n, depth, sort=False, name=None)"
-    assert op.__qualname__ == op.__name__
-    assert not hasattr(op, "nothing")
+def test_an_op_is_like_a_function_to_who_looks_at_it():
+    max_pool = get_op("MaxPool")
+    names = ["input", "ksize", "strides", "padding", "data_format", "name"]
+    assert list(inspect.signature(max_pool).parameters) == inspect.getfullargspec(max_pool).args == names
+    assert inspect.getfullargspec(max_pool).defaults == ("NHWC", None)
+    assert inspect.getfullargspec(get_op("LRN")).defaults == (5, 1.0, 1.0, 0.5, None)
+    assert repr(max_pool) == "<op MaxPool>"
+    assert max_pool.__qualname__ == max_pool.__name__
+    assert not hasattr(max_pool, "nothing")
+
+
+def test_every_op_has_a_signature():
+    for op in all_ops().values():
+        assert set(op.input_names) < inspect.signature(op).parameters.keys()
+
+
+def test_a_copy_of_an_op_is_the_op():
+    tanh = get_op("Tanh")
+    assert copy.copy(tanh) is copy.deepcopy({"f": tanh})["f"] is pickle.loads(pickle.dumps(tanh)) is tanh

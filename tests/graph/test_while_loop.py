@@ -1,5 +1,6 @@
 """tf.while_loop: values and gradients in every tier of the runtime, what it refuses, and what errors inside a loop say."""
 
+import collections
 import threading
 
 import numpy as np
@@ -155,6 +156,44 @@ def test_variables_are_read_and_updated_in_iterations():
         assert session.run(a) == 54.0
 
 
+def test_a_reference_that_goes_on_as_a_value_is_read_in_each_iteration():
+    v = tf.Variable([1.0, 2.0, 3.0], use_resource=False)
+    going = tf.Variable(True, use_resource=False)
+
+    def body(i, before, total):
+        after = v.assign_add(before)  # a reference
+        with tf.control_dependencies([after, tf.assign(going, i < 3)]):
+            return i + 1, after, total + tf.reduce_sum(after)
+
+    def cond(i, before, total):
+        with tf.control_dependencies([before]):
+            return tf.assign(going, tf.logical_and(i < 3, total < 100.0))  # another
+
+    _, last, total = tf.while_loop(cond, body, [0, v, 0.0], parallel_iterations=1, back_prop=False)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for factor in (1.0, 8.0):
+            found, summed = session.run([last, total])
+            np.testing.assert_array_equal(found, session.run(v))
+            if factor == 1.0:
+                np.testing.assert_array_equal(found, [8.0, 16.0, 24.0])
+                assert summed == 6.0 * (2 + 4 + 8)
+
+
+def test_a_variable_read_outside_of_a_loop_is_seen_in_it_as_updates_there_leave_it():
+    v = tf.Variable([1.0, 2.0], use_resource=False)
+
+    def body(i, total):
+        with tf.control_dependencies([v.assign_add([3.0, 5.0])]):
+            return i + 1, total + v  # `v` is the node `read`, which is outside, in the memory that is updated
+
+    _, total = tf.while_loop(lambda i, _: i < 3, body, [0, tf.zeros(2)])
+    with tf.Session() as session:
+        for _ in range(TIERS):
+            session.run(tf.global_variables_initializer())
+            np.testing.assert_array_equal(session.run(total), [4 + 7 + 10, 7 + 12 + 17])
+
+
 def test_training_through_a_loop():
     v = tf.Variable(0.3)
     loss = tf.square(power(tf.constant(1.0), v, 3) - 8.0)
@@ -177,6 +216,14 @@ def test_structures_go_round():
     i, s = run(result)
     assert (i, s["a"], s["b"][0]) == (3, 8, 5.0)
     np.testing.assert_array_equal(s["b"][1][0], [24.0, 40.0])
+
+
+def test_what_comes_out_has_the_outermost_container_that_the_body_returned():
+    pair = collections.namedtuple("pair", "i j")
+    for kind in (list, tuple, pair._make):
+        out = tf.while_loop(lambda i, j: i < 3, lambda i, j, kind=kind: kind([i + 1, j]), [0, 1])
+        assert type(out) is type(kind([0, 1]))
+        assert run(out) == kind([3, 1])
 
 
 def test_shapes_may_grow_where_an_invariant_says_so():

@@ -27,7 +27,8 @@ def test_calls_share_variables():
     assert (first.name, second.name) == ("t/mul_1:0", "t_1/mul_1:0")
     assert names(tf.global_variables()) == names(template.variables) == names(template.trainable_variables) == ["t/w:0"]
     assert template.non_trainable_variables == []
-    assert (template.name, template.variable_scope_name) == ("t", "t")
+    assert (template.name, template.variable_scope_name) == ("t", "t/")
+    assert template.var_scope is template.variable_scope
 
 
 def test_each_template_has_its_own_scope_unless_it_is_named():
@@ -41,7 +42,7 @@ def test_each_template_has_its_own_scope_unless_it_is_named():
 def test_the_scope_may_be_made_where_the_template_is():
     with tf.variable_scope("outer"):
         template = tf.make_template("t", scaled, create_scope_now_=True, scale=1.0)
-    assert template.variable_scope_name == "outer/t"
+    assert template.variable_scope_name == "outer/t/"
     assert template(3.0).name == "t/mul_1:0"
     assert names(template.variables) == ["outer/t/w:0"]
 

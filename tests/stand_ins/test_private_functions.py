@@ -206,3 +206,23 @@ def test_what_is_known_makes_a_constant_or_not(name, value):
         known, computed = internal(tf.zeros([2, 3])), internal(tf.zeros([2, 3]), optimize=False)
         assert (known.op.type, computed.op.type) == ("Const", name.capitalize())
         np.testing.assert_array_equal(session.run([known, computed])[1], value)
+
+
+def test_a_session_that_exists_runs_with_hooks_and_nothing_else_is_done_to_it():
+    class Adds(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            return tf.train.SessionRunArgs({"twice": x * 2}, {x: 7.0})
+
+        def after_run(self, run_context, run_values):
+            seen.append(run_values.results)
+            run_context.request_stop()
+
+    hooked, seen = stand_for("tensorflow.python.training.monitored_session")._HookedSession, []
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.placeholder(tf.float32, [])
+        stepping = hooked(session, [Adds()])
+        assert stepping.graph is graph and not stepping.should_stop()
+        assert stepping.run(x + 1) == 8.0 and seen == [{"twice": 14.0}] and stepping.should_stop()
+        with pytest.raises(RuntimeError, match="should_stop"):
+            stepping.run(x)
+        assert session.run(x, {x: 3.0}) == 3.0

@@ -237,6 +237,15 @@ def test_an_epoch_of_a_queue_ends_the_block():
     assert steps == 2
 
 
+@pytest.mark.parametrize("kind", [tf.train.MonitoredSession, tf.train.SingularMonitoredSession])
+def test_the_session_within_is_there_until_it_is_closed(kind):
+    with tf.Graph().as_default():
+        x = tf.constant(5)
+        with kind() as session:
+            assert session._tf_sess().run(x) == 5
+        assert session._tf_sess() is None
+
+
 def test_a_singular_session_does_not_recover():
     add = counter()
     session = tf.train.SingularMonitoredSession(hooks=[Told(errors={2: aborted()})])

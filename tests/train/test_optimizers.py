@@ -131,6 +131,7 @@ def test_slots_and_other_variables() -> None:
     assert opt.get_slot(v, "m").name == "v/Mine:0" and opt.get_slot(v, "v").name == "v/Mine_1:0"
     assert opt.get_slot(v, "other") is None
     assert names(opt.variables()) == ["beta1_power:0", "beta2_power:0", "v/Mine:0", "v/Mine_1:0"]
+    assert names(opt._get_beta_accumulators()) == ["beta1_power:0", "beta2_power:0"]  # as programs get them
     assert opt.get_slot(v, "m") not in tf.trainable_variables()
     with tf.Graph().as_default():
         assert opt.variables() == []

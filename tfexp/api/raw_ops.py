@@ -10,10 +10,7 @@ import inspect
 import typing  # `Any` is an op here
 from collections.abc import Sequence
 
-import numpy as np
-
-from tfexp.core.op import Attr, Op, all_ops, find_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.op import Op, all_ops, find_op
 
 _REDUCTIONS = ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
 
@@ -29,28 +26,12 @@ _RENAMED: dict[str, dict[str, str]] = {
 }
 
 
-def _default(attr: Attr) -> typing.Any:
-    """An attribute's default as one would write it."""
-    if attr.kind == "float":
-        return float(str(np.float32(attr.default)))
-    if attr.kind == "list(float)":
-        return [float(str(np.float32(one))) for one in attr.default]
-    if isinstance(attr.default, TensorShape):
-        return None if attr.default.rank is None else attr.default.as_list()
-    return attr.default
-
-
 def _parameters(op: Op) -> dict[str, inspect.Parameter]:
     """The parameters of a raw op in TensorFlow's order, by the names that the op's signature has."""
     renamed = _RENAMED.get(op.name, {})
-    defaults = {attr.name: _default(attr) for attr in op.attrs.values() if attr.has_default}
     return {
-        own: inspect.Parameter(
-            renamed.get(own, own),
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None if own == "name" else defaults.get(own, inspect.Parameter.empty),
-        )
-        for own in (*(arg.name for arg in op.inputs), *op.after_inputs)
+        own: parameter.replace(name=renamed.get(own, own), kind=inspect.Parameter.KEYWORD_ONLY)
+        for own, parameter in op.__signature__.parameters.items()
     }
 
 

@@ -34,6 +34,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import Call, Kernel
@@ -70,10 +72,25 @@ class Attr:
     default: Any = None
     has_default: bool = False
 
+    @property
+    def written_default(self) -> Any:
+        """The default as one would write it."""
+        if self.kind == "float":
+            return float(str(np.float32(self.default)))
+        if self.kind == "list(float)":
+            return [float(str(np.float32(one))) for one in self.default]
+        if isinstance(self.default, TensorShape):
+            return None if self.default.rank is None else self.default.as_list()
+        return self.default
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, repr=False)
 class Op:
-    """A registered op. Call it with its inputs (positional or by name), attrs and `name=` to build a node."""
+    """A registered op. Call it with its inputs (positional or by name), attrs and `name=` to build a node.
+
+    Where programs treat it as the function that TensorFlow has, it is like one: it has a name and a signature, and a copy
+    or a pickle of it is the op itself.
+    """
 
     name: str
     inputs: tuple[Arg, ...]
@@ -109,6 +126,19 @@ class Op:
         return snake_case(self.name)
 
     @functools.cached_property
+    def __signature__(self) -> inspect.Signature:
+        defaults = {"name": None} | {attr.name: attr.written_default for attr in self.attrs.values() if attr.has_default}
+        names = (*self.input_names, *self.after_inputs)
+        kind, required = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+        return inspect.Signature([inspect.Parameter(name, kind, default=defaults.get(name, required)) for name in names])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return get_op, (self.name,)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    @functools.cached_property
     def after_inputs(self) -> tuple[str, ...]:
         """What may follow the inputs by position, as in TensorFlow's own functions: attrs without default, others, name."""
         inferred = {key for arg in self.inputs for key in (arg.type_attr, arg.type_list_attr, arg.number_attr)}
@@ -119,17 +149,6 @@ class Op:
         if name == "__qualname__":  # decorators copy a function's; in a class body it would be the class's own
             return self.__name__
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-    @functools.cached_property
-    def __signature__(self) -> inspect.Signature:
-        """What `inspect` says of it as of a function: inputs, attrs and a name, all by position or by name."""
-        defaults = {"name": None} | {attr.name: attr.default for attr in self.attrs.values() if attr.has_default}
-        return inspect.Signature(
-            inspect.Parameter(
-                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name, inspect.Parameter.empty)
-            )
-            for name in (*(arg.name for arg in self.inputs), *self.after_inputs)
-        )
 
     # What follows from the signature and is asked for each node.
 

@@ -198,7 +198,7 @@ class _Variables:
 
 
 def _build(context: WhileContext, cond: Any, body: Any, loop_vars: Any, invariants: Any, same_structure: bool) -> Any:
-    """Make the nodes of the loop; returns the loop's results in the structure of `loop_vars`."""
+    """Make the nodes of the loop; returns the loop's results in the structure that the body returned."""
     variables = _Variables(loop_vars)
     with context.entered():
         merged = _enter(context, variables, invariants)
@@ -221,7 +221,7 @@ def _build(context: WhileContext, cond: Any, body: Any, loop_vars: Any, invarian
         context.loop_exits.extend(left)
         context.exit_result(left)
     # A TensorArray leaves as the body left it: what is known of its elements has grown.
-    packed = variables.pack(left, results.given)
+    packed = results.pack(left, results.given)
     return packed if same_structure or len(packed) != 1 else packed[0]
 
 
@@ -272,12 +272,11 @@ def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShap
     return shapes
 
 
-def _returned_by(result: Any, arguments: Any) -> list[Any]:
+def _returned_by(result: Any, arguments: Any) -> Any:
     if not nest.is_nested(result) or isinstance(result, dict):
         result = [result]
-    result = list(result)
     # The outermost container is a matter of style: bodies take lists and return tuples.
-    nest.assert_same_structure(list(arguments), result)
+    nest.assert_same_structure(list(arguments), list(result))
     return result
 
 

@@ -72,8 +72,13 @@ def _(ctx: Any, input: Array, *, out_type: DType) -> Array:
     return np.array(np.shape(input), out_type.as_numpy_dtype)
 
 
-def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32, *, optimize: bool = True) -> Tensor:
-    """The shape as a vector: a constant where it is known, unless `optimize=False`. Source: `tf.shape`."""
+def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+    """The shape as a vector: a constant where it is known. Source: `tf.shape`."""
+    return shape_internal(input, name, out_type=out_type)
+
+
+def shape_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32) -> Tensor:
+    """`tf.shape`, with `optimize=False` a Shape node wherever there could be a constant."""
     out_type = dtypes.as_dtype(out_type)
     with name_scope(name, "Shape", [input]) as scope:
         if _is_sparse(input):
@@ -136,8 +141,13 @@ def _(ctx: Any, input: Array, *, out_type: DType) -> Array:
 
 
 @takes_composites
-def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32, *, optimize: bool = True) -> Tensor:
-    """The number of elements: a constant where it is known, unless `optimize=False`. Source: `tf.size`."""
+def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+    """The number of elements: a constant where it is known. Source: `tf.size`."""
+    return size_internal(input, name, out_type=out_type)
+
+
+def size_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32) -> Tensor:
+    """`tf.size`, with `optimize=False` a Size node wherever there could be a constant."""
     out_type = dtypes.as_dtype(out_type)
     with name_scope(name, "Size", [input]) as scope:
         if _is_sparse(input):
@@ -168,8 +178,13 @@ def _(ctx: Any, input: Array) -> Array:
 
 
 @takes_composites
-def rank(input: Any, name: str | None = None, *, optimize: bool = True) -> Tensor:
-    """The number of dimensions: a constant where it is known, unless `optimize=False`. Source: `tf.rank`."""
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions: a constant where it is known. Source: `tf.rank`."""
+    return rank_internal(input, name)
+
+
+def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Tensor:
+    """`tf.rank`, with `optimize=False` a Rank node wherever there could be a constant."""
     with name_scope(name, "Rank", [input]) as scope:
         if _is_sparse(input):
             dims: Tensor = size(input.dense_shape, name=scope)

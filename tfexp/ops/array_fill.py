@@ -17,7 +17,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, rank, reshape, same_shape, shape
+from tfexp.ops.array import Array, dims_text, rank, reshape, same_shape, shape, shape_internal
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
 from tfexp.ops.tensor_list_value import TensorList
 
@@ -150,7 +150,7 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
         if optimize and tensor.get_shape().is_fully_defined() and tensor.dtype.base_dtype is not dtypes.variant:
             return zeros(tensor.get_shape(), dtype=wanted, name=scope)
         if wanted is not tensor.dtype.base_dtype:
-            return zeros(shape(tensor, optimize=optimize), dtype=wanted, name=scope)
+            return zeros(shape_internal(tensor, optimize=optimize), dtype=wanted, name=scope)
         result: Tensor = zeros_like_op(tensor, name=scope)
         return result
 
@@ -164,7 +164,7 @@ def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize:
             with name_scope("Shape"):
                 dims = convert_to_tensor(tensor.get_shape())
         else:
-            dims = shape(tensor, optimize=False)
+            dims = shape_internal(tensor, optimize=False)
         result = ones(dims, dtype=tensor.dtype if dtype is None else dtype, name=scope)
         result.set_shape(tensor.get_shape())
         return result

@@ -58,6 +58,8 @@ class Template:
         """The scope of its variables; None before the first call."""
         return self._variable_scope
 
+    var_scope = variable_scope  # its old name
+
     @property
     def var_scope(self) -> VariableScope | None:
         """`variable_scope`, under its older name."""
@@ -65,13 +67,13 @@ class Template:
 
     @property
     def variable_scope_name(self) -> str | None:
-        return self._variable_scope.name if self._variable_scope is not None else None
+        """What the names of its variables begin with: that scope's name, and a slash if there is one."""
+        name = None if self._variable_scope is None else self._variable_scope.name
+        return f"{name}/" if name else name
 
     def _collected(self, key: str) -> list[Any]:
-        scope = self._variable_scope
-        if scope is None:
-            return []
-        return get_collection(key, scope.name + "/" if scope.name else None)
+        prefix = self.variable_scope_name
+        return [] if prefix is None else get_collection(key, prefix or None)
 
     @property
     def trainable_variables(self) -> list[Any]:

@@ -54,5 +54,5 @@ def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Any:
     ranks = []
     for variable in variables:
         with colocate_with(variable.op):
-            ranks.append(array.rank(variable, optimize=False))
+            ranks.append(array.rank_internal(variable, optimize=False))
     return ranks[0] if len(ranks) == 1 else stack(ranks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
-from tfexp.plan.alias import RootMap, writes
+from tfexp.plan.alias import RootMap, Roots, writes
 from tfexp.plan.ir import Draft, LoopDraft, Node, Value, ref_flags
 from tfexp.plan.mortal import find_mortal, may_be_dead
 from tfexp.plan.plan import Fetch, Keep, Loop, PassRecord, Plan, Section, Slot, Step
@@ -42,8 +42,7 @@ def freeze(
                 outputs=tuple(number[v] for v in node.outputs),
                 reads_through=tuple(v.dtype._is_ref_dtype and not f for v, f in zip(node.inputs, flags, strict=True)),
                 needs_value=() if node.op.allows_uninitialized_input else tuple(i for i, f in enumerate(flags) if f),
-                # An update in several strokes must not see its own first ones through another input.
-                copied=tuple(i for i, v in enumerate(node.inputs) if not flags[i] and not updated.isdisjoint(roots[v])),
+                copied=_copied(node, flags, updated, roots),
                 waits_for_dead=tuple(positions[c] for c in node.controls if c in mortal),
                 may_be_dead=node in mortal,
                 writes=tuple(number[v] for v in node.ref_inputs()) if updated else (),
@@ -81,6 +80,16 @@ def freeze(
         sections=tuple(_section(strands, positions) for strands in draft.sections),
         inner=inner,
     )
+
+
+def _copied(node: Node, flags: list[bool], updated: Roots, roots: RootMap) -> tuple[int, ...]:
+    """The inputs in a variable that the node updates: an update in several strokes must not see its own first ones.
+
+    A loop is to see them: what its body reads after an update is the variable as it is then.
+    """
+    if node.loop is not None:
+        return ()
+    return tuple(i for i, v in enumerate(node.inputs) if not flags[i] and not updated.isdisjoint(roots[v]))
 
 
 def _section(strands: list[list[Node]], positions: dict[Node, int]) -> Section:

@@ -142,8 +142,25 @@ def _contract(nodes: list[Node], around: Frame, frames: dict[Node, Frame], repla
 def _run_once(node: Node) -> Node:
     """A node of a frame that nothing goes round in: what enters such a frame, or leaves it, stays what it is."""
     if node.type in ("Enter", "Exit"):
-        node.op, node.attrs = get_op("Identity"), {"T": node.inputs[0].dtype.base_dtype}
+        _read(node)
     return node
+
+
+def _read(node: Node) -> Value:
+    """Let a node that passes something on read it: the value."""
+    value, read = node.inputs[0], node.outputs[0]
+    read.dtype = value.dtype.base_dtype
+    node.op, node.attrs = get_op("Identity"), {"T": read.dtype}
+    return read
+
+
+def _passed_on(node: Node, part: list[Node]) -> Value:
+    """What comes to a back edge or the condition as a value; the node itself, in `part`, reads what comes as a reference."""
+    value = node.inputs[0]
+    if not value.dtype._is_ref_dtype:
+        return value
+    part.append(node)
+    return _read(node)
 
 
 def _never_called(ctx: Any, *inputs: Any) -> Any:
@@ -201,15 +218,19 @@ class _Loop:
         rest = [node for node in self.nodes if node not in skeleton]
         in_body = self._nodes_of_body(rest)
         condition_part = [node for node in rest if node not in in_body]
+        decided = _passed_on(self.condition, condition_part)
         condition = _Part(condition_part, self.merges, self.constants, [])
         for switch in self.switches:
             if switch.inputs[0].node not in self.merges:
                 raise self._unimplemented(switch, "a Switch on its condition must be for a variable of the loop")
-        decided = self.condition.inputs[0]
         aliases = {s.outputs[1]: s.inputs[0] for s in self.switches}
         aliases[self.condition.outputs[0]] = decided
         body_nodes = [node for node in rest if node in in_body]
         wanted = [*(v for n in body_nodes for v in n.inputs), *(b.inputs[0] for b in self.back_edges)]
+        following = [
+            edge.inputs[0] if merge.type == "RefMerge" else _passed_on(edge, body_nodes)
+            for edge, merge in zip(self.following, self.merges, strict=True)
+        ]
         made_by_condition = set(condition_part)
         handed_on = list(
             dict.fromkeys(v for w in wanted if (v := aliases.get(w, w)).node in made_by_condition or v is decided)
@@ -220,7 +241,7 @@ class _Loop:
         loop = LoopDraft(
             len(self.merges),
             condition.draft([decided, *handed_on], []),
-            body.draft([node.inputs[0] for node in self.following], list(dict.fromkeys(targets))),
+            body.draft(following, list(dict.fromkeys(targets))),
             [self._result(exit_) for exit_ in self.exits],
         )
         return self._node(loop)

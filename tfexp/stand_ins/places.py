@@ -153,7 +153,8 @@ PYTHON = {
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.accumulate_n": "tf",
     "ops.array_grad": "tf",
-    "ops.array_ops": "tf tf.image tf.quantization tf.linalg tfexp.stand_ins.static_shapes ops "
+    "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
+    + renamed("tfexp.ops.array", **{name: name for name in ("shape_internal", "size_internal", "rank_internal")})
     + renamed(
         "tf",
         expand_dims_v2="expand_dims",

@@ -11,7 +11,7 @@ from typing import Any
 from tfexp.core import errors
 from tfexp.core.log import get_logger
 from tfexp.train.coordinator import Coordinator
-from tfexp.train.hooked_session import LOST, run_with_hooks
+from tfexp.train.hooked_session import LOST, StepsWithHooks
 from tfexp.train.monitored_session import StepContext
 from tfexp.train.session_hooks import SessionRunHook
 
@@ -64,18 +64,13 @@ class _HookedSession(_WrappedSession):
 
     def __init__(self, sess: Any, hooks: Sequence[SessionRunHook]):
         super().__init__(sess)
-        self._hooks = hooks
-        self._should_stop = False
+        self._steps = StepsWithHooks(sess, hooks)
 
     def _check_stop(self) -> bool:
-        return self._should_stop
+        return self._steps.should_stop()
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
-        if self.should_stop():
-            raise RuntimeError("Run called even after should_stop requested.")
-        value, stop = run_with_hooks(self._sess, self._hooks, fetches, feed_dict, options, run_metadata)
-        self._should_stop = self._should_stop or stop
-        return value
+        return self._steps.run(fetches, feed_dict, options, run_metadata)
 
 
 class _CoordinatedSession(_WrappedSession):

@@ -11,6 +11,7 @@ from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 from tfexp.core import errors
 from tfexp.core.log import get_logger
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.graph import Graph
 from tfexp.runtime.session import Session
 from tfexp.train.coordinator import Coordinator
 from tfexp.train.queue_runner import start_queue_runners
@@ -23,16 +24,54 @@ _log = get_logger()
 LOST = (errors.AbortedError, errors.UnavailableError)
 
 
+class StepsWithHooks:
+    """The steps of a session, to which hooks add fetches and feeds."""
+
+    def __init__(self, sess: Session, hooks: Sequence[SessionRunHook]):
+        self._session = sess
+        self._hooks = hooks
+        self._stop_requested = False
+
+    @property
+    def graph(self) -> Graph:
+        return self._session.graph
+
+    def should_stop(self) -> bool:
+        """Whether a hook has asked for the end."""
+        return self._stop_requested
+
+    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+        """One step with the hooks' fetches and feeds added. RuntimeError after a hook has asked for the end."""
+        if self._stop_requested:
+            raise RuntimeError("Run called even after should_stop requested.")
+        context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._session)
+        asked = [hook.before_run(context) for hook in self._hooks]
+        given = [args for args in asked if args is not None]
+        feeds = _joined_feeds((args.feed_dict for args in given if args.feed_dict), feed_dict)
+        merged = _joined_options((args.options for args in given if args.options is not None), options)
+        extra = [args.fetches for args in given if args.fetches is not None]
+        metadata = RunMetadata() if run_metadata is None else run_metadata
+        # Without options a step leaves no metadata, and takes the session's fast way.
+        plain = merged == _NO_OPTIONS and run_metadata is None
+        settings = {} if plain else {"options": merged, "run_metadata": metadata}
+        value, results = self._session.run([fetches, extra], feeds or None, **settings)
+        remaining = iter(results)
+        for hook, args in zip(self._hooks, asked, strict=True):
+            result = next(remaining) if args is not None and args.fetches is not None else None
+            hook.after_run(context, SessionRunValues(result, merged, metadata))
+        self._stop_requested = self._stop_requested or context.stop_requested
+        return value
+
+
 class HookedSession:
     """A session of `creator`, with the graph's queue runners running and the hooks told about it."""
 
     def __init__(self, creator: SessionCreator, hooks: Sequence[SessionRunHook], stop_grace_period_secs: float):
         self.session: Session = creator.create_session()
-        self._hooks = hooks
+        self._steps = StepsWithHooks(self.session, hooks)
         self._grace = stop_grace_period_secs
         # The end of the input is for the caller to see, hence no exception is a clean stop.
         self.coord = Coordinator(clean_stop_exception_types=())
-        self._hook_stopped = False
         try:
             if self.session.graph.get_collection(GraphKeys.QUEUE_RUNNERS):
                 start_queue_runners(sess=self.session, coord=self.coord)
@@ -52,27 +91,20 @@ class HookedSession:
             raise
         except Exception as error:  # `close` raises it, when the threads have ended
             _log.debug("A thread asked to stop: %s", error)
-        return self._hook_stopped or self.coord.should_stop()
+        return self._steps.should_stop() or self.coord.should_stop()
 
     def run(self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
-        """One step with the hooks' fetches and feeds added. RuntimeError after a hook has asked for the end.
+        """One step with its hooks.
 
         When it fails after a thread of the coordinator has, the thread's exception is the one to raise: it came first.
         """
         try:
-            return self._run(fetches, feed_dict, options, run_metadata)
+            return self._steps.run(fetches, feed_dict, options, run_metadata)
         except LOST:
             raise
         except Exception:
             self.coord.raise_requested_exception()
             raise
-
-    def _run(self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
-        if self._hook_stopped:
-            raise RuntimeError("Run called even after should_stop requested.")
-        value, stop = run_with_hooks(self.session, self._hooks, fetches, feed_dict, options, run_metadata)
-        self._hook_stopped = self._hook_stopped or stop
-        return value
 
     def close(self) -> None:
         """Stop the threads and close the session; raises what a thread failed with."""
@@ -87,28 +119,6 @@ class HookedSession:
 
 
 _NO_OPTIONS = RunOptions()
-
-
-def run_with_hooks(
-    session: Any, hooks: Sequence[SessionRunHook], fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
-) -> tuple[Any, bool]:
-    """One step with the hooks' fetches and feeds added: what `fetches` give, and whether a hook asks for the end."""
-    context = SessionRunContext(SessionRunArgs(fetches, feed_dict), session)
-    asked = [hook.before_run(context) for hook in hooks]
-    given = [args for args in asked if args is not None]
-    feeds = _joined_feeds((args.feed_dict for args in given if args.feed_dict), feed_dict)
-    merged = _joined_options((args.options for args in given if args.options is not None), options)
-    extra = [args.fetches for args in given if args.fetches is not None]
-    metadata = RunMetadata() if run_metadata is None else run_metadata
-    # Without options a step leaves no metadata, and takes the session's fast way.
-    plain = merged == _NO_OPTIONS and run_metadata is None
-    settings = {} if plain else {"options": merged, "run_metadata": metadata}
-    value, results = session.run([fetches, extra], feeds or None, **settings)
-    remaining = iter(results)
-    for hook, args in zip(hooks, asked, strict=True):
-        result = next(remaining) if args is not None and args.fetches is not None else None
-        hook.after_run(context, SessionRunValues(result, merged, metadata))
-    return value, context.stop_requested
 
 
 def _joined_feeds(of_hooks: Iterable[Any], of_caller: Any) -> dict[Any, Any]:

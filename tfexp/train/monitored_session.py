@@ -116,15 +116,18 @@ class _Monitored:
         self._closed = True
         try:
             if hooks_end:
-                session = self._current.session if self._current is not None else None
                 for hook in self._hooks:
-                    hook.end(session)  # type: ignore[arg-type]  # None after a loss, as in TensorFlow
+                    hook.end(self._tf_sess())  # type: ignore[arg-type]  # None after a loss, as in TensorFlow
         finally:
             try:
                 self._drop()
             finally:
                 if not self._graph_was_finalized:
                     self._graph._unsafe_unfinalize()
+
+    def _tf_sess(self) -> Session | None:
+        """The session that steps run in; None where there is none. Programs take it from here."""
+        return self._current.session if self._current is not None else None
 
     def _drop(self) -> None:
         current, self._current = self._current, None
@@ -201,4 +204,4 @@ class SingularMonitoredSession(_Monitored):
 
     def raw_session(self) -> Session | None:
         """The session itself; None when closed."""
-        return self._current.session if self._current is not None else None
+        return self._tf_sess()
