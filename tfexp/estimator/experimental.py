@@ -2,6 +2,7 @@
 
 from tfexp.core.gone import missing_from
 from tfexp.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
+from tfexp.estimator.canned.kmeans import KMeansClustering as KMeans
 from tfexp.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
 from tfexp.estimator.canned.logit_functions import call_logit_fn as call_logit_fn
 from tfexp.estimator.early_stopping import make_early_stopping_hook as make_early_stopping_hook

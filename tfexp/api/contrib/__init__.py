@@ -15,6 +15,7 @@ __getattr__ = missing_from(
             "distributions",
             "eager",
             "estimator",
+            "factorization",
             "feature_column",
             "framework",
             "graph_editor",
