@@ -7,6 +7,7 @@ of a key matrix in a dict; all keys of a call at once. Source: `tf.lookup`, `tf.
 from __future__ import annotations
 
 import itertools
+import math
 import threading
 from collections import deque
 from collections.abc import Iterable
@@ -363,7 +364,7 @@ class DenseTable(MutableTable):
 
     def export(self) -> tuple[Array, Array]:
         keys, values = super().export()
-        return keys.reshape(len(keys), -1 if self.key_shape else 1), values.reshape(len(keys), *(self.value_shape or (1,)))
+        return keys.reshape(len(keys), math.prod(self.key_shape)), values.reshape(len(keys), *(self.value_shape or (1,)))
 
 
 def _text(shape: Shape) -> str:

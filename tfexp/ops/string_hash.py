@@ -35,7 +35,7 @@ def _buckets(input: Any, function: Hash, num_buckets: int) -> Any:
     return (hashes(texts_of(input), function) % U64(num_buckets)).astype(np.int64).reshape(np.shape(input))
 
 
-def _word(data: np.ndarray, start: int, size: int = 8) -> Words:
+def word(data: np.ndarray, start: int, size: int = 8) -> Words:
     """The little-endian number in `size` bytes of each row of a matrix in one piece of memory."""
     return np.ndarray((len(data),), f"<u{size}", data, start, (data.shape[1],)).astype(U64)
 
@@ -51,22 +51,22 @@ def _left(x: Words, bits: int) -> Words:
     return (x << U64(bits)) | (x >> U64(64 - bits))
 
 
-def _right(x: Words, bits: int) -> Words:
+def right(x: Words, bits: int) -> Words:
     return _left(x, 64 - bits)
 
 
 # --- FarmHash (Google, 2014): Fingerprint64 ----------------------------------------------------------------------------
 
-_K0, _K1, _K2 = U64(0xC3A5C85C97CB3127), U64(0xB492B66FBE98F273), U64(0x9AE16A3B2F90404F)
+K0, K1, _K2 = U64(0xC3A5C85C97CB3127), U64(0xB492B66FBE98F273), U64(0x9AE16A3B2F90404F)
 
 
-def _shift_mix(x: Words) -> Words:
+def shift_mix(x: Words) -> Words:
     return x ^ (x >> U64(47))
 
 
-def _pair(u: Words, v: Words, multiplier: Words) -> Words:
-    a = _shift_mix((u ^ v) * multiplier)
-    return _shift_mix((v ^ a) * multiplier) * multiplier
+def pair_hash(u: Words, v: Words, multiplier: Words) -> Words:
+    a = shift_mix((u ^ v) * multiplier)
+    return shift_mix((v ^ a) * multiplier) * multiplier
 
 
 def fingerprint64(data: np.ndarray) -> Words:
@@ -78,72 +78,74 @@ def fingerprint64(data: np.ndarray) -> Words:
     if size > 32:
         return _farm_to_64(data, multiplier)
     if size > 16:
-        a, b = _word(data, 0) * _K1, _word(data, 8)
-        c, d = _word(data, size - 8) * multiplier, _word(data, size - 16) * _K2
-        return _pair(_right(a + b, 43) + _right(c, 30) + d, a + _right(b + _K2, 18) + c, multiplier)
+        a, b = word(data, 0) * K1, word(data, 8)
+        c, d = word(data, size - 8) * multiplier, word(data, size - 16) * _K2
+        return pair_hash(right(a + b, 43) + right(c, 30) + d, a + right(b + _K2, 18) + c, multiplier)
     if size >= 8:
-        a, b = _word(data, 0) + _K2, _word(data, size - 8)
-        return _pair(_right(b, 37) * multiplier + a, (_right(a, 25) + b) * multiplier, multiplier)
+        a, b = word(data, 0) + _K2, word(data, size - 8)
+        return pair_hash(right(b, 37) * multiplier + a, (right(a, 25) + b) * multiplier, multiplier)
     if size >= 4:
-        return _pair(U64(size) + (_word(data, 0, 4) << U64(3)), _word(data, size - 4, 4), multiplier)
+        return pair_hash(U64(size) + (word(data, 0, 4) << U64(3)), word(data, size - 4, 4), multiplier)
     if size:
         first, middle, last = (data[:, i].astype(U64) for i in (0, size >> 1, size - 1))
-        return _shift_mix((first + (middle << U64(8))) * _K2 ^ (U64(size) + (last << U64(2))) * _K0) * _K2
+        return shift_mix((first + (middle << U64(8))) * _K2 ^ (U64(size) + (last << U64(2))) * K0) * _K2
     return np.full(len(data), _K2)
 
 
 def _farm_to_64(data: np.ndarray, multiplier: Words) -> Words:
     size = data.shape[1]
-    a, b = _word(data, 0) * _K2, _word(data, 8)
-    c, d = _word(data, size - 8) * multiplier, _word(data, size - 16) * _K2
-    y = _right(a + b, 43) + _right(c, 30) + d
-    z = _pair(y, a + _right(b + _K2, 18) + c, multiplier)
-    e, f = _word(data, 16) * multiplier, _word(data, 24)
-    g = (y + _word(data, size - 32)) * multiplier
-    h = (z + _word(data, size - 24)) * multiplier
-    return _pair(_right(e + f, 43) + _right(g, 30) + h, e + _right(f + a, 18) + g, multiplier)
+    a, b = word(data, 0) * _K2, word(data, 8)
+    c, d = word(data, size - 8) * multiplier, word(data, size - 16) * _K2
+    y = right(a + b, 43) + right(c, 30) + d
+    z = pair_hash(y, a + right(b + _K2, 18) + c, multiplier)
+    e, f = word(data, 16) * multiplier, word(data, 24)
+    g = (y + word(data, size - 32)) * multiplier
+    h = (z + word(data, size - 24)) * multiplier
+    return pair_hash(right(e + f, 43) + right(g, 30) + h, e + right(f + a, 18) + g, multiplier)
 
 
-def _weak(data: np.ndarray, at: int, a: Words, b: Words) -> tuple[Words, Words]:
-    w, x, y, z = (_word(data, at + 8 * i) for i in range(4))
+def weak_hash(data: np.ndarray, at: int, a: Words, b: Words) -> tuple[Words, Words]:
+    w, x, y, z = (word(data, at + 8 * i) for i in range(4))
     a = a + w
-    b = _right(b + a + z, 21)
+    b = right(b + a + z, 21)
     start = a
     a = a + x + y
-    return a + z, b + _right(a, 44) + start
+    return a + z, b + right(a, 44) + start
 
 
 def _farm_long(data: np.ndarray) -> Words:
     size, count = data.shape[1], len(data)
     seed = U64(81)
-    x = np.full(count, seed * _K2) + _word(data, 0)
-    y = np.full(count, seed * _K1 + U64(113))
-    z = _shift_mix(y * _K2 + U64(113)) * _K2
+    x = np.full(count, seed * _K2) + word(data, 0)
+    y = np.full(count, seed * K1 + U64(113))
+    z = shift_mix(y * _K2 + U64(113)) * _K2
     v = w = (np.zeros(count, U64), np.zeros(count, U64))
     last = (size - 1) // 64 * 64
     for at in range(0, last, 64):
-        x = _right(x + y + v[0] + _word(data, at + 8), 37) * _K1
-        y = _right(y + v[1] + _word(data, at + 48), 42) * _K1
+        x = right(x + y + v[0] + word(data, at + 8), 37) * K1
+        y = right(y + v[1] + word(data, at + 48), 42) * K1
         x = x ^ w[1]
-        y = y + v[0] + _word(data, at + 40)
-        z = _right(z + w[0], 33) * _K1
-        v = _weak(data, at, v[1] * _K1, x + w[0])
-        w = _weak(data, at + 32, z + w[1], y + _word(data, at + 16))
+        y = y + v[0] + word(data, at + 40)
+        z = right(z + w[0], 33) * K1
+        v = weak_hash(data, at, v[1] * K1, x + w[0])
+        w = weak_hash(data, at + 32, z + w[1], y + word(data, at + 16))
         x, z = z, x
-    multiplier = _K1 + ((z & U64(0xFF)) << U64(1))
+    multiplier = K1 + ((z & U64(0xFF)) << U64(1))
     at = size - 64
     w = (w[0] + U64((size - 1) & 63), w[1])
     v = (v[0] + w[0], v[1])
     w = (w[0] + v[0], w[1])
-    x = _right(x + y + v[0] + _word(data, at + 8), 37) * multiplier
-    y = _right(y + v[1] + _word(data, at + 48), 42) * multiplier
+    x = right(x + y + v[0] + word(data, at + 8), 37) * multiplier
+    y = right(y + v[1] + word(data, at + 48), 42) * multiplier
     x = x ^ w[1] * U64(9)
-    y = y + v[0] * U64(9) + _word(data, at + 40)
-    z = _right(z + w[0], 33) * multiplier
-    v = _weak(data, at, v[1] * multiplier, x + w[0])
-    w = _weak(data, at + 32, z + w[1], y + _word(data, at + 16))
+    y = y + v[0] * U64(9) + word(data, at + 40)
+    z = right(z + w[0], 33) * multiplier
+    v = weak_hash(data, at, v[1] * multiplier, x + w[0])
+    w = weak_hash(data, at + 32, z + w[1], y + word(data, at + 16))
     x, z = z, x
-    return _pair(_pair(v[0], w[0], multiplier) + _shift_mix(y) * _K0 + z, _pair(v[1], w[1], multiplier) + x, multiplier)
+    return pair_hash(
+        pair_hash(v[0], w[0], multiplier) + shift_mix(y) * K0 + z, pair_hash(v[1], w[1], multiplier) + x, multiplier
+    )
 
 
 # --- SipHash-2-4 (Aumasson, Bernstein 2012) ----------------------------------------------------------------------------
@@ -168,7 +170,7 @@ def sip_hash(data: np.ndarray, key: Sequence[int]) -> Words:
     halves = [U64(half % (1 << 64)) for half in key] * 2
     start = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
     v: list[Words] = [np.full(count, half ^ U64(word)) for half, word in zip(halves, start, strict=True)]
-    words = [_word(data, at) for at in range(0, size - 7, 8)]
+    words = [word(data, at) for at in range(0, size - 7, 8)]
     words.append(_tail(data, size // 8 * 8) | U64((size & 0xFF) << 56))
     for word in words:
         v[3] = v[3] ^ word
@@ -192,12 +194,12 @@ def murmur64(data: np.ndarray) -> Words:
     count, size = data.shape
     h: Words = np.full(count, _SEED ^ (U64(size) * _MURMUR))
     for at in range(0, size - 7, 8):
-        k = _word(data, at) * _MURMUR
+        k = word(data, at) * _MURMUR
         h = (h ^ (k ^ (k >> U64(47))) * _MURMUR) * _MURMUR
     if size % 8:
         h = (h ^ _tail(data, size // 8 * 8)) * _MURMUR
-    h = _shift_mix(h) * _MURMUR
-    return _shift_mix(h)
+    h = shift_mix(h) * _MURMUR
+    return shift_mix(h)
 
 
 # --- ops ---------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,9 @@ from tfexp.formats.protos.example import FloatList as FloatList
 from tfexp.formats.protos.example import Int64List as Int64List
 from tfexp.formats.protos.example import SequenceExample as SequenceExample
 from tfexp.formats.protos.queue_runner import QueueRunnerDef as QueueRunnerDef
+from tfexp.ops.sdca import sdca_fprint as sdca_fprint
+from tfexp.ops.sdca import sdca_optimizer as sdca_optimizer
+from tfexp.ops.sdca import sdca_shrink_l1 as sdca_shrink_l1
 from tfexp.train.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from tfexp.train.adagrad import AdagradDAOptimizer as AdagradDAOptimizer
 from tfexp.train.adagrad import AdagradOptimizer as AdagradOptimizer

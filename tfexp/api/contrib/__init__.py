@@ -21,6 +21,7 @@ _OWN = (
     "distributions",
     "eager",
     "estimator",
+    "factorization",
     "feature_column",
     "framework",
     "graph_editor",

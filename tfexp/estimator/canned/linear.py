@@ -9,6 +9,7 @@ from typing import Any
 from tfexp.estimator.canned.features import as_columns, check_features
 from tfexp.estimator.canned.heads import classifier_head, regressor_head
 from tfexp.estimator.canned.optimizers import optimizer_of
+from tfexp.estimator.canned.sdca import LinearSDCA
 from tfexp.estimator.estimator import Estimator
 from tfexp.estimator.heads.head import Head
 from tfexp.estimator.run_config import RunConfig
@@ -33,19 +34,25 @@ def linear_logit_fn_builder(units: int, feature_columns: Any, sparse_combiner: s
     """A function from features to logits `[batch, units]`, with summaries of the bias and of how many weights are zero."""
 
     def linear_logit_fn(features: Mapping[str, Any]) -> Tensor:
-        variables: dict[Any, Any] = {}
-        logits = linear_model(features, feature_columns, units, sparse_combiner, cols_to_vars=variables)
-        (bias,) = variables.pop("bias")
-        bias = reshape(bias, [-1])
-        if units > 1:
-            histogram("bias", bias)
-        else:
-            scalar("bias", bias[0])
-        weights = [reshape(one, [-1]) for own in variables.values() for one in own]
-        scalar("fraction_of_zero_weights", zero_fraction(concat(weights, 0)))
-        return logits
+        return _logits_and_variables(features, feature_columns, units, sparse_combiner)[0]
 
     return linear_logit_fn
+
+
+def _logits_and_variables(
+    features: Mapping[str, Any], feature_columns: Any, units: int, sparse_combiner: str
+) -> tuple[Tensor, dict[Any, Any]]:
+    """The logits, and the variables of each column and of "bias"."""
+    variables: dict[Any, Any] = {}
+    logits = linear_model(features, feature_columns, units, sparse_combiner, cols_to_vars=variables)
+    bias = reshape(variables["bias"][0], [-1])
+    if units > 1:
+        histogram("bias", bias)
+    else:
+        scalar("bias", bias[0])
+    weights = [reshape(one, [-1]) for column, own in variables.items() if column != "bias" for one in own]
+    scalar("fraction_of_zero_weights", zero_fraction(concat(weights, 0)))
+    return logits, variables
 
 
 def default_learning_rate(feature_columns: Sequence[Any], at_most: float) -> float:
@@ -56,8 +63,9 @@ def default_learning_rate(feature_columns: Sequence[Any], at_most: float) -> flo
 class LinearEstimator(Estimator):
     """A linear model with any `tf.estimator.Head`.
 
-    `optimizer` is one, its name (Adagrad, Adam, Ftrl, RMSProp, SGD), or a function that makes one. `partitioner` cuts
-    variables; `sparse_combiner` (sum, mean, sqrtn) says how several ids of a row count.
+    `optimizer` is one, its name (Adagrad, Adam, Ftrl, RMSProp, SGD), a function that makes one, or a
+    `tf.estimator.experimental.LinearSDCA`. `partitioner` cuts variables; `sparse_combiner` (sum, mean, sqrtn) says how
+    several ids of a row count.
     """
 
     def __init__(
@@ -72,13 +80,17 @@ class LinearEstimator(Estimator):
         warm_start_from: Any = None,
     ):
         columns = as_columns(feature_columns)
-        logit_fn = linear_logit_fn_builder(head.logits_dimension, columns, sparse_combiner)
+        ascent = optimizer if isinstance(optimizer, LinearSDCA) else None
+        if ascent is not None and sparse_combiner != "sum":
+            raise ValueError('sparse_combiner must be "sum" when optimizer is a LinearSDCA object.')
 
         def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
             check_features(features, type(self).__name__)
             cut = partitioner or min_max_variable_partitioner(config.num_ps_replicas, min_slice_size=_MIN_SLICE)
             with variable_scope("linear", values=tuple(features.values()), partitioner=cut):
-                logits = logit_fn(features)
+                logits, variables = _logits_and_variables(features, columns, head.logits_dimension, sparse_combiner)
+                if ascent is not None:
+                    return ascent.spec(head, features, labels, mode, logits, variables)
                 trained = optimizer_of(optimizer, default_learning_rate(columns, at_most=0.2))
                 return head.create_estimator_spec(features, mode, logits, labels, optimizer=trained)
 

@@ -1,0 +1,11 @@
+"""`tf.contrib.factorization`: k-means."""
+
+from tfexp.contributed.kmeans_clustering import KMeansClustering as KMeansClustering
+from tfexp.core.gone import missing_from
+from tfexp.estimator.canned.kmeans_graph import COSINE_DISTANCE as COSINE_DISTANCE
+from tfexp.estimator.canned.kmeans_graph import KMEANS_PLUS_PLUS_INIT as KMEANS_PLUS_PLUS_INIT
+from tfexp.estimator.canned.kmeans_graph import RANDOM_INIT as RANDOM_INIT
+from tfexp.estimator.canned.kmeans_graph import SQUARED_EUCLIDEAN_DISTANCE as SQUARED_EUCLIDEAN_DISTANCE
+from tfexp.estimator.canned.kmeans_graph import KMeans as KMeans
+
+__getattr__ = missing_from("tf.contrib.factorization")
