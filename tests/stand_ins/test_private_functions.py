@@ -206,3 +206,25 @@ def test_what_is_known_makes_a_constant_or_not(name, value):
         known, computed = internal(tf.zeros([2, 3])), internal(tf.zeros([2, 3]), optimize=False)
         assert (known.op.type, computed.op.type) == ("Const", name.capitalize())
         np.testing.assert_array_equal(session.run([known, computed])[1], value)
+
+
+def test_summaries_of_ones_own():
+    parts = stand_for("tensorflow.python.ops.summary_op_util")
+    with parts.summary_scope("a b", "family", values=[]) as (tag, scope):
+        made = tf.constant("", name=scope)
+    assert (tag, made.op.name) == ("family/family/a_b", "family/a_b")
+    parts.collect(made, None, ["mine"])
+    parts.collect(made, ["others"], ["mine"])
+    assert tf.get_collection("mine") == tf.get_collection("others") == [made]
+    assert stand_for("tensorflow.python.distribute.summary_op_util").skip_summary() is False
+    with tf.name_scope("x"):
+        assert tf.contrib.framework.get_name_scope() == "x"
+
+
+def test_what_stands_for_tpus():
+    function = stand_for("tensorflow.contrib.tpu.python.tpu.tpu_function")
+    assert function.get_tpu_context().number_of_shards is None
+    assert stand_for("tensorflow.python.tpu.ops.tpu_ops").cross_replica_sum is tf.tpu.cross_replica_sum
+    assert stand_for("tensorflow.contrib.tpu.python.tpu.tpu_config").RunConfig is tf.contrib.tpu.RunConfig
+    context = tf.get_default_graph()._get_control_flow_context()
+    assert stand_for("tensorflow.python.ops.control_flow_util").GetContainingXLAContext(context) is None

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfexp.core.log import get_logger
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+_silent = False
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Nothing is said within."""
+    global _silent
+    before, _silent = _silent, True
+    try:
+        yield
+    finally:
+        _silent = before
 
 
 def _removal(date: str | None) -> str:
@@ -24,7 +39,7 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> D
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            if not (said and warn_once):
+            if not _silent and not (said and warn_once):
                 said.append(True)
                 get_logger().warning(
                     "%s is deprecated and will be removed %s.\nInstructions for updating:\n%s",
@@ -52,7 +67,7 @@ def deprecated_args(date: str | None, instructions: str, *names: Any, warn_once:
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             given = signature.bind_partial(*args, **kwargs).arguments
-            for name in watched.keys() & given.keys():
+            for name in () if _silent else watched.keys() & given.keys():
                 if (watched[name] is None or given[name] != watched[name]) and not (warn_once and name in said):
                     said.add(name)
                     get_logger().warning(

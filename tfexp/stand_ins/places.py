@@ -22,6 +22,15 @@ def _pools() -> str:
     return renamed("tf.layers", **classes, **functions)
 
 
+_TPU = {
+    "tpu.bfloat16": "tf.tpu",
+    "tpu.ops.tpu_ops": "tf.tpu ops",
+    "tpu.tpu_config": "tf.estimator.tpu tfexp.estimator.tpu.config",
+    "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config",
+    "tpu.tpu_function": "tfexp.ops.cross_replica",
+    "tpu.tpu_optimizer": "tf.tpu",
+}
+
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     **DATA,
@@ -47,6 +56,7 @@ PYTHON = {
     "distribute.one_device_strategy": "tf.distribute",
     "distribute.parameter_server_strategy": "tf.distribute.experimental",
     "distribute.reduce_util": "tf.distribute",
+    "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
     "eager.backprop": "tf tf.contrib.eager "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
@@ -334,6 +344,7 @@ PYTHON = {
     + renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr", string_split_v2="split")
     + renamed("tf.strings", string_format="format", string_join="join", string_length="length", string_strip="strip")
     + renamed("tf.strings", string_lower="lower", string_upper="upper"),
+    "ops.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "ops.summary_ops": "tf.summary ops",
     "ops.summary_ops_v2": "tf.contrib.summary",
     "ops.template": "tf tfexp.ops.template",
@@ -399,6 +410,7 @@ PYTHON = {
     "tools.saved_model_cli": "tfexp.saved_model_cli",
     "tools.saved_model_utils": "tfexp.train.saved_model_files",
     "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
+    **_TPU,
     "training.adadelta": "tf.train",
     "training.adagrad": "tf.train",
     "training.adagrad_da": "tf.train",
@@ -480,6 +492,8 @@ OTHERS = {
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
     "contrib.framework.python.ops.audio_ops": "tf.audio ops",
+    "contrib.tpu.python.ops.tpu_ops": _TPU["tpu.ops.tpu_ops"],
+    **{f"contrib.tpu.python.{key}": places for key, places in _TPU.items() if key.count(".") == 1},
 }
 
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.

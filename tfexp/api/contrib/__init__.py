@@ -39,6 +39,7 @@ __getattr__ = missing_from(
             "stateless",
             "summary",
             "tensorboard",
+            "tpu",
             "training",
             "util",
         )

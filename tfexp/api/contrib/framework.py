@@ -30,6 +30,7 @@ from tfexp.contributed.variables import model_variable as model_variable
 from tfexp.contributed.variables import variable as variable
 from tfexp.core.gone import missing_from
 from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
+from tfexp.graph.unpublished import get_name_scope as get_name_scope
 from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
 from tfexp.ops.check_types import is_tensor as is_tensor
 from tfexp.ops.sort import argsort as argsort
