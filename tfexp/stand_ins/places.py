@@ -68,7 +68,7 @@ PYTHON = {
     "eager.test": "tf.test",
     "eager.wrap_function": "tf",
     "estimator.estimator_lib": "tf.estimator",
-    "feature_column.feature_column": "tf.feature_column",
+    "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column",
     "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
@@ -492,6 +492,13 @@ OTHERS = {
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
     "contrib.framework.python.ops.audio_ops": "tf.audio ops",
+    **{
+        f"contrib.slim.python.slim.data.{name}": f"tfexp.contributed.slim_data.{name}"
+        for name in ("data_decoder", "data_provider", "dataset", "dataset_data_provider", "parallel_reader")
+    },
+    "contrib.slim.python.slim.data.prefetch_queue": "tfexp.contributed.slim_data.prefetch_queue",
+    "contrib.slim.python.slim.data.tfexample_decoder": "tfexp.contributed.slim_data.tfexample_decoder",
+    "contrib.slim.python.slim.queues": "tfexp.contributed.slim_data.queues",
     "contrib.tpu.python.ops.tpu_ops": _TPU["tpu.ops.tpu_ops"],
     **{f"contrib.tpu.python.{key}": places for key, places in _TPU.items() if key.count(".") == 1},
 }
