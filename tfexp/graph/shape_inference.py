@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Folding at construction is for shapes and axes; larger arrays are not worth computing twice.
 _MAX_ELEMENTS = 1 << 16
+_CONTROL_FLOW = frozenset({"Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"})
 _INDEX_DTYPES = (dtypes.int32, dtypes.int64, dtypes.bool)
 _UNKNOWN = object()
 
@@ -136,7 +137,7 @@ def _is_pure(op: Operation) -> bool:
         op_def.is_stateful
         or op.type == "PlaceholderWithDefault"  # which may be fed
         or "CPU" not in op_def.kernels
-        or op._control_flow_context is not None
+        or op.type in _CONTROL_FLOW
         or op_def.has_refs
         or any(t.dtype.base_dtype.name in ("resource", "variant") for t in [*op._inputs, *op._outputs])
     )

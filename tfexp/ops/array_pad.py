@@ -11,6 +11,7 @@ import numpy as np
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.constant_value import constant_value
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, dims_text, rank, reshape, shape
@@ -233,4 +234,17 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = N
         raise ValueError(
             f"Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or 'SYMMETRIC'. Received `mode` = {mode}"
         )
+    if isinstance(paddings, list | tuple) and not result.shape.is_fully_defined():
+        # Of margins that are given one by one, some may be known.
+        dims = result.op.inputs[0].shape.known_dims
+        if dims is not None:
+            result.set_shape([_padded_size(size, margin) for size, margin in zip(dims, paddings, strict=True)])
     return result  # type: ignore[no-any-return]
+
+
+def _padded_size(size: int | None, margin: Any) -> int | None:
+    """The size with its margin, where all of that is known."""
+    if isinstance(margin, Tensor):
+        margin = [None] if (known := constant_value(margin)) is None else known
+    values = [constant_value(part) if isinstance(part, Tensor) else part for part in margin]
+    return None if size is None or any(value is None for value in values) else size + sum(int(value) for value in values)
