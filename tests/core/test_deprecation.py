@@ -92,6 +92,18 @@ def test_old_names(said):
         deprecation.deprecated_endpoints("c")(Thing)
 
 
+def test_nothing_is_said_in_silence(said):
+    @deprecation.deprecated(None, "No.")
+    def other(x):
+        return x
+
+    with deprecation.silence():
+        assert other(partly(3, 2)) == 3
+    assert said() == []
+    other(1)
+    assert len(said()) == 1
+
+
 def test_one_of_two_names():
     assert deprecation.deprecated_argument_lookup("new", 1, "old", None) == 1
     assert deprecation.deprecated_argument_lookup("new", None, "old", 2) == 2

@@ -52,3 +52,10 @@ def test_old_spellings_that_still_work() -> None:
         assert tf.all_variables() == [v]
         assert tf.initialize_variables([v], name="a").name == "a"
         assert tf.initialize_local_variables().type == "NoOp"
+
+
+def test_a_star_takes_names_that_nobody_has_asked_for() -> None:
+    found: dict[str, object] = {}
+    exec("from tfexp import *\nfrom tfexp.api.contrib import *", found)
+    assert {"Session", "float32", "saved_model", "abs", "slim"} <= set(found)
+    assert not {"TYPE_CHECKING", "names_of"} & set(found)

@@ -108,3 +108,8 @@ def test_broadcasting(x, y, expected):
 def test_broadcasting_of_unequal_dimensions():
     with pytest.raises(ValueError, match="Dimensions must be equal, but are 3 and 5"):
         broadcast_shapes(TensorShape([2, 3]), TensorShape([2, 5]))
+
+
+def test_shapes_add_up() -> None:
+    assert [1] + TensorShape([2]) + (3,) == TensorShape([1, 2, 3])
+    assert (TensorShape([2]) + TensorShape(None)).rank is None

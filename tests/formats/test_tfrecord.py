@@ -96,6 +96,24 @@ def test_a_truncated_record_is_named(tmp_path: Path, length: int) -> None:
     assert str(caught.value).startswith(f"{path}: truncated record at 40 (record 2): ")
 
 
+def test_reading_goes_on_where_a_file_grows(tmp_path: Path) -> None:
+    """As TensorBoard reads a run that goes on."""
+    path = tmp_path / "r"
+    whole = write(tmp_path / "whole", THREE).read_bytes()
+    path.write_bytes(whole[:19])
+    found = tf_record_iterator(path)
+    assert list(found) == THREE[:1] and list(found) == []
+    for end in (25, 50):
+        with path.open("ab") as file:
+            file.write(whole[path.stat().st_size : end])
+        for _ in range(2):
+            with pytest.raises(errors.DataLossError, match="truncated record at"):
+                assert list(found) == THREE[1:]
+    with path.open("ab") as file:
+        file.write(whole[50:])
+    assert list(found) == THREE[2:]
+
+
 @pytest.mark.parametrize(("position", "what"), [(40, "length"), (48, "length"), (52, "data"), (58, "data"), (62, "data")])
 def test_a_corrupted_record_is_named(tmp_path: Path, position: int, what: str) -> None:
     path = write(tmp_path / "r", THREE)

@@ -238,6 +238,20 @@ def test_shapes_may_grow_where_an_invariant_says_so():
     np.testing.assert_array_equal(run(a, {x: [1.0, 2.0]}), [1.0, 2.0] * 8)
 
 
+def test_shapes_in_a_loop_follow_from_constants_in_it():
+    table = tf.placeholder(tf.float32, [1, 7, None])
+    shapes = []
+
+    def body(i):
+        shapes.append(table[:, :, i : i + 1].shape.as_list())
+        shapes.append(tf.reshape(table, tf.stack([7, i, 1]) * 1).shape.as_list())
+        shapes.append(tf.zeros(tf.constant([2, 3]) + 1).shape.as_list())
+        return i + 1
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    assert shapes == [[1, 7, None], [None, None, None], [3, 4]]
+
+
 def test_strings_go_round():
     text = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, tf.string_join([s, "b"])), [tf.constant(0), "a"])[1]
     assert run(text) == b"abbb"

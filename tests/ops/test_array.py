@@ -212,6 +212,13 @@ def test_shape_functions_fold_what_is_known() -> None:
         assert tf.reshape(unknown, [tf.shape(unknown)[0], 1, 3]).shape.as_list() == [None, 1, 3]
 
 
+def test_margins_are_known_one_by_one() -> None:
+    x, n = tf.placeholder(tf.float32, [2, 3, 5, None]), tf.placeholder(tf.int32, [])
+    assert tf.pad(x, [[0, n], [1, 2], tf.constant([0, 1]), [0, 0]]).shape.as_list() == [None, 6, 6, None]
+    assert tf.pad(x, [[0, 1], tf.stack([n, n]), [0, 0], [1, 1]]).shape.as_list() == [3, None, 5, None]
+    assert tf.pad(tf.placeholder(tf.float32), [[0, n]]).shape.as_list() == [None]
+
+
 def test_zeros_and_ones_are_constants_only_while_small() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         assert tf.zeros([9, 111]).op.type == "Const"

@@ -32,6 +32,12 @@ class SquareTest(tf.test.TestCase):
         self.assertEqual(tf.get_default_graph().get_operations(), [])
         self.assertEqual(tf.get_default_graph().seed, 87654321)
 
+    def test_a_test_may_be_set_up_within_a_graph(self):
+        with tf.Graph().as_default() as graph:
+            self.setUp()
+            self.assertIs(tf.get_default_graph(), graph)
+            self.assertEqual(graph.seed, 87654321)
+
     def test_differences_are_failures(self):
         for call in (
             lambda: self.assertAllClose([1.0, 2.0], [1.0, 2.1]),

@@ -226,3 +226,25 @@ def test_a_session_that_exists_runs_with_hooks_and_nothing_else_is_done_to_it():
         with pytest.raises(RuntimeError, match="should_stop"):
             stepping.run(x)
         assert session.run(x, {x: 3.0}) == 3.0
+
+
+def test_summaries_of_ones_own():
+    parts = stand_for("tensorflow.python.ops.summary_op_util")
+    with parts.summary_scope("a b", "family", values=[]) as (tag, scope):
+        made = tf.constant("", name=scope)
+    assert (tag, made.op.name) == ("family/family/a_b", "family/a_b")
+    parts.collect(made, None, ["mine"])
+    parts.collect(made, ["others"], ["mine"])
+    assert tf.get_collection("mine") == tf.get_collection("others") == [made]
+    assert stand_for("tensorflow.python.distribute.summary_op_util").skip_summary() is False
+    with tf.name_scope("x"):
+        assert tf.contrib.framework.get_name_scope() == "x"
+
+
+def test_what_stands_for_tpus():
+    function = stand_for("tensorflow.contrib.tpu.python.tpu.tpu_function")
+    assert function.get_tpu_context().number_of_shards is None
+    assert stand_for("tensorflow.python.tpu.ops.tpu_ops").cross_replica_sum is tf.tpu.cross_replica_sum
+    assert stand_for("tensorflow.contrib.tpu.python.tpu.tpu_config").RunConfig is tf.contrib.tpu.RunConfig
+    context = tf.get_default_graph()._get_control_flow_context()
+    assert stand_for("tensorflow.python.ops.control_flow_util").GetContainingXLAContext(context) is None

@@ -190,6 +190,65 @@ def test_a_subclass_needs_one_method() -> None:
 # --- refused -----------------------------------------------------------------------------------------------------------
 
 
+class _Told(tf.train.GradientDescentOptimizer):
+    """Says which of its methods were called, and does what gradient descent does."""
+
+    def __init__(self) -> None:
+        super().__init__(1.0)
+        self.told: list[str] = []
+
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        self.told.append("dense")
+        return super()._apply_dense(grad, var)
+
+    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
+        self.told.append("resource dense")
+        return super()._resource_apply_dense(grad, handle)
+
+    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
+        self.told.append("resource sparse")
+        return handle.scatter_sub(tf.IndexedSlices(grad, indices))
+
+    def _resource_apply_sparse_duplicate_indices(self, grad: Any, handle: Any, indices: Any) -> Any:
+        return tf.train.Optimizer._resource_apply_sparse_duplicate_indices(self, grad, handle, indices)
+
+
+def test_a_subclass_may_treat_variables_behind_handles_in_its_own_way() -> None:
+    plain = tf.get_variable("plain", initializer=[1.0, 2.0], use_resource=False)
+    handled = tf.get_variable("handled", initializer=[3.0, 4.0], use_resource=True)
+    rows = tf.get_variable("rows", initializer=[5.0, 6.0, 7.0], use_resource=True)
+    opt = _Told()
+    loss = tf.reduce_sum(plain) + tf.reduce_sum(handled) + tf.reduce_sum(tf.gather(rows, [2, 0, 2]))
+    train = opt.minimize(loss)
+    assert opt.told == ["dense", "resource dense", "resource sparse"]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        for variable, expected in ((plain, [0, 1]), (handled, [2, 3]), (rows, [4, 6, 5])):
+            np.testing.assert_array_equal(session.run(variable), expected)
+
+
+def test_what_a_subclass_says_of_variables_holds_for_those_behind_handles() -> None:
+    class Once(tf.train.Optimizer):
+        def __init__(self) -> None:
+            super().__init__(False, "Once")
+
+        def _apply_dense(self, grad: Any, var: Any) -> Any:
+            return var.assign_sub(grad * self._call_if_callable(lambda: 2.0))
+
+        def _apply_sparse(self, grad: Any, var: Any) -> Any:
+            return var.scatter_sub(grad)
+
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+    rows = tf.get_variable("rows", initializer=[5.0, 6.0], use_resource=True)
+    train = Once().minimize(tf.reduce_sum(v) + tf.reduce_sum(tf.gather(rows, [1, 1])))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        np.testing.assert_array_equal(session.run(v), [-1, 0])
+        np.testing.assert_array_equal(session.run(rows), [5, 4])
+
+
 def test_what_cannot_be_minimized() -> None:
     opt = tf.train.GradientDescentOptimizer(0.1)
     with pytest.raises(ValueError, match=r"No variables to optimize\."):

@@ -241,6 +241,11 @@ class TensorShape:
             return TensorShape(None)
         return TensorShape(self._dims + other._dims)
 
+    __add__ = concatenate
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return as_shape(other).concatenate(self)
+
     def assert_same_rank(self, other: Any) -> None:
         other = as_shape(other)
         if self._dims is not None and other._dims is not None and len(self._dims) != len(other._dims):

@@ -8,6 +8,7 @@ from tfexp.core.gone import missing_from
 from tfexp.estimator import experimental as experimental
 from tfexp.estimator import export as export
 from tfexp.estimator import inputs as inputs
+from tfexp.estimator import tpu as tpu
 from tfexp.estimator.added_metrics import add_metrics as add_metrics
 from tfexp.estimator.canned.baseline import BaselineClassifier as BaselineClassifier
 from tfexp.estimator.canned.baseline import BaselineEstimator as BaselineEstimator

@@ -6,6 +6,7 @@ What it knows between two calls stands in its folder: checkpoints, summaries, ex
 from __future__ import annotations
 
 import copy
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ class Estimator:
         """The model function with its parameters: `f(features, labels, mode, config)`."""
 
         def public_model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
-            return Model(self._model.function, self._params, config).spec(features, labels, mode)
+            return dataclasses.replace(self._model, config=config).spec(features, labels, mode)
 
         return public_model_fn
 
@@ -203,7 +204,7 @@ class Estimator:
         """The older form of `export_saved_model`, which keeps attributes that have their default values."""
         receivers = {ModeKeys.PREDICT: serving_input_receiver_fn}
         path = self._exported_checkpoint(checkpoint_path)
-        return export(self._model, export_dir_base, receivers, path, assets_extra, as_text, strip_default_attrs)
+        return export(self._exported_model, export_dir_base, receivers, path, assets_extra, as_text, strip_default_attrs)
 
     def experimental_export_all_saved_models(
         self,
@@ -215,7 +216,12 @@ class Estimator:
     ) -> bytes:
         """One SavedModel with a graph for each mode that there is a receiver function for."""
         path = self._exported_checkpoint(checkpoint_path)
-        return export(self._model, export_dir_base, input_receiver_fn_map, path, assets_extra, as_text)
+        return export(self._exported_model, export_dir_base, input_receiver_fn_map, path, assets_extra, as_text)
+
+    @property
+    def _exported_model(self) -> Model:
+        """The model as those see it who load what is exported."""
+        return self._model
 
     def _exported_checkpoint(self, given: str | None) -> str:
         path = given or self.latest_checkpoint()

@@ -73,11 +73,11 @@ class EstimatorSpec(_Fields):
             train_op,
             _checked_metrics(eval_metric_ops),
             _checked_export_outputs(export_outputs, predictions, mode),
-            _checked_hooks(training_chief_hooks),
-            _checked_hooks(training_hooks),
+            checked_hooks(training_chief_hooks),
+            checked_hooks(training_hooks),
             scaffold,
-            _checked_hooks(evaluation_hooks),
-            _checked_hooks(prediction_hooks),
+            checked_hooks(evaluation_hooks),
+            checked_hooks(prediction_hooks),
         )
 
 
@@ -154,7 +154,8 @@ def _checked_export_outputs(outputs: Any, predictions: Any, mode: str) -> dict[s
     return with_default(outputs)
 
 
-def _checked_hooks(hooks: Iterable[SessionRunHook] | None) -> tuple[SessionRunHook, ...]:
+def checked_hooks(hooks: Iterable[SessionRunHook] | None) -> tuple[SessionRunHook, ...]:
+    """The hooks as a tuple. TypeError for one that is none."""
     hooks = tuple(hooks or ())
     for hook in hooks:
         _check_kind(hook, SessionRunHook, "All hooks must be SessionRunHook instances")

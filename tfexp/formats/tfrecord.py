@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import struct
+import weakref
 import zlib
+from collections import deque
 from collections.abc import Iterator
 from types import TracebackType
 from typing import BinaryIO
@@ -143,19 +145,38 @@ class TFRecordWriter:
         self.close()
 
 
-def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | int | str | None = None) -> Iterator[bytes]:
-    """The records of a file. Source: `tf.python_io.tf_record_iterator`.
+class RecordIterator:
+    """See `tf_record_iterator`. It keeps the file open, and goes on after its end where records were added."""
+
+    def __init__(self, name: str, source: ByteStream):
+        self._name, self._records = name, RecordStream(source, name)
+        self._ready: deque[bytes] = deque()
+        weakref.finalize(self, source.close)
+
+    def __iter__(self) -> RecordIterator:
+        return self
+
+    def __next__(self) -> bytes:
+        if not self._ready:
+            try:
+                self._ready.extend(self._records.take(_AT_ONCE))
+            except OSError as error:
+                raise file_error(self._name, error) from error
+        if not self._ready:
+            raise StopIteration
+        return self._ready.popleft()
+
+
+def tf_record_iterator(path: str | os.PathLike[str], options: TFRecordOptions | int | str | None = None) -> RecordIterator:
+    """The records of a file; asked again after the last one, those that were added since.
+
+    Source: `tf.python_io.tf_record_iterator`.
 
     Raises NotFoundError where there is no such file, and DataLossError, naming file, record and offset (in
     the uncompressed stream), where it ends within a record or a CRC does not match.
     """
     name = os.fspath(path)
-    source = open_stream(name, TFRecordOptions.get_compression_type_string(options))
-    try:
-        with source:
-            yield from read_records(source, name)
-    except OSError as error:
-        raise file_error(name, error) from error
+    return RecordIterator(name, open_stream(name, TFRecordOptions.get_compression_type_string(options)))
 
 
 def read_records(source: ByteStream, name: str) -> Iterator[bytes]:
@@ -171,6 +192,10 @@ class _DamagedError(Exception):
     """What is wrong with the record that comes next; `{place}`, `{within}` stand for where it is."""
 
 
+class _TruncatedError(_DamagedError):
+    """Its end is not there: it may be there later."""
+
+
 class RecordStream:
     """The records of a stream, several at a time; errors as `tf_record_iterator` says, after the records before them."""
 
@@ -180,6 +205,7 @@ class RecordStream:
         self._number = self._offset = 0  # of the next record, in the file
         self._lengths: dict[bytes, int] = {}  # by headers whose CRCs were right: a file has few different ones
         self._failure: DataLossError | None = None
+        self._may_go_on = False  # after the failure
 
     def take(self, count: int) -> list[bytes]:
         """At most `count` further records, at least one; none at the end."""
@@ -199,11 +225,11 @@ class RecordStream:
                 self._at = end + _FOOTER.size
                 stored.append(self._buffer[end : self._at])
         except _DamagedError as error:
-            damage = str(error)
+            damage, self._may_go_on = str(error), isinstance(error, _TruncatedError)
         computed, expected = masked_crc32cs(records), np.frombuffer(b"".join(stored), "<u4")
         if not np.array_equal(computed, expected):
             first = int(np.argmax(computed != expected))
-            damage = _mismatch("data", int(expected[first]), int(computed[first]))
+            damage, self._may_go_on = _mismatch("data", int(expected[first]), int(computed[first])), False
             del records[first:]
         self._number += len(records)
         self._offset += sum(map(len, records)) + (_HEADER.size + _FOOTER.size) * len(records)
@@ -212,7 +238,10 @@ class RecordStream:
             within = f"in record {self._number} at offset {self._offset}"
             self._failure = DataLossError(None, None, f"{self._name}: {damage.format(place=place, within=within)}")
         if self._failure is not None and not records:
-            raise self._failure
+            failure = self._failure
+            if self._may_go_on:
+                self._failure = None
+            raise failure
         return records
 
     def close(self) -> None:
@@ -266,7 +295,7 @@ class RecordStream:
     def _whole(self, begin: int, size: int) -> None:
         have = len(self._buffer) - begin
         if have < size:
-            raise _DamagedError(f"truncated {{place}}: {size} bytes were to follow, {max(have, 0)} are there")
+            raise _TruncatedError(f"truncated {{place}}: {size} bytes were to follow, {max(have, 0)} are there")
 
     def _fill(self, size: int) -> None:
         """Have `size` bytes from `_at` on, fewer at the end of the file, in a buffer that begins there.

@@ -201,6 +201,10 @@ def GetContainingCondContext(ctxt: Any) -> Any:
     return ctxt
 
 
+def GetContainingXLAContext(ctxt: Any) -> None:
+    """None: no part of a graph is built for XLA here, which compiles plans."""
+
+
 def GetOutputContext(op: Any) -> Any:
     """The context that an operation's outputs are in: outside of the loop for one that leaves it."""
     context = op._get_control_flow_context()

@@ -21,6 +21,7 @@ from tensorboard.compat.proto import config_pb2
 from tfexp.core import errors, nest
 from tfexp.core.device import canonical_name
 from tfexp.core.dtypes import as_dtype
+from tfexp.graph import defaults
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.graph import PRODUCER_VERSION, Graph
@@ -60,7 +61,8 @@ class TestCase(absltest.TestCase):
             return
         random.seed(_SEED)
         np.random.seed(_SEED)
-        reset_default_graph()
+        if defaults.graph_stack.is_empty:  # else the test is within a graph that is new for it
+            reset_default_graph()
         get_default_graph().seed = _SEED
 
     def reset(self) -> None:

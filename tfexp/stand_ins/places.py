@@ -38,6 +38,14 @@ _COLUMNS = (
     + renamed("tfexp.feature_column.serialization", deserialize_feature_column="deserialize")
     + renamed("tf.feature_column", make_parse_example_spec_v2="make_parse_example_spec")
 )
+_TPU = {
+    "tpu.bfloat16": "tf.tpu",
+    "tpu.ops.tpu_ops": "tf.tpu ops",
+    "tpu.tpu_config": "tf.estimator.tpu tfexp.estimator.tpu.config",
+    "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config",
+    "tpu.tpu_function": "tfexp.ops.cross_replica",
+    "tpu.tpu_optimizer": "tf.tpu",
+}
 
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
@@ -70,6 +78,7 @@ PYTHON = {
     "distribute.one_device_strategy": "tf.distribute",
     "distribute.parameter_server_strategy": "tf.distribute.experimental",
     "distribute.reduce_util": "tf.distribute",
+    "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
@@ -83,7 +92,7 @@ PYTHON = {
     "eager.test": "tf.test",
     "eager.wrap_function": "tf",
     "estimator.estimator_lib": "tf.estimator",
-    "feature_column.feature_column": "tf.feature_column",
+    "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column " + _COLUMNS,
     "feature_column.dense_features": _COLUMNS,
@@ -295,6 +304,7 @@ PYTHON = {
     + renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr", string_split_v2="split")
     + renamed("tf.strings", string_format="format", string_join="join", string_length="length", string_strip="strip")
     + renamed("tf.strings", string_lower="lower", string_upper="upper"),
+    "ops.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "ops.summary_ops": "tf.summary ops",
     "ops.summary_ops_v2": "tf.contrib.summary",
     "ops.template": "tf tfexp.ops.template",
@@ -360,6 +370,7 @@ PYTHON = {
     "tools.saved_model_cli": "tfexp.saved_model_cli",
     "tools.saved_model_utils": "tfexp.train.saved_model_files",
     "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
+    **_TPU,
     "training.adadelta": "tf.train",
     "training.adagrad": "tf.train",
     "training.adagrad_da": "tf.train",
@@ -444,6 +455,15 @@ OTHERS = {
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
     "contrib.framework.python.ops.audio_ops": "tf.audio ops",
+    **{
+        f"contrib.slim.python.slim.data.{name}": f"tfexp.contributed.slim_data.{name}"
+        for name in ("data_decoder", "data_provider", "dataset", "dataset_data_provider", "parallel_reader")
+    },
+    "contrib.slim.python.slim.data.prefetch_queue": "tfexp.contributed.slim_data.prefetch_queue",
+    "contrib.slim.python.slim.data.tfexample_decoder": "tfexp.contributed.slim_data.tfexample_decoder",
+    "contrib.slim.python.slim.queues": "tfexp.contributed.slim_data.queues",
+    "contrib.tpu.python.ops.tpu_ops": _TPU["tpu.ops.tpu_ops"],
+    **{f"contrib.tpu.python.{key}": places for key, places in _TPU.items() if key.count(".") == 1},
 }
 
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.

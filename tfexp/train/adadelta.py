@@ -31,12 +31,12 @@ class AdadeltaOptimizer(Optimizer):
             self._zeros_slot(v, "accum_update", self._name)
 
     def _prepare(self) -> None:
-        self._lr_tensor = convert_to_tensor(call_if_callable(self._lr), name="lr")
-        self._rho_tensor = convert_to_tensor(call_if_callable(self._rho), name="rho")
-        self._epsilon_tensor = convert_to_tensor(call_if_callable(self._epsilon), name="epsilon")
+        self._lr_t = convert_to_tensor(call_if_callable(self._lr), name="lr")
+        self._rho_t = convert_to_tensor(call_if_callable(self._rho), name="rho")
+        self._epsilon_t = convert_to_tensor(call_if_callable(self._epsilon), name="epsilon")
 
     def _operands(self, var: Any) -> list[Any]:
-        scalars = (self._lr_tensor, self._rho_tensor, self._epsilon_tensor)
+        scalars = (self._lr_t, self._rho_t, self._epsilon_t)
         return [
             var,
             self.get_slot(var, "accum"),

@@ -43,15 +43,15 @@ class AdagradOptimizer(Optimizer):
                 self._get_or_make_slot(v, initial, "accumulator", self._name)
 
     def _prepare(self) -> None:
-        self._rate = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
+        self._learning_rate_tensor = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        rate = cast(self._rate, var.dtype.base_dtype)
+        rate = cast(self._learning_rate_tensor, var.dtype.base_dtype)
         slot = self.get_slot(var, "accumulator")
         return training.adagrad.dense(var, slot, rate, grad, use_locking=self._use_locking)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        rate = cast(self._rate, var.dtype.base_dtype)
+        rate = cast(self._learning_rate_tensor, var.dtype.base_dtype)
         slot = self.get_slot(var, "accumulator")
         return training.adagrad.sparse(var, slot, rate, grad.values, grad.indices, use_locking=self._use_locking)
 
@@ -82,20 +82,27 @@ class ProximalAdagradOptimizer(Optimizer):
             self._get_or_make_slot(v, initial, "accumulator", self._name)
 
     def _prepare(self) -> None:
-        self._rate = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
+        self._learning_rate_tensor = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
         self._l1_tensor = convert_to_tensor(self._l1, name="l1_regularization_strength")
         self._l2_tensor = convert_to_tensor(self._l2, name="l2_regularization_strength")
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         slot = self.get_slot(var, "accumulator")
         return training.proximal_adagrad.dense(
-            var, slot, self._rate, self._l1_tensor, self._l2_tensor, grad, use_locking=self._use_locking
+            var, slot, self._learning_rate_tensor, self._l1_tensor, self._l2_tensor, grad, use_locking=self._use_locking
         )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         slot = self.get_slot(var, "accumulator")
         return training.proximal_adagrad.sparse(
-            var, slot, self._rate, self._l1_tensor, self._l2_tensor, grad.values, grad.indices, use_locking=self._use_locking
+            var,
+            slot,
+            self._learning_rate_tensor,
+            self._l1_tensor,
+            self._l2_tensor,
+            grad.values,
+            grad.indices,
+            use_locking=self._use_locking,
         )
 
 
@@ -134,8 +141,8 @@ class AdagradDAOptimizer(Optimizer):
             self._get_or_make_slot(v, squares, "gradient_squared_accumulator", self._name)
 
     def _prepare(self) -> None:
-        self._rate = convert_to_tensor(self._learning_rate, name="learning_rate")
-        with colocate_with(self._rate):
+        self._learning_rate_tensor = convert_to_tensor(self._learning_rate, name="learning_rate")
+        with colocate_with(self._learning_rate_tensor):
             # The step that is being taken: the variable still holds the number of those before it.
             self._step_on_worker = identity(self._global_step) + 1
 
@@ -145,7 +152,7 @@ class AdagradDAOptimizer(Optimizer):
     def _hyperparameters(self, var: Any) -> list[Any]:
         with device(var.device):
             step = identity(self._step_on_worker)
-        return [cast(scalar, var.dtype.base_dtype) for scalar in (self._rate, self._l1, self._l2)] + [step]
+        return [cast(scalar, var.dtype.base_dtype) for scalar in (self._learning_rate_tensor, self._l1, self._l2)] + [step]
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         return training.adagrad_da.dense(

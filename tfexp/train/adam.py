@@ -32,7 +32,7 @@ class AdamOptimizer(Optimizer):
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
     def _get_beta_accumulators(self) -> tuple[Any, Any]:
-        graph = self._lr_tensor.graph
+        graph = self._lr_t.graph
         return self._get_non_slot_variable("beta1_power", graph), self._get_non_slot_variable("beta2_power", graph)
 
     def _create_slots(self, var_list: list[Any]) -> None:
@@ -45,18 +45,18 @@ class AdamOptimizer(Optimizer):
             self._zeros_slot(v, "v", self._name)
 
     def _prepare(self) -> None:
-        self._lr_tensor = convert_to_tensor(call_if_callable(self._lr), name="learning_rate")
-        self._beta1_tensor = convert_to_tensor(call_if_callable(self._beta1), name="beta1")
-        self._beta2_tensor = convert_to_tensor(call_if_callable(self._beta2), name="beta2")
-        self._epsilon_tensor = convert_to_tensor(call_if_callable(self._epsilon), name="epsilon")
+        self._lr_t = convert_to_tensor(call_if_callable(self._lr), name="learning_rate")
+        self._beta1_t = convert_to_tensor(call_if_callable(self._beta1), name="beta1")
+        self._beta2_t = convert_to_tensor(call_if_callable(self._beta2), name="beta2")
+        self._epsilon_t = convert_to_tensor(call_if_callable(self._epsilon), name="epsilon")
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         scalars = [
             *self._get_beta_accumulators(),
-            self._lr_tensor,
-            self._beta1_tensor,
-            self._beta2_tensor,
-            self._epsilon_tensor,
+            self._lr_t,
+            self._beta1_t,
+            self._beta2_t,
+            self._epsilon_t,
         ]
         return training.apply_adam.operation(
             var,
@@ -71,10 +71,10 @@ class AdamOptimizer(Optimizer):
         """The moments of all rows decay, those of `grad.indices` also take in the gradient; all rows move."""
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
-        rate: Any = cast(self._lr_tensor, dtype)
-        beta1: Any = cast(self._beta1_tensor, dtype)
-        beta2: Any = cast(self._beta2_tensor, dtype)
-        epsilon: Any = cast(self._epsilon_tensor, dtype)
+        rate: Any = cast(self._lr_t, dtype)
+        beta1: Any = cast(self._beta1_t, dtype)
+        beta2: Any = cast(self._beta2_t, dtype)
+        epsilon: Any = cast(self._epsilon_t, dtype)
         values: Any = grad.values
         rate = rate * sqrt(1 - beta2_power) / (1 - beta1_power)
         m_t = self._decay_and_add(self.get_slot(var, "m"), beta1, lambda: values * (1 - beta1), grad.indices)
@@ -99,7 +99,7 @@ class AdamOptimizer(Optimizer):
             beta1_power, beta2_power = self._get_beta_accumulators()
             with colocate_with(beta1_power):
                 advance = [
-                    beta1_power.assign(beta1_power * self._beta1_tensor, use_locking=self._use_locking),
-                    beta2_power.assign(beta2_power * self._beta2_tensor, use_locking=self._use_locking),
+                    beta1_power.assign(beta1_power * self._beta1_t, use_locking=self._use_locking),
+                    beta2_power.assign(beta2_power * self._beta2_t, use_locking=self._use_locking),
                 ]
         return group(*update_ops, *advance, name=name_scope)

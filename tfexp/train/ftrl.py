@@ -74,7 +74,7 @@ class FtrlOptimizer(Optimizer):
 
     def _prepare(self) -> None:
         rate = call_if_callable(self._learning_rate)
-        self._rate = convert_to_tensor(rate, name="learning_rate")
+        self._learning_rate_tensor = convert_to_tensor(rate, name="learning_rate")
         self._l1_tensor = convert_to_tensor(self._l1, name="l1_regularization_strength")
         # beta acts as an l2 penalty that is scaled by the learning rate.
         self._l2_tensor = self._l2 + self._beta / (2.0 * maximum(rate, 1e-36))
@@ -86,7 +86,7 @@ class FtrlOptimizer(Optimizer):
         return [var, self.get_slot(var, "accum"), self.get_slot(var, "linear")]
 
     def _hyperparameters(self, var: Any) -> list[Any]:
-        scalars = [self._rate, self._l1_tensor, self._l2_tensor]
+        scalars = [self._learning_rate_tensor, self._l1_tensor, self._l2_tensor]
         if self._shrinkage > 0.0:
             scalars.append(self._shrinkage_tensor)
         return [cast(scalar, var.dtype.base_dtype) for scalar in [*scalars, self._power_tensor]]

@@ -52,16 +52,22 @@ class ProximalGradientDescentOptimizer(Optimizer):
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
 
     def _prepare(self) -> None:
-        self._rate = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
+        self._learning_rate_tensor = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
         self._l1_tensor = convert_to_tensor(self._l1, name="l1_regularization_strength")
         self._l2_tensor = convert_to_tensor(self._l2, name="l2_regularization_strength")
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         return training.apply_proximal_gradient_descent.operation(
-            var, self._rate, self._l1_tensor, self._l2_tensor, grad, use_locking=self._use_locking
+            var, self._learning_rate_tensor, self._l1_tensor, self._l2_tensor, grad, use_locking=self._use_locking
         )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         return training.sparse_apply_proximal_gradient_descent.operation(
-            var, self._rate, self._l1_tensor, self._l2_tensor, grad.values, grad.indices, use_locking=self._use_locking
+            var,
+            self._learning_rate_tensor,
+            self._l1_tensor,
+            self._l2_tensor,
+            grad.values,
+            grad.indices,
+            use_locking=self._use_locking,
         )

@@ -30,7 +30,7 @@ class MomentumOptimizer(Optimizer):
             self._zeros_slot(v, "momentum", self._name)
 
     def _prepare(self) -> None:
-        self._rate = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
+        self._learning_rate_tensor = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
         self._momentum_tensor = convert_to_tensor(call_if_callable(self._momentum), name="momentum")
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
@@ -38,7 +38,7 @@ class MomentumOptimizer(Optimizer):
         return training.momentum.dense.operation(
             var,
             self.get_slot(var, "momentum"),
-            cast(self._rate, dtype),
+            cast(self._learning_rate_tensor, dtype),
             grad,
             cast(self._momentum_tensor, dtype),
             use_locking=self._use_locking,
@@ -50,7 +50,7 @@ class MomentumOptimizer(Optimizer):
         return training.momentum.sparse.operation(
             var,
             self.get_slot(var, "momentum"),
-            cast(self._rate, dtype),
+            cast(self._learning_rate_tensor, dtype),
             grad.values,
             grad.indices,
             cast(self._momentum_tensor, dtype),

@@ -1,7 +1,8 @@
 """`Optimizer`: compute gradients, then apply them to variables through slots and one update op each. Source: TF 1.15.
 
 A subclass says which slots it keeps (`_create_slots`), makes tensors of its hyperparameters (`_prepare`), and updates a
-variable from a dense (`_apply_dense`) or a sparse gradient (`_apply_sparse`, whose indices are unique).
+variable from a dense (`_apply_dense`) or a sparse gradient (`_apply_sparse`, whose indices are unique). What it does to
+variables behind a handle may differ: `_resource_apply_dense`, `_resource_apply_sparse`.
 """
 
 from __future__ import annotations
@@ -46,12 +47,43 @@ def call_if_callable(value: Any) -> Any:
     return value() if callable(value) else value
 
 
+def _summed_rows(values: Tensor, var: Any, indices: Tensor) -> tuple[Tensor, Any, Tensor]:
+    """(values, variable, indices) with the sum of the rows for each index that there is."""
+    found, positions = unique(indices)
+    return unsorted_segment_sum(values, positions, array.shape(found)[0]), var, found
+
+
+def _on_slices(update: Callable[..., Any]) -> Callable[..., Any]:
+    """An update by slices, of what these consist of."""
+
+    def by_parts(self: Any, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        return update(self, IndexedSlices(grad, indices), handle)
+
+    return by_parts
+
+
+# The methods that update variables; for those behind a handle what is wrapped so.
+_UPDATES: dict[str, Callable[[Any], Any]] = {
+    "_apply_dense": lambda update: update,
+    "_apply_sparse": _on_slices,
+    "_apply_sparse_duplicate_indices": _on_slices,
+}
+
+
 class Optimizer(Trackable):
     """Base class. `name` scopes the update ops and names the slots."""
 
     GATE_NONE = 0
     GATE_OP = 1
     GATE_GRAPH = 2
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """What a class does to variables it does to those behind a handle, too, unless it says something else for these."""
+        super().__init_subclass__(**kwargs)
+        own = vars(cls)
+        for method, wrap in _UPDATES.items():
+            if method in own and f"_resource{method}" not in own:
+                setattr(cls, f"_resource{method}", wrap(own[method]))
 
     def __init__(self, use_locking: bool, name: str):
         if not name:
@@ -215,11 +247,14 @@ class Optimizer(Trackable):
         if not isinstance(variable, Variable):
             raise NotImplementedError(f"Trying to update a Tensor {variable}")
         constraint = getattr(variable, "constraint", None)
+        behind_handle = is_resource_variable(variable)
         if isinstance(grad, IndexedSlices):
             if constraint is not None:
                 raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+            if behind_handle:
+                return self._resource_apply_sparse_duplicate_indices(grad.values, variable, grad.indices)
             return self._apply_sparse_duplicate_indices(grad, variable)
-        update = self._apply_dense(grad, variable)
+        update = self._resource_apply_dense(grad, variable) if behind_handle else self._apply_dense(grad, variable)
         if constraint is None:
             return update
         with control_dependencies([update]):
@@ -302,13 +337,26 @@ class Optimizer(Trackable):
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         """As `_apply_sparse`, for indices that may repeat: their rows are summed first."""
-        indices, positions = unique(grad.indices)
-        values = unsorted_segment_sum(grad.values, positions, array.shape(indices)[0])
+        values, _, indices = _summed_rows(grad.values, var, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         """The op that updates the rows `grad.indices` (unique) of `var`."""
         raise NotImplementedError
+
+    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+        """As `_apply_dense`, for a variable behind a handle."""
+        raise NotImplementedError
+
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        """As `_resource_apply_sparse`, for indices that may repeat: their rows are summed first."""
+        return self._resource_apply_sparse(*_summed_rows(grad, handle, indices))
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        """As `_apply_sparse`, for a variable behind a handle."""
+        raise NotImplementedError
+
+    _call_if_callable = staticmethod(call_if_callable)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
         """One op for all the updates."""

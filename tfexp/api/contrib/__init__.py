@@ -50,6 +50,7 @@ _OWN = (
     "stateless",
     "summary",
     "tensorboard",
+    "tpu",
     "training",
     "util",
 )

@@ -22,10 +22,18 @@ from tfexp.runtime.eager import SYNC as SYNC
 from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
 from tfexp.runtime.eager import list_devices as list_devices
 from tfexp.runtime.eager import num_gpus as num_gpus
+from tfexp.runtime.test_modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
+from tfexp.runtime.test_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from tfexp.train.saver import Saver as Saver
 
 in_eager_mode = executing_eagerly
 
-__all__ = ["Iterator", "Variable", "defun"]
+__all__ = [
+    "Iterator",
+    "Variable",
+    "defun",
+    "run_all_tests_in_graph_and_eager_modes",
+    "run_test_in_graph_and_eager_modes",
+]
 
 __getattr__ = missing_from("tf.contrib.eager")

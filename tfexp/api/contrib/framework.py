@@ -28,10 +28,18 @@ from tfexp.contributed.variables import get_variables_to_restore as get_variable
 from tfexp.contributed.variables import local_variable as local_variable
 from tfexp.contributed.variables import model_variable as model_variable
 from tfexp.contributed.variables import variable as variable
+from tfexp.core.deprecation import deprecated as deprecated
+from tfexp.core.deprecation import deprecated_args as deprecated_args
 from tfexp.core.gone import missing_from
 from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
+from tfexp.graph.scopes import graph_of as get_graph_from_inputs
+from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
+from tfexp.graph.type_spec import TensorSpec as TensorSpec
+from tfexp.graph.unpublished import get_name_scope as get_name_scope
 from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
 from tfexp.ops.check_types import is_tensor as is_tensor
+from tfexp.ops.critical_section import CriticalSection as CriticalSection
+from tfexp.ops.losses import without_last_ones as remove_squeezable_dimensions
 from tfexp.ops.sort import argsort as argsort
 from tfexp.ops.sort import sort as sort
 from tfexp.train.checkpoint_utils import list_variables as list_variables

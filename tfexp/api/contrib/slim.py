@@ -44,6 +44,14 @@ from tfexp.contributed.shaping import one_hot_encoding as one_hot_encoding
 from tfexp.contributed.shaping import repeat as repeat
 from tfexp.contributed.shaping import softmax as softmax
 from tfexp.contributed.shaping import stack as stack
+from tfexp.contributed.slim_data import data_decoder as data_decoder
+from tfexp.contributed.slim_data import data_provider as data_provider
+from tfexp.contributed.slim_data import dataset as dataset
+from tfexp.contributed.slim_data import dataset_data_provider as dataset_data_provider
+from tfexp.contributed.slim_data import parallel_reader as parallel_reader
+from tfexp.contributed.slim_data import prefetch_queue as prefetch_queue
+from tfexp.contributed.slim_data import queues as queues
+from tfexp.contributed.slim_data import tfexample_decoder as tfexample_decoder
 from tfexp.contributed.variables import add_model_variable as add_model_variable
 from tfexp.contributed.variables import assign_from_checkpoint as assign_from_checkpoint
 from tfexp.contributed.variables import assign_from_checkpoint_fn as assign_from_checkpoint_fn

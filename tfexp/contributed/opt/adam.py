@@ -43,16 +43,16 @@ class AdaMaxOptimizer(AdamOptimizer):
             self._zeros_slot(v, "v", self._name)
 
     def _beta1_power(self) -> Any:
-        return self._get_non_slot_variable("beta1_power", self._lr_tensor.graph)
+        return self._get_non_slot_variable("beta1_power", self._lr_t.graph)
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         dtype = var.dtype.base_dtype
         scalars = (
             self._beta1_power(),
-            self._lr_tensor,
-            self._beta1_tensor,
-            self._beta2_tensor,
-            self._epsilon_tensor,
+            self._lr_t,
+            self._beta1_t,
+            self._beta2_t,
+            self._epsilon_t,
         )
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         numbers = (cast(scalar, dtype) for scalar in scalars)
@@ -60,8 +60,8 @@ class AdaMaxOptimizer(AdamOptimizer):
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         dtype, rows = var.dtype.base_dtype, grad.indices
-        rate: Any = cast(self._lr_tensor, dtype) / (1 - cast(self._beta1_power(), dtype))  # type: ignore[operator]
-        beta1, beta2, epsilon = (cast(t, dtype) for t in (self._beta1_tensor, self._beta2_tensor, self._epsilon_tensor))
+        rate: Any = cast(self._lr_t, dtype) / (1 - cast(self._beta1_power(), dtype))  # type: ignore[operator]
+        beta1, beta2, epsilon = (cast(t, dtype) for t in (self._beta1_t, self._beta2_t, self._epsilon_t))
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_rows = beta1 * gather(m, rows) + (1 - beta1) * grad.values  # type: ignore[operator]
         v_rows = maximum(beta2 * gather(v, rows), absolute(grad.values))  # type: ignore[operator]
@@ -77,7 +77,7 @@ class AdaMaxOptimizer(AdamOptimizer):
         with control_dependencies(update_ops):
             power = self._beta1_power()
             with colocate_with(power):
-                advance = power.assign(power * self._beta1_tensor, use_locking=self._use_locking)
+                advance = power.assign(power * self._beta1_t, use_locking=self._use_locking)
         return group(*update_ops, advance, name=name_scope)
 
 
@@ -91,10 +91,10 @@ class NadamOptimizer(AdamOptimizer):
         dtype = var.dtype.base_dtype
         scalars = (
             *self._get_beta_accumulators(),
-            self._lr_tensor,
-            self._beta1_tensor,
-            self._beta2_tensor,
-            self._epsilon_tensor,
+            self._lr_t,
+            self._beta1_t,
+            self._beta2_t,
+            self._epsilon_t,
         )
         return training.apply_adam.operation(
             var,
@@ -109,14 +109,14 @@ class NadamOptimizer(AdamOptimizer):
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         dtype, rows = var.dtype.base_dtype, grad.indices
         beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
-        beta1: Any = cast(self._beta1_tensor, dtype)
-        beta2: Any = cast(self._beta2_tensor, dtype)
-        rate: Any = cast(self._lr_tensor, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)  # type: ignore[operator]
+        beta1: Any = cast(self._beta1_t, dtype)
+        beta2: Any = cast(self._beta2_t, dtype)
+        rate: Any = cast(self._lr_t, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)  # type: ignore[operator]
         share: Any = grad.values * (1 - beta1)
         m = self._decay_and_add(self.get_slot(var, "m"), beta1, lambda: share, rows)
         v = self._decay_and_add(self.get_slot(var, "v"), beta2, lambda: grad.values * grad.values * (1 - beta2), rows)
         ahead = share + beta1 * gather(m, rows)
-        step = rate * ahead / (sqrt(gather(v, rows)) + cast(self._epsilon_tensor, dtype))  # type: ignore[operator]
+        step = rate * ahead / (sqrt(gather(v, rows)) + cast(self._epsilon_t, dtype))  # type: ignore[operator]
         return group(scatter_sub(var, rows, step, use_locking=self._use_locking), m, v)
 
 
@@ -129,13 +129,13 @@ class LazyAdamOptimizer(AdamOptimizer):
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
         dtype, rows, locking = var.dtype.base_dtype, grad.indices, self._use_locking
         beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
-        beta1: Any = cast(self._beta1_tensor, dtype)
-        beta2: Any = cast(self._beta2_tensor, dtype)
-        rate: Any = cast(self._lr_tensor, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)  # type: ignore[operator]
+        beta1: Any = cast(self._beta1_t, dtype)
+        beta2: Any = cast(self._beta2_t, dtype)
+        rate: Any = cast(self._lr_t, dtype) * sqrt(1 - beta2_power) / (1 - beta1_power)  # type: ignore[operator]
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_rows = beta1 * gather(m, rows) + (1 - beta1) * grad.values
         v_rows = beta2 * gather(v, rows) + (1 - beta2) * grad.values * grad.values
-        step = rate * m_rows / (sqrt(v_rows) + cast(self._epsilon_tensor, dtype))  # type: ignore[operator]
+        step = rate * m_rows / (sqrt(v_rows) + cast(self._epsilon_t, dtype))  # type: ignore[operator]
         return group(
             scatter_sub(var, rows, step, use_locking=locking),
             scatter_update(m, rows, m_rows, use_locking=locking),

@@ -83,7 +83,8 @@ class MultitaskOptimizerWrapper:
         if not isinstance(opt, Optimizer):
             raise TypeError(f"Supplied optimizer must be an instance of tf.train.Optimizer: {opt!r}")
         self._opt = opt
-        for method in ("_apply_dense", "_apply_sparse_duplicate_indices"):
+        updates = ("_apply_dense", "_apply_sparse_duplicate_indices")
+        for method in (*updates, *(f"_resource{update}" for update in updates)):
             setattr(opt, method, types.MethodType(_unless_zero(getattr(opt, method)), opt))
 
     def __getattr__(self, name: str) -> Any:
@@ -91,11 +92,11 @@ class MultitaskOptimizerWrapper:
 
 
 def _unless_zero(update: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(self: Optimizer, grad: Any, var: Any) -> Any:
+    def guarded(self: Optimizer, grad: Any, *of: Any) -> Any:
         values = grad.values if isinstance(grad, IndexedSlices) else grad
 
         def updated() -> Any:
-            return group(update(grad, var))
+            return group(update(grad, *of))
 
         return cond(reduce_all(equal(values, 0)), no_op, updated).op
 

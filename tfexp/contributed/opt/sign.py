@@ -63,14 +63,14 @@ class _SignOptimizer(Optimizer):
             self._zeros_slot(v, "m", self._name)
 
     def _prepare(self) -> None:
-        self._lr_tensor = convert_to_tensor(call_if_callable(self._lr), name="learning_rate")
-        self._beta_tensor = convert_to_tensor(call_if_callable(self._beta), name="beta")
+        self._lr_t = convert_to_tensor(call_if_callable(self._lr), name="learning_rate")
+        self._beta_t = convert_to_tensor(call_if_callable(self._beta), name="beta")
         self._factor_tensor = convert_to_tensor(self._factor, name="factor")
         decay = 1.0 if self._sign_decay_fn is None else self._sign_decay_fn(self._global_step)
-        self._sign_decay_tensor = convert_to_tensor(decay, name="sign_decay")
+        self._sign_decay_t = convert_to_tensor(decay, name="sign_decay")
 
     def _scalars(self, dtype: Any) -> list[Any]:
-        tensors = (self._lr_tensor, self._factor_tensor, self._sign_decay_tensor, self._beta_tensor)
+        tensors = (self._lr_t, self._factor_tensor, self._sign_decay_t, self._beta_t)
         return [cast(tensor, dtype) for tensor in tensors]
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:

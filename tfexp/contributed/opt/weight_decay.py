@@ -84,6 +84,10 @@ class DecoupledWeightDecayExtension:
         with control_dependencies(self._decay_weights(var)):
             return super()._apply_dense(grad, var)  # type: ignore[misc]
 
+    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+        with control_dependencies(self._decay_weights(handle)):
+            return super()._resource_apply_dense(grad, handle)  # type: ignore[misc]
+
     def _decay_weights(self, var: Any) -> list[Any]:
         if not self._decays(var):
             return []
@@ -91,12 +95,18 @@ class DecoupledWeightDecayExtension:
         return [state.assign_sub(var, share, use_locking=self._use_locking)]
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        decay = []
-        if self._decays(var):
-            share = cast(self._weight_decay_tensor, var.dtype.base_dtype) * gather(var, grad.indices)  # type: ignore[operator]
-            decay = [scatter_sub(var, grad.indices, share, use_locking=self._use_locking)]
-        with control_dependencies(decay):
+        with control_dependencies(self._decay_rows(var, grad.indices)):
             return super()._apply_sparse(grad, var)  # type: ignore[misc]
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        with control_dependencies(self._decay_rows(handle, indices)):
+            return super()._resource_apply_sparse(grad, handle, indices)  # type: ignore[misc]
+
+    def _decay_rows(self, var: Any, indices: Tensor) -> list[Any]:
+        if not self._decays(var):
+            return []
+        share = cast(self._weight_decay_tensor, var.dtype.base_dtype) * gather(var, indices)  # type: ignore[operator]
+        return [scatter_sub(var, indices, share, use_locking=self._use_locking)]
 
 
 def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> type[Optimizer]:

@@ -1,0 +1,37 @@
+"""Feature columns of programs' own, in the terms of `tensorflow.python.feature_column.feature_column`. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfexp.feature_column.column import DenseColumn, Features
+from tfexp.graph.tensor import Tensor
+
+
+class _DenseColumn(DenseColumn):
+    """A subclass says with underscored methods what it is; `inputs` of these are features by name and by column."""
+
+    _parse_example_spec: dict[str, Any]
+
+    def _transform_feature(self, inputs: Features) -> Any:
+        raise NotImplementedError
+
+    def _get_dense_tensor(self, inputs: Features, weight_collections: Any = None, trainable: bool | None = None) -> Tensor:
+        raise NotImplementedError
+
+    @property
+    def _variable_shape(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def variable_shape(self) -> tuple[int, ...]:
+        return tuple(int(size) for size in self._variable_shape)
+
+    def transformed(self, features: Features) -> Any:
+        return self._transform_feature(features)
+
+    def dense(self, features: Features, trainable: bool = True) -> Tensor:
+        return self._get_dense_tensor(features, trainable=trainable)
+
+    def spec(self) -> dict[str, Any]:
+        return self._parse_example_spec
