@@ -442,7 +442,8 @@ PYTHON = {
     "training.session_manager": "tf.train",
     "training.session_run_hook": "tf.train",
     "training.slot_creator": "tfexp.train.slot_creator",
-    "training.summary_io": "tf.summary tf.train",
+    "training.summary_io": renamed("tf.summary", SummaryWriter="FileWriter", SummaryWriterCache="FileWriterCache")
+    + "tf.summary tf.train",
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
     "training.tracking.base": "tf.train",
