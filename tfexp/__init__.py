@@ -100,7 +100,6 @@ if TYPE_CHECKING:
     from tfexp.graph.behavior import enable_v2_behavior as enable_v2_behavior
     from tfexp.graph.behavior import enable_v2_tensorshape as enable_v2_tensorshape
     from tfexp.graph.collections import GraphKeys as GraphKeys
-    from tfexp.graph.constant_value import constant_value as get_static_value
     from tfexp.graph.control_flow import cond as cond
     from tfexp.graph.convert import IndexedSlices as IndexedSlices
     from tfexp.graph.convert import constant as constant
@@ -412,6 +411,7 @@ if TYPE_CHECKING:
     from tfexp.ops.initializers import uniform_unit_scaling_initializer as uniform_unit_scaling_initializer
     from tfexp.ops.initializers import variance_scaling_initializer as variance_scaling_initializer
     from tfexp.ops.initializers import zeros_initializer as zeros_initializer
+    from tfexp.ops.known_value import get_static_value as get_static_value
     from tfexp.ops.linalg import cholesky as cholesky
     from tfexp.ops.linalg import cholesky_solve as cholesky_solve
     from tfexp.ops.linalg import cross as cross

@@ -58,8 +58,8 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def _module(fullname: str) -> types.ModuleType | None:
     """The module that stands for `tensorflow.…`, or None."""
-    if fullname.startswith("tensorflow.python.") and (private := stand_for(fullname)) is not None:
-        return private  # before the public module that a stand-in around it may have, which knows only its own submodules
+    if ".python." in fullname:  # a stand-in, which the attributes of those above it would go past to what they stand for
+        return stand_for(fullname)
     found: object = tfexp
     for part in fullname.split(".")[1:]:
         found = getattr(found, part, None)

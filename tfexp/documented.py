@@ -138,10 +138,6 @@ def _is_message(thing: Any) -> bool:
 
 
 def _signature(thing: Any, bound: bool = False) -> str:
-    if isinstance(thing, Op):
-        defaults = {"name": None} | {attr.name: attr.default for attr in thing.attrs.values() if attr.has_default}
-        order = [*(arg.name for arg in thing.inputs), *thing.after_inputs]
-        return f"({', '.join(f'{name}={_written(defaults[name])}' if name in defaults else name for name in order)})"
     if not callable(thing) or isinstance(thing, DType) or _is_message(thing):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""`tf.compat`. `tf.compat.v1` is this library itself."""
+"""`tf.compat`. `tf.compat.v1` is this library itself, `tf.compat.v2` the names of TensorFlow 2.0 on it."""
 
 import tfexp as v1
 from tfexp.core.forward_compatibility import forward_compatibility_horizon as forward_compatibility_horizon
@@ -15,5 +15,6 @@ from tfexp.core.text import complex_types as complex_types
 from tfexp.core.text import integral_types as integral_types
 from tfexp.core.text import path_to_str as path_to_str
 from tfexp.core.text import real_types as real_types
+from tfexp.version_2 import v2 as v2
 
 __getattr__ = missing_from("tf.compat")

@@ -1,7 +1,8 @@
 """What a namespace answers for names that it does not hold: namespaces loaded on first use, names that are gone or missing.
 
 Asking for a name of TensorFlow 0.x that 1.15 no longer has is an AttributeError that says what to use now; asking for one
-of 1.15 that tfexp does not have is an AttributeError that says so. `symbols_1_15.txt` has the public names of 1.15.
+of 1.15 that tfexp does not have is an AttributeError that says so. `symbols_1_15.txt` has the public names of 1.15 (and
+`symbols_2_0.txt` those of 2.0, for `tf.compat.v2`).
 """
 
 import functools
@@ -38,9 +39,9 @@ _TRAIN = {
 
 
 @functools.cache
-def public_symbols() -> tuple[str, ...]:
-    """The public names of TensorFlow 1.15 (`tf.nn.relu`), sorted; of `tf.raw_ops` only the name itself."""
-    return tuple((Path(__file__).parent / "symbols_1_15.txt").read_text().split())
+def public_symbols(version: str = "1.15") -> tuple[str, ...]:
+    """The public names of TensorFlow 1.15 or 2.0 (`tf.nn.relu`), sorted; of `tf.raw_ops` only the name itself."""
+    return tuple((Path(__file__).parent / f"symbols_{version.replace('.', '_')}.txt").read_text().split())
 
 
 def _is_tensorflows(symbol: str) -> bool:

@@ -11,16 +11,18 @@ from typing import Any
 
 
 class Composite:
-    """A value that is made of several tensors."""
+    """A value that is made of several tensors. Programs have their own, with a `_type_spec` that takes them apart."""
+
+    _type_spec: Any
 
     @property
     def parts(self) -> tuple[Any, ...]:
         """Its tensors."""
-        raise NotImplementedError
+        return tuple(self._type_spec._to_components(self))
 
     def with_parts(self, parts: Sequence[Any]) -> Any:
         """A value like this one of other tensors."""
-        raise NotImplementedError
+        return self._type_spec._from_components(parts)
 
     def fetched(self, values: Sequence[Any]) -> Any:
         """What fetching it gives, of the arrays that its parts give."""

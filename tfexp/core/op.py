@@ -115,6 +115,22 @@ class Op:
         free = [attr for attr in self.attrs.values() if attr.name not in inferred]
         return (*(a.name for a in free if not a.has_default), *(a.name for a in free if a.has_default), "name")
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "__qualname__":  # decorators copy a function's; in a class body it would be the class's own
+            return self.__name__
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @functools.cached_property
+    def __signature__(self) -> inspect.Signature:
+        """What `inspect` says of it as of a function: inputs, attrs and a name, all by position or by name."""
+        defaults = {"name": None} | {attr.name: attr.default for attr in self.attrs.values() if attr.has_default}
+        return inspect.Signature(
+            inspect.Parameter(
+                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name, inspect.Parameter.empty)
+            )
+            for name in (*(arg.name for arg in self.inputs), *self.after_inputs)
+        )
+
     # What follows from the signature and is asked for each node.
 
     @functools.cached_property

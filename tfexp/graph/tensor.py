@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
@@ -18,6 +18,7 @@ class Tensor:
     __slots__ = ("__dict__", "__weakref__", "_consumers", "_dtype", "_op", "_shape", "_static_value", "_value_index")
     _static_value: Any  # set by graph.shape_inference once it is known
     __array_priority__ = 100  # so that `ndarray + tensor` asks the tensor
+    OVERLOADABLE_OPERATORS: ClassVar[set[str]]  # the names of the methods that `ops.overloads` binds, and of `==` and `!=`
 
     def __init__(self, op: Operation, value_index: int, dtype: DType, shape: TensorShape):
         self._op = op
@@ -106,6 +107,8 @@ class Tensor:
             "`if t:` to test if a tensor is defined, and TensorFlow ops such as tf.cond to execute subgraphs that "
             "depend on the value of a tensor."
         )
+
+    __nonzero__ = __bool__  # Python 2's name, which programs of those days copy
 
     if TYPE_CHECKING:
         # What `ops.overloads` binds.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 from typing import Any
 
 from tfexp.core import dtypes
@@ -10,12 +9,16 @@ from tfexp.core.dtypes import as_dtype
 from tfexp.core.shape import as_shape
 
 
-class TypeSpec(abc.ABC):
+class TypeSpec:
     """A description of values. Equal when of one class and of equal parts; printed as its parts. `tf.TypeSpec`."""
 
-    @abc.abstractmethod
+    def _serialize(self) -> tuple[Any, ...]:
+        """What a program's own one is made of."""
+        raise NotImplementedError(f"{type(self).__name__} has no _serialize")
+
     def _parts(self) -> tuple[Any, ...]:
         """What it is made of."""
+        return self._serialize()
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether some value fits both, or the value fits."""
@@ -36,6 +39,16 @@ class TypeSpec(abc.ABC):
     def __repr__(self) -> str:
         parts = self._parts()
         return f"{type(self).__name__}({', '.join(map(repr, parts))}{',' if len(parts) == 1 else ''})"
+
+
+class BatchableTypeSpec(TypeSpec):
+    """A program's description of values that can be stacked: its `_batch` and `_unbatch` say what that makes of it."""
+
+    def _batch(self, batch_size: int | None) -> TypeSpec:
+        raise NotImplementedError(f"{type(self).__name__} has no _batch")
+
+    def _unbatch(self) -> TypeSpec:
+        raise NotImplementedError(f"{type(self).__name__} has no _unbatch")
 
 
 class TensorSpec(TypeSpec):

@@ -10,6 +10,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape, broadcast_shapes
+from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import broadcasting, same_shapes
 
 less = define_op(
@@ -36,8 +37,8 @@ for _op, _function in (
 ):
     broadcasting(_op).not_differentiable().ufunc(_function)
 
-equal = define_op("Equal(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_error: bool = true} #commutative")
-not_equal = define_op("NotEqual(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_error: bool = true} #commutative")
+equal_op = define_op("Equal(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_error: bool = true} #commutative")
+not_equal_op = define_op("NotEqual(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_error: bool = true} #commutative")
 
 
 def _text(x: np.ndarray) -> str:
@@ -78,8 +79,21 @@ def _define_equality(op: Op, function: Any, when_incompatible: bool) -> None:
     op.not_differentiable()
 
 
-_define_equality(equal, np.equal, False)
-_define_equality(not_equal, np.not_equal, True)
+_define_equality(equal_op, np.equal, False)
+_define_equality(not_equal_op, np.not_equal, True)
+
+
+def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether elements are equal. Source: `tf.equal`."""
+    result: Tensor = equal_op(x, y, name=name)
+    return result
+
+
+def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Whether elements differ. Source: `tf.not_equal`."""
+    result: Tensor = not_equal_op(x, y, name=name)
+    return result
+
 
 approximate_equal = define_op(
     "ApproximateEqual(x: T, y: T) -> (z: bool) {T: type in [float,double,int32,uint8,int16,int8,complex64,int64,"

@@ -21,6 +21,9 @@ class Module(Trackable):
     `Module.with_name_scope` runs methods. ValueError for a name that is no identifier.
     """
 
+    # Attributes whose values are no parts; subclasses have more of them.
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+
     def __init__(self, name: str | None = None):
         name = _snake_case(type(self).__name__) if name is None else name
         if not name.isidentifier() or keyword.iskeyword(name):
@@ -58,7 +61,9 @@ class Module(Trackable):
         """What is wanted of its attributes, then of each module among these, everything once."""
         seen = {id(self)} if seen is None else seen
         modules = []
-        for _, value in sorted(vars(self).items()):
+        for attribute, value in sorted(vars(self).items()):
+            if attribute in self._TF_MODULE_IGNORED_PROPERTIES:
+                continue
             for part in nest.flatten(value) if nest.is_nested(value) else [value]:
                 if id(part) in seen:
                     continue

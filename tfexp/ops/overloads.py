@@ -62,6 +62,13 @@ _COMPARISONS = {
     "__ge__": comparison.greater_equal,
 }
 
+_UNARY: dict[str, Callable[..., Any]] = {
+    "__neg__": lambda x: elementwise_unary.neg(x),
+    "__abs__": lambda x: elementwise_unary.abs(x),
+    "__invert__": lambda x: _invert(convert_to_tensor(x)),
+    "__getitem__": slicing.slice_of,
+}
+
 
 # These leave the second operand to the op that they turn out to be: `and/BitwiseAnd/y`.
 _LATE = ("and", "or", "xor")
@@ -99,13 +106,11 @@ def bind_operators(cls: type) -> None:
         setattr(cls, f"__r{name}__", _right(scope_name, function))
     for method, op in _COMPARISONS.items():
         setattr(cls, method, lambda x, y, _op=op: _op(x, y))
-    for method, unary in (
-        ("__neg__", lambda x: elementwise_unary.neg(x)),
-        ("__abs__", lambda x: elementwise_unary.abs(x)),
-        ("__invert__", lambda x: _invert(convert_to_tensor(x))),
-        ("__getitem__", slicing.slice_of),
-    ):
+    for method, unary in _UNARY.items():
         setattr(cls, method, unary)
 
 
 bind_operators(Tensor)
+Tensor.OVERLOADABLE_OPERATORS = {
+    *(f"__{side}{name}__" for name in _BINARY for side in ("", "r")), *_COMPARISONS, *_UNARY, "__eq__", "__ne__"
+}  # fmt: skip

@@ -21,6 +21,10 @@ class Trackable:
             if is_trackable(value) or (not name.startswith("_") and _holds_trackables(value))
         ]
 
+    def _no_dependency(self, value: Any) -> Any:
+        """What subclasses assign a list or dict through that is no part; under a private name none is."""
+        return value
+
     def _checkpoint_slots(self, variable: Any) -> list[tuple[str, Any]]:
         """(name, variable) of what it keeps beside a variable."""
         return []

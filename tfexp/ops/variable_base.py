@@ -67,9 +67,11 @@ class _VariableType(type):
     """Lets `tf.Variable(...)` ask the creators of the default graph; subclasses are constructed as usual."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is not Variable:
-            return super().__call__(*args, **kwargs)
-        return _create(*args, **kwargs)
+        if cls is Variable:
+            return _create(*args, **kwargs)
+        if cls is VariableV2:
+            return _create_v2(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
 
 
 def _create(
@@ -98,10 +100,35 @@ def _create(
     return create(**arguments)
 
 
+def _create_v2(
+    initial_value: Any = None,
+    trainable: bool | None = None,
+    validate_shape: bool = True,
+    caching_device: Any = None,
+    name: str | None = None,
+    variable_def: Any = None,
+    dtype: Any = None,
+    import_scope: str | None = None,
+    constraint: Callable[[Any], Any] | None = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
+    shape: Any = None,
+) -> Any:
+    return _create(**locals(), use_resource=True)
+
+
 # --- the variable ------------------------------------------------------------------------------------------------------
 
 
-class Variable(metaclass=_VariableType):
+class VariableV2(metaclass=_VariableType):
+    """What all variables are; calling it makes a resource variable. Source: `tf.Variable` of TF 2.0.
+
+    `VariableV2(initial_value, trainable, validate_shape, caching_device, name, variable_def, dtype, import_scope,
+    constraint, synchronization, aggregation, shape)`.
+    """
+
+
+class Variable(VariableV2):
     """What all variables are (`isinstance(v, tf.Variable)`); calling it makes one.
 
     `tf.Variable(initial_value, trainable, collections, validate_shape, caching_device, name, variable_def, dtype,

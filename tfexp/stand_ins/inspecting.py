@@ -7,6 +7,7 @@ import inspect
 from collections import namedtuple
 from typing import Any
 
+from tfexp.core.op import Op
 from tfexp.stand_ins.decorators import unwrap
 
 ArgSpec = namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
@@ -18,11 +19,11 @@ def _target(obj: Any) -> Any:
 
 
 def getfullargspec(obj: Any) -> inspect.FullArgSpec:
-    """The arguments of a function, or of the call of an object."""
+    """The arguments of a function, or of the call of an object; without annotations, which TensorFlow's functions lack."""
     target = _target(obj)
-    if inspect.isroutine(target) or inspect.isclass(target) or isinstance(target, functools.partial):
-        return inspect.getfullargspec(target)
-    return inspect.getfullargspec(type(target).__call__)
+    if not (inspect.isroutine(target) or inspect.isclass(target) or isinstance(target, functools.partial | Op)):
+        target = type(target).__call__
+    return inspect.getfullargspec(target)._replace(annotations={})
 
 
 def getargspec(obj: Any) -> ArgSpec:

@@ -12,7 +12,7 @@ from tfexp.core import nest
 from tfexp.core.shape import Dimension, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.keras.training.arrays import is_symbolic as is_symbolic_tensor
+from tfexp.keras.engine.dependencies import is_symbolic as is_symbolic_tensor
 from tfexp.ops.variable_base import Variable
 
 __all__ = [

@@ -22,6 +22,15 @@ def _pools() -> str:
     return renamed("tf.layers", **classes, **functions)
 
 
+_LINEAR_OPERATORS = (
+    "adjoint block_diag circulant composition diag full_matrix householder identity inversion kronecker low_rank_update "
+    "lower_triangular toeplitz zeros"
+)
+_TRANSLATOR = (
+    "converters.break_statements converters.continue_statements converters.return_statements core.converter core.naming "
+    "pyct.anno pyct.common_transformers.anf pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names pyct.templates"
+)
+
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     **DATA,
@@ -30,6 +39,9 @@ PYTHON = {
     "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
     "autograph.core.ag_ctx": "tf.autograph",
+    # TensorFlow's translator of Python code is not here: programs that use it import, and say what they lack when they do.
+    **{f"autograph.{name}": "" for name in _TRANSLATOR.split()},
+    "autograph.pyct.transformer": "ast:Base=NodeTransformer",
     "compat.compat": "tf.compat",
     "debug": "tfexp.stand_ins.debugger",
     "debug.lib.debug_data": "tfexp.stand_ins.debugger",
@@ -95,11 +107,11 @@ PYTHON = {
     "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
     "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
     "framework.tensor_spec": "tf",
-    "framework.tensor_util": "tf tfexp.graph.unpublished tfexp.graph.constant_value",
+    "framework.tensor_util": renamed("tf", constant_value="get_static_value") + " tf tfexp.graph.unpublished",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
-    "framework.type_spec": "tf",
+    "framework.type_spec": "tf tfexp.graph.type_spec",
     "framework.versions": "tf",
     "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
     "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
@@ -218,22 +230,10 @@ PYTHON = {
     "ops.linalg.linalg": "tf.linalg",
     "ops.linalg.linalg_impl": "tf.linalg " + renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
     "ops.linalg.linear_operator": "tf.linalg tfexp.linear_operators.operator",
-    "ops.linalg.linear_operator_adjoint": "tf.linalg",
-    "ops.linalg.linear_operator_block_diag": "tf.linalg",
-    "ops.linalg.linear_operator_circulant": "tf.linalg",
-    "ops.linalg.linear_operator_composition": "tf.linalg",
-    "ops.linalg.linear_operator_diag": "tf.linalg",
-    "ops.linalg.linear_operator_full_matrix": "tf.linalg",
-    "ops.linalg.linear_operator_householder": "tf.linalg",
-    "ops.linalg.linear_operator_identity": "tf.linalg",
-    "ops.linalg.linear_operator_inversion": "tf.linalg",
-    "ops.linalg.linear_operator_kronecker": "tf.linalg",
-    "ops.linalg.linear_operator_low_rank_update": "tf.linalg",
-    "ops.linalg.linear_operator_lower_triangular": "tf.linalg",
+    "ops.linalg.linear_operator_addition": "tfexp.stand_ins.linear_operator_addition",
+    **{f"ops.linalg.linear_operator_{name}": "tf.linalg" for name in _LINEAR_OPERATORS.split()},
     "ops.linalg.linear_operator_test_util": "tfexp.stand_ins.linear_operator_tests",
-    "ops.linalg.linear_operator_toeplitz": "tf.linalg",
     "ops.linalg.linear_operator_util": "tfexp.stand_ins.linear_operator_utilities",
-    "ops.linalg.linear_operator_zeros": "tf.linalg",
     "ops.linalg_grad": "tf",
     "ops.linalg_ops": "tf tf.linalg ops",
     "ops.linalg_ops_impl": "tf.linalg tf",
@@ -364,7 +364,7 @@ PYTHON = {
     "platform.tf_logging": "tf.logging",
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
-    "pywrap_tensorflow": "tf.train tf.errors",
+    "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants",
     "saved_model.builder": "tf.saved_model.builder",
     "saved_model.builder_impl": "tf.saved_model.builder",
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",

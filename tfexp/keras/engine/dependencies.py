@@ -9,10 +9,17 @@ from tfexp.core import nest
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
+_symbolic_types: list[type] = []
+
+
+def register_symbolic_tensor_type(cls: type) -> None:
+    """Values of this class stand for tensors of a graph, too. `tf_utils.register_symbolic_tensor_type`."""
+    _symbolic_types.append(cls)
+
 
 def is_symbolic(value: Any) -> bool:
     """Whether it is a tensor of a graph, without a value."""
-    return isinstance(value, Tensor) and not value.graph.is_eager
+    return (isinstance(value, Tensor) and not value.graph.is_eager) or isinstance(value, tuple(_symbolic_types))
 
 
 def _operation(value: Any) -> Operation | None:

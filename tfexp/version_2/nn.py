@@ -1,0 +1,97 @@
+"""What `tf.compat.v2.nn` has of its own."""
+
+from tfexp.api import nn
+from tfexp.ops.ctc import ctc_loss_v2 as ctc_loss
+from tfexp.ops.ctc_decode import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder
+from tfexp.stand_ins.second_signatures import dropout_v2 as dropout
+from tfexp.stand_ins.second_signatures import fractional_avg_pool_v2 as fractional_avg_pool
+from tfexp.stand_ins.second_signatures import fractional_max_pool_v2 as fractional_max_pool
+from tfexp.version_2.arguments import with_arguments as with_arguments
+
+avg_pool = with_arguments(nn.avg_pool, "input, ksize, strides, padding, data_format=None, name=None")
+avg_pool2d = with_arguments(nn.avg_pool2d, "input, ksize, strides, padding, data_format='NHWC', name=None")
+batch_norm_with_global_normalization = with_arguments(
+    nn.batch_norm_with_global_normalization,
+    "input, mean, variance, beta, gamma, variance_epsilon, scale_after_normalization, name=None",
+)
+conv1d = with_arguments(nn.conv1d, "input, filters, stride, padding, data_format='NWC', dilations=None, name=None")
+conv2d = with_arguments(nn.conv2d, "input, filters, strides, padding, data_format='NHWC', dilations=None, name=None")
+conv2d_transpose = with_arguments(
+    nn.conv2d_transpose,
+    "input, filters, output_shape, strides, padding='SAME', data_format='NHWC', dilations=None, name=None",
+)
+conv3d = with_arguments(nn.conv3d, "input, filters, strides, padding, data_format='NDHWC', dilations=None, name=None")
+conv3d_transpose = with_arguments(
+    nn.conv3d_transpose,
+    "input, filters, output_shape, strides, padding='SAME', data_format='NDHWC', dilations=None, name=None",
+)
+convolution = with_arguments(
+    nn.convolution,
+    "input, filters, strides=None, padding='VALID', data_format=None, dilations=None, name=None",
+)
+crelu = with_arguments(nn.crelu, "features, axis=-1, name=None")
+depth_to_space = with_arguments(nn.depth_to_space, "input, block_size, data_format='NHWC', name=None")
+depthwise_conv2d = with_arguments(
+    nn.depthwise_conv2d,
+    "input, filter, strides, padding, data_format=None, dilations=None, name=None",
+)
+embedding_lookup = with_arguments(nn.embedding_lookup, "params, ids, max_norm=None, name=None", partition_strategy="div")
+embedding_lookup_sparse = with_arguments(
+    nn.embedding_lookup_sparse,
+    "params, sp_ids, sp_weights, combiner=None, max_norm=None, name=None",
+    partition_strategy="div",
+)
+in_top_k = with_arguments(nn.in_top_k, "targets, predictions, k, name=None")
+l2_normalize = with_arguments(nn.l2_normalize, "x, axis=None, epsilon=1e-12, name=None")
+log_softmax = with_arguments(nn.log_softmax, "logits, axis=None, name=None")
+max_pool = with_arguments(nn.max_pool, "input, ksize, strides, padding, data_format=None, name=None")
+max_pool_with_argmax = with_arguments(
+    nn.max_pool_with_argmax,
+    "input, ksize, strides, padding, data_format='NHWC', output_dtype=int64, include_batch_in_index=False, name=None",
+)
+moments = with_arguments(nn.moments, "x, axes, shift=None, keepdims=False, name=None")
+nce_loss = with_arguments(
+    nn.nce_loss,
+    "weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, "
+    "remove_accidental_hits=False, name='nce_loss'",
+    partition_strategy="div",
+)
+pool = with_arguments(
+    nn.pool,
+    "input, window_shape, pooling_type, strides=None, padding='VALID', data_format=None, dilations=None, name=None",
+)
+safe_embedding_lookup_sparse = with_arguments(
+    nn.safe_embedding_lookup_sparse,
+    "embedding_weights, sparse_ids, sparse_weights=None, combiner='mean', default_id=None, max_norm=None, name=None",
+    partition_strategy="div",
+)
+sampled_softmax_loss = with_arguments(
+    nn.sampled_softmax_loss,
+    "weights, biases, labels, inputs, num_sampled, num_classes, num_true=1, sampled_values=None, "
+    "remove_accidental_hits=True, seed=None, name='sampled_softmax_loss'",
+    partition_strategy="div",
+)
+separable_conv2d = with_arguments(
+    nn.separable_conv2d,
+    "input, depthwise_filter, pointwise_filter, strides, padding, data_format=None, dilations=None, name=None",
+)
+sigmoid_cross_entropy_with_logits = with_arguments(
+    nn.sigmoid_cross_entropy_with_logits,
+    "labels=None, logits=None, name=None",
+)
+softmax = with_arguments(nn.softmax, "logits, axis=None, name=None")
+space_to_batch = with_arguments(nn.space_to_batch, "input, block_shape, paddings, name=None")
+space_to_depth = with_arguments(nn.space_to_depth, "input, block_size, data_format='NHWC', name=None")
+softmax_cross_entropy_with_logits = with_arguments(
+    nn.softmax_cross_entropy_with_logits_v2, "labels, logits, axis=-1, name=None"
+)
+sparse_softmax_cross_entropy_with_logits = with_arguments(
+    nn.sparse_softmax_cross_entropy_with_logits,
+    "labels, logits, name=None",
+)
+sufficient_statistics = with_arguments(nn.sufficient_statistics, "x, axes, shift=None, keepdims=False, name=None")
+weighted_cross_entropy_with_logits = with_arguments(
+    nn.weighted_cross_entropy_with_logits,
+    "labels, logits, pos_weight, name=None",
+)
+weighted_moments = with_arguments(nn.weighted_moments, "x, axes, frequency_weights, keepdims=False, name=None")
