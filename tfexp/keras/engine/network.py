@@ -63,6 +63,7 @@ class Network(Layer):
         self.inputs: Any = None
         self.outputs: Any = None
         self.input_names: list[str] = []
+        self._takes_named_inputs = False
         self.output_names: list[str] = []
         self.supports_masking = False
 
