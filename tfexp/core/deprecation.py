@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfexp.core.log import get_logger
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+_silent = 0
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Nothing is logged within."""
+    global _silent
+    _silent += 1
+    try:
+        yield
+    finally:
+        _silent -= 1
+
+
+def _say(text: str, *parts: Any) -> None:
+    if not _silent:
+        get_logger().warning(text, *parts)
 
 
 def _removal(date: str | None) -> str:
@@ -26,7 +46,7 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> D
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if not (said and warn_once):
                 said.append(True)
-                get_logger().warning(
+                _say(
                     "%s is deprecated and will be removed %s.\nInstructions for updating:\n%s",
                     function.__qualname__,
                     _removal(date),
@@ -55,7 +75,7 @@ def deprecated_args(date: str | None, instructions: str, *names: Any, warn_once:
             for name in watched.keys() & given.keys():
                 if (watched[name] is None or given[name] != watched[name]) and not (warn_once and name in said):
                     said.add(name)
-                    get_logger().warning(
+                    _say(
                         "calling %s with %s is deprecated and will be removed %s.\nInstructions for updating:\n%s",
                         function.__qualname__,
                         name,

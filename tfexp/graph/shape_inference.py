@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _MAX_ELEMENTS = 1 << 16
 _INDEX_DTYPES = (dtypes.int32, dtypes.int64, dtypes.bool)
 _UNKNOWN = object()
+# What passes values into loops and branches and out of them: folding is for what is within.
+_CONTROL_FLOW = frozenset({"Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"})
 
 
 def infer(op: Operation) -> None:
@@ -136,10 +138,15 @@ def _is_pure(op: Operation) -> bool:
         op_def.is_stateful
         or op.type == "PlaceholderWithDefault"  # which may be fed
         or "CPU" not in op_def.kernels
-        or op._control_flow_context is not None
+        or (op.type in _CONTROL_FLOW and not _brings_constant(op))
         or op_def.has_refs
         or any(t.dtype.base_dtype.name in ("resource", "variant") for t in [*op._inputs, *op._outputs])
     )
+
+
+def _brings_constant(op: Operation) -> bool:
+    """Whether it takes a value of the graph itself into a loop that is in no other: these TensorFlow sees through."""
+    return op.type == "Enter" and bool(op.attrs["is_constant"]) and op._inputs[0].op._control_flow_context is None
 
 
 def _evaluate(tensor: Tensor) -> np.ndarray | None:
@@ -154,6 +161,8 @@ def _evaluate(tensor: Tensor) -> np.ndarray | None:
     values = [t._static_value for t in op._inputs]
     if any(value is None for value in values):
         return None
+    if op.type == "Enter":
+        return values[0]
     try:
         result = op.op_def.kernels["CPU"].compute(None, *group_inputs(op.op_def, values, op.attrs), **op.attrs)
     except Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +32,24 @@ def case(
     `pred_fn_pairs`: a list of (scalar bool tensor, callable), or a dict of them. `exclusive` checks at run time that at most
     one predicate holds; without `default`, at least one must. Raises TypeError for anything else.
     """
-    pairs = _checked_pairs(pred_fn_pairs)
+    return case_by(functools.partial(cond, strict=strict), pred_fn_pairs, default, exclusive, name)
+
+
+def case_by(
+    cond_fn: Callable[..., Any],
+    pred_fn_pairs: Any,
+    default: Callable[[], Any] | None,
+    exclusive: bool,
+    name: str,
+    allow_python_preds: bool = False,
+    **cond_kwargs: Any,
+) -> Any:
+    """`case` by conds of a program's own: `cond_fn(pred, true_fn=, false_fn=, name=, **cond_kwargs)`.
+
+    `allow_python_preds`: predicates may be Python's bools, too.
+    """
+    pairs = _checked_pairs(pred_fn_pairs, (Tensor, bool) if allow_python_preds else Tensor)
+    choose = functools.partial(cond_fn, name="cond", **cond_kwargs)
     with name_scope(name, "case", [pred for pred, _ in pairs]):
         if default is None:
             default, pairs = _last_as_default(pairs)
@@ -41,16 +59,18 @@ def case(
         dependencies = [_assert_at_most_one([pred for pred, _ in pairs])] if exclusive else []
         function = default
         for pred, branch in reversed(pairs):
-            function = _nested(pred, branch, function, strict)
+            function = _nested(choose, pred, branch, function)
         with control_dependencies(dependencies):
             return function()
 
 
-def _nested(pred: Tensor, branch: Callable[[], Any], otherwise: Callable[[], Any], strict: bool) -> Callable[[], Any]:
-    return lambda: cond(pred, true_fn=branch, false_fn=otherwise, strict=strict, name="cond")
+def _nested(
+    choose: Callable[..., Any], pred: Tensor, branch: Callable[[], Any], otherwise: Callable[[], Any]
+) -> Callable[[], Any]:
+    return lambda: choose(pred, true_fn=branch, false_fn=otherwise)
 
 
-def _checked_pairs(pred_fn_pairs: Any) -> list[Pair]:
+def _checked_pairs(pred_fn_pairs: Any, kinds: Any) -> list[Pair]:
     if isinstance(pred_fn_pairs, dict):
         pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
     elif isinstance(pred_fn_pairs, (list, tuple)):
@@ -61,11 +81,15 @@ def _checked_pairs(pred_fn_pairs: Any) -> list[Pair]:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
         pred, function = pair
-        if not isinstance(pred, Tensor) or pred.dtype.base_dtype is not dtypes.bool:
+        if not isinstance(pred, kinds) or (isinstance(pred, Tensor) and pred.dtype.base_dtype is not dtypes.bool):
             raise TypeError(f"pred must be Tensor of type bool: {pred!r}")
         if not callable(function):
-            raise TypeError(f"fn for pred {pred.name} must be callable.")
+            raise TypeError(f"fn for pred {_text(pred)} must be callable.")
     return pairs
+
+
+def _text(pred: Any) -> str:
+    return pred.name if isinstance(pred, Tensor) else str(pred)
 
 
 def _last_as_default(pairs: list[Pair]) -> tuple[Callable[[], Any], list[Pair]]:
@@ -74,7 +98,7 @@ def _last_as_default(pairs: list[Pair]) -> tuple[Callable[[], Any], list[Pair]]:
     *rest, (_, last) = pairs
 
     def default() -> Any:
-        names = ", ".join(pred.name for pred in preds)
+        names = ", ".join(map(_text, preds))
         message = f"None of conditions evaluated as True. Conditions: ({names}), Values:"
         some = reduce_any(stack(preds, name="preds_c"), name="some_pred") if len(preds) > 1 else preds[0]
         with control_dependencies([Assert(some, [message, stack(preds, name="preds_c")], summarize=len(preds))]):
@@ -87,7 +111,7 @@ def _assert_at_most_one(preds: list[Tensor]) -> Any:
     packed = stack(preds, name="preds_c")
     count = reduce_sum(cast(packed, dtypes.int32), name="num_true_conds")
     one = constant(1, name="n_true_conds")
-    names = ", ".join(pred.name for pred in preds)
+    names = ", ".join(map(_text, preds))
     message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
     return Assert(less_equal(count, one), [message, packed], summarize=len(preds))
 
@@ -115,7 +139,7 @@ def switch_case(
     with name_scope(name, "switch_case", [branch_index]):
         chosen = default
         for number, function in reversed(list(enumerate(functions))):
-            chosen = _nested(equal(branch_index, number), function, chosen, strict=False)
+            chosen = _nested(functools.partial(cond, name="cond"), equal(branch_index, number), function, chosen)
         return chosen()
 
 

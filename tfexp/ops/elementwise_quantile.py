@@ -38,7 +38,7 @@ def _lower_tail(p: np.ndarray) -> np.ndarray:
     return x
 
 
-def _inverse_normal(p: np.ndarray) -> np.ndarray:
+def inverse_normal(p: np.ndarray) -> np.ndarray:
     """The quantile function of the standard normal distribution in float64; nan outside [0, 1]."""
     inside = (p > 0) & (p < 1)
     upper = p > 0.5
@@ -72,7 +72,7 @@ def _attach(op: Op, function: Any) -> None:
 
 
 _attach(erfinv_op, _inverse_erf)
-_attach(ndtri_op, _inverse_normal)
+_attach(ndtri_op, inverse_normal)
 
 
 @erfinv_op.gradient

@@ -42,6 +42,17 @@ class Initializer:
     def from_config(cls, config: dict[str, Any]) -> Self:
         return cls(**config)
 
+    seed: int | None = None
+
+    def _uniform(self, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Tensor:
+        return random_uniform(shape, minval, maxval, dtype, seed=self.seed)
+
+    def _normal(self, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Tensor:
+        return random_normal(shape, mean, stddev, dtype, seed=self.seed)
+
+    def _truncated_normal(self, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Tensor:
+        return truncated_normal(shape, mean, stddev, dtype, seed=self.seed)
+
 
 class Zeros(Initializer):
     """All zeros. Source: `tf.zeros_initializer`."""
@@ -105,7 +116,7 @@ class RandomUniform(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return random_uniform(shape, self.minval, self.maxval, dtype or self.dtype, seed=self.seed)
+        return self._uniform(shape, self.minval, self.maxval, dtype or self.dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
@@ -119,7 +130,7 @@ class RandomNormal(Initializer):
         self.dtype = floating_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return random_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
+        return self._normal(shape, self.mean, self.stddev, dtype or self.dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
@@ -129,7 +140,7 @@ class TruncatedNormal(RandomNormal):
     """As RandomNormal, nothing beyond two standard deviations. Source: `tf.truncated_normal_initializer`."""
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return truncated_normal(shape, self.mean, self.stddev, dtype or self.dtype, seed=self.seed)
+        return self._truncated_normal(shape, self.mean, self.stddev, dtype or self.dtype)
 
 
 class UniformUnitScaling(Initializer):
@@ -146,7 +157,7 @@ class UniformUnitScaling(Initializer):
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
         whole = known_dims(shape if partition_info is None else partition_info.full_shape)
         limit = math.sqrt(3 / max(math.prod(whole[:-1]), 1)) * self.factor
-        return random_uniform(shape, -limit, limit, dtype or self.dtype, seed=self.seed)
+        return self._uniform(shape, -limit, limit, dtype or self.dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
@@ -184,11 +195,11 @@ class VarianceScaling(Initializer):
         variance = self.scale / max(1.0, fan)
         if self.distribution == "uniform":
             limit = math.sqrt(3 * variance)
-            return random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+            return self._uniform(shape, -limit, limit, dtype)
         stddev = math.sqrt(variance)
         if self.distribution == "untruncated_normal":
-            return random_normal(shape, 0.0, stddev, dtype, seed=self.seed)
-        return truncated_normal(shape, 0.0, stddev / _TRUNCATED_STDDEV, dtype, seed=self.seed)
+            return self._normal(shape, 0.0, stddev, dtype)
+        return self._truncated_normal(shape, 0.0, stddev / _TRUNCATED_STDDEV, dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {

@@ -14,7 +14,6 @@ from tfexp.ops.diagonal import diag_part, eye
 from tfexp.ops.elementwise_unary import sign
 from tfexp.ops.initializers import Initializer, floating_dtype, known_dims
 from tfexp.ops.linalg import qr
-from tfexp.ops.random import random_normal
 
 
 class Orthogonal(Initializer):
@@ -37,7 +36,7 @@ class Orthogonal(Initializer):
                 f"Received shape={shape}"
             )
         rows, columns = math.prod(dims[:-1]), dims[-1]
-        normal = random_normal((max(rows, columns), min(rows, columns)), dtype=dtype, seed=self.seed)
+        normal = self._normal((max(rows, columns), min(rows, columns)), 0.0, 1.0, dtype)
         q, r = qr(normal, full_matrices=False)
         q = q * sign(diag_part(r))
         if rows < columns:

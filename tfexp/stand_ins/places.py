@@ -162,6 +162,7 @@ PYTHON = {
     + renamed("tfexp.graph.control_flow", _SwitchRefOrTensor="switch_ref_or_tensor")
     + renamed("tfexp.graph.dependencies", _GroupControlDeps="_group_on_device")
     + renamed("tfexp.graph.unpublished", _Enter="enter", _NextIteration="next_iteration")
+    + renamed("tfexp.ops.case", _case_helper="case_by")
     + renamed("tf", cond_for_tf_v2="cond"),
     "ops.control_flow_util": "tfexp.graph.unpublished",
     "ops.control_flow_v2_toggles": "tf",
@@ -293,7 +294,7 @@ PYTHON = {
     "ops.ragged.ragged_where_op": "tf",
     "ops.ragged.segment_id_ops": "tf.ragged",
     "ops.random_grad": "tf",
-    "ops.random_ops": "tf tf.random ops",
+    "ops.random_ops": "tf tf.random tfexp.ops.random_truncated ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
     "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
     "ops.resources": "tf",

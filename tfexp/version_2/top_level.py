@@ -6,6 +6,11 @@ import tfexp as tf
 from tfexp.graph import scopes
 from tfexp.graph.gradients import UnconnectedGradients
 from tfexp.ops.array_mask import where_v2 as where
+from tfexp.ops.initializers_v2 import Constant as constant_initializer
+from tfexp.ops.initializers_v2 import Ones as ones_initializer
+from tfexp.ops.initializers_v2 import RandomNormal as random_normal_initializer
+from tfexp.ops.initializers_v2 import RandomUniform as random_uniform_initializer
+from tfexp.ops.initializers_v2 import Zeros as zeros_initializer
 from tfexp.ops.variable_base import VariableV2 as Variable
 from tfexp.version_2.arguments import with_arguments
 
