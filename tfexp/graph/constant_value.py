@@ -6,7 +6,7 @@ nodes to make see through a few ops only, so graphs come out as TensorFlow's onl
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
@@ -18,13 +18,11 @@ _SEEN_THROUGH = frozenset(
 )
 
 
-def constant_value(tensor: Any) -> Any:
+def constant_value(tensor: Tensor) -> np.ndarray | None:
     """The array that `tensor` always has where its op and those before it are simple enough to tell, else None.
 
-    A value that is neither tensor nor variable is its own. Source: `tf.get_static_value`, `tf.contrib.util.constant_value`.
+    Source: `tf.get_static_value`, `tf.contrib.util.constant_value`.
     """
-    if not isinstance(tensor, Tensor):
-        return None if hasattr(tensor, "get_shape") else tensor
     pending, seen = [tensor.op], set()
     while pending:
         op = pending.pop()
