@@ -33,9 +33,7 @@ parameterized_truncated_normal_op = define_op(
 
 
 @parameterized_truncated_normal_op.shape
-def _(
-    shape: InputShape, means: InputShape, stdevs: InputShape, minvals: InputShape, maxvals: InputShape
-) -> TensorShape:
+def _(shape: InputShape, means: InputShape, stdevs: InputShape, minvals: InputShape, maxvals: InputShape) -> TensorShape:
     return described_shape(shape)
 
 
