@@ -206,3 +206,13 @@ def test_what_is_known_makes_a_constant_or_not(name, value):
         known, computed = internal(tf.zeros([2, 3])), internal(tf.zeros([2, 3]), optimize=False)
         assert (known.op.type, computed.op.type) == ("Const", name.capitalize())
         np.testing.assert_array_equal(session.run([known, computed])[1], value)
+
+
+def test_zero_states_of_cells():
+    sizes = (tf.TensorShape([2, 3]), 5)
+    zeros = stand_for("tensorflow.python.ops.rnn_cell_impl")._zero_state_tensors(sizes, 7, tf.float32)
+    assert [state.shape.as_list() for state in zeros] == [[7, 2, 3], [7, 5]]
+
+
+def test_caches_of_summary_writers():
+    assert stand_for("tensorflow.python.training.summary_io").SummaryWriterCache is tf.summary.FileWriterCache

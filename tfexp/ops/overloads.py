@@ -113,7 +113,7 @@ def bind_operators(cls: type) -> None:
     for name, (scope_name, function) in _BINARY.items():
         setattr(cls, f"__{name}__", _left(scope_name, function))
         setattr(cls, f"__r{name}__", _right(scope_name, function))
-    cls.__mul__ = _times(cls.__mul__)  # type: ignore[attr-defined]
+    cls.__mul__ = _times(cls.__mul__)  # type: ignore[attr-defined, operator]
     for method, op in _COMPARISONS.items():
         setattr(cls, method, lambda x, y, _op=op: _op(x, y))
     for method, unary in _UNARY.items():

@@ -59,7 +59,7 @@ KERAS = {
     "keras.utils.layer_utils": "tf.keras.utils",
     "keras.utils.multi_gpu_utils": "tf.keras.utils",
     "keras.utils.np_utils": "tf.keras.utils",
-    "keras.utils.tf_utils": "tfexp.stand_ins.keras_tensors",
+    "keras.utils.tf_utils": "tfexp.stand_ins.keras_tensors tfexp.keras.engine.dependencies",
     "keras.utils.vis_utils": "tf.keras.utils",
     "keras.utils.conv_utils": "tfexp.stand_ins.layer_arguments",
 }
