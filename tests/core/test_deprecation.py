@@ -41,3 +41,12 @@ def test_one_of_two_names():
     assert deprecation.deprecated_argument_lookup("new", None, "old", 2) == 2
     with pytest.raises(ValueError, match="Cannot specify both 'old' and 'new'"):
         deprecation.deprecated_argument_lookup("new", 1, "old", 2)
+
+
+def test_silence(said):
+    with deprecation.silence():
+        partly(1, 2)
+        with deprecation.silence():
+            pass
+        partly(1, 2)
+    assert said() == []

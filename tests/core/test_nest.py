@@ -72,3 +72,22 @@ def test_named_tuples_of_one_name_are_alike():
 def test_refusals(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_composite_of_a_programs_own_is_taken_apart_by_its_type():
+    class Spec:
+        def _to_components(self, value):
+            return value.pair
+
+        def _from_components(self, parts):
+            return Pair(*parts)
+
+    class Pair(nest.Composite):
+        _type_spec = Spec()
+
+        def __init__(self, *pair):
+            self.pair = pair
+
+    doubled = nest.map_structure(lambda x: 2 * x, [Pair(1, 2), 3], expand_composites=True)
+    assert doubled[0].pair == (2, 4) and doubled[1] == 6
+    assert nest.flatten([Pair(1, 2)], expand_composites=True) == [1, 2]

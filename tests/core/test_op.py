@@ -1,5 +1,7 @@
 """Op signatures: the grammar of TensorFlow's registry, and the rules around it."""
 
+import inspect
+
 import pytest
 
 from tfexp.core import dtypes
@@ -59,3 +61,10 @@ def test_an_op_without_gradient_is_named():
 
 def test_an_op_has_a_functions_name():
     assert [get_op(name).__name__ for name in ("Tanh", "Relu6", "BiasAdd")] == ["tanh", "relu6", "bias_add"]
+
+
+def test_inspect_shows_an_op_as_a_function():
+    op = parse_signature("Some_Op(x: T, n: int32) -> (y: T) {T: type; depth: int; sort: bool = false}")
+    assert str(inspect.signature(op)) == "(x, n, depth, sort=False, name=None)"
+    assert op.__qualname__ == op.__name__
+    assert not hasattr(op, "nothing")

@@ -351,3 +351,19 @@ def test_gradients_that_wait_for_each_other_leave_the_loop():
     _, power = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * factor), (0, start * 1.0))
     gradients = tf.gradients(power, [start, factor], gate_gradients=True)  # as optimizers make them
     assert run(gradients) == [27, 54]
+
+
+def test_shapes_by_values_of_the_loop_and_of_the_graph_around_it():
+    n, counts = tf.reduce_prod([3]), tf.constant([2, 1])
+    shapes = []
+
+    def body(x):
+        made = [tf.reduce_sum(x, tf.range(tf.rank(x) - 1)), tf.fill([n, n * 2], 0), tf.fill(tf.concat([counts, [4]], 0), 0)]
+        shapes.append([one.shape.as_list() for one in made])
+        return x
+
+    tf.while_loop(lambda x: True, body, [tf.zeros([4, 5])])
+    assert shapes == [[[5], [3, 6], [2, 1, 4]]]
+    # TensorFlow looks through the entry into one loop, not into a loop in another, nor into a branch.
+    tf.while_loop(lambda i: i < 1, lambda i: tf.while_loop(lambda x: True, body, [tf.zeros([4, 5])]) is None or i, [0])
+    assert shapes[1] == [[5], [None, None], [None, None, 4]]

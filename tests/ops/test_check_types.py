@@ -39,3 +39,14 @@ def test_what_is_a_tensor():
     assert tf.is_tensor(tf.SparseTensor([[0]], [1.0], [2]))
     assert not tf.is_tensor(np.ones(2))
     assert not tf.is_tensor(3)
+
+
+def test_values_that_are_known_before_a_run():
+    known = tf.get_static_value
+    assert known(3) == 3 and known([1, 2]) == [1, 2] and known("a") == "a"
+    assert known(tf.get_variable("v", [2])) is None
+    x = tf.placeholder(tf.int32, [])
+    assert known(tf.stack([1, x])) is None
+    assert known(tf.stack([1, x]), partial=True).tolist() == [1, None]
+    assert known(tf.stack([[1, x], [2, 3]]), partial=True).tolist() == [[1, None], [2, 3]]
+    assert known(tf.stack([1, 2]), partial=True).tolist() == [1, 2]

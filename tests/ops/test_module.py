@@ -71,3 +71,29 @@ def test_a_checkpoint_holds_a_module(tmp_path: Any) -> None:
         session.run(tf.global_variables_initializer())
         path = checkpoint.save(str(tmp_path / "saved"), session=session)
         assert "module/inner/deep/v/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
+
+
+def test_a_property_takes_the_value_that_it_has() -> None:
+    class Sized(tf.Module):
+        @property
+        def size(self) -> str:
+            return "large"
+
+    sized = Sized()
+    sized.size = sized.size  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        sized.size = "small"  # type: ignore[misc]
+
+
+def test_some_attributes_are_no_parts() -> None:
+    class Cached(tf.Module):
+        _TF_MODULE_IGNORED_PROPERTIES = tf.Module._TF_MODULE_IGNORED_PROPERTIES.union(("_seen",))
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.v = tf.Variable(1.0)
+            self._seen = self._no_dependency({"w": tf.Variable(2.0)})
+
+    module = Cached()
+    assert module.variables == (module.v,)
+    assert [name for name, _ in module._checkpoint_children()] == ["v"]

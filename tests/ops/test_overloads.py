@@ -151,3 +151,8 @@ def test_index_errors_name_the_dimension() -> None:
             tf.constant(X)[9]
         with pytest.raises(ValueError, match="Index out of range using input dim 3; input has only 3 dims"):
             tf.constant(X)[1, 1, 1, 1]
+
+
+def test_the_names_of_operators() -> None:
+    assert {"__add__", "__radd__", "__getitem__", "__neg__", "__lt__", "__eq__"} <= tf.Tensor.OVERLOADABLE_OPERATORS
+    assert all(callable(getattr(tf.Tensor, name)) for name in tf.Tensor.OVERLOADABLE_OPERATORS)

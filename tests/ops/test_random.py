@@ -12,6 +12,7 @@ import pytest
 import tfexp as tf
 from tests.golden.random_cases import LARGE, RUNS, VALUES, Case, cases, checksum, kept
 from tfexp.core.op import get_op
+from tfexp.ops.random_truncated import parameterized_truncated_normal
 
 CASES = {case.key: case for case in cases()}
 
@@ -199,3 +200,16 @@ def test_a_crop_larger_than_its_value_is_refused_when_it_runs() -> None:
         crop = tf.random_crop(tf.zeros([2, 3]), [3, 3])
         with pytest.raises(tf.errors.InvalidArgumentError, match=r"Need value.shape >= size, got"):
             session.run(crop)
+
+
+def test_normal_numbers_within_bounds_of_each_batch() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        values = parameterized_truncated_normal([3, 2000], 1.0, 2.0, [0.0, 9.0, -31.0], [2.0, 20.0, -29.0], seed=1)
+        low, high, far = session.run(values)
+        bad = parameterized_truncated_normal([2], minvals=1.0, maxvals=0.0)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="minvals below maxvals"):
+            session.run(bad)
+    assert low.min() >= 0 and low.max() <= 2 and abs(low.mean() - 1) < 0.05
+    # Beyond four deviations, a tail: its mean is 1 + 2 * density(4) / (1 - distribution(4)).
+    assert high.min() >= 9 and abs(high.mean() - 9.4509) < 0.05
+    assert far.min() >= -31 and far.max() <= -29 and abs(far.mean() + 29.125) < 0.05

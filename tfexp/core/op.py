@@ -124,12 +124,9 @@ class Op:
     def __signature__(self) -> inspect.Signature:
         """What `inspect` says of it as of a function: inputs, attrs and a name, all by position or by name."""
         defaults = {"name": None} | {attr.name: attr.default for attr in self.attrs.values() if attr.has_default}
-        return inspect.Signature(
-            inspect.Parameter(
-                name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name, inspect.Parameter.empty)
-            )
-            for name in (*(arg.name for arg in self.inputs), *self.after_inputs)
-        )
+        order = (*(arg.name for arg in self.inputs), *self.after_inputs)
+        kind, needed = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+        return inspect.Signature([inspect.Parameter(key, kind, default=defaults.get(key, needed)) for key in order])
 
     # What follows from the signature and is asked for each node.
 

@@ -119,6 +119,18 @@ def decode_raw(
     return numbers
 
 
+def decode_raw_v2(
+    input_bytes: Any, out_type: Any, little_endian: bool = True, fixed_length: Any = None, name: str | None = None
+) -> Tensor:
+    """`decode_raw`; with `fixed_length`, of strings cut or filled up to so many bytes. `tf.io.decode_raw`, TF 2.0."""
+    if fixed_length is None:
+        return decode_raw(input_bytes, out_type, little_endian, name)
+    numbers: Tensor = decode_padded_raw_op(
+        input_bytes, fixed_length, out_type=out_type, little_endian=little_endian, name=name
+    )
+    return numbers
+
+
 decode_compressed_op = define_op("DecodeCompressed(bytes: string) -> (output: string) {compression_type: string = ''}")
 shape_preserving(decode_compressed_op).not_differentiable()
 _WINDOWS = {b"ZLIB": zlib.MAX_WBITS, b"GZIP": zlib.MAX_WBITS + 16}

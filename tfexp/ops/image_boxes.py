@@ -11,6 +11,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import either_argument
 from tfexp.ops.image_boxes_ops import (
     draw_bounding_boxes_op,
+    draw_bounding_boxes_v2_op,
     nms_v3_op,
     nms_v4_op,
     nms_v5_op,
@@ -87,10 +88,16 @@ def extract_volume_patches(input: Any, ksizes: Any, strides: Any, padding: Any, 
     return result
 
 
-def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None) -> Tensor:
-    """A batch of images with the outlines of `boxes` [batch, n, 4] drawn in. Source: `tf.image.draw_bounding_boxes`."""
-    result: Tensor = draw_bounding_boxes_op(images, boxes, name=name)
-    return result
+def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:
+    """A batch of images with the outlines of `boxes` [batch, n, 4] drawn in, in `colors` [colours, depth] by turns.
+
+    Source: `tf.image.draw_bounding_boxes`.
+    """
+    if colors is None:
+        plain: Tensor = draw_bounding_boxes_op(images, boxes, name=name)
+        return plain
+    coloured: Tensor = draw_bounding_boxes_v2_op(images, boxes, colors, name=name)
+    return coloured
 
 
 def non_max_suppression(

@@ -201,6 +201,29 @@ def sparse_reduce_max_sparse(
     return SparseTensor(*reduce_max_sparse_op(*inputs, keep_dims=keep))
 
 
+def sparse_reduce_max_v2(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False, name: str | None = None
+) -> Tensor | SparseTensor:
+    """The maxima along `axis`, dense or sparse. Source: `tf.sparse.reduce_max`, TF 2.0."""
+    return _dense_or_sparse(reduce_max_op, reduce_max_sparse_op, sp_input, axis, keepdims, output_is_sparse, name)
+
+
+def sparse_reduce_sum_v2(
+    sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False, name: str | None = None
+) -> Tensor | SparseTensor:
+    """The sums over `axis`, dense or sparse. Source: `tf.sparse.reduce_sum`, TF 2.0."""
+    return _dense_or_sparse(reduce_sum_op, reduce_sum_sparse_op, sp_input, axis, keepdims, output_is_sparse, name)
+
+
+def _dense_or_sparse(
+    dense: Op, sparse: Op, sp_input: Any, axis: Any, keepdims: bool | None, output_is_sparse: bool, name: str | None
+) -> Any:
+    inputs, keep = _arguments(sp_input, axis, None, keepdims, None)
+    if output_is_sparse:
+        return SparseTensor(*sparse(*inputs, keep_dims=keep, name=name))
+    return dense(*inputs, keep_dims=keep, name=name)
+
+
 # --- softmax -----------------------------------------------------------------------------------------------------------
 
 softmax_op = define_op(

@@ -1,7 +1,7 @@
 """What `tf.compat.v2.debugging` has of its own."""
 
 from tfexp.api import debugging
-from tfexp.version_2.arguments import with_arguments as with_arguments
+from tfexp.version_2.arguments import with_arguments
 
 assert_all_finite = with_arguments(debugging.assert_all_finite, "x, message, name=None")
 assert_equal = with_arguments(debugging.assert_equal, "x, y, message=None, summarize=None, name=None")

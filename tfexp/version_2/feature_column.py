@@ -1,7 +1,7 @@
 """What `tf.compat.v2.feature_column` has of its own."""
 
 from tfexp import feature_column
-from tfexp.version_2.arguments import with_arguments as with_arguments
+from tfexp.version_2.arguments import with_arguments
 
 categorical_column_with_vocabulary_file = with_arguments(
     feature_column.categorical_column_with_vocabulary_file,

@@ -1,8 +1,30 @@
 """What `tf.compat.v2.image` has of its own."""
 
-from tfexp.api import image
-from tfexp.version_2.arguments import with_arguments as with_arguments
+from typing import Any
 
+from tfexp.api import image
+from tfexp.ops.image_crop_ops import extract_glimpse_op
+from tfexp.stand_ins.image_resizing import ResizeMethod as ResizeMethod
+from tfexp.stand_ins.image_resizing import resize_image_with_pad_v2 as resize_with_pad
+from tfexp.stand_ins.image_resizing import resize_images_v2 as resize
+from tfexp.version_2.arguments import with_arguments
+
+
+def extract_glimpse(
+    input: Any,
+    size: Any,
+    offsets: Any,
+    centered: bool = True,
+    normalized: bool = True,
+    noise: str = "uniform",
+    name: str | None = None,
+) -> Any:
+    """A window of each image of a batch around its offset; `noise` outside. Source: `tf.image.extract_glimpse`, TF 2.0."""
+    placed = {"centered": centered, "normalized": normalized, "noise": noise, "uniform_noise": False}
+    return extract_glimpse_op(input, size, offsets, **placed, name=name)
+
+
+draw_bounding_boxes = with_arguments(image.draw_bounding_boxes, "images, boxes, colors, name=None")
 crop_and_resize = with_arguments(
     image.crop_and_resize,
     "image, boxes, box_indices, crop_size, method='bilinear', extrapolation_value=0, name=None",

@@ -1,7 +1,8 @@
 """What `tf.compat.v2.io` has of its own."""
 
 from tfexp.api import io
-from tfexp.version_2.arguments import with_arguments as with_arguments
+from tfexp.ops.decode_raw import decode_raw_v2 as decode_raw
+from tfexp.version_2.arguments import with_arguments
 
 decode_csv = with_arguments(
     io.decode_csv,

@@ -1,7 +1,7 @@
 """What `tf.compat.v2.math` has of its own."""
 
 from tfexp.api import math
-from tfexp.version_2.arguments import with_arguments as with_arguments
+from tfexp.version_2.arguments import with_arguments
 
 argmax = with_arguments(math.argmax, "input, axis=None, output_type=int64, name=None")
 argmin = with_arguments(math.argmin, "input, axis=None, output_type=int64, name=None")

@@ -1,14 +1,65 @@
 """What `tf.compat.v2.nn` has of its own."""
 
+from typing import Any
+
 from tfexp.api import nn
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.ops.ctc import ctc_loss_v2 as ctc_loss
 from tfexp.ops.ctc_decode import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder
+from tfexp.ops.space_batch import space_to_batch_nd as space_to_batch
 from tfexp.stand_ins.second_signatures import dropout_v2 as dropout
 from tfexp.stand_ins.second_signatures import fractional_avg_pool_v2 as fractional_avg_pool
 from tfexp.stand_ins.second_signatures import fractional_max_pool_v2 as fractional_max_pool
-from tfexp.version_2.arguments import with_arguments as with_arguments
+from tfexp.version_2.arguments import with_arguments
 
-avg_pool = with_arguments(nn.avg_pool, "input, ksize, strides, padding, data_format=None, name=None")
+
+def _pool(input: Any, by_rank: dict[int, Any], *args: Any) -> Any:
+    """What the pool of its rank makes of `input`. ValueError for other ranks, or for one that is not known."""
+    input = convert_to_tensor(input, name="value")
+    if input.shape.rank not in by_rank:
+        raise ValueError(f"input must be [batch, ..., depth] with 1, 2 or 3 dimensions between, got shape {input.shape}")
+    pool, data_format = by_rank[input.shape.rank]
+    *window, given, name = args
+    return pool(input, *window, given or data_format, name)
+
+
+def max_pool(
+    input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None
+) -> Any:
+    """The largest element of each window of sequences, images or volumes. Source: `tf.nn.max_pool`, TF 2.0."""
+    by_rank = {3: (nn.max_pool1d, "NWC"), 4: (nn.max_pool2d, "NHWC"), 5: (nn.max_pool3d, "NDHWC")}
+    return _pool(input, by_rank, ksize, strides, padding, data_format, name)
+
+
+def avg_pool(
+    input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None
+) -> Any:
+    """The mean of each window of sequences, images or volumes. Source: `tf.nn.avg_pool`, TF 2.0."""
+    by_rank = {3: (nn.avg_pool1d, "NWC"), 4: (nn.avg_pool, "NHWC"), 5: (nn.avg_pool3d, "NDHWC")}
+    return _pool(input, by_rank, ksize, strides, padding, data_format, name)
+
+
+def dilation2d(
+    input: Any, filters: Any, strides: Any, padding: str, data_format: str, dilations: Any, name: str | None = None
+) -> Any:
+    """max over each window of input + filter. ValueError unless data_format is NHWC. Source: `tf.nn.dilation2d`, TF 2.0."""
+    _channels_last(data_format)
+    return nn.dilation2d(input, filters, strides, dilations, padding, name)
+
+
+def erosion2d(
+    value: Any, filters: Any, strides: Any, padding: str, data_format: str, dilations: Any, name: str | None = None
+) -> Any:
+    """min over each window of value - filter. ValueError unless data_format is NHWC. Source: `tf.nn.erosion2d`, TF 2.0."""
+    _channels_last(data_format)
+    return nn.erosion2d(value, filters, strides, dilations, padding, name)
+
+
+def _channels_last(data_format: str) -> None:
+    if data_format != "NHWC":
+        raise ValueError(f"`data_format` values other than 'NHWC' are not supported. Received: data_format={data_format}")
+
+
 avg_pool2d = with_arguments(nn.avg_pool2d, "input, ksize, strides, padding, data_format='NHWC', name=None")
 batch_norm_with_global_normalization = with_arguments(
     nn.batch_norm_with_global_normalization,
@@ -44,7 +95,6 @@ embedding_lookup_sparse = with_arguments(
 in_top_k = with_arguments(nn.in_top_k, "targets, predictions, k, name=None")
 l2_normalize = with_arguments(nn.l2_normalize, "x, axis=None, epsilon=1e-12, name=None")
 log_softmax = with_arguments(nn.log_softmax, "logits, axis=None, name=None")
-max_pool = with_arguments(nn.max_pool, "input, ksize, strides, padding, data_format=None, name=None")
 max_pool_with_argmax = with_arguments(
     nn.max_pool_with_argmax,
     "input, ksize, strides, padding, data_format='NHWC', output_dtype=int64, include_batch_in_index=False, name=None",
@@ -80,7 +130,6 @@ sigmoid_cross_entropy_with_logits = with_arguments(
     "labels=None, logits=None, name=None",
 )
 softmax = with_arguments(nn.softmax, "logits, axis=None, name=None")
-space_to_batch = with_arguments(nn.space_to_batch, "input, block_shape, paddings, name=None")
 space_to_depth = with_arguments(nn.space_to_depth, "input, block_size, data_format='NHWC', name=None")
 softmax_cross_entropy_with_logits = with_arguments(
     nn.softmax_cross_entropy_with_logits_v2, "labels, logits, axis=-1, name=None"

@@ -1,7 +1,9 @@
 """What `tf.compat.v2.sparse` has of its own."""
 
 from tfexp.api import sparse
-from tfexp.version_2.arguments import with_arguments as with_arguments
+from tfexp.ops.sparse_reduce import sparse_reduce_max_v2 as reduce_max
+from tfexp.ops.sparse_reduce import sparse_reduce_sum_v2 as reduce_sum
+from tfexp.version_2.arguments import with_arguments
 
 add = with_arguments(sparse.add, "a, b, threshold=0")
 concat = with_arguments(sparse.concat, "axis, sp_inputs, expand_nonconcat_dims=False, name=None")

@@ -11,6 +11,7 @@ from tfexp.ops.initializers_v2 import Ones as ones_initializer
 from tfexp.ops.initializers_v2 import RandomNormal as random_normal_initializer
 from tfexp.ops.initializers_v2 import RandomUniform as random_uniform_initializer
 from tfexp.ops.initializers_v2 import Zeros as zeros_initializer
+from tfexp.ops.space_batch import space_to_batch_nd as space_to_batch
 from tfexp.ops.variable_base import VariableV2 as Variable
 from tfexp.version_2.arguments import with_arguments
 
@@ -31,6 +32,13 @@ def device(device_name: Any) -> Any:
     return tf.device(device_name)
 
 
+def batch_to_space(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Any:
+    """Blocks of the batch laid out in space, of `block_shape` or that many rows and columns. `tf.batch_to_space`, TF 2.0."""
+    if isinstance(block_shape, int):
+        block_shape = [block_shape, block_shape]
+    return tf.batch_to_space_nd(input, block_shape, crops, name)
+
+
 def ones_like(input: Any, dtype: Any = None, name: str | None = None) -> Any:
     """Ones in the shape of `input`. Source: `tf.ones_like`, TF 2.0."""
     return tf.ones_like(input, dtype, name)
@@ -47,7 +55,6 @@ assert_equal = with_arguments(tf.assert_equal, "x, y, message=None, summarize=No
 assert_greater = with_arguments(tf.assert_greater, "x, y, message=None, summarize=None, name=None")
 assert_less = with_arguments(tf.assert_less, "x, y, message=None, summarize=None, name=None")
 assert_rank = with_arguments(tf.assert_rank, "x, rank, message=None, name=None")
-batch_to_space = with_arguments(tf.batch_to_space, "input, block_shape, crops, name=None")
 boolean_mask = with_arguments(tf.boolean_mask, "tensor, mask, axis=None, name='boolean_mask'")
 case = with_arguments(tf.case, "pred_fn_pairs, default=None, exclusive=False, strict=False, name='case'")
 cond = with_arguments(tf.cond, "pred, true_fn=None, false_fn=None, name=None")
@@ -77,7 +84,6 @@ reverse_sequence = with_arguments(tf.reverse_sequence, "input, seq_lengths, seq_
 scalar_mul = with_arguments(tf.scalar_mul, "scalar, x, name=None")
 shape = with_arguments(tf.shape, "input, out_type=int32, name=None")
 size = with_arguments(tf.size, "input, out_type=int32, name=None")
-space_to_batch = with_arguments(tf.space_to_batch, "input, block_shape, paddings, name=None")
 squeeze = with_arguments(tf.squeeze, "input, axis=None, name=None")
 transpose = with_arguments(tf.transpose, "a, perm=None, conjugate=False, name='transpose'")
 tuple = with_arguments(tf.tuple, "tensors, control_inputs=None, name=None")

@@ -1,0 +1,73 @@
+"""`tf.compat.v2` has TensorFlow 2.0's names, and its functions the arguments that they have there."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+import tfexp as tf
+from tfexp.core import dtypes
+from tfexp.core.gone import public_symbols
+from tfexp.stand_ins.inspecting import getfullargspec
+
+tf2 = tf.compat.v2
+
+# Recorded from TensorFlow 2.0: those functions that 1.15 has under the same name with other arguments.
+SIGNATURES = (Path(__file__).parent / "signatures_2_0.txt").read_text().splitlines()
+
+# What is not here; a name that comes is taken out of this list.
+MISSING = {
+    *("tf.IndexedSlicesSpec", "tf.__cxx11_abi_flag__", "tf.__monolithic_build__", "tf.load_library", "tf.load_op_library"),
+    *(f"tf.data.experimental.{name}" for name in ("StatsAggregator", "bytes_produced_stats", "latency_stats")),
+    *(f"tf.estimator.BoostedTrees{kind}" for kind in ("Classifier", "Estimator", "Regressor")),
+    *(f"tf.estimator.experimental.{name}" for name in ("LinearSDCA", "RNNClassifier", "RNNEstimator")),
+    *("tf.experimental.function_executor_type", "tf.feature_column.shared_embeddings"),
+    *(f"tf.lite.{name}" for name in ("Interpreter", "OpsSet", "Optimize", "RepresentativeDataset", "TFLiteConverter")),
+    *("tf.lite.TargetSpec", "tf.lite.experimental.load_delegate", "tf.nondifferentiable_batch_function"),
+    *(f"tf.nn.RNNCell{kind}Wrapper" for kind in ("Device", "Dropout", "Residual")),
+    *(f"tf.saved_model.{name}" for name in ("Asset", "SaveOptions", "save")),
+    *(f"tf.summary.{name}" for name in ("SummaryWriter", "create_file_writer", "create_noop_writer", "flush", "record_if")),
+    *(f"tf.summary.{name}" for name in ("trace_export", "trace_off", "trace_on", "write")),
+    *(f"tf.summary.experimental.{name}" for name in ("get_step", "set_step", "summary_scope", "write_raw_pb")),
+    *(f"tf.sysconfig.{name}" for name in ("CXX11_ABI_FLAG", "MONOLITHIC_BUILD", "get_compile_flags", "get_include")),
+    *("tf.sysconfig.get_lib", "tf.sysconfig.get_link_flags"),
+    *("tf.tpu.experimental.DeviceAssignment", "tf.tpu.experimental.initialize_tpu_system"),
+}
+
+
+def find(symbol):
+    found = tf2
+    for part in symbol.split(".")[1:]:
+        found = getattr(found, part, MISSING)
+    return found
+
+
+def test_every_name_is_here_but_those_known_to_be_missing():
+    assert {symbol for symbol in public_symbols("2.0") if find(symbol) is MISSING} == MISSING
+
+
+@pytest.mark.parametrize("line", SIGNATURES, ids=lambda line: line.partition("(")[0])
+def test_arguments(line):
+    name, _, arguments = line.removesuffix(")").partition("(")
+    wanted = inspect.signature(eval(f"lambda {arguments}: 0", dict(vars(dtypes))))
+    shown = getfullargspec(find(name))
+    assert shown.args == list(wanted.parameters)
+    given = [p.default for p in wanted.parameters.values() if p.default is not inspect.Parameter.empty]
+    assert len(shown.defaults or ()) == len(given)
+
+
+def test_names_of_version_1_alone_are_not_there():
+    assert not hasattr(tf2, "Session")
+    assert not hasattr(tf2.train, "AdamOptimizer")
+    with pytest.raises(AttributeError, match=r"'tfexp\.compat\.v2\.nn' has no attribute 'static_rnn'"):
+        tf2.nn.static_rnn  # noqa: B018
+    assert "Session" not in dir(tf2) and "conv2d" in dir(tf2.nn)
+
+
+def test_what_is_the_same_is_the_same_object():
+    assert tf2.Tensor is tf.Tensor
+    assert tf2.nn.relu is tf.nn.relu
+    assert tf2.metrics.Mean is tf.keras.metrics.Mean
+    assert tf2.optimizers.Adam is tf.keras.optimizers.Adam
+    assert tf2.compat.v1 is tf and tf2.compat.v2 is tf2
+    assert tf2.nn is tf2.nn
