@@ -103,3 +103,8 @@ def test_names_for_the_same_function():
     for name in ("decode_png", "decode_jpeg", "decode_image", "encode_jpeg", "extract_jpeg_shape", "is_jpeg"):
         assert getattr(tf.io, name) is getattr(tf.image, name)
     assert tf.io.decode_base64 is tf.decode_base64
+
+
+def test_all_names_are_there_for_a_star_import():
+    assert {"saved_model", "gather", "train", "Session", "contrib"} <= set(tf.__all__)
+    assert not any(name.startswith("_") for name in tf.__all__)

@@ -130,3 +130,17 @@ def test_a_refused_predicate_takes_a_name_all_the_same():
         tf.cond(True, lambda: tf.constant(1), lambda: tf.constant(2))
     result = tf.cond(tf.placeholder(tf.bool, []), lambda: tf.constant(1), lambda: tf.constant(2))
     assert result.name == "cond_1/Merge:0"
+
+
+def test_the_gradient_of_a_table_that_one_branch_looks_up_and_the_other_uses_whole():
+    for index_type in (tf.int32, tf.int64):
+        with tf.Graph().as_default() as graph, tf.Session() as session:
+            table, p = tf.get_variable("table", [4, 2], initializer=tf.ones_initializer()), tf.placeholder(tf.bool)
+            rows = tf.constant([1, 1], index_type)
+            y = tf.cond(p, lambda: tf.reduce_sum(tf.gather(table, rows)), lambda: tf.reduce_sum(table * 2.0))  # noqa: B023
+            (slopes,) = tf.gradients(y, table)
+            scope = "gradients/cond/GatherV2/Switch_grad/cond_grad"
+            assert [graph.get_operation_by_name(f"{scope}/Merge{i}").type for i in ("", "_1", "_2")] == ["Merge"] * 3
+            session.run(table.initializer)
+            assert session.run(slopes, {p: True}).tolist() == [[0, 0], [2, 2], [0, 0], [0, 0]]
+            assert session.run(slopes, {p: False}).tolist() == [[2, 2]] * 4

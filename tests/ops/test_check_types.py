@@ -36,6 +36,7 @@ def test_one_floating_dtype():
 def test_what_is_a_tensor():
     assert tf.is_tensor(tf.constant(1))
     assert tf.is_tensor(tf.Variable(1.0))
+    assert tf.is_tensor(tf.SparseTensor([[0]], [1.0], [2]))
     assert not tf.is_tensor(np.ones(2))
     assert not tf.is_tensor(3)
 

@@ -73,6 +73,18 @@ def test_a_checkpoint_holds_a_module(tmp_path: Any) -> None:
         assert "module/inner/deep/v/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
 
 
+def test_a_property_takes_the_value_that_it_has() -> None:
+    class Sized(tf.Module):
+        @property
+        def size(self) -> str:
+            return "large"
+
+    sized = Sized()
+    sized.size = sized.size  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        sized.size = "small"  # type: ignore[misc]
+
+
 def test_some_attributes_are_no_parts() -> None:
     class Cached(tf.Module):
         _TF_MODULE_IGNORED_PROPERTIES = tf.Module._TF_MODULE_IGNORED_PROPERTIES.union(("_seen",))

@@ -153,6 +153,16 @@ def test_slices_of_a_variable_are_assigned():
     np.testing.assert_array_equal(v.numpy(), [[0, 0, 0], [0, 5, 6]])
 
 
+def test_every_slice_of_a_variable_can_be_assigned():
+    row = tf.Variable(1)
+    for start in (tf.zeros([2, 3]), tf.zeros([2, 3])):
+        v = tf.Variable(start)
+        tf.assign(v[row, :2], [5.0, 6.0])
+        v[0, ::2].assign([1.0, 2.0])
+        np.testing.assert_array_equal(v.numpy(), [[1, 0, 2], [5, 6, 0]])
+        assert not hasattr(v[v > 1.0], "assign")
+
+
 def test_get_variable_shares_only_in_a_store():
     def get():
         return tf.get_variable("g", [2], initializer=tf.zeros_initializer())
@@ -164,6 +174,15 @@ def test_get_variable_shares_only_in_a_store():
     with tf.variable_scope("scope"):
         assert get().name == "scope/g:0"
     assert [v.name for v in store.trainable_variables()] == ["g:0"]
+
+
+def test_reuse_is_up_to_the_store():
+    store = tfe.EagerVariableStore()
+    with tf.variable_scope("scope", reuse=True) as scope:
+        assert scope.reuse is tf.AUTO_REUSE
+        assert tf.get_variable("g", [2]) is not tf.get_variable("g", [2])
+        with store.as_default():
+            assert tf.get_variable("h", [2]) is scope.get_variable(store._store, "h", reuse=False)
 
 
 # --- gradients ----------------------------------------------------------------------------------------------------------

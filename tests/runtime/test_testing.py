@@ -45,6 +45,9 @@ class SquareTest(tf.test.TestCase):
             lambda: self.assertAllEqual([1, 2], [1, 2, 3]),
             lambda: self.assertAllEqual(["a"], [b"b"]),
             lambda: self.assertAllClose({"a": 1.0}, {"b": 1.0}),
+            lambda: self.assertAllClose([1.0, {"a": [2.0]}], [1.0, {"a": [2.1]}]),
+            lambda: self.assertAllClose([1.0, [2.0, 3.0]], [1.0, [2.0, 3.0, 4.0]]),
+            lambda: self.assertAllClose([1.0, {"a": 2.0}], 5.0),
             lambda: self.assertNear(1.0, 2.0, 0.5),
             lambda: self.assertNotAllClose([1.0], [1.0]),
             lambda: self.assertAllInRange([0.5, 1.5], 0.0, 1.0),
@@ -54,6 +57,10 @@ class SquareTest(tf.test.TestCase):
 
     def test_structures_and_strings(self):
         self.assertAllClose({"a": [1.0], "b": [np.ones(2), np.ones(3)]}, {"a": [1.0], "b": [np.ones(2), np.ones(3)]})
+        self.assertAllClose([1.0, [2.0, 3.0], {"a": (4.0,)}], (1.0, np.array([2.0, 3.0]), {"a": [4.0]}))
+        self.assertAllClose(tf.SparseTensorValue([[0]], [1.0], [2]), tf.SparseTensorValue([[0]], [1.0], [2]))
+        with self.assertRaisesRegex(ValueError, "Can't compare a dict"):
+            self.assertAllClose([{"a": 1.0}], [1.0])
         self.assertAllEqual(["a", "b"], np.array([b"a", b"b"], dtype=object))
         self.assertProtoEquals("tag: 'x' simple_value: 2", tf.Summary.Value(tag="x", simple_value=2))
 

@@ -248,3 +248,13 @@ def test_what_stands_for_tpus():
     assert stand_for("tensorflow.contrib.tpu.python.tpu.tpu_config").RunConfig is tf.contrib.tpu.RunConfig
     context = tf.get_default_graph()._get_control_flow_context()
     assert stand_for("tensorflow.python.ops.control_flow_util").GetContainingXLAContext(context) is None
+
+
+def test_zero_states_of_cells():
+    sizes = (tf.TensorShape([2, 3]), 5)
+    zeros = stand_for("tensorflow.python.ops.rnn_cell_impl")._zero_state_tensors(sizes, 7, tf.float32)
+    assert [state.shape.as_list() for state in zeros] == [[7, 2, 3], [7, 5]]
+
+
+def test_caches_of_summary_writers():
+    assert stand_for("tensorflow.python.training.summary_io").SummaryWriterCache is tf.summary.FileWriterCache

@@ -125,3 +125,41 @@ def test_modules_below_one_that_was_imported():
         ]
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_convolution_made_before_its_values():
+    convolve = stand_for("tensorflow.python.ops.nn_ops").Convolution(
+        tf.TensorShape([1, 3, 1]), tf.TensorShape([2, 1, 1]), "SAME", data_format="NWC"
+    )
+    with tf.Session() as session:
+        made = session.run(convolve(tf.reshape([1.0, 2.0, 3.0], [1, 3, 1]), tf.ones([2, 1, 1])))
+    assert made.ravel().tolist() == [3.0, 5.0, 3.0]
+
+
+def test_a_layer_whose_output_stands_for_a_tensor(monkeypatch):
+    """What a library's layer of distributions does: it gives an object that is converted to the tensor it carries."""
+    monkeypatch.setattr(dependencies, "_symbolic_types", [])
+
+    class Sample:
+        def __init__(self, value):
+            self.value, self.shape, self.dtype = value, value.shape, value.dtype
+
+        def get_shape(self):
+            return self.shape
+
+    class Sampled(tf.keras.layers.Layer):
+        def __call__(self, inputs, *args, **kwargs):
+            return super().__call__(inputs, *args, **kwargs)[0]
+
+        def call(self, inputs):
+            return Sample(inputs * 2.0), inputs * 2.0
+
+    tf.register_tensor_conversion_function(Sample, lambda sample, dtype=None, name=None, as_ref=False: sample.value)
+    tf_utils.register_symbolic_tensor_type(Sample)
+    inputs = tf.keras.Input([2])
+    model = tf.keras.Model(inputs, Sampled()(inputs))
+    assert isinstance(model.outputs[0], Sample)
+    around = tf.keras.Sequential([tf.keras.layers.InputLayer([2]), model])
+    assert around.outputs[0].shape.as_list() == [None, 2]
+    around.compile("sgd", loss=lambda truth, sample: tf.reduce_mean(tf.square(sample.value - truth), -1))
+    assert around.evaluate(np.ones((3, 2)), np.zeros((3, 2)), verbose=0) == 4.0

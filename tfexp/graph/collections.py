@@ -16,6 +16,7 @@ class GraphKeys:
     METRIC_VARIABLES = "metric_variables"
     MODEL_VARIABLES = "model_variables"
     TRAINABLE_VARIABLES = "trainable_variables"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
     SUMMARIES = "summaries"
     QUEUE_RUNNERS = "queue_runners"
     TABLE_INITIALIZERS = "table_initializer"
@@ -51,7 +52,7 @@ class GraphKeys:
         TRAINABLE_VARIABLES,
         MOVING_AVERAGE_VARIABLES,
         CONCATENATED_VARIABLES,
-        TRAINABLE_VARIABLES,
+        TRAINABLE_RESOURCE_VARIABLES,
     ]
     VARIABLES = GLOBAL_VARIABLES  # the deprecated spelling
 

@@ -195,14 +195,29 @@ def switch_ref_or_tensor(data: Tensor, pred: Tensor, name: str = "Switch") -> tu
 
 
 def merge(inputs: Sequence[Any], name: str | None = None) -> Any:
-    """Whichever of `inputs` is alive. IndexedSlices merge part by part. Source: `control_flow_ops.merge`."""
+    """Whichever of `inputs` is alive. IndexedSlices merge part by part, dense tensors beside
+    them as slices of all rows. Source: `control_flow_ops.merge`."""
     if all(isinstance(v, Tensor) for v in inputs):
         kind = "RefMerge" if all(v.dtype._is_ref_dtype for v in inputs) else "Merge"
         return get_op(kind)(list(inputs), name=name)[0]
-    values = merge([v.values for v in inputs], name=name)
-    indices = merge([v.indices for v in inputs], name="indices")
-    shapes = [v.dense_shape for v in inputs]
-    return IndexedSlices(values, indices, None if any(s is None for s in shapes) else merge(shapes, name="dense_shape"))
+    with name_scope(name, "Merge"):
+        inputs = [_as_indexed_slices(v) for v in inputs]
+        if len({v.indices.dtype for v in inputs}) > 1:
+            inputs = [IndexedSlices(v.values, get_op("Cast")(v.indices, DstT=dtypes.int64), v.dense_shape) for v in inputs]
+        values, indices = merge([v.values for v in inputs]), merge([v.indices for v in inputs])
+        shapes = [v.dense_shape for v in inputs]
+        return IndexedSlices(values, indices, None if any(s is None for s in shapes) else merge(shapes))
+
+
+def _as_indexed_slices(value: Any) -> IndexedSlices:
+    """A dense tensor as slices of all its rows."""
+    if isinstance(value, IndexedSlices):
+        return value
+    shape = get_op("Shape")(value)
+    rows = shape[0]
+    with name_scope(None, "range") as scope:
+        indices = get_op("Range")(constant(0, name="start"), rows, constant(1, name="delta"), name=scope)
+    return IndexedSlices(value, indices, shape)
 
 
 def cond(

@@ -44,5 +44,5 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: Any = N
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether `x` is a tensor of the graph, or a variable. `tf.is_tensor`."""
-    return isinstance(x, (Tensor, IndexedSlices)) or hasattr(x, "_as_graph_element")
+    """Whether `x` is a tensor of the graph, dense or sparse, or a variable. `tf.is_tensor`."""
+    return isinstance(x, (Tensor, IndexedSlices, SparseTensor)) or hasattr(x, "_as_graph_element")

@@ -34,8 +34,8 @@ __all__ = [
 
 
 class _Untyped(Initializer):
-    def __call__(self, shape: Any, dtype: Any = dtypes.float32) -> Tensor:  # type: ignore[override]  # as it is in TensorFlow
-        return super().__call__(shape, dtype)
+    def __call__(self, shape: Any, dtype: Any = dtypes.float32, partition_info: Any = None) -> Tensor:
+        return super().__call__(shape, dtype, partition_info)
 
     def get_config(self) -> dict[str, Any]:
         return {key: value for key, value in super().get_config().items() if key != "dtype"}
@@ -70,7 +70,7 @@ class Ones(_Untyped, initializers.Ones):
         super().__init__()
 
 
-class Constant(_Untyped, initializers.Constant):
+class Constant(_Untyped, initializers.Constant):  # type: ignore[misc]  # a call checks no shape
     """A value, or a list of them in row-major order."""
 
     def __init__(self, value: Any = 0) -> None:

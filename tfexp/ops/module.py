@@ -13,6 +13,8 @@ from tfexp.graph.scopes import name_scope
 from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import Variable
 
+_NOTHING = object()
+
 
 class Module(Trackable):
     """A base class: attributes that are variables or modules, also in lists, tuples and dicts, are its parts.
@@ -33,6 +35,10 @@ class Module(Trackable):
         self._name = name
         with name_scope(name) as scope:
             self._scope_name = scope
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, name, _NOTHING) is not value:  # `x.a = x.a` is allowed, also of properties that cannot be set
+            super().__setattr__(name, value)
 
     @property
     def name(self) -> str:

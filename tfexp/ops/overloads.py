@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import comparison, elementwise_binary, elementwise_division, elementwise_unary, logical, matmul, slicing
+from tfexp.ops import cast, comparison, elementwise_binary, elementwise_division, elementwise_unary, logical, matmul, slicing
 
 Binary = Callable[..., Tensor]
 
@@ -99,11 +101,19 @@ def _right(scope_name: str, function: Binary) -> Callable[[Any, Any], Any]:
     return operate
 
 
+def _times(by_dense: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def operate(x: Any, y: Any) -> Any:
+        return y * x if isinstance(y, SparseTensor) else by_dense(x, y)
+
+    return operate
+
+
 def bind_operators(cls: type) -> None:
     """Give `cls`, a Tensor or something that converts to one, the operators of a tensor."""
     for name, (scope_name, function) in _BINARY.items():
         setattr(cls, f"__{name}__", _left(scope_name, function))
         setattr(cls, f"__r{name}__", _right(scope_name, function))
+    cls.__mul__ = _times(cls.__mul__)  # type: ignore[attr-defined, operator]
     for method, op in _COMPARISONS.items():
         setattr(cls, method, lambda x, y, _op=op: _op(x, y))
     for method, unary in _UNARY.items():
@@ -114,3 +124,34 @@ bind_operators(Tensor)
 Tensor.OVERLOADABLE_OPERATORS = {
     *(f"__{side}{name}__" for name in _BINARY for side in ("", "r")), *_COMPARISONS, *_UNARY, "__eq__", "__ne__"
 }  # fmt: skip
+
+
+# --- sparse tensors with dense ones ----------------------------------------------------------------------------------
+
+
+def _of_sparse(scope_name: str, function: Callable[..., Any]) -> Callable[[SparseTensor, Any], SparseTensor]:
+    def operate(x: SparseTensor, y: Any) -> SparseTensor:
+        with name_scope(None, scope_name, [x.indices, x.values, x.dense_shape, y]) as scope:
+            y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
+            return SparseTensor(x.indices, function(*x.parts, y, name=scope), x.dense_shape)
+
+    return operate
+
+
+def _sparse_mul(indices: Any, values: Any, dims: Any, y: Any, name: str) -> Any:
+    return get_op("SparseDenseCwiseMul")(indices, values, dims, y, name=name)
+
+
+def _sparse_div(indices: Any, values: Any, dims: Any, y: Any, name: str) -> Any:
+    return get_op("SparseDenseCwiseDiv")(indices, values, dims, y, name=name)
+
+
+def _sparse_truediv(indices: Any, values: Any, dims: Any, y: Any, name: str) -> Any:
+    if values.dtype.is_integer:
+        wanted = elementwise_division.quotient_dtype(values.dtype.base_dtype)
+        values, y = cast.cast(values, wanted), cast.cast(y, wanted)
+    return _sparse_div(indices, values, dims, y, name)
+
+
+for _scope, _function in (("mul", _sparse_mul), ("div", _sparse_div), ("truediv", _sparse_truediv)):
+    setattr(SparseTensor, f"__{_scope}__", _of_sparse(_scope, _function))

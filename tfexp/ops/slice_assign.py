@@ -15,10 +15,8 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_slice import strided_index
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.slicing import sliced_by_op
+from tfexp.ops.slicing import is_mask, slice_of, strided_slice_of
 from tfexp.ops.state import buffer_of, shape_text
-
-_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 
 strided_slice_assign_op = define_op(
     "StridedSliceAssign(ref: ref T, begin: Index, end: Index, strides: Index, value: T) -> (output_ref: ref T) "
@@ -80,18 +78,17 @@ def assignable_slice(variable: Any, key: Any) -> Tensor:
 
     A boolean mask selects, but cannot be assigned to.
     """
-    part = sliced_by_op(variable.value(), key)
-    if part.op.type == "StridedSlice":
-        _, begin, end, strides = part.op.inputs
-        masks = {name: part.op.attrs[name] for name in _MASKS}
+    if is_mask(key):
+        return slice_of(variable.value(), key)
+    part, bounds, masks = strided_slice_of(variable.value(), key)
 
-        def assign(value: Any, name: str | None = None) -> Any:
-            name = name or f"{part.op.name}/_assign"
-            if hasattr(variable, "handle"):
-                value = convert_to_tensor(value, dtype=variable.dtype)
-                op = resource_strided_slice_assign_op(variable.handle, begin, end, strides, value, name=name, **masks)
-                return variable._lazy_read(op)
-            return strided_slice_assign_op(variable._ref(), begin, end, strides, value, name=name, **masks)
+    def assign(value: Any, name: str | None = None) -> Any:
+        name = name or f"{part.op.name}/_assign"
+        if hasattr(variable, "handle"):
+            value = convert_to_tensor(value, dtype=variable.dtype)
+            op = resource_strided_slice_assign_op(variable.handle, *bounds, value, name=name, **masks)
+            return variable._lazy_read(op)
+        return strided_slice_assign_op(variable._ref(), *bounds, value, name=name, **masks)
 
-        part.assign = assign  # type: ignore[attr-defined]
+    part.assign = assign  # type: ignore[attr-defined]
     return part

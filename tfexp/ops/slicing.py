@@ -29,18 +29,23 @@ def slice_of(tensor: Any, key: Any) -> Tensor:
         found = _slice_now(tensor, key)
         if found is not None:
             return found
-    return sliced_by_op(tensor, key)
-
-
-def sliced_by_op(tensor: Any, key: Any) -> Tensor:
-    """The same, always as the result of an op that can be looked at."""
     tensor = convert_to_tensor(tensor)
-    if _is_mask(key):
-        return array_mask.boolean_mask(tensor, key)
+    return array_mask.boolean_mask(tensor, key) if is_mask(key) else strided_slice_of(tensor, key)[0]
+
+
+def strided_slice_of(tensor: Tensor, key: Any) -> tuple[Tensor, list[Tensor], dict[str, int]]:
+    """`tensor[key]` by a `StridedSlice`, the key being no mask; with the op's begin, end and strides, and its mask attrs."""
     spec = _Spec()
     for item in key if isinstance(key, (list, tuple)) else [key]:
         spec.add(item)
-    return spec.apply(tensor)
+    with name_scope(None, "strided_slice", [tensor, *spec.begin, *spec.end, *spec.strides]) as scope:
+        if spec.begin:
+            vectors = [_packed(part) for part in spec.vectors()]
+            if any(v.dtype.base_dtype is dtypes.int64 for v in vectors):
+                vectors = [cast.cast(v, dtypes.int64) for v in vectors]
+        else:
+            vectors = [constant([], dtype=dtypes.int32)] * 3
+        return get_op("StridedSlice")(tensor, *vectors, name=scope, **spec.masks), vectors, spec.masks
 
 
 def _slice_now(tensor: EagerTensor, key: Any) -> EagerTensor | None:
@@ -73,7 +78,8 @@ def _is_plain(item: Any) -> bool:
     return type(item) is int or item is None or item is Ellipsis
 
 
-def _is_mask(key: Any) -> bool:
+def is_mask(key: Any) -> bool:
+    """Whether the key selects elements by a bool each."""
     if isinstance(key, bool):
         return True
     if isinstance(key, Tensor):
@@ -124,16 +130,6 @@ class _Spec:
     def vectors(self) -> tuple[list[Any], list[Any], list[Any]]:
         """The beginnings, the ends and the strides."""
         return self.begin, self.end, self.strides
-
-    def apply(self, tensor: Tensor) -> Tensor:
-        with name_scope(None, "strided_slice", [tensor, *self.begin, *self.end, *self.strides]) as scope:
-            if self.begin:
-                vectors = [_packed(part) for part in self.vectors()]
-                if any(v.dtype.base_dtype is dtypes.int64 for v in vectors):
-                    vectors = [cast.cast(v, dtypes.int64) for v in vectors]
-            else:
-                vectors = [constant([], dtype=dtypes.int32)] * 3
-            return get_op("StridedSlice")(tensor, *vectors, name=scope, **self.masks)
 
 
 def _packed(values: list[Any]) -> Tensor:

@@ -10,12 +10,10 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.ops import array, array_fill, array_gather, array_join, array_slice, cast, elementwise_unary
-from tfexp.ops.elementwise_division import quotient_dtype
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, comma, dim_of, refuse, row_major
 from tfexp.ops.sparse_math import check_same_shape
@@ -111,25 +109,6 @@ def _(op: Operation, grad: Any) -> list[Any]:
     terms = grad * slope
     return [None, values_grad, None, _dense_grad(op, places, terms, dense_dims)]
 
-
-def _operator(scope_name: str, function: Callable[..., Any]) -> Callable[[SparseTensor, Any], SparseTensor]:
-    def operate(x: SparseTensor, y: Any) -> SparseTensor:
-        with name_scope(None, scope_name, [x.indices, x.values, x.dense_shape, y]) as scope:
-            y = convert_to_tensor(y, dtype=x.dtype.base_dtype, name="y")
-            return SparseTensor(x.indices, function(*x.parts, y, name=scope), x.dense_shape)
-
-    return operate
-
-
-def _truediv(indices: Any, values: Any, dims: Any, y: Any, name: str) -> Any:
-    if values.dtype.is_integer:
-        wanted = quotient_dtype(values.dtype.base_dtype)
-        values, y = cast.cast(values, wanted), cast.cast(y, wanted)
-    return dense_div_op(indices, values, dims, y, name=name)
-
-
-for _scope, _function in (("mul", dense_mul_op), ("div", dense_div_op), ("truediv", _truediv)):
-    setattr(SparseTensor, f"__{_scope}__", _operator(_scope, _function))
 
 # --- sparse with sparse ------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
-from tfexp.graph.scopes import get_collection, get_default_graph, graph_of, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_collection, get_default_graph, graph_of, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 from tfexp.ops.variable_store import Request, VariableStore, variable_store
@@ -53,7 +53,9 @@ class VariableScope:
         use_resource: bool | None = None,
         constraint: Callable[[Any], Any] | None = None,
     ):
-        self._name, self._name_scope, self._reuse = name, name_scope, reuse
+        self._name, self._name_scope = name, name_scope
+        # Eager variables live as long as somebody holds them: only an EagerVariableStore has any to share.
+        self._reuse = AUTO_REUSE if executing_eagerly() else reuse
         self._initializer, self._regularizer, self._constraint = initializer, regularizer, constraint
         self._caching_device, self._partitioner, self._custom_getter = caching_device, partitioner, custom_getter
         self._dtype, self._use_resource = dtype, use_resource
@@ -174,7 +176,7 @@ class VariableScope:
             dtype=_first(dtype, self._dtype),
             initializer=_first(initializer, self._initializer),
             regularizer=_first(regularizer, self._regularizer),
-            reuse=_first(reuse, self._reuse),
+            reuse=AUTO_REUSE if executing_eagerly() else _first(reuse, self._reuse),
             trainable=synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable,
             collections=collections,
             caching_device=_first(caching_device, self._caching_device),

@@ -18,7 +18,7 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
+from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_slice
 from tfexp.ops.initializers import glorot_uniform_initializer, zeros_initializer
@@ -153,7 +153,7 @@ class VariableStore:
     def _shared(self, request: Request, shape: TensorShape, dtype: DType) -> Any:
         name = request.name
         found = self._vars[name]  # type: ignore[index]
-        if request.reuse is not None and not request.reuse and not executing_eagerly():
+        if request.reuse is not None and not request.reuse:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 f"VarScope? Originally defined at:\n\n{_where(found.op.origin)}\n"

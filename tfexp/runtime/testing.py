@@ -163,15 +163,16 @@ class TestCase(absltest.TestCase):
 
     def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
         """Structures of numbers, arrays or tensors whose leaves differ by at most `atol + rtol * |b|`."""
-        if isinstance(a, Mapping) or isinstance(b, Mapping):
-            self.assertIsInstance(a, Mapping, msg)
-            self.assertIsInstance(b, Mapping, msg)
+        a, b = (self._evaluated(value._asdict() if hasattr(value, "_asdict") else value) for value in (a, b))
+        if isinstance(a, Mapping) != isinstance(b, Mapping):
+            raise ValueError(f"Can't compare a dict to what is none: {a!r} and {b!r}. {msg or ''}")
+        if isinstance(a, Mapping):
             self.assertEqual(set(a), set(b), msg)
             for key in a:
                 self.assertAllClose(a[key], b[key], rtol, atol, f"{msg or ''} at key {key!r}")
             return
         if _is_ragged(a) or _is_ragged(b):
-            self.assertEqual(len(a), len(b), msg)
+            self.assertEqual(_length(a), _length(b), f"Shape mismatch: {a!r} and {b!r}. {msg or ''}")
             for i, (one, other) in enumerate(zip(a, b, strict=True)):
                 self.assertAllClose(one, other, rtol, atol, f"{msg or ''} at index {i}")
             return
@@ -368,10 +369,20 @@ def _default_session(test: TestCase) -> Session:
 
 
 def _is_ragged(value: Any) -> bool:
-    """A list that holds tensors or arrays of several shapes: compared element by element."""
-    return isinstance(value, (list, tuple)) and any(
-        isinstance(leaf, (Tensor, np.ndarray)) or hasattr(leaf, "_as_graph_element") for leaf in nest.flatten(value)
-    )
+    """A list that is compared element by element: it holds tensors, mappings, or arrays of several shapes."""
+    if not isinstance(value, (list, tuple)):
+        return False
+    if any(isinstance(leaf, (Tensor, np.ndarray)) or hasattr(leaf, "_as_graph_element") for leaf in nest.flatten(value)):
+        return True
+    try:
+        return np.array(value).dtype == object
+    except ValueError:
+        return True
+
+
+def _length(value: Any) -> int | None:
+    """How many elements there are to compare one by one; None for a number."""
+    return len(value) if isinstance(value, (list, tuple)) or np.ndim(value) else None
 
 
 def _as_bytes(value: Any) -> Any:

@@ -53,7 +53,7 @@ def _kind(operator: LinearOperator) -> int:
 
 def _add(left: LinearOperator, right: LinearOperator, name: str | None = None) -> LinearOperator:
     """The sum, where `right` has no more structure than `left`."""
-    kind = _KINDS[_kind(right)]
+    kind: Any = _KINDS[_kind(right)]
     if kind is LinearOperatorScaledIdentity:
         parts: Any = (left.range_dimension_tensor(), _multiplier(left) + _multiplier(right))
     elif kind is LinearOperatorDiag:

@@ -34,6 +34,8 @@ class Stand(types.ModuleType):
         if not name.startswith("__"):
             for place in self._places:
                 found = _find(place, name)
+                if isinstance(found, types.ModuleType):
+                    return stand_for(f"{self.__name__}.{name}") or found
                 if found is not _NOTHING:
                     return found
             if name in _siblings() and self.__name__.startswith("tensorflow.python."):

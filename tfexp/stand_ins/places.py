@@ -263,7 +263,7 @@ PYTHON = {
     "ops.nn_grad": "tf",
     "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops tfexp.stand_ins.second_signatures "
-    "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of "
+    "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of tfexp.stand_ins.convolutions "
     + renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf",
     "ops.op_selector": "tfexp.graph.gradients",
@@ -416,7 +416,8 @@ PYTHON = {
     "training.session_manager": "tf.train",
     "training.session_run_hook": "tf.train",
     "training.slot_creator": "tfexp.train.slot_creator",
-    "training.summary_io": "tf.summary tf.train",
+    "training.summary_io": renamed("tf.summary", SummaryWriter="FileWriter", SummaryWriterCache="FileWriterCache")
+    + "tf.summary tf.train",
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
     "training.tracking.base": "tf.train tfexp.ops.trackable",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -182,3 +183,27 @@ def test_summaries(capsys: pytest.CaptureFixture[str]) -> None:
     model(tf.ones((2, 3)))
     model.summary()
     assert "dense_5 (Dense)" in (out := capsys.readouterr().out) or "multiple" in out
+
+
+class _Named(tf.keras.Model):
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = tf.keras.layers.Dense(1, kernel_initializer="ones")
+
+    def call(self, inputs: Any) -> Any:
+        return self.dense(inputs["b"]) * inputs["a"]
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_a_subclass_called_with_a_dictionary_is_trained_on_one(eagerly: bool) -> None:
+    with eager_mode() if eagerly else contextlib.nullcontext():
+        model = _Named()
+        model.compile("sgd", "mse")
+        x, y = {"b": np.ones((5, 3), np.float32), "a": np.full((5, 1), 2.0, np.float32)}, np.full((5, 1), 6.0, np.float32)
+        assert model.predict(x).tolist() == y.tolist() and model.input_names == ["a", "b"]
+        assert model.evaluate(x, y, verbose=0) == 0.0
+        assert model.fit(x, y, verbose=0).history["loss"] == [0.0]
+
+
+def test_one_size_is_a_shape() -> None:
+    assert tf.keras.Input(5).shape.as_list() == [None, 5]

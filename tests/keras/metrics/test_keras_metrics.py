@@ -109,7 +109,8 @@ def test_a_metric_of_one_s_own(session: Any) -> None:
     assert session.run(metric.times) == 2
     with eager_mode():
         eager = Taken()
-        assert eager([1.0], tf.constant([2.0])).numpy() == 2.0
+        first = eager([1.0], tf.constant([2.0]))
+        assert first.numpy() == 2.0 and first._metric_obj is eager  # `add_metric` takes its name
         assert eager([1.0], tf.constant([4.0])).numpy() == 3.0
         other = copy.copy(eager)
         assert other.update_state._metric is other and other.sum is eager.sum

@@ -63,7 +63,7 @@ def _call(clone: Any, node: Any, values: dict[int, Any]) -> None:
         return values.get(id(value), value) if isinstance(value, Tensor) else value
 
     outputs = clone(nest.map_structure(given, node.input_tensors), **nest.map_structure(given, node.arguments))
-    for own, output in zip(nest.flatten(node.output_tensors), nest.flatten(outputs), strict=True):
+    for own, output in zip(nest.flatten(node.output_tensors), nest.flatten(outputs), strict=False):
         values[id(own)] = output
 
 

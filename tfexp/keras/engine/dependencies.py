@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from tfexp.core import nest
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
@@ -20,6 +22,12 @@ def register_symbolic_tensor_type(cls: type) -> None:
 def is_symbolic(value: Any) -> bool:
     """Whether it is a tensor of a graph, without a value."""
     return (isinstance(value, Tensor) and not value.graph.is_eager) or isinstance(value, tuple(_symbolic_types))
+
+
+def graph_of(value: Any) -> Graph:
+    """The graph of a tensor, sparse or dense, or of what stands for one."""
+    graph: Graph = value.graph if hasattr(value, "graph") else convert_to_tensor(value).graph
+    return graph
 
 
 def _operation(value: Any) -> Operation | None:

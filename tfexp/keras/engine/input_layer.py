@@ -53,6 +53,8 @@ class InputLayer(Layer):
         self.supports_masking = True
         self.is_placeholder = input_tensor is None
         if input_tensor is None:
+            if isinstance(input_shape, int):
+                input_shape = (input_shape,)
             known = tuple(input_shape) if input_shape is not None else None
             self._batch_input_shape = None if known is None else (batch_size, *known)
             with backend.get_graph().as_default():

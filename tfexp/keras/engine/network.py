@@ -64,6 +64,7 @@ class Network(Layer):
         self.inputs: Any = None
         self.outputs: Any = None
         self.input_names: list[str] = []
+        self._takes_named_inputs = False
         self.output_names: list[str] = []
         self.supports_masking = False
 
@@ -345,7 +346,8 @@ class Network(Layer):
         if training is not None and "training" in layer._call_parameters()[0]:
             arguments.setdefault("training", training)
         outputs = layer(nest.map_structure(lambda value: values[id(value)], node.input_tensors), **arguments)
-        for own, output in zip(nest.flatten(node.output_tensors), nest.flatten(outputs), strict=True):
+        # A layer that overrides `__call__` may give only the first of what its call made.
+        for own, output in zip(nest.flatten(node.output_tensors), nest.flatten(outputs), strict=False):
             values[id(own)] = output
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tfexp.core import nest
 from tfexp.graph.graph import Graph
-from tfexp.graph.tensor import Tensor
+from tfexp.keras.engine.dependencies import graph_of, is_symbolic
 
 
 class KerasHistory(NamedTuple):
@@ -85,7 +85,7 @@ class Node:
         if makes:
             for index, tensor in enumerate(nest.flatten(outputs)):
                 tensor._keras_history = KerasHistory(layer, number, index)
-                _graphs.add(tensor.graph)
+                _graphs.add(graph_of(tensor))
 
     def sources(self, include_arguments: bool = False) -> list[tuple[KerasHistory, Any]]:
         """(history, tensor) of each input that a layer made; with those among the further arguments if asked for."""
@@ -125,4 +125,4 @@ class Node:
 
 def is_keras_tensor(value: Any) -> bool:
     """Whether a layer made it, so that a model may be built from it."""
-    return isinstance(value, Tensor) and history_of(value) is not None
+    return is_symbolic(value) and history_of(value) is not None

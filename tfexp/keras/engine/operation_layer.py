@@ -73,8 +73,8 @@ def give_history(tensors: Any) -> None:
     for tensor in nest.flatten(tensors):
         if (
             is_symbolic(tensor)
-            and may_have_history(tensor.graph)
             and history_of(tensor) is None
+            and may_have_history(tensor.graph)
             and _comes_from_layer(tensor)
         ):
             for op in _in_order(tensor.op):

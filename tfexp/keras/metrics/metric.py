@@ -12,6 +12,7 @@ from tfexp.core import dtypes, nest
 from tfexp.functions.function import function
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies, executing_eagerly, get_default_graph
+from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.dependencies import is_symbolic
@@ -47,8 +48,8 @@ class Metric(Layer):
             update = self.update_state(*args, **kwargs)
             with control_dependencies([] if update is None or executing_eagerly() else [update]):
                 result = self.result()
-        if is_symbolic(result):
-            result._metric_obj = self
+        if isinstance(result, Tensor):
+            result._metric_obj = self  # type: ignore[attr-defined]
         return result
 
     def update_state(self, *args: Any, **kwargs: Any) -> Any:

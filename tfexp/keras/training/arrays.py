@@ -14,6 +14,7 @@ from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
+from tfexp.keras.engine.node import alone
 from tfexp.keras.training.outputs import Output
 from tfexp.ops.array import expand_dims
 from tfexp.ops.variable_base import Variable
@@ -24,6 +25,11 @@ Shape = tuple[int | None, ...]
 def is_symbolic(value: Any) -> bool:
     """Whether it is a tensor of a graph, whose value a session has to compute."""
     return isinstance(value, (Tensor, SparseTensor, Variable)) and not isinstance(value, EagerTensor)
+
+
+def as_called_with(model: Any, inputs: list[Any]) -> Any:
+    """The inputs, in the order of their names, as the model's `call` takes them: by name, as a list, or the one alone."""
+    return dict(zip(model.input_names, inputs, strict=True)) if model._takes_named_inputs else alone(inputs)
 
 
 def in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:

@@ -8,7 +8,8 @@ from typing import Any
 from tfexp.core import nest
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tape import GradientTape
-from tfexp.keras.engine.node import alone, masks_of
+from tfexp.keras.engine.node import masks_of
+from tfexp.keras.training.arrays import as_called_with
 from tfexp.keras.training.objective import Objective, objective
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, TRAIN, Step, Weighted, results_of_layers
@@ -56,5 +57,5 @@ class EagerSteps:
 
 
 def _called(model: Any, inputs: list[Any], training: bool) -> Any:
-    """A model takes its one input alone; `training` it takes if its `call` does."""
-    return model(alone(inputs), training=training)
+    """A model takes its inputs as it was first given them; `training` it takes if its `call` does."""
+    return model(as_called_with(model, inputs), training=training)

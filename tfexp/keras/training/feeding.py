@@ -12,7 +12,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly, init_scope
 from tfexp.keras import backend
 from tfexp.keras.engine.node import alone, shape_of
-from tfexp.keras.training.arrays import Shape, as_fed, check_shapes, in_order, is_symbolic
+from tfexp.keras.training.arrays import Shape, as_called_with, as_fed, check_shapes, in_order, is_symbolic
 from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.eager_steps import EagerSteps
 from tfexp.keras.training.outputs import Output
@@ -60,8 +60,10 @@ class Feeding:
 
     def _know_by_calling(self, x: Any) -> None:
         """Eagerly, a model that says in `call` what it computes is asked about the first example."""
-        given = _as_list(x)
-        self._input_names = [f"input_{number}" for number in range(1, len(given) + 1)]
+        self.model._takes_named_inputs = isinstance(x, Mapping)
+        given = x if isinstance(x, Mapping) else _as_list(x)
+        self._input_names = sorted(x) if isinstance(x, Mapping) else [f"input_{i}" for i in range(1, len(given) + 1)]
+        self.model.input_names = self._input_names
         arrays = in_order(given, self._input_names, "input")
         self._input_dtypes = [_dtype_of(array) for array in arrays]
         self._input_is_sparse = [False for _ in arrays]
@@ -70,9 +72,9 @@ class Feeding:
             convert_to_tensor(as_fed(np.asarray(array[:1]), dtype))
             for array, dtype in zip(arrays, self._input_dtypes, strict=True)
         ]
-        predictions = nest.flatten(self.model(alone(examples)))
+        predictions = nest.flatten(self.model(as_called_with(self.model, examples)))
         names = [f"output_{number}" for number in range(1, len(predictions) + 1)]
-        self.model.input_names, self.model.output_names = self._input_names, names
+        self.model.output_names = names
         self._with_outputs(names, [(None, *prediction.shape.as_list()[1:]) for prediction in predictions], predictions)
 
     def _with_outputs(self, names: Sequence[str], shapes: Sequence[Any], tensors: Sequence[Any]) -> None:
@@ -142,6 +144,7 @@ def know_inputs(model: Any, x: Any) -> None:
     with backend.get_graph().as_default(), init_scope():
         named = sorted(x.items()) if isinstance(x, Mapping) else list(enumerate(_as_list(x), start=1))
         placeholders = [_placeholder_like(value, f"input_{key}" if isinstance(key, int) else key) for key, value in named]
+        model._takes_named_inputs = isinstance(x, Mapping)
         if isinstance(x, Mapping):
             given: Any = {key: one for (key, _), one in zip(named, placeholders, strict=True)}
         else:

@@ -13,7 +13,8 @@ from tfexp.core import nest
 from tfexp.graph.dependencies import group
 from tfexp.graph.replica_modes import current_mode
 from tfexp.graph.scopes import control_dependencies, name_scope
-from tfexp.keras.engine.node import alone, masks_of
+from tfexp.keras.engine.node import masks_of
+from tfexp.keras.training.arrays import as_called_with
 from tfexp.keras.training.objective import objective
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, TRAIN, GraphSteps, Weighted
@@ -58,7 +59,7 @@ class ReplicaSteps(GraphSteps):
         """One replica's share: its predictions, or its loss and what is to be run besides."""
         model, number = self._model, len(self.inputs)
         inputs = list(part[:number])
-        predictions = nest.flatten(model(alone(inputs)))
+        predictions = nest.flatten(model(as_called_with(model, inputs)))
         if mode == PREDICT:
             return tuple(predictions)
         masks = masks_of(predictions)

@@ -14,6 +14,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.keras import backend
 from tfexp.keras.backend.phases import fed_learning_phase
+from tfexp.keras.engine.dependencies import graph_of
 from tfexp.keras.engine.node import masks_of
 from tfexp.keras.training.objective import Objective, objective
 from tfexp.keras.training.outputs import Output
@@ -46,7 +47,7 @@ class GraphSteps:
         self.outputs = list(outputs)
         self.trained = list(model.trainable_weights)
         self.inputs = [tensor for tensor in model.inputs if backend.is_placeholder(tensor)]
-        self._graph = model.outputs[0].graph
+        self._graph = graph_of(model.outputs[0])
         self._masks = masks_of(list(model.outputs))
         self._objectives: dict[Weighted, tuple[Objective, list[Any]]] = {}
         self._functions: dict[tuple[str, Weighted], Any] = {}

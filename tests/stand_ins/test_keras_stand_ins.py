@@ -1,0 +1,81 @@
+"""Private modules of Keras that other libraries' layers and tests are written with."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp import as_tensorflow
+from tfexp.stand_ins import keras_tensors, keras_tests
+from tfexp.stand_ins.modules import stand_for
+
+
+def test_private_modules_beside_public_ones_are_found_from_their_parents():
+    as_tensorflow.install()
+    try:
+        from tensorflow.python.keras import backend
+        from tensorflow.python.keras.utils import generic_utils, tf_utils
+
+        assert backend.get_graph() is tf.get_default_graph() and backend.dot is tf.keras.backend.dot
+        assert tf_utils.shape_type_conversion is keras_tensors.shape_type_conversion
+        assert generic_utils.Progbar is tf.keras.utils.Progbar
+        assert stand_for("tensorflow.python.keras").backend is backend
+    finally:
+        sys.meta_path.pop(0)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "tensorflow"]:
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_is_computed_from_tensors_and_variables(use_resource):
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [2])
+        v = tf.get_variable("v", [2], use_resource=use_resource)
+        y = x + 1.0
+        z = y * v
+        from_x, from_v = (keras_tensors.get_reachable_from_inputs([given]) for given in (x, v))
+        assert from_x == {x, y.op, y, z.op, z}
+        assert {z, v.op, v} <= from_v and y not in from_v
+        assert keras_tensors.get_reachable_from_inputs(x, [y.op]) == {x, y.op}
+
+
+@pytest.mark.parametrize(
+    ("given", "seen", "result"),
+    [
+        (None, None, None),
+        (tf.TensorShape([None, 3]), (None, 3), tf.TensorShape([None, 3])),
+        ([[1, 2], tf.TensorShape([3])], [(1, 2), (3,)], [tf.TensorShape([1, 2]), tf.TensorShape([3])]),
+        ({"a": [1, None]}, {"a": (1, None)}, {"a": tf.TensorShape([1, None])}),
+    ],
+)
+def test_output_shapes_computed_with_tuples(given, seen, result):
+    class Same:
+        @keras_tensors.shape_type_conversion
+        def compute_output_shape(self, input_shape):
+            assert input_shape == seen
+            return input_shape
+
+    found = Same().compute_output_shape(given)
+    assert str(found) == str(result) and type(found) is type(result)
+
+
+def test_a_test_of_keras_runs_in_each_mode():
+    seen = []
+
+    class Modes(keras_tests.TestCase):
+        @keras_tests.run_all_keras_modes
+        def test_modes(self):
+            seen.append((tf.executing_eagerly(), keras_tests.should_run_eagerly()))
+
+    Modes("test_modes").debug()
+    assert seen == [(False, False), (True, False), (True, True)]
+    with pytest.raises(ValueError, match="run_all_keras_modes"):
+        keras_tests.should_run_eagerly()
+
+
+def test_data_to_train_with_are_those_of_the_seed():
+    (x, y), (x_test, y_test) = keras_tests.get_test_data(5, 2, (3,), 2, random_seed=1)
+    np.testing.assert_allclose(x[0], [1.2034017, 3.7431252, -2.6538045], rtol=1e-6)  # recorded from TensorFlow
+    np.testing.assert_allclose(x_test[1], [2.599646, 4.588233, -0.89145625], rtol=1e-6)
+    assert x.dtype == np.float32 and [*y, *y_test] == [0, 1, 1, 0, 0, 1, 0]
