@@ -61,11 +61,6 @@ class Template:
     var_scope = variable_scope  # its old name
 
     @property
-    def var_scope(self) -> VariableScope | None:
-        """`variable_scope`, under its older name."""
-        return self._variable_scope
-
-    @property
     def variable_scope_name(self) -> str | None:
         """What the names of its variables begin with: that scope's name, and a slash if there is one."""
         name = None if self._variable_scope is None else self._variable_scope.name
