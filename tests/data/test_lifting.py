@@ -60,6 +60,9 @@ SINGLY = {
         lambda x: tf.while_loop(lambda y: y[0, 0] < 3.0, lambda y: y + 1.0, [x + 1.0]),
         [v],
     ),
+    "a loop of much": lambda v: tf.reduce_sum(
+        tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, tf.tile(v, [300, 1])])[1]
+    ),
     "a loop that changes a shape": lambda v: tf.reduce_sum(
         tf.while_loop(
             lambda i, x: i < 2,

@@ -29,6 +29,9 @@ from tfexp.ops.dataset_lift_loops import Loop, loop_of
 from tfexp.ops.dataset_lift_rules import RULES, Lifted, Nodes, NotLiftableError, fixed, rank_of
 from tfexp.ops.random_rows import DRAWN, RowDraws
 
+# Numbers in a variable of a loop: with more, a block's rounds go out to memory, and cost more than those of its elements.
+_SMALL = 4096
+
 # The branches of conditions that a value is computed in, outermost first: (the condition, whether it holds).
 Guards = tuple[tuple[Tensor, bool], ...]
 
@@ -282,8 +285,8 @@ class _Lifting(Nodes):
 
 
 def _dims(tensor: Tensor) -> list[int]:
-    """The shape of what is of one shape for all elements, in all rounds."""
-    if not tensor.shape.is_fully_defined():
+    """The shape of what is of one shape for all elements, in all rounds, and small."""
+    if not tensor.shape.is_fully_defined() or (tensor.shape.num_elements() or 0) > _SMALL:
         raise NotLiftableError
     return [int(dim) for dim in tensor.shape]
 
