@@ -32,6 +32,10 @@ from tfexp.core.gone import missing_from
 from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
 from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
 from tfexp.ops.check_types import is_tensor as is_tensor
+from tfexp.ops.orthogonal_kernels import convolutional_delta_orthogonal as convolutional_delta_orthogonal
+from tfexp.ops.orthogonal_kernels import convolutional_orthogonal_1d as convolutional_orthogonal_1d
+from tfexp.ops.orthogonal_kernels import convolutional_orthogonal_2d as convolutional_orthogonal_2d
+from tfexp.ops.orthogonal_kernels import convolutional_orthogonal_3d as convolutional_orthogonal_3d
 from tfexp.ops.sort import argsort as argsort
 from tfexp.ops.sort import sort as sort
 from tfexp.train.checkpoint_utils import list_variables as list_variables
