@@ -243,8 +243,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = N
 
 
 def _padded_size(size: int | None, margin: Any) -> int | None:
-    """The size with its margin, where all of that is known."""
-    if isinstance(margin, Tensor):
-        margin = [None] if (known := constant_value(margin)) is None else known
-    values = [constant_value(part) if isinstance(part, Tensor) else part for part in margin]
+    """The size with its margin (before, after), where all of that is known."""
+    parts = constant_value(margin) if isinstance(margin, Tensor) else margin
+    values: list[Any] = [None] if parts is None else [constant_value(p) if isinstance(p, Tensor) else p for p in parts]
     return None if size is None or any(value is None for value in values) else size + sum(int(value) for value in values)
