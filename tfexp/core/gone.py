@@ -59,8 +59,8 @@ def _lookup(
 
     def lookup(name: str) -> Any:
         if name == "__all__" and on_first_use is not None:  # `import *` takes what has not been asked for yet, too
-            loaded = {name for name in vars(sys.modules[kept_in]) if _is_tensorflows(f"{namespace}.{name}")}
-            return sorted(name for name in loaded | set(on_first_use) if not name.startswith("_"))
+            there = {name for name in vars(sys.modules[kept_in]) if _is_tensorflows(f"{namespace}.{name}")}
+            return sorted(name for name in there | set(on_first_use) if not name.startswith("_"))
         if on_first_use is not None and name in on_first_use:
             found, _, attribute = on_first_use[name].partition(":")
             loaded = importlib.import_module(found)
