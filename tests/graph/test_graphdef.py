@@ -211,3 +211,14 @@ def test_what_nothing_takes_may_be_mapped_where_it_exists():
     assert y.op.inputs[0] is x
     with pytest.raises(ValueError, match=r"not found in graph_def: \[y:1\]"):
         tf.import_graph_def(definition, {"y:1": x})
+
+
+def test_devices_around_an_import_complete_those_of_nodes() -> None:
+    graph_def = tf.GraphDef()
+    for name, device in (("a", "/job:x"), ("b", "/device:GPU:0"), ("c", "")):
+        graph_def.node.add(name=name, op="NoOp", device=device)
+    asked = []
+    with tf.Graph().as_default(), tf.device("/device:CPU:1"), tf.device(lambda op: asked.append(op.device) or op.device):
+        imported = tf.import_graph_def(graph_def, return_elements=["a", "b", "c"])
+    assert asked == ["/job:x", "/device:GPU:0", ""]
+    assert [op.device for op in imported] == ["/job:x/device:CPU:1", "/device:GPU:0", "/device:CPU:1"]
