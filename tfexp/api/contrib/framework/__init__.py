@@ -1,6 +1,6 @@
 """`tf.contrib.framework`: arg_scope, variables by their names, checkpoints."""
 
-from tfexp.api.contrib import framework_nest as nest
+from tfexp.api.contrib.framework import nest as nest
 from tfexp.contributed.arg_scope import add_arg_scope as add_arg_scope
 from tfexp.contributed.arg_scope import arg_scope as arg_scope
 from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
