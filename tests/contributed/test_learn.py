@@ -94,3 +94,13 @@ def test_texts_become_rows_of_numbers(tmp_path):
 def test_rare_words_are_unknown():
     processor = learn.preprocessing.VocabularyProcessor(3, min_frequency=1)
     assert [row.tolist() for row in processor.fit_transform(TEXTS)] == [[1, 0, 0], [1, 0, 0], [1, 0, 0]]
+
+
+def test_kept_words_are_numbered_by_how_often_they_came_and_then_in_order():
+    vocabulary = learn.preprocessing.CategoricalVocabulary()
+    for word in ["the", "cat", "the", "cat", "dog", "dog", "dog", "sat"]:
+        vocabulary.add(word)
+    vocabulary.trim(1)
+    assert [vocabulary.reverse(number) for number in range(len(vocabulary))] == ["<UNK>", "dog", "cat", "the"]
+    with pytest.raises(ValueError, match="support_reverse"):
+        learn.preprocessing.CategoricalVocabulary(support_reverse=False).reverse(0)

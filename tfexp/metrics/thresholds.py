@@ -139,7 +139,7 @@ precision_at_thresholds = _share_at_thresholds("precision", "fp")
 recall_at_thresholds = _share_at_thresholds("recall", "fn")
 
 
-def _spread(number: int, last: float = 1.0 + _EPSILON) -> list[float]:
+def spread(number: int, last: float = 1.0 + _EPSILON) -> list[float]:
     """`number` thresholds over [0, 1], the first below it and by default the last above."""
     return [-_EPSILON, *((i + 1) * 1.0 / (number - 1) for i in range(number - 2)), last]
 
@@ -164,7 +164,7 @@ def auc(
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
         if thresholds is None:
-            used = _spread(num_thresholds)
+            used = spread(num_thresholds)
         else:
             used = [-_EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
         values, updates = at_thresholds(labels, predictions, used, weights)
@@ -228,7 +228,7 @@ def sensitivity_at_specificity(
         return truediv(tp[index], tp[index] + fn[index] + _EPSILON, name=step)
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        values, updates = at_thresholds(labels, predictions, _spread(num_thresholds), weights)
+        values, updates = at_thresholds(labels, predictions, spread(num_thresholds), weights)
         return published(
             across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
         )
@@ -257,7 +257,7 @@ def specificity_at_sensitivity(
         return truediv(tn[index], tn[index] + fp[index] + _EPSILON, name=step)
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        values, updates = at_thresholds(labels, predictions, _spread(num_thresholds, 1.0 - _EPSILON), weights)
+        values, updates = at_thresholds(labels, predictions, spread(num_thresholds, 1.0 - _EPSILON), weights)
         return published(
             across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
         )

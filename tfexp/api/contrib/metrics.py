@@ -1,21 +1,49 @@
 """`tf.contrib.metrics`: metrics under contrib's names."""
 
+from tfexp.contributed.correlation_metrics import cohen_kappa as cohen_kappa
+from tfexp.contributed.correlation_metrics import count as count
+from tfexp.contributed.correlation_metrics import streaming_covariance as streaming_covariance
+from tfexp.contributed.correlation_metrics import streaming_pearson_correlation as streaming_pearson_correlation
+from tfexp.contributed.metrics import accuracy as accuracy
 from tfexp.contributed.metrics import aggregate_metric_map as aggregate_metric_map
 from tfexp.contributed.metrics import aggregate_metrics as aggregate_metrics
 from tfexp.contributed.metrics import confusion_matrix as confusion_matrix
+from tfexp.contributed.metrics import f1_score as f1_score
 from tfexp.contributed.metrics import streaming_accuracy as streaming_accuracy
 from tfexp.contributed.metrics import streaming_auc as streaming_auc
+from tfexp.contributed.metrics import streaming_false_negative_rate as streaming_false_negative_rate
 from tfexp.contributed.metrics import streaming_false_negatives as streaming_false_negatives
+from tfexp.contributed.metrics import streaming_false_negatives_at_thresholds as streaming_false_negatives_at_thresholds
+from tfexp.contributed.metrics import streaming_false_positive_rate as streaming_false_positive_rate
 from tfexp.contributed.metrics import streaming_false_positives as streaming_false_positives
+from tfexp.contributed.metrics import streaming_false_positives_at_thresholds as streaming_false_positives_at_thresholds
 from tfexp.contributed.metrics import streaming_mean as streaming_mean
 from tfexp.contributed.metrics import streaming_mean_absolute_error as streaming_mean_absolute_error
+from tfexp.contributed.metrics import streaming_mean_cosine_distance as streaming_mean_cosine_distance
 from tfexp.contributed.metrics import streaming_mean_iou as streaming_mean_iou
+from tfexp.contributed.metrics import streaming_mean_relative_error as streaming_mean_relative_error
 from tfexp.contributed.metrics import streaming_mean_squared_error as streaming_mean_squared_error
+from tfexp.contributed.metrics import streaming_mean_tensor as streaming_mean_tensor
+from tfexp.contributed.metrics import streaming_percentage_less as streaming_percentage_less
 from tfexp.contributed.metrics import streaming_precision as streaming_precision
+from tfexp.contributed.metrics import streaming_precision_at_thresholds as streaming_precision_at_thresholds
 from tfexp.contributed.metrics import streaming_recall as streaming_recall
+from tfexp.contributed.metrics import streaming_recall_at_k as streaming_recall_at_k
+from tfexp.contributed.metrics import streaming_recall_at_thresholds as streaming_recall_at_thresholds
 from tfexp.contributed.metrics import streaming_root_mean_squared_error as streaming_root_mean_squared_error
+from tfexp.contributed.metrics import streaming_sensitivity_at_specificity as streaming_sensitivity_at_specificity
+from tfexp.contributed.metrics import streaming_sparse_average_precision_at_k as streaming_sparse_average_precision_at_k
+from tfexp.contributed.metrics import streaming_sparse_precision_at_k as streaming_sparse_precision_at_k
+from tfexp.contributed.metrics import streaming_sparse_recall_at_k as streaming_sparse_recall_at_k
+from tfexp.contributed.metrics import streaming_specificity_at_sensitivity as streaming_specificity_at_sensitivity
 from tfexp.contributed.metrics import streaming_true_negatives as streaming_true_negatives
+from tfexp.contributed.metrics import streaming_true_negatives_at_thresholds as streaming_true_negatives_at_thresholds
 from tfexp.contributed.metrics import streaming_true_positives as streaming_true_positives
+from tfexp.contributed.metrics import streaming_true_positives_at_thresholds as streaming_true_positives_at_thresholds
 from tfexp.core.gone import missing_from
+from tfexp.ops.sets import set_difference as set_difference
+from tfexp.ops.sets import set_intersection as set_intersection
+from tfexp.ops.sets import set_size as set_size
+from tfexp.ops.sets import set_union as set_union
 
 __getattr__ = missing_from("tf.contrib.metrics")

@@ -24,7 +24,7 @@ class CategoricalVocabulary:
     """Numbers for categories, in the order in which they come; 0 stands for all that are unknown."""
 
     def __init__(self, unknown_token: str = "<UNK>", support_reverse: bool = True):
-        self._unknown, self._is_frozen = unknown_token, False
+        self._unknown, self._is_frozen, self._has_reverse = unknown_token, False, support_reverse
         self._mapping: dict[Any, int] = {unknown_token: 0}
         self._counts: Counter[Any] = Counter()
 
@@ -49,17 +49,24 @@ class CategoricalVocabulary:
             self._counts[category] += count
 
     def trim(self, min_frequency: int, max_frequency: int = -1) -> None:
-        """Keep those that came more than `min_frequency` times, and (unless -1) less than `max_frequency`, by how often."""
+        """Keep those that came more than `min_frequency` times, and (unless -1) less than `max_frequency`.
+
+        Their numbers follow how often they came, and then their order.
+        """
         kept = [
             category
-            for category, count in sorted(self._counts.items(), key=lambda item: (-item[1], self._mapping[item[0]]))
+            for category, count in sorted(
+                self._counts.items(), key=lambda item: (-item[1], isinstance(item[0], str), item[0])
+            )
             if count > min_frequency and (max_frequency <= 0 or count < max_frequency)
         ]
         self._mapping = {self._unknown: 0, **{category: i for i, category in enumerate(kept, 1)}}
         self._counts = Counter({category: self._counts[category] for category in kept})
 
     def reverse(self, class_id: int) -> Any:
-        """The category of a number; IndexError where there is none."""
+        """The category of a number. IndexError where there is none; ValueError without `support_reverse`."""
+        if not self._has_reverse:
+            raise ValueError("This vocabulary was made without support_reverse, so that reverse() is not there.")
         return list(self._mapping)[class_id]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from tfexp.contributed.rnn.linear import depth_of, linear
 from tfexp.core import nest
 from tfexp.core.op import get_op
-from tfexp.graph.scopes import device
+from tfexp.graph.scopes import device, name_scope
 from tfexp.layers.rnn_cell import RNNCell
 from tfexp.layers.rnn_wrappers import CellWrapper, check_cell
 from tfexp.ops.array import expand_dims, reshape
@@ -46,7 +46,8 @@ class _Around(RNNCell):
         return self._cell.output_size
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        return self._cell.zero_state(batch_size, dtype)
+        with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
+            return self._cell.zero_state(batch_size, dtype)
 
 
 class EmbeddingWrapper(_Around):

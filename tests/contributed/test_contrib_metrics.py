@@ -1,0 +1,105 @@
+"""tf.contrib.metrics: what tf.metrics does not have, against NumPy over several batches."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+
+metrics = tf.contrib.metrics
+RNG = np.random.RandomState(5)
+PREDICTIONS, LABELS, WEIGHTS = (RNG.rand(3, 7).astype(np.float32) for _ in range(3))
+CLASSES, GUESSES = (RNG.randint(0, 3, (3, 7)) for _ in range(2))
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def streamed(metric, *columns, **settings):
+    """The value after all batches; the last update gives the same."""
+    feeds = [tf.placeholder(column.dtype, [None]) for column in columns]
+    value, update = metric(*feeds, **settings)
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        for batch in zip(*columns, strict=True):
+            last = session.run(update, dict(zip(feeds, batch, strict=True)))
+        found = session.run(value)
+    np.testing.assert_allclose(found, last, rtol=1e-6)
+    return found
+
+
+def test_covariance_and_correlation_are_those_of_all_batches():
+    x, y, w = PREDICTIONS.ravel(), LABELS.ravel(), WEIGHTS.ravel()
+    assert streamed(metrics.streaming_covariance, PREDICTIONS, LABELS) == pytest.approx(np.cov(x, y)[0, 1], rel=1e-5)
+    assert streamed(metrics.streaming_pearson_correlation, PREDICTIONS, LABELS) == pytest.approx(
+        np.corrcoef(x, y)[0, 1], rel=1e-5
+    )
+    weighted = np.sum(w * (x - np.average(x, weights=w)) * (y - np.average(y, weights=w))) / (w.sum() - 1)
+    assert streamed(metrics.streaming_covariance, PREDICTIONS, LABELS, WEIGHTS) == pytest.approx(weighted, rel=1e-4)
+    names = [variable.op.name for variable in tf.local_variables()]
+    assert names[:4] == [f"covariance/{part}" for part in ("count", "mean_prediction", "mean_label", "comoment")]
+
+
+def test_covariance_of_one_example_is_not_a_number():
+    assert np.isnan(streamed(metrics.streaming_covariance, PREDICTIONS[:1, :1], LABELS[:1, :1]))
+
+
+def test_count():
+    assert streamed(metrics.count, PREDICTIONS) == 21
+    assert streamed(metrics.count, PREDICTIONS, WEIGHTS) == pytest.approx(WEIGHTS.sum())
+
+
+def test_kappa_is_agreement_beyond_chance():
+    shares = [np.bincount(column.ravel(), minlength=3) / 21 for column in (CLASSES, GUESSES)]
+    chance, agreed = shares[0] @ shares[1], (CLASSES == GUESSES).mean()
+    found = streamed(metrics.cohen_kappa, CLASSES, GUESSES, num_classes=3)
+    assert found == pytest.approx((agreed - chance) / (1 - chance)) and found.dtype == np.float64
+
+
+def test_f1_is_the_best_over_thresholds():
+    truths = CLASSES == 0
+    scores = []
+    for threshold in (-1e-7, 0.25, 0.5, 0.75, 1 + 1e-7):
+        above = threshold < PREDICTIONS
+        scores.append(2 * (above & truths).sum() / (above.sum() + truths.sum()))
+    assert streamed(metrics.f1_score, truths, PREDICTIONS, num_thresholds=5) == pytest.approx(max(scores), abs=1e-6)
+
+
+def test_rates():
+    truths, guesses = CLASSES == 0, GUESSES == 0
+    found = streamed(metrics.streaming_false_negative_rate, guesses, truths)
+    assert found == pytest.approx((truths & ~guesses).sum() / truths.sum())
+    found = streamed(metrics.streaming_false_positive_rate, guesses, truths)
+    assert found == pytest.approx((~truths & guesses).sum() / (~truths).sum())
+    assert streamed(metrics.streaming_false_positive_rate, truths[:, :0], truths[:, :0]) == 0
+
+
+def test_counts_at_thresholds():
+    truths = CLASSES == 0
+    for name, of in (("true_positives", truths), ("false_positives", ~truths)):
+        found = streamed(getattr(metrics, f"streaming_{name}_at_thresholds"), PREDICTIONS, truths, thresholds=[0.2, 0.6])
+        assert found.tolist() == [(of & (threshold < PREDICTIONS)).sum() for threshold in (0.2, 0.6)]
+
+
+def test_accuracy_of_a_batch():
+    classes, guesses, weights = (tf.constant(column[0]) for column in (CLASSES, GUESSES, WEIGHTS))
+    right = CLASSES[0] == GUESSES[0]
+    with tf.Session() as session:
+        assert session.run(metrics.accuracy(guesses, classes)) == pytest.approx(right.mean())
+        expected = np.average(right, weights=WEIGHTS[0])
+        assert session.run(metrics.accuracy(guesses, classes, weights)) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="should match"):
+        metrics.accuracy(guesses, tf.cast(classes, tf.int32))
+    with pytest.raises(ValueError, match="not float32"):
+        metrics.accuracy(weights, weights)
+
+
+def test_recall_at_k():
+    scores, labels = tf.constant([[0.1, 0.9, 0.5], [0.8, 0.1, 0.2]]), tf.constant([2, 1])
+    _, update = metrics.streaming_recall_at_k(scores, labels, 2)
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        assert session.run(update) == 0.5
+    assert [variable.op.name for variable in tf.local_variables()] == ["recall_at_2/total", "recall_at_2/count"]
