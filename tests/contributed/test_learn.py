@@ -35,7 +35,7 @@ def test_a_network_classifies_arrays(tmp_path):
 
 def test_a_line_is_fitted_to_arrays(tmp_path):
     column = tf.contrib.layers.real_valued_column("x")
-    regressor = learn.LinearRegressor([column], str(tmp_path), optimizer=tf.train.GradientDescentOptimizer(0.0005))
+    regressor = learn.LinearRegressor([column], str(tmp_path), optimizer=tf.train.GradientDescentOptimizer(0.05))
     x = np.float32([[1], [2], [3], [4]])
     regressor.fit({"x": x}, 2 * x + 1, steps=400)
     assert regressor.predict({"x": np.float32([[5]])}, as_iterable=False)[0] == pytest.approx(11, abs=0.2)
@@ -104,3 +104,39 @@ def test_kept_words_are_numbered_by_how_often_they_came_and_then_in_order():
     assert [vocabulary.reverse(number) for number in range(len(vocabulary))] == ["<UNK>", "dog", "cat", "the"]
     with pytest.raises(ValueError, match="support_reverse"):
         learn.preprocessing.CategoricalVocabulary(support_reverse=False).reverse(0)
+
+
+def test_a_model_function_may_give_predictions_loss_and_training_op(tmp_path):
+    def model(features, labels, mode):
+        scale = tf.get_variable("scale", initializer=0.0)
+        predictions = {"scaled": scale * features[:, 0]}
+        if mode == learn.ModeKeys.INFER:
+            return predictions, None, None
+        loss = tf.losses.mean_squared_error(labels, predictions["scaled"])
+        step = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        if mode == learn.ModeKeys.EVAL:
+            return learn.ModelFnOps(mode, predictions, loss, step, {"mean": tf.metrics.mean(predictions["scaled"])})
+        return predictions, loss, step
+
+    def doubled(features, labels):
+        return {"": 2.0 * features[""]}, labels
+
+    made = learn.Estimator(model, str(tmp_path), feature_engineering_fn=doubled)
+    made.fit(np.ones([4, 1], np.float32), np.ones(4, np.float32) * 3, steps=30)
+    assert made.get_variable_value("scale") == pytest.approx(1.5)
+    assert made.evaluate(np.ones([4, 1], np.float32), np.ones(4, np.float32))["mean"] == pytest.approx(3.0)
+    assert next(made.predict(np.float32([[2.0]]))) == {"scaled": pytest.approx(6.0)}
+    assert made.predict(np.float32([[2.0]]), as_iterable=False)["scaled"] == pytest.approx(6.0)
+
+
+def test_the_loss_is_a_mean_and_gradients_may_be_clipped(tmp_path):
+    column = tf.contrib.layers.real_valued_column("x")
+    descent = tf.train.GradientDescentOptimizer(1.0)
+    made = learn.LinearRegressor([column], str(tmp_path), optimizer=descent, gradient_clip_norm=0.5)
+    x, y = {"x": np.zeros([4, 1], np.float32)}, np.full(4, 2.0, np.float32)
+    assert made.fit(x, y, steps=1).get_variable_value("linear/linear_model/bias_weights") == pytest.approx(0.5)
+    assert made.evaluate(x, y)["loss"] == pytest.approx(1.5**2)
+    with pytest.raises(ValueError, match="enable_centered_bias"):
+        learn.LinearRegressor([column], str(tmp_path), enable_centered_bias=True)
+    with pytest.raises(ValueError, match="metrics="):
+        made.evaluate(x, y, metrics={"mean": None})

@@ -8,6 +8,7 @@ from tfexp.contributed.learn.estimators import Estimator as Estimator
 from tfexp.contributed.learn.estimators import LinearClassifier as LinearClassifier
 from tfexp.contributed.learn.estimators import LinearRegressor as LinearRegressor
 from tfexp.contributed.learn.estimators import ModeKeys as ModeKeys
+from tfexp.contributed.learn.estimators import ModelFnOps as ModelFnOps
 from tfexp.contributed.learn.estimators import SKCompat as SKCompat
 from tfexp.contributed.learn.estimators import (
     infer_real_valued_columns_from_input as infer_real_valued_columns_from_input,

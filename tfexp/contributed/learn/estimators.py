@@ -1,22 +1,32 @@
 """Estimators with `fit`, `evaluate` and `predict` of arrays or input functions. Source: `tf.contrib.learn`, TF 1.15.
 
 The models are those of `tf.estimator`. An array is the feature "", the name of the columns that
-`infer_real_valued_columns_from_input` gives; a dict of arrays has features by their names.
+`infer_real_valued_columns_from_input` gives; a dict of arrays has features by their names. Losses are means over a batch, by
+the examples' weights. An argument of 1.15's that tfexp does not have is a ValueError, when it is given.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tfexp import estimator
+from tfexp.contributed.opt.clipping import clip_gradients_by_global_norm
+from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.core import dtypes
 from tfexp.estimator.arguments import call_with_wanted
+from tfexp.estimator.canned.dnn import LEARNING_RATE
+from tfexp.estimator.canned.features import as_columns
+from tfexp.estimator.canned.linear import default_learning_rate
+from tfexp.estimator.canned.optimizers import optimizer_of
 from tfexp.estimator.inputs import numpy_input_fn
 from tfexp.feature_column import numeric_column
+from tfexp.ops.losses import Reduction
 from tfexp.ops.nn_activation import relu
+from tfexp.train.optimizer import Optimizer
 
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
@@ -40,8 +50,8 @@ class Trainable:
 
     _scores = "predictions"
 
-    def __init__(self, made: Any):
-        self.estimator = made
+    def __init__(self, made: Any, feature_engineering_fn: Callable[[Any, Any], Any] | None = None):
+        self.estimator, self._engineered = made, feature_engineering_fn
 
     @property
     def model_dir(self) -> str:
@@ -73,7 +83,7 @@ class Trainable:
 
         monitors: session hooks.
         """
-        given = _input(x, y, input_fn, batch_size, num_epochs=None, shuffle=True)
+        given = self._input(x, y, input_fn, batch_size, num_epochs=None, shuffle=True)
         self.estimator.train(given, hooks=monitors, steps=steps, max_steps=max_steps)
         return self
 
@@ -84,14 +94,18 @@ class Trainable:
         x: Any = None,
         y: Any = None,
         input_fn: Callable[[], Any] | None = None,
+        feed_fn: None = None,
         batch_size: int | None = None,
         steps: int | None = None,
+        metrics: None = None,
         name: str | None = None,
         checkpoint_path: str | None = None,
         hooks: Sequence[Any] | None = None,
+        log_progress: bool = True,
     ) -> dict[str, Any]:
-        """The metrics, with `loss` and `global_step`; of arrays, over all of them."""
-        given = _input(x, y, input_fn, batch_size, num_epochs=1, shuffle=False)
+        """The metrics, with `loss` and `global_step`; of arrays, over all of them. ValueError for feed_fn and metrics."""
+        _refuse(feed_fn=feed_fn, metrics=metrics)
+        given = self._input(x, y, input_fn, batch_size, num_epochs=1, shuffle=False)
         found: dict[str, Any] = self.estimator.evaluate(
             given, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name
         )
@@ -121,23 +135,59 @@ class Trainable:
     ) -> Any:
         return self._one_of_each(self._scores, x, input_fn, batch_size, as_iterable)
 
+    def _input(
+        self, x: Any, y: Any, input_fn: Any, batch_size: int | None, num_epochs: int | None, shuffle: bool
+    ) -> Callable[[], Any]:
+        if (x is None) == (input_fn is None):
+            raise ValueError("Give either x (and y) or input_fn: one of them, not both.")
+        if input_fn is None:
+            labels = None if y is None else np.asarray(y)
+            input_fn = numpy_input_fn(
+                _named(x), labels, batch_size=batch_size or 128, num_epochs=num_epochs, shuffle=shuffle
+            )
+        return input_fn if self._engineered is None else functools.partial(_engineer, input_fn, self._engineered)
+
     def _one_of_each(self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool) -> Any:
         values = (_plain(one[key]) for one in self._predicted(x, input_fn, batch_size))
         return values if as_iterable else np.stack(list(values))
 
     def _predicted(self, x: Any, input_fn: Any, batch_size: int | None) -> Iterator[dict[str, Any]]:
-        given = _input(x, None, input_fn, batch_size, num_epochs=1, shuffle=False)
+        given = self._input(x, None, input_fn, batch_size, num_epochs=1, shuffle=False)
         found: Iterator[dict[str, Any]] = self.estimator.predict(given)
         return found
 
 
-def _input(x: Any, y: Any, input_fn: Any, batch_size: int | None, num_epochs: int | None, shuffle: bool) -> Any:
-    if (x is None) == (input_fn is None):
-        raise ValueError("Give either x (and y) or input_fn: one of them, not both.")
-    if input_fn is not None:
-        return input_fn
-    labels = None if y is None else np.asarray(y)
-    return numpy_input_fn(_named(x), labels, batch_size=batch_size or 128, num_epochs=num_epochs, shuffle=shuffle)
+def _engineer(input_fn: Callable[[], Any], feature_engineering_fn: Callable[[Any, Any], Any]) -> Any:
+    given = input_fn()
+    return feature_engineering_fn(*(given if isinstance(given, tuple) else (given, None)))
+
+
+def _refuse(**given: Any) -> None:
+    """ValueError for what `tf.contrib.learn` takes and tfexp does not have."""
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"tf.contrib.learn: tfexp does not have {name}=")
+
+
+class _Clipping(OptimizerWrapper):
+    """An optimizer of gradients scaled so that their norm, all together, is at most `norm`."""
+
+    def __init__(self, opt: Optimizer, norm: float):
+        super().__init__(opt, False, opt.get_name())
+        self._norm = norm
+
+    def apply_gradients(self, grads_and_vars: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        return self._opt.apply_gradients(clip_gradients_by_global_norm(grads_and_vars, self._norm), *args, **kwargs)
+
+
+def _optimizer(given: Any, clip_norm: float | None, learning_rate: float) -> Callable[[], Optimizer]:
+    """Makes the optimizer in the graph of the model."""
+
+    def make() -> Optimizer:
+        made = optimizer_of(given, learning_rate)
+        return made if clip_norm is None else _Clipping(made, clip_norm)
+
+    return make
 
 
 def _plain(value: Any) -> Any:
@@ -191,15 +241,74 @@ class ModeKeys(estimator.ModeKeys):
     INFER = estimator.ModeKeys.PREDICT
 
 
-class Estimator(Trainable):
-    """Of a model function that gives an EstimatorSpec. Where an array is fitted, the features are one tensor, no dict."""
+class ModelFnOps(estimator.EstimatorSpec):
+    """What a model function may give. `output_alternatives`, for exports that tfexp does not have, say nothing."""
 
-    def __init__(self, model_fn: Callable[..., Any], model_dir: str | None = None, config: Any = None, params: Any = None):
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        mode: str,
+        predictions: Any = None,
+        loss: Any = None,
+        train_op: Any = None,
+        eval_metric_ops: Mapping[str, Any] | None = None,
+        output_alternatives: Any = None,
+        training_chief_hooks: Iterable[Any] | None = None,
+        training_hooks: Iterable[Any] | None = None,
+        scaffold: Any = None,
+    ) -> ModelFnOps:
+        made = super().__new__(
+            cls,
+            mode,
+            predictions,
+            loss,
+            train_op,
+            eval_metric_ops,
+            training_chief_hooks=training_chief_hooks,
+            training_hooks=training_hooks,
+            scaffold=scaffold,
+        )
+        return cast(ModelFnOps, made)
+
+
+class Estimator(Trainable):
+    """Of a model function that gives ModelFnOps, an EstimatorSpec, or (predictions, loss, training op).
+
+    Where an array is fitted, the features are one tensor, no dict.
+    """
+
+    def __init__(
+        self,
+        model_fn: Callable[..., Any],
+        model_dir: str | None = None,
+        config: Any = None,
+        params: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+    ):
         def model(features: Any, labels: Any, mode: str, params: Any, config: Any) -> Any:
             one = features[""] if isinstance(features, dict) and list(features) == [""] else features
-            return call_with_wanted(model_fn, features=one, labels=labels, mode=mode, params=params, config=config)
+            made = call_with_wanted(model_fn, features=one, labels=labels, mode=mode, params=params, config=config)
+            return made if isinstance(made, estimator.EstimatorSpec) else ModelFnOps(mode, *made)
 
-        super().__init__(estimator.Estimator(model, model_dir, config, params))
+        super().__init__(estimator.Estimator(model, model_dir, config, params), feature_engineering_fn)
+
+    def predict(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        outputs: Sequence[str] | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """For each example what the model predicts, of a dict what `outputs` names: yielded, or in arrays."""
+        found = self._predicted(x, input_fn, batch_size)
+        if outputs is not None:
+            found = ({name: one[name] for name in outputs} for one in found)
+        if as_iterable:
+            return found
+        rows: list[Any] = list(found)
+        return _side_by_side(rows) if rows and isinstance(rows[0], Mapping) else np.stack(rows)
 
 
 class DNNClassifier(Classifier):
@@ -215,9 +324,15 @@ class DNNClassifier(Classifier):
         optimizer: Any = None,
         activation_fn: Callable[[Any], Any] = relu,
         dropout: float | None = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
         config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+        embedding_lr_multipliers: None = None,
+        input_layer_min_slice_size: int | None = None,
         label_keys: Sequence[str] | None = None,
     ):
+        _refuse(enable_centered_bias=enable_centered_bias, embedding_lr_multipliers=embedding_lr_multipliers)
         super().__init__(
             estimator.DNNClassifier(
                 hidden_units,
@@ -226,11 +341,13 @@ class DNNClassifier(Classifier):
                 n_classes,
                 weight_column_name,
                 label_keys,
-                optimizer or "Adagrad",
+                _optimizer(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
                 activation_fn,
                 dropout,
                 config=config,
-            )
+                loss_reduction=Reduction.MEAN,
+            ),
+            feature_engineering_fn,
         )
 
 
@@ -246,9 +363,15 @@ class DNNRegressor(Trainable):
         optimizer: Any = None,
         activation_fn: Callable[[Any], Any] = relu,
         dropout: float | None = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
         config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
         label_dimension: int = 1,
+        embedding_lr_multipliers: None = None,
+        input_layer_min_slice_size: int | None = None,
     ):
+        _refuse(enable_centered_bias=enable_centered_bias, embedding_lr_multipliers=embedding_lr_multipliers)
         super().__init__(
             estimator.DNNRegressor(
                 hidden_units,
@@ -256,11 +379,13 @@ class DNNRegressor(Trainable):
                 model_dir,
                 label_dimension,
                 weight_column_name,
-                optimizer or "Adagrad",
+                _optimizer(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
                 activation_fn,
                 dropout,
                 config=config,
-            )
+                loss_reduction=Reduction.MEAN,
+            ),
+            feature_engineering_fn,
         )
 
 
@@ -274,13 +399,26 @@ class LinearClassifier(Classifier):
         n_classes: int = 2,
         weight_column_name: str | None = None,
         optimizer: Any = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        _joint_weight: bool = False,
         config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
         label_keys: Sequence[str] | None = None,
     ):
+        _refuse(enable_centered_bias=enable_centered_bias, _joint_weight=_joint_weight)
         super().__init__(
             estimator.LinearClassifier(
-                feature_columns, model_dir, n_classes, weight_column_name, label_keys, optimizer or "Ftrl", config
-            )
+                feature_columns,
+                model_dir,
+                n_classes,
+                weight_column_name,
+                label_keys,
+                _optimizer(optimizer or "Ftrl", gradient_clip_norm, default_learning_rate(as_columns(feature_columns), 0.2)),
+                config,
+                loss_reduction=Reduction.MEAN,
+            ),
+            feature_engineering_fn,
         )
 
 
@@ -293,13 +431,25 @@ class LinearRegressor(Trainable):
         model_dir: str | None = None,
         weight_column_name: str | None = None,
         optimizer: Any = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
         label_dimension: int = 1,
+        _joint_weights: bool = False,
         config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
     ):
+        _refuse(enable_centered_bias=enable_centered_bias, _joint_weights=_joint_weights)
         super().__init__(
             estimator.LinearRegressor(
-                feature_columns, model_dir, label_dimension, weight_column_name, optimizer or "Ftrl", config
-            )
+                feature_columns,
+                model_dir,
+                label_dimension,
+                weight_column_name,
+                _optimizer(optimizer or "Ftrl", gradient_clip_norm, default_learning_rate(as_columns(feature_columns), 0.2)),
+                config,
+                loss_reduction=Reduction.MEAN,
+            ),
+            feature_engineering_fn,
         )
 
 
