@@ -1,4 +1,4 @@
-"""`tf.contrib.layers`: batch, layer and instance normalization, and scaling to length one. Source: TF 1.15."""
+"""`tf.contrib.layers`: batch, layer, instance and group normalization, and scaling to length one. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import add_to_collections, get_collection_ref, name_scope
 from tfexp.layers.normalization import BatchNormalization
 from tfexp.ops.array import reshape
-from tfexp.ops.elementwise_unary import sqrt, square
+from tfexp.ops.elementwise_unary import rsqrt, sqrt, square
 from tfexp.ops.initializers import ones_initializer, zeros_initializer
 from tfexp.ops.nn_norm import batch_normalization, moments
 from tfexp.ops.reduce import reduce_sum
@@ -207,3 +207,69 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: str | None = 
         if not 0 <= dim < rank:
             raise ValueError(f"dim must be positive but smaller than the input rank, got {dim} for rank {rank}.")
         return inputs / sqrt(reduce_sum(square(inputs), dim, keepdims=True) + epsilon)
+
+
+@add_arg_scope
+def group_norm(
+    inputs: Any,
+    groups: int = 32,
+    channels_axis: int = -1,
+    reduction_axes: Any = (-3, -2),
+    center: bool = True,
+    scale: bool = True,
+    epsilon: float = 1e-6,
+    activation_fn: Any = None,
+    param_initializers: Any = None,
+    reuse: Any = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+    mean_close_to_zero: bool = False,
+) -> Any:
+    """Each group of channels of each example normalised over itself and `reduction_axes` (arXiv 1803.08494).
+
+    Only the size of the batch may be unknown. ValueError for axes that overlap, groups that do not divide the channels, and
+    mean_close_to_zero, which tfexp does not have.
+    """
+    if mean_close_to_zero:
+        raise ValueError("group_norm: tfexp does not have mean_close_to_zero=")
+    inputs = convert_to_tensor(inputs)
+    shape = inputs.get_shape()
+    if shape.ndims is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    at = channels_axis % shape.ndims
+    over = [axis % shape.ndims for axis in reduction_axes]
+    channels = shape[at].value
+    if at in over:
+        raise ValueError(f"reduction_axes {reduction_axes} and channels_axis {channels_axis} must be mutually exclusive.")
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channels dimension: {shape}.")
+    if groups > channels or channels % groups:
+        raise ValueError(f"Invalid groups {groups} for {channels} channels: it must divide them.")
+    whole = [-1 if size is None else size for size in shape.as_list()]
+    group = [groups, channels // groups]
+    spread = [1] * at + group + [1] * (shape.ndims - at - 1)
+    initializers = dict(param_initializers or {})
+    inputs = reshape(inputs, whole[:at] + group + whole[at + 1 :])
+    with variable_scope(scope, "GroupNorm", [inputs], reuse=reuse) as opened:
+
+        def parameter(name: str, default: Any) -> Any:
+            initializer = initializers.get(name, default)
+            made = _parameter(name, [channels], inputs.dtype.base_dtype, initializer, variables_collections, trainable)
+            return reshape(made, spread)
+
+        beta = parameter("beta", zeros_initializer()) if center else None
+        gamma = parameter("gamma", ones_initializer()) if scale else None
+        axes = sorted([axis + 1 if axis > at else axis for axis in over] + [at + 1])
+        mean, variance = moments(inputs, axes, keep_dims=True)
+        gain: Any = rsqrt(variance + epsilon)
+        offset: Any = -mean * gain
+        if gamma is not None:
+            gain, offset = gain * gamma, offset * gamma
+        if beta is not None:
+            offset = offset + beta
+        outputs = reshape(inputs * gain + offset, whole)
+        if activation_fn is not None:
+            outputs = activation_fn(outputs)
+        return collected(outputs_collections, opened.name, outputs)

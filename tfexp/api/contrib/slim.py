@@ -29,9 +29,15 @@ from tfexp.contributed.layers import relu6 as relu6
 from tfexp.contributed.layers import separable_conv2d as separable_conv2d
 from tfexp.contributed.layers import separable_convolution2d as separable_convolution2d
 from tfexp.contributed.normalization import batch_norm as batch_norm
+from tfexp.contributed.normalization import group_norm as group_norm
 from tfexp.contributed.normalization import instance_norm as instance_norm
 from tfexp.contributed.normalization import layer_norm as layer_norm
 from tfexp.contributed.normalization import unit_norm as unit_norm
+from tfexp.contributed.rearranging import bow_encoder as bow_encoder
+from tfexp.contributed.rearranging import dense_to_sparse as dense_to_sparse
+from tfexp.contributed.rearranging import images_to_sequence as images_to_sequence
+from tfexp.contributed.rearranging import maxout as maxout
+from tfexp.contributed.rearranging import spatial_softmax as spatial_softmax
 from tfexp.contributed.shaping import avg_pool2d as avg_pool2d
 from tfexp.contributed.shaping import avg_pool3d as avg_pool3d
 from tfexp.contributed.shaping import bias_add as bias_add
@@ -79,6 +85,7 @@ from tfexp.layers.regularizers import sum_regularizer as sum_regularizer
 from tfexp.layers.regularizers import variance_scaling_initializer as variance_scaling_initializer
 from tfexp.layers.regularizers import xavier_initializer as xavier_initializer
 from tfexp.layers.regularizers import xavier_initializer as xavier_initializer_conv2d
+from tfexp.ops.embedding_sparse import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from tfexp.train.global_step import assert_global_step as assert_global_step
 from tfexp.train.global_step import create_global_step as create_global_step
 from tfexp.train.global_step import get_global_step as get_global_step

@@ -36,6 +36,7 @@ from tfexp.graph.scopes import graph_of as get_graph_from_inputs
 from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tfexp.graph.type_spec import TensorSpec as TensorSpec
 from tfexp.graph.unpublished import get_name_scope as get_name_scope
+from tfexp.ops.check_compare import assert_scalar as assert_scalar
 from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
 from tfexp.ops.check_types import is_tensor as is_tensor
 from tfexp.ops.critical_section import CriticalSection as CriticalSection
@@ -53,5 +54,6 @@ from tfexp.train.global_step import assert_global_step as assert_global_step
 from tfexp.train.global_step import create_global_step as create_global_step
 from tfexp.train.global_step import get_global_step as get_global_step
 from tfexp.train.global_step import get_or_create_global_step as get_or_create_global_step
+from tfexp.train.init_from_checkpoint import init_from_checkpoint as init_from_checkpoint
 
 __getattr__ = missing_from("tf.contrib.framework")
