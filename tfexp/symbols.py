@@ -1,8 +1,8 @@
 """`python -m tfexp.symbols [namespace …]`: which of TensorFlow 1.15's public names tfexp has.
 
 Without arguments a line for each namespace: how many of its names are here, and those that are not. With namespaces
-(`tf.nn`), every name of theirs, one to a line, with a mark. Found by looking, not from a list kept by hand. What TensorFlow
-has in `tf.contrib` is not counted: what is here is shown.
+(`tf.nn`), every name of theirs, one to a line, with a mark; those of `tf.compat.v2` are TensorFlow 2.0's. Found by looking,
+not from a list kept by hand. What TensorFlow has in `tf.contrib` is not counted: what is here is shown.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Iterable
 
 import tfexp
 from tfexp.core.gone import public_symbols
+
+VERSION_2 = "tf.compat.v2"
 
 
 def has(symbol: str) -> bool:
@@ -53,7 +55,8 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tfexp.symbols", description="TensorFlow 1.15's public names in tfexp.")
     parser.add_argument("namespaces", nargs="*", metavar="namespace", help="for example tf.nn; default: an overview of all")
     wanted = parser.parse_args(argv).namespaces
-    groups = by_namespace(public_symbols())
+    second = [symbol.replace("tf", VERSION_2, 1) for symbol in public_symbols("2.0")]
+    groups = by_namespace([*public_symbols(), *(second if any(name.startswith(VERSION_2) for name in wanted) else [])])
     unknown = [namespace for namespace in wanted if namespace not in groups and not is_uncounted(namespace)]
     if unknown:
         print(f"TensorFlow 1.15 has no namespace {', '.join(unknown)}; it has {', '.join(groups)}", file=sys.stderr)

@@ -68,6 +68,7 @@ def test_limits():
     assert dtypes.int8.min == -128
     assert dtypes.uint16.max == 65535
     assert dtypes.float32.limits == (0, 1)
+    assert dtypes.int8.limits == (0, 127)
     assert dtypes.bool.max is True
     with pytest.raises(TypeError, match="minimum"):
         _ = dtypes.string.min

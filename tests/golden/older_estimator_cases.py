@@ -81,6 +81,44 @@ def _ascent(kind: str, labels: np.ndarray, l1: float, **settings: Any) -> Callab
     return run
 
 
+def _trees(kind: str, labels: np.ndarray, batches: int = 1, **settings: Any) -> Callable[[Any, str], dict[str, Any]]:
+    """`batches` make a layer. Values are few: TensorFlow 1.15 writes outside of its arrays where there are as many values as
+    buckets."""
+
+    def run(tf: Any, folder: str) -> dict[str, Any]:
+        of = tf.feature_column
+        columns = [
+            of.numeric_column("x", shape=2),
+            of.indicator_column(of.categorical_column_with_vocabulary_list("c", ["a", "b", "c"])),
+            of.bucketized_column(of.numeric_column("w"), [1.5, 2.5]),
+        ]
+        features = {**FEATURES, "x": np.round(FEATURES["x"])}
+        model = getattr(tf.estimator, kind)(columns, batches, n_trees=3, max_depth=3, config=_config(tf, folder), **settings)
+
+        def data() -> Any:
+            return tf.data.Dataset.from_tensor_slices((features, labels)).batch(ROWS // batches, drop_remainder=True)
+
+        model.train(lambda: data().repeat())
+        metrics = model.evaluate(data)
+        importances = model.experimental_feature_importances(normalize=True)
+        found = {
+            "names": sorted(name for name in model.get_variable_names() if "cached" not in name),
+            "predictions": [
+                [float(n) for key in sorted(p) for n in np.ravel(p[key]) if p[key].dtype == np.float32]
+                for p in model.predict(data)
+            ],
+            "loss": float(metrics["loss"]),
+            "importances": [importances[name] for name in sorted(importances)],
+        }
+        if settings.get("center_bias"):
+            explained = list(model.experimental_predict_with_explanations(data))
+            found["bias"] = [float(one["bias"]) for one in explained]
+            found["contributions"] = [[float(one["dfc"][name]) for name in sorted(one["dfc"])] for one in explained]
+        return found
+
+    return run
+
+
 CASES: dict[str, Callable[[Any, str], dict[str, Any]]] = {
     "k-means, random": _kmeans(num_clusters=4),
     "k-means, cosines, careful seeds": _kmeans(
@@ -91,4 +129,19 @@ CASES: dict[str, Callable[[Any, str], dict[str, Any]]] = {
     ),
     "dual ascent, two classes, weighted": _ascent("LinearClassifier", CLASSES, l1=0.0, weight_column="w"),
     "dual ascent, numbers, with l1": _ascent("LinearRegressor", NUMBERS, l1=4.0),
+    "trees in memory, two classes": _trees("BoostedTreesClassifier", CLASSES, train_in_memory=True),
+    "trees by batches, weighted, with l1 and l2": _trees(
+        *("BoostedTreesClassifier", CLASSES, 2),
+        weight_column="w",
+        l1_regularization=0.001,
+        l2_regularization=0.01,
+        min_node_weight=0.02,
+    ),
+    "centered trees in memory": _trees("BoostedTreesRegressor", NUMBERS, center_bias=True, train_in_memory=True),
+    "trees that are pruned as they grow": _trees(
+        "BoostedTreesRegressor", NUMBERS, pruning_mode="pre", tree_complexity=0.05, train_in_memory=True
+    ),
+    "trees that are pruned when they have grown": _trees(
+        "BoostedTreesRegressor", NUMBERS, pruning_mode="post", tree_complexity=0.05, train_in_memory=True
+    ),
 }

@@ -9,6 +9,7 @@ import pytest
 import tfexp as tf
 from tests.golden.programs import PROGRAMS
 from tfexp.core import nest
+from tfexp.runtime.executor import Interpreter
 
 
 @pytest.fixture(autouse=True)
@@ -405,6 +406,19 @@ def test_an_iteration_costs_no_node_of_the_interpreter():
     assert [s.op.name for s in step.loop.condition.steps] == ["Less"]
     assert sorted(s.op.name for s in step.loop.body.steps) == ["AddV2", "Mul"]
     assert plan.slots[step.outputs[0]].shape.as_list() == [3]
+
+
+def test_a_loop_that_goes_round_often_is_compiled_in_its_first_run(monkeypatch):
+    interpreted, run_part = [], Interpreter.run_part
+    monkeypatch.setattr(Interpreter, "run_part", lambda self, fed: interpreted.append(self) or run_part(self, fed))
+
+    def inner(x):
+        return tf.while_loop(lambda i, _: i < 5, lambda i, a: (i + 1, a + 1.0), [0, x])[1]
+
+    total = tf.while_loop(lambda i, _: i < 200, lambda i, a: (i + 1, inner(a)), [0, tf.zeros([3])])[1]
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(total), [1000.0] * 3)
+    assert 0 < len(interpreted) < 200
 
 
 def test_gradients_that_wait_for_each_other_leave_the_loop():

@@ -25,6 +25,16 @@ ExperimentalPrivateThreadPoolDataset
 SparseTensorSliceDataset
 """
 
+_TREES = """
+BoostedTreesBucketize BoostedTreesCalculateBestGainsPerFeature BoostedTreesCenterBias BoostedTreesCreateEnsemble
+BoostedTreesCreateQuantileStreamResource BoostedTreesDeserializeEnsemble BoostedTreesEnsembleResourceHandleOp
+BoostedTreesExampleDebugOutputs BoostedTreesGetEnsembleStates BoostedTreesMakeQuantileSummaries BoostedTreesMakeStatsSummary
+BoostedTreesPredict BoostedTreesQuantileStreamResourceAddSummaries BoostedTreesQuantileStreamResourceDeserialize
+BoostedTreesQuantileStreamResourceFlush BoostedTreesQuantileStreamResourceGetBucketBoundaries
+BoostedTreesQuantileStreamResourceHandleOp BoostedTreesSerializeEnsemble BoostedTreesTrainingPredict
+BoostedTreesUpdateEnsemble IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
+"""
+
 _TABLES = """
 HashTable HashTableV2 MutableHashTable MutableHashTableV2 MutableHashTableOfTensors MutableHashTableOfTensorsV2
 MutableDenseHashTable MutableDenseHashTableV2 LookupTableFind LookupTableFindV2 LookupTableSize LookupTableSizeV2
@@ -62,6 +72,7 @@ QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange Quantiz
 """
 
 EXEMPT: dict[str, str] = {
+    **dict.fromkeys(_TREES.split(), "they work on trees: test_boosted_trees.py, tests/estimator/test_older_estimators.py"),
     "SdcaShrinkL1": "it takes variables: test_sdca.py",
     "For": "its body is a function: test_for_loop.py",
     **dict.fromkeys(("GenerateVocabRemapping", "LoadAndRemapMatrix"), "they read files: test_remapping.py"),

@@ -170,6 +170,7 @@ def test_dense_tables_and_their_keys() -> None:
             run(made)
         assert text in str(caught.value)
     rows = table(default_value=[0, 0, 0], empty_key=[0, 0], deleted_key=[-1, -1])
+    assert [run(part).shape for part in rows.export()] == [(0, 2), (0, 3)]
     found = rows.lookup([[3, 4], [9, 9]])
     assert found.shape.as_list() == [2, 3]
     assert run(rows.insert([[1, 2], [3, 4]], [[1, 2, 3], [4, 5, 6]]), found).tolist() == [[4, 5, 6], [0, 0, 0]]

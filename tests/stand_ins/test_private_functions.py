@@ -50,6 +50,8 @@ def test_ragged_conversions():
         test_case.assertRaggedEqual(session.run(conversions.from_tensor([[1, 2], [3, 0]], padding=0)), [[1, 2], [3]])
         assert session.run(conversions.to_tensor(made, 9)).tolist() == [[1, 2], [3, 9]]
     assert ragged_tensor.is_ragged(value) and not ragged_tensor.is_ragged([[1]])
+    ragged_string_ops = stand_for("tensorflow.python.ops.ragged.ragged_string_ops")
+    assert ragged_tensor.is_ragged(ragged_string_ops.string_split_v2(["a b", "c"]))
     narrow = made.with_row_splits_dtype(tf.int32)
     dtype, both = ragged_tensor.match_row_splits_dtypes(made, narrow, return_dtype=True)
     assert dtype is tf.int64 and both[1].row_splits.dtype is tf.int64

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import tfexp as tf
+from tfexp import symbols
 from tfexp.core import dtypes
 from tfexp.core.gone import public_symbols
 from tfexp.stand_ins.inspecting import getfullargspec
@@ -27,6 +28,8 @@ MISSING = {
     *(f"tf.nn.RNNCell{kind}Wrapper" for kind in ("Device", "Dropout", "Residual")),
     *(f"tf.saved_model.{name}" for name in ("Asset", "SaveOptions", "save")),
     *(f"tf.summary.{name}" for name in ("SummaryWriter", "create_file_writer", "create_noop_writer", "flush", "record_if")),
+    *(f"tf.summary.{name}" for name in ("audio", "histogram", "image", "scalar", "text")),
+    *("tf.saved_model.load", "tf.test.compute_gradient"),
     *(f"tf.summary.{name}" for name in ("trace_export", "trace_off", "trace_on", "write")),
     *(f"tf.summary.experimental.{name}" for name in ("get_step", "set_step", "summary_scope", "write_raw_pb")),
     *(f"tf.sysconfig.{name}" for name in ("CXX11_ABI_FLAG", "MONOLITHIC_BUILD", "get_compile_flags", "get_include")),
@@ -62,6 +65,17 @@ def test_names_of_version_1_alone_are_not_there():
     with pytest.raises(AttributeError, match=r"'tfexp\.compat\.v2\.nn' has no attribute 'static_rnn'"):
         tf2.nn.static_rnn  # noqa: B018
     assert "Session" not in dir(tf2) and "conv2d" in dir(tf2.nn)
+
+
+def test_what_version_1_has_under_a_name_of_another_function_is_not_taken_for_it():
+    with pytest.raises(AttributeError, match="tfexp does not have TensorFlow 2's"):
+        tf2.summary.scalar  # noqa: B018
+
+
+def test_what_there_is_can_be_counted(capsys):
+    assert symbols.main(["tf.compat.v2.nn"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "+ tf.compat.v2.nn.conv2d" in lines and "- tf.compat.v2.nn.RNNCellDropoutWrapper" in lines
 
 
 def test_what_is_the_same_is_the_same_object():

@@ -2,17 +2,17 @@
 
 from tfexp.core.gone import missing_from
 from tfexp.formats.file_io import GFile as GFile
-from tfexp.formats.file_io import copy as copy
-from tfexp.formats.file_io import delete_recursively as rmtree
 from tfexp.formats.file_io import exists as exists
-from tfexp.formats.file_io import glob_files as glob
-from tfexp.formats.file_io import is_directory as isdir
-from tfexp.formats.file_io import list_directory as listdir
-from tfexp.formats.file_io import make_directories as makedirs
-from tfexp.formats.file_io import make_directory as mkdir
-from tfexp.formats.file_io import remove as remove
-from tfexp.formats.file_io import rename as rename
-from tfexp.formats.file_io import stat as stat
-from tfexp.formats.file_io import walk as walk
+from tfexp.formats.named_files import copy as copy
+from tfexp.formats.named_files import glob as glob
+from tfexp.formats.named_files import isdir as isdir
+from tfexp.formats.named_files import listdir as listdir
+from tfexp.formats.named_files import makedirs as makedirs
+from tfexp.formats.named_files import mkdir as mkdir
+from tfexp.formats.named_files import remove as remove
+from tfexp.formats.named_files import rename as rename
+from tfexp.formats.named_files import rmtree as rmtree
+from tfexp.formats.named_files import stat as stat
+from tfexp.formats.named_files import walk as walk
 
 __getattr__ = missing_from("tf.io.gfile")

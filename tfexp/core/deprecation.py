@@ -182,7 +182,7 @@ def deprecated_alias(deprecated_name: str, name: str, func_or_class: Any, warn_o
 
         return wrapper
 
-    class Alias(func_or_class):  # type: ignore[misc]
+    class Alias(func_or_class):
         __doc__ = func_or_class.__doc__
 
         def __init__(self, *args: Any, **kwargs: Any):

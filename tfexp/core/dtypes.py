@@ -164,8 +164,8 @@ class DType:
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """The (min, max) that image and quantization code clips to: (0, 1) for floating types."""
-        return (0, 1) if self._kind == "f" else (self.min, self.max)
+        """The (0, max) that image code clips to, max being 1 for floating types."""
+        return (0, 1) if self._kind == "f" else (0, self.max)
 
     @property
     def size(self) -> int:

@@ -59,8 +59,8 @@ def _lookup(
 
     def lookup(name: str) -> Any:
         if name == "__all__" and on_first_use is not None:  # `import *` takes what has not been asked for yet, too
-            loaded = {name for name in vars(sys.modules[kept_in]) if _is_tensorflows(f"{namespace}.{name}")}
-            return sorted(name for name in loaded | set(on_first_use) if not name.startswith("_"))
+            there = {name for name in vars(sys.modules[kept_in]) if _is_tensorflows(f"{namespace}.{name}")}
+            return sorted(name for name in there | set(on_first_use) if not name.startswith("_"))
         if on_first_use is not None and name in on_first_use:
             found, _, attribute = on_first_use[name].partition(":")
             loaded = importlib.import_module(found)
@@ -101,10 +101,8 @@ def names_of(file: str) -> dict[str, str]:
 
 
 def of_top_level(file: str) -> Callable[[str], Any]:
-    """The `__getattr__` of `tfexp`, whose source file has the names; `from tfexp import *` takes all of them."""
-    names = names_of(file)
-    found = _lookup("tfexp", "tf", _TOP_LEVEL, names)
-    return lambda name: sorted(n for n in names if not n.startswith("_")) if name == "__all__" else found(name)
+    """The `__getattr__` of `tfexp`, whose source file has the names."""
+    return _lookup("tfexp", "tf", _TOP_LEVEL, names_of(file))
 
 
 of_train = _lookup("tfexp.train", "tf.train", _TRAIN, {"experimental": "tfexp.api.train_experimental"})

@@ -13,6 +13,9 @@ from tfexp.estimator.added_metrics import add_metrics as add_metrics
 from tfexp.estimator.canned.baseline import BaselineClassifier as BaselineClassifier
 from tfexp.estimator.canned.baseline import BaselineEstimator as BaselineEstimator
 from tfexp.estimator.canned.baseline import BaselineRegressor as BaselineRegressor
+from tfexp.estimator.canned.boosted_trees import BoostedTreesClassifier as BoostedTreesClassifier
+from tfexp.estimator.canned.boosted_trees import BoostedTreesEstimator as BoostedTreesEstimator
+from tfexp.estimator.canned.boosted_trees import BoostedTreesRegressor as BoostedTreesRegressor
 from tfexp.estimator.canned.combined import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
 from tfexp.estimator.canned.combined import DNNLinearCombinedEstimator as DNNLinearCombinedEstimator
 from tfexp.estimator.canned.combined import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor

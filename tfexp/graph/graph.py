@@ -60,10 +60,12 @@ class Graph(Elements, Surroundings, Collections):
         name: str | None = None,
         output_dtypes: Sequence[DType] | None = None,
         compute_shapes: bool = True,
+        device: str = "",
     ) -> Operation:
         """Add a node of a registered op. `attrs` are native and complete (see `graph.apply` for calls by signature).
 
         `name` is made unique below the current name scope; a trailing slash says that it is whole and taken as it is.
+        What `device` leaves open, the devices around it say.
         Raises RuntimeError when the graph is finalized, ValueError for bad names and for shapes that cannot work.
         """
         self._check_not_finalized()
@@ -99,6 +101,7 @@ class Graph(Elements, Surroundings, Collections):
                 self._forget(op)
                 raise
             self._add(op)
+            op._device = device
             self._apply_device_functions(op)
             self._apply_colocation(op)
             self._enter_control_flow(op)

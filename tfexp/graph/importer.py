@@ -261,12 +261,10 @@ class Importer:
             attrs["_class"] = [self._colocation(group) for group in attrs["_class"]]
         hints = attrs.pop("_output_shapes", None)
         with self.graph.control_dependencies(controls):
-            op = self.graph.add_node(node.op, inputs, attrs, name=self.names[node.name] + "/")
+            op = self.graph.add_node(node.op, inputs, attrs, name=self.names[node.name] + "/", device=node.device)
         for i, (owner, position, key) in enumerate(back_edges):
             if owner == node.name:
                 back_edges[i] = (op, position, key)
-        if node.device:
-            op._set_device(node.device)
         for tensor, hint in zip(op.outputs, hints or [], strict=False):
             tensor.set_shape(hint)
         self.ops[node.name] = op

@@ -48,8 +48,8 @@ class Compiled:
 
     @functools.cached_property
     def interpreter(self) -> Interpreter:
-        """The same plan, run node by node."""
-        return Interpreter(self.plan, self._resources)
+        """The same plan, run node by node, but for loops that go round often."""
+        return Interpreter(self.plan, self._resources, self._bind_part)
 
     def run(self, values: Sequence[np.ndarray]) -> Sequence[Any]:
         """The fetched values for these fed arrays."""

@@ -78,8 +78,12 @@ class EagerGraph(Graph):
         name: str | None = None,
         output_dtypes: Sequence[DType] | None = None,
         compute_shapes: bool = True,
+        device: str = "",
     ) -> Operation:
-        """Run the op; the returned Operation has the results as its outputs. Raises what `Session.run` would."""
+        """Run the op; the returned Operation has the results as its outputs. Raises what `Session.run` would.
+
+        Shapes are those of the values, and the devices around it say where: the last two arguments are for nodes.
+        """
         op_def = self._find_op(op_type)
         if op_def is None:
             raise ValueError(f"Op type not registered {op_type!r}: tfexp has no such op")

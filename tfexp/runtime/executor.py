@@ -23,6 +23,11 @@ from tfexp.runtime.loops import PartRunner, bind_loop, in_own_thread
 from tfexp.runtime.resources import AnyResources
 from tfexp.runtime.step import NodeContext, StepState, current
 
+PartCompiler = Callable[[Plan], PartRunner]
+
+# As long as this many take, generating code takes about, too.
+_INTERPRETED_ROUNDS = 32
+
 
 class Trace(Protocol):
     """Who wants to know what ran."""
@@ -54,9 +59,9 @@ class BoundStep:
 
     __slots__ = ("checked", "compute", "step")
 
-    def __init__(self, step: Step, resources: AnyResources):
+    def __init__(self, step: Step, resources: AnyResources, compile_part: PartCompiler | None = None):
         self.step = step
-        self.compute = _with_flat_inputs(step, resources)
+        self.compute = _with_flat_inputs(step, resources, compile_part)
         self.checked = False
 
     def outputs(self, result: Any) -> Sequence[Any]:
@@ -66,8 +71,8 @@ class BoundStep:
         return result if op.outputs else ()
 
 
-def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any]], Any]:
-    kernel = bind_kernel(step, resources, lambda plan: Interpreter(plan, resources).run_part)
+def _with_flat_inputs(step: Step, resources: AnyResources, compile_part: PartCompiler | None) -> Callable[[list[Any]], Any]:
+    kernel = bind_kernel(step, resources, lambda plan: _part_runner(plan, resources, compile_part))
     if step.copies:
         return lambda inputs: kernel(*inputs).copy()
     if step.call is None:
@@ -88,6 +93,26 @@ def _with_flat_inputs(step: Step, resources: AnyResources) -> Callable[[list[Any
     return directly
 
 
+def _part_runner(plan: Plan, resources: AnyResources, compile_part: PartCompiler | None) -> PartRunner:
+    """Runs a part of a loop: interpreted at first, and by generated code once it has gone round often enough to pay."""
+    interpreted = Interpreter(plan, resources, compile_part).run_part
+    if compile_part is None:
+        return interpreted
+    compiled: PartRunner | None = None
+    rounds = 0
+
+    def run(fed: Sequence[Any]) -> Sequence[Any]:
+        nonlocal compiled, rounds
+        if compiled is not None:
+            return compiled(fed)
+        rounds += 1
+        if rounds > _INTERPRETED_ROUNDS:
+            compiled = compile_part(plan)
+        return interpreted(fed)
+
+    return run
+
+
 class Progress:
     """How far a step has come: the values so far, which steps have run, which turned out dead.
 
@@ -105,11 +130,14 @@ class Progress:
 
 
 class Interpreter:
-    """A plan in one session. `run` may be called by several threads at once."""
+    """A plan in one session. `run` may be called by several threads at once.
 
-    def __init__(self, plan: Plan, resources: AnyResources):
+    `compile_part` makes generated code of a part of a loop that goes round often; without it, all is run node by node.
+    """
+
+    def __init__(self, plan: Plan, resources: AnyResources, compile_part: PartCompiler | None = None):
         self.plan = plan
-        self._steps = [BoundStep(step, resources) for step in plan.steps]
+        self._steps = [BoundStep(step, resources, compile_part) for step in plan.steps]
         self._sections = {section.strands[0].start: section for section in plan.sections}
         self._initial = [slot.constant for slot in plan.slots]
         self._readers = [int(slot.constant is not None) for slot in plan.slots]

@@ -1,8 +1,8 @@
 """The backend of sessions without a target: plans and runs everything in this process.
 
 Every set of fed shapes gets a plan of its own. The first run interprets it, holding every kernel to its contract; from the
-second on generated code runs, which calls the same functions, so that the numbers are the same. A signature that comes with
-ever new shapes gets one plan that does not depend on them.
+second on, and in loops that go round often, generated code runs, which calls the same functions, so that the numbers are
+the same. A signature that comes with ever new shapes gets one plan that does not depend on them.
 """
 
 from __future__ import annotations

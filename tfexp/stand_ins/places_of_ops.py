@@ -60,7 +60,7 @@ OPS = {
     "ops.ragged.ragged_squeeze_op": "tf:squeeze=squeeze",
     "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
     + renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
-    + renamed("tfexp.ragged_tensors.strings", string_split_v2="split"),
+    + renamed("tfexp.stand_ins.ragged_conversions", string_split_v2="string_split_v2"),
     "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
     "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",

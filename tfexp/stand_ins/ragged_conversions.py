@@ -7,6 +7,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.ops.cast import cast
+from tfexp.ragged_tensors.strings import split
 from tfexp.ragged_tensors.tensor import RaggedTensor
 from tfexp.ragged_tensors.value import RaggedTensorValue
 
@@ -32,6 +33,11 @@ def from_sparse(st_input: Any, name: str | None = None, row_splits_dtype: Any = 
 
 def to_sparse(rt_input: Any, name: str | None = None) -> Any:
     return rt_input.to_sparse(name)
+
+
+def string_split_v2(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
+    """`tf.strings.split`, always as ragged rows."""
+    return split(input, sep, maxsplit, "RaggedTensor", name=name)
 
 
 def is_ragged(value: Any) -> bool:

@@ -54,7 +54,7 @@ class _WrappedSession:
     def run(self, *args: Any, **kwargs: Any) -> Any:
         return self._sess.run(*args, **kwargs)
 
-    def run_step_fn(self, step_fn: Callable[..., Any], raw_session: Any, run_with_hooks: Callable[..., Any]) -> Any:
+    def run_step_fn(self, step_fn: Callable[..., Any], raw_session: Any, run_with_hooks: Callable[..., Any] | None) -> Any:
         """What the function returns, given `raw_session` and how to run with hooks (None: as this session does)."""
         return step_fn(StepContext(raw_session, run_with_hooks or self.run))
 
@@ -143,5 +143,5 @@ class _RecoverableSession(_WrappedSession):
     def run(self, *args: Any, **kwargs: Any) -> Any:
         return self._retried(lambda: self._sess.run(*args, **kwargs))
 
-    def run_step_fn(self, step_fn: Callable[..., Any], raw_session: Any, run_with_hooks: Callable[..., Any]) -> Any:
+    def run_step_fn(self, step_fn: Callable[..., Any], raw_session: Any, run_with_hooks: Callable[..., Any] | None) -> Any:
         return self._retried(lambda: self._sess.run_step_fn(step_fn, raw_session, run_with_hooks))

@@ -18,6 +18,12 @@ _OTHERWISE = {
     f"tf.{name}": f"tf.keras.{name}" for name in ("initializers", "losses", "metrics", "optimizers", "optimizers.schedules")
 }
 
+# Names under which version 1 has something else, and version 2's own is not here.
+_OTHER = {
+    *(f"tf.summary.{kind}" for kind in ("audio", "histogram", "image", "scalar", "text")),
+    *("tf.saved_model.load", "tf.test.compute_gradient"),
+}
+
 
 class Namespace(types.ModuleType):
     """One namespace of TensorFlow 2.0's, with the names that `core/symbols_2_0.txt` lists.
@@ -45,6 +51,8 @@ class Namespace(types.ModuleType):
             return getattr(own, name)
         if f"{self._symbol}.{name}" in _names():
             return Namespace(f"{self._symbol}.{name}")
+        if f"{self._symbol}.{name}" in _OTHER:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: tfexp does not have TensorFlow 2's")
         found: Any = tfexp
         for part in [*_OTHERWISE.get(self._symbol, self._symbol).split(".")[1:], name]:
             found = getattr(found, part)

@@ -35,17 +35,17 @@ class CrossShardOptimizer(OptimizerWrapper):
         self._reduction = reduction
         self._groups = group_assignment
 
-    def compute_gradients(self, loss: Any, var_list: Any = None, **kwargs: Any) -> list[tuple[Any, Any]]:
+    def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
         """Of this shard's part of the loss; arguments as those of the optimizer."""
         shards = shards_or_one("CrossShardOptimizer")
         group = shards if self._groups is None else _group_size(self._groups, shards)
         if self._reduction == Reduction.MEAN and shards > 1:
             loss = loss * (1.0 / group)
-        return self._opt.compute_gradients(loss, var_list=var_list, **kwargs)
+        return self._opt.compute_gradients(loss, *args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
         """The op that takes the step of the optimizer, with the sums over the shards."""
-        summed = []
+        summed: list[tuple[Any, Any]] = []
         for grad, variable in grads_and_vars:
             if grad is None:
                 summed.append((None, variable))

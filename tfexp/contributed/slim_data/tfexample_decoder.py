@@ -92,7 +92,8 @@ class Tensor(ItemHandler):
         self._tensor_key, self._shape, self._default_value = tensor_key, shape, default_value
 
     def tensors_to_item(self, keys_to_tensors: _Features) -> Any:
-        tensor, shape = keys_to_tensors[self._tensor_key], self._shape
+        tensor = keys_to_tensors[self._tensor_key]
+        shape: Any = self._shape
         if self._shape_keys:
             dims = [_dense(keys_to_tensors[key]) for key in self._shape_keys]
             shape = reshape(stack(dims), [-1])

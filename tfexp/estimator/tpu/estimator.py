@@ -103,7 +103,9 @@ class _BatchModel(Model):
         spec = self._told(mode, use_tpu=False).spec(features, labels, mode)
         size, every = self.batch_sizes[mode], self.log_every_n_steps
         if mode == ModeKeys.TRAIN and size is not None and every is not None:
-            spec = spec._replace(training_hooks=(*spec.training_hooks, _ExamplesPerSecond(size, every, self.config)))
+            spec = spec._replace(
+                training_hooks=(*spec.training_hooks, _ExamplesPerSecond(size, every, self.config.model_dir))
+            )
         return spec
 
     def _told(self, mode: str, **more: Any) -> Model:
@@ -116,8 +118,8 @@ class _BatchModel(Model):
 class _ExamplesPerSecond(StepCounterHook):
     """Logs and records `examples/sec` beside the steps."""
 
-    def __init__(self, batch_size: int, every_n_steps: int, config: RunConfig):
-        super().__init__(every_n_steps=every_n_steps, output_dir=config.model_dir)
+    def __init__(self, batch_size: int, every_n_steps: int, output_dir: str | None):
+        super().__init__(every_n_steps=every_n_steps, output_dir=output_dir)
         self._batch_size = batch_size
 
     def _record(self, rate: float, step: int) -> None:

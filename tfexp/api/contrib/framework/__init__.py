@@ -1,6 +1,6 @@
 """`tf.contrib.framework`: arg_scope, variables by their names, checkpoints."""
 
-from tfexp.api.contrib import framework_nest as nest
+from tfexp.api.contrib.framework import nest as nest
 from tfexp.contributed.arg_scope import add_arg_scope as add_arg_scope
 from tfexp.contributed.arg_scope import arg_scope as arg_scope
 from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
@@ -40,6 +40,10 @@ from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_d
 from tfexp.ops.check_types import is_tensor as is_tensor
 from tfexp.ops.critical_section import CriticalSection as CriticalSection
 from tfexp.ops.losses import without_last_ones as remove_squeezable_dimensions
+from tfexp.ops.orthogonal_kernels import convolutional_delta_orthogonal as convolutional_delta_orthogonal
+from tfexp.ops.orthogonal_kernels import convolutional_orthogonal_1d as convolutional_orthogonal_1d
+from tfexp.ops.orthogonal_kernels import convolutional_orthogonal_2d as convolutional_orthogonal_2d
+from tfexp.ops.orthogonal_kernels import convolutional_orthogonal_3d as convolutional_orthogonal_3d
 from tfexp.ops.sort import argsort as argsort
 from tfexp.ops.sort import sort as sort
 from tfexp.train.checkpoint_utils import list_variables as list_variables
