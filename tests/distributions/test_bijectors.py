@@ -17,6 +17,18 @@ TRIL = A([[1.5, 0.0, 0.0], [0.3, -0.7, 0.0], [0.2, 0.4, 2.0]])
 X = A([[0.3, -0.6, 1.2], [2.0, 0.1, -0.4]])
 POSITIVE = np.abs(X) + 0.1
 
+STRICT = A([[0.0, 0.3, -0.4], [0.0, 0.0, 0.7], [0.0, 0.0, 0.0]])  # of numbers by those before them
+
+
+def autoregressive(y: Any) -> tuple[Any, Any]:
+    seen = tf.matmul(y, STRICT)
+    return seen, tf.tanh(seen)
+
+
+def coupled(first: Any, count: int) -> tuple[Any, Any]:
+    return tf.matmul(first, STRICT[:1, 3 - count :]), tf.sin(first) * np.arange(1.0, count + 1.0)
+
+
 # (a bijector, events of so many axes, x)
 CASES: dict[str, tuple[Any, int, Any]] = {
     "identity": (lambda: b.Identity(), 0, X),
@@ -40,6 +52,9 @@ CASES: dict[str, tuple[Any, int, Any]] = {
     "chain": (lambda: b.Chain([b.Exp(), b.Affine(X[0], scale_tril=TRIL), b.Sigmoid()]), 1, X),
     "chain of shapes": (lambda: b.Chain([b.Exp(), b.Reshape([3, 1]), b.Softplus()]), 1, X),
     "nothing chained": (lambda: b.Chain(), 0, X),
+    "real nvp": (lambda: b.RealNVP(1, coupled), 1, X),
+    "masked flow": (lambda: b.MaskedAutoregressiveFlow(autoregressive), 1, X),
+    "unrolled flow": (lambda: b.MaskedAutoregressiveFlow(autoregressive, unroll_loop=True), 1, X),
     "inline": (lambda: b.Inline(tf.exp, tf.log, lambda y: -tf.log(y), forward_min_event_ndims=0), 0, X),
 }
 
@@ -79,7 +94,7 @@ def test_round_trips_and_jacobians(name: str, session: tf.Session) -> None:
     event = values.shape[values.ndim - axes :]
     assert list(found["event"]) == one.forward_event_shape(event).as_list() == y.shape.as_list()[len(y.shape) - after :]
     assert list(found["back"]) == one.inverse_event_shape(found["event"].tolist()).as_list() == list(event)
-    first = values[0] if axes else values[0, 0]
+    first = values[:1] if axes else values[0, 0]
     at = tf.placeholder(tf.float64, first.shape)
     matrix = jacobian(first, make().forward(at), at, session)
     if name == "centered softmax":
@@ -135,6 +150,8 @@ def test_numbers_with_two_preimages(session: tf.Session) -> None:
         (lambda: b.Affine(scale_diag=A([1.0])).forward(np.float32([1])), TypeError, "float64"),
         (lambda: b.AffineLinearOperator(scale=3.0), TypeError, "LinearOperator"),
         (lambda: b.PowerTransform(-1.0), ValueError, "non-negative"),
+        (lambda: b.RealNVP(0, coupled), ValueError, "positive"),
+        (lambda: b.RealNVP(3, coupled).forward(X), ValueError, "smaller than the event size"),
         (lambda: b.Permute([0, 2]), ValueError, "exactly one of each"),
         (lambda: b.Permute([0.0, 1.0]), TypeError, "integer"),
         (lambda: b.Reshape([2, 3], [5]), ValueError, "mismatch"),

@@ -7,20 +7,30 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.core import dtypes
+from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import reshape, shape
+from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_fill import ones_like, zeros_like
+from tfexp.ops.array_gather import gather
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import where_v2
+from tfexp.ops.array_order import transpose
 from tfexp.ops.array_pad import pad as pad_each
+from tfexp.ops.cast import cast
+from tfexp.ops.check_compare import assert_less_equal
+from tfexp.ops.clip import clip_by_value
 from tfexp.ops.comparison import greater, less
 from tfexp.ops.diagonal import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
+from tfexp.ops.elementwise_rounding import ceil, floor
+from tfexp.ops.elementwise_rounding import round as round_
 from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.elementwise_unary import exp, expm1, log, sign
 from tfexp.ops.logical import logical_and, logical_or
 from tfexp.ops.reduce import reduce_max, reduce_sum
+from tfexp.ops.sort import sort
 
 
 def fill_triangular(x: Any, upper: bool = False, name: str | None = None) -> Tensor:
@@ -111,3 +121,47 @@ def reduce_weighted_logsumexp(
         base = most if keep_dims else reduce_sum(most, axis)
         result = base + log(abs_(total))
         return (result, sign(total)) if return_sign else result
+
+
+def percentile(
+    x: Any,
+    q: Any,
+    axis: Any = None,
+    interpolation: str | None = None,
+    keep_dims: bool = False,
+    validate_args: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The number of x [...] that q per cent of those along the axes (all by default) are not above.
+
+    Between two numbers it is the nearest by default, or the "lower" or "higher" one. ValueError for another interpolation,
+    for a rank that is not known, or a q that is no scalar; where arguments are validated, q must be in [0, 100]. Source:
+    `tf.contrib.distributions.percentile`.
+    """
+    rounded: dict[str | None, Callable[[Any], Any]] = {None: round_, "nearest": round_, "lower": ceil, "higher": floor}
+    if interpolation not in rounded:
+        raise ValueError(f"Argument 'interpolation' must be one of ('lower', 'higher', 'nearest'). Found {interpolation}")
+    with name_scope(name, "percentile", values=[x, q]):
+        numbers: Any = convert_to_tensor(x, name="x")
+        share: Any = cast(convert_to_tensor(q, name="q"), dtypes.float64)
+        if share.shape.ndims not in (None, 0):
+            raise ValueError(f"q must be a scalar, not of the shape {share.shape}")
+        if validate_args:
+            low, high = (constant(end, dtypes.float64) for end in (0.0, 100.0))
+            share = with_dependencies([assert_less_equal(low, share), assert_less_equal(share, high)], share)
+        dims = numbers.shape.ndims
+        if dims is None:
+            raise ValueError("the rank of x must be known")
+        axes = range(dims) if axis is None else np.atleast_1d(axis).tolist()
+        along = sorted({one % dims for one in axes})
+        kept = [one for one in range(dims) if one not in along]
+        sizes: Any = shape(numbers)
+        rows = reshape(transpose(numbers, [*kept, *along]), concat([gather(sizes, constant(kept, dtypes.int32)), [-1]], 0))
+        count: Any = cast(shape(rows)[-1] - 1, dtypes.float64)  # type: ignore[index]
+        from_above: Any = rounded[interpolation]((1.0 - share / 100.0) * count)
+        from_above = clip_by_value(from_above, constant(0.0, dtypes.float64), count)
+        found: Any = gather(sort(rows, direction="DESCENDING"), cast(from_above, dtypes.int32), axis=-1)
+        found.set_shape([numbers.shape[one].value for one in kept])
+        for one in along if keep_dims else []:
+            found = expand_dims(found, one)
+        return found

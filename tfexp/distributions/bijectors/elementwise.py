@@ -169,7 +169,6 @@ class AbsoluteValue(Bijector):
         return -y, y
 
     def _inverse_log_det_jacobian(self, y: Any, **kwargs: Any) -> Any:
-        y = self._checked(y)
         nothing = zeros([], y.dtype)
         return nothing, nothing
 
@@ -181,7 +180,7 @@ class AffineScalar(Bijector):
         with name_scope(name, values=[scale, shift]):
             self._shift: Any = None if shift is None else convert_to_tensor(shift, name="shift")
             self._scale: Any = None if scale is None else convert_to_tensor(scale, name="scale")
-            if validate_args and scale is not None:
+            if validate_args and self._scale is not None:
                 check = assert_none_equal(self._scale, constant(0, self._scale.dtype), message="scale must be non-zero")
                 self._scale = with_dependencies([check], self._scale)
         super().__init__(forward_min_event_ndims=0, is_constant_jacobian=True, validate_args=validate_args, name=name)

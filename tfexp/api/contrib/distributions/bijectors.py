@@ -14,6 +14,8 @@ from tfexp.distributions.bijectors.elementwise import Inline as Inline
 from tfexp.distributions.bijectors.elementwise import PowerTransform as PowerTransform
 from tfexp.distributions.bijectors.elementwise import Sigmoid as Sigmoid
 from tfexp.distributions.bijectors.elementwise import Softplus as Softplus
+from tfexp.distributions.bijectors.flows import MaskedAutoregressiveFlow as MaskedAutoregressiveFlow
+from tfexp.distributions.bijectors.flows import RealNVP as RealNVP
 from tfexp.distributions.bijectors.shapes import Permute as Permute
 from tfexp.distributions.bijectors.shapes import Reshape as Reshape
 from tfexp.distributions.bijectors.shapes import SoftmaxCentered as SoftmaxCentered

@@ -1,6 +1,6 @@
 """`tf.contrib.distributions`: those of `tf.distributions`, others, their bijectors, and what they are made of."""
 
-from tfexp.api.contrib import distributions_bijectors as bijectors
+from tfexp.api.contrib.distributions import bijectors as bijectors
 from tfexp.core.gone import missing_from
 from tfexp.distributions.counts import Binomial as Binomial
 from tfexp.distributions.counts import Geometric as Geometric
@@ -17,6 +17,7 @@ from tfexp.distributions.distribution import ReparameterizationType as Reparamet
 from tfexp.distributions.functions import fill_triangular as fill_triangular
 from tfexp.distributions.functions import fill_triangular_inverse as fill_triangular_inverse
 from tfexp.distributions.functions import matrix_diag_transform as matrix_diag_transform
+from tfexp.distributions.functions import percentile as percentile
 from tfexp.distributions.functions import reduce_weighted_logsumexp as reduce_weighted_logsumexp
 from tfexp.distributions.functions import softplus_inverse as softplus_inverse
 from tfexp.distributions.functions import tridiag as tridiag
