@@ -22,7 +22,9 @@ PLACES = {
     "lookup_experimental": "lookup.experimental",
     "random_experimental": "random.experimental",
     "train_experimental": "train.experimental",
+    "contrib/compiler_jit": "contrib.compiler.jit",
     "contrib/learn_datasets": "contrib.learn.datasets",
+    "contrib/learn_preprocessing": "contrib.learn.preprocessing",
 }
 NAMESPACES = [PLACES.get(name, name.replace("/", ".")) for name in FILES]
 
@@ -105,12 +107,15 @@ def test_a_module_that_is_not_named():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("tf.tpu.shard", "tfexp does not have TensorFlow's tf.tpu; `python -m tfexp.symbols tf` lists what there is"),
         (
-            "tf.saved_model.load_v2",
-            "tfexp does not have TensorFlow's tf.saved_model.load_v2; `python -m tfexp.symbols tf.saved_model`",
+            "tf.lite.Interpreter",
+            "tfexp does not have TensorFlow's tf.lite; `python -m tfexp.symbols tf` lists what there is",
         ),
-        ("import tensorflow.tpu", "No module named 'tensorflow.tpu': tfexp, which stands in for TensorFlow here"),
+        (
+            "tf.train.do_quantize_training_on_graphdef",
+            "tfexp does not have TensorFlow's tf.train.do_quantize_training_on_graphdef; `python -m tfexp.symbols tf.train`",
+        ),
+        ("import tensorflow.lite", "No module named 'tensorflow.lite': tfexp, which stands in for TensorFlow here"),
         ("tf.enable_v2_behavior()", "tf.enable_v2_behavior: tfexp has TensorFlow 1's behaviour only"),
     ],
 )

@@ -234,3 +234,12 @@ def test_an_import_is_of_the_older_version_and_keeps_what_both_exclude() -> None
     for versions in (graph.graph_def_versions, graph.as_graph_def().versions):
         assert (versions.producer, versions.min_consumer, list(versions.bad_consumers)) == (100, 2, [300, 301, 302])
     assert tf.Graph().graph_def_versions.producer == tf.GRAPH_DEF_VERSION
+
+
+def test_attributes_that_1_15_did_not_know_are_written_where_they_say_something():
+    with tf.Graph().as_default() as graph:
+        tf.raw_ops.QuantizeV2(input=[1.0], min_range=0.0, max_range=1.0, T=tf.quint8, name="plain")
+        tf.raw_ops.QuantizeV2(input=[[1.0]], min_range=[0.0], max_range=[1.0], T=tf.quint8, axis=1, name="by_axis")
+        nodes = {node.name: node for node in graph.as_graph_def().node}
+        assert graph.get_operation_by_name("plain").get_attr("axis") == -1
+    assert set(nodes["by_axis"].attr) - set(nodes["plain"].attr) == {"axis"}

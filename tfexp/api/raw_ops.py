@@ -1,6 +1,7 @@
 """`tf.raw_ops`: every op that tfexp has, by its name, called with keyword arguments only.
 
-Parameters are called as TensorFlow calls them there: as in the op's signature, except for the few that `_RENAMED` lists.
+Parameters are called as TensorFlow calls them there, and have its defaults: those of the op's signature, except for the few
+that `_RENAMED` and `_DEFAULTS` list.
 """
 
 from __future__ import annotations
@@ -25,12 +26,20 @@ _RENAMED: dict[str, dict[str, str]] = {
     "Where": {"input": "condition"},
 }
 
+# op -> {name in the op's signature: the default of the parameter}, where the op's own is another one
+_DEFAULTS: dict[str, dict[str, typing.Any]] = {
+    "SdcaOptimizer": {"adaptative": True},
+    "SdcaOptimizerV2": {"adaptive": True},
+}
+
 
 def _parameters(op: Op) -> dict[str, inspect.Parameter]:
     """The parameters of a raw op in TensorFlow's order, by the names that the op's signature has."""
-    renamed = _RENAMED.get(op.name, {})
+    renamed, defaults = _RENAMED.get(op.name, {}), _DEFAULTS.get(op.name, {})
     return {
-        own: parameter.replace(name=renamed.get(own, own), kind=inspect.Parameter.KEYWORD_ONLY)
+        own: parameter.replace(
+            name=renamed.get(own, own), kind=inspect.Parameter.KEYWORD_ONLY, default=defaults.get(own, parameter.default)
+        )
         for own, parameter in op.__signature__.parameters.items()
     }
 
@@ -59,7 +68,7 @@ def _raw(op: Op) -> typing.Any:
             raise TypeError(f"{op.name}() missing {len(missing)} required positional argument{plural}: {_listed(missing)}")
         # None for what has a default asks for the default.
         given = {name: value for name, value in arguments.items() if value is not None or name not in optional}
-        return op(**{own_names[name]: value for name, value in given.items()})
+        return op(**_DEFAULTS.get(op.name, {}) | {own_names[name]: value for name, value in given.items()})
 
     call.__name__ = call.__qualname__ = op.name
     call.__doc__ = f"`{op.signature}`: one node. `tf.raw_ops.{op.name}`."

@@ -101,10 +101,8 @@ def names_of(file: str) -> dict[str, str]:
 
 
 def of_top_level(file: str) -> Callable[[str], Any]:
-    """The `__getattr__` of `tfexp`, whose source file has the names; `from tfexp import *` takes all of them."""
-    names = names_of(file)
-    found = _lookup("tfexp", "tf", _TOP_LEVEL, names)
-    return lambda name: sorted(n for n in names if not n.startswith("_")) if name == "__all__" else found(name)
+    """The `__getattr__` of `tfexp`, whose source file has the names."""
+    return _lookup("tfexp", "tf", _TOP_LEVEL, names_of(file))
 
 
 of_train = _lookup("tfexp.train", "tf.train", _TRAIN, {"experimental": "tfexp.api.train_experimental"})

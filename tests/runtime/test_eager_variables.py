@@ -1,0 +1,90 @@
+"""Variables in eager execution: assignments, slices, stores. Numbers recorded from TensorFlow."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.runtime.eager import eager_mode
+
+
+@pytest.fixture(autouse=True)
+def _eagerly():
+    with eager_mode():
+        yield
+
+
+tfe = tf.contrib.eager
+
+MATRIX = [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_a_variable_has_its_value_at_once():
+    v = tf.Variable(1.5, name="v")
+    assert repr(v) == "<tf.Variable 'v:0' shape=() dtype=float32, numpy=1.5>"
+    assert v.numpy() == np.float32(1.5)
+    assert v.assign(3.0) is v
+    v.assign_add(1.0)
+    assert float(v * 2.0) == 8.0
+    assert tf.Variable(1.0).name == tf.Variable(1.0).name == "Variable:0"
+    assert tf.global_variables() == []
+    assert tf.global_variables_initializer() is None
+    with pytest.raises(RuntimeError, match="not supported when eager execution is enabled"):
+        v.eval()
+
+
+def test_a_value_that_was_read_does_not_follow_the_variable():
+    v = tf.Variable([1.0, 2.0, 3.0])
+    read, part = v.read_value(), tf.reshape(v, [3, 1])
+    v.assign_add([1.0, 1.0, 1.0])
+    v.scatter_update(tf.IndexedSlices(tf.constant([9.0]), tf.constant([0])))
+    np.testing.assert_array_equal(read.numpy(), [1, 2, 3])
+    np.testing.assert_array_equal(part.numpy(), [[1], [2], [3]])
+    np.testing.assert_array_equal(v.numpy(), [9, 3, 4])
+
+
+def test_updates_are_in_place_where_nobody_looks():
+    v = tf.Variable(np.zeros(1000, np.float32))
+    buffer = v._ref()._value
+    v.assign_add(np.ones(1000, np.float32))
+    address = buffer.value.ctypes.data
+    for _ in range(3):
+        v.assign_add(np.ones(1000, np.float32))
+    assert buffer.value.ctypes.data == address
+
+
+def test_slices_of_a_variable_are_assigned():
+    v = tf.Variable(np.zeros((2, 3), np.float32))
+    v[1, 1:].assign([5.0, 6.0])
+    np.testing.assert_array_equal(v.numpy(), [[0, 0, 0], [0, 5, 6]])
+
+
+def test_every_slice_of_a_variable_can_be_assigned():
+    row = tf.Variable(1)
+    for start in (tf.zeros([2, 3]), tf.zeros([2, 3])):
+        v = tf.Variable(start)
+        tf.assign(v[row, :2], [5.0, 6.0])
+        v[0, ::2].assign([1.0, 2.0])
+        np.testing.assert_array_equal(v.numpy(), [[1, 0, 2], [5, 6, 0]])
+        assert not hasattr(v[v > 1.0], "assign")
+
+
+def test_get_variable_shares_only_in_a_store():
+    def get():
+        return tf.get_variable("g", [2], initializer=tf.zeros_initializer())
+
+    assert get() is not get()
+    store = tfe.EagerVariableStore()
+    with store.as_default():
+        assert get() is get()
+    with tf.variable_scope("scope"):
+        assert get().name == "scope/g:0"
+    assert [v.name for v in store.trainable_variables()] == ["g:0"]
+
+
+def test_reuse_is_up_to_the_store():
+    store = tfe.EagerVariableStore()
+    with tf.variable_scope("scope", reuse=True) as scope:
+        assert scope.reuse is tf.AUTO_REUSE
+        assert tf.get_variable("g", [2]) is not tf.get_variable("g", [2])
+        with store.as_default():
+            assert tf.get_variable("h", [2]) is scope.get_variable(store._store, "h", reuse=False)
