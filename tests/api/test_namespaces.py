@@ -1,5 +1,6 @@
 """Namespaces that hold more than re-exports, and those that are loaded on first use."""
 
+import inspect
 import os
 import pathlib
 import subprocess
@@ -108,3 +109,22 @@ def test_names_for_the_same_function():
 def test_all_names_are_there_for_a_star_import():
     assert {"saved_model", "gather", "train", "Session", "contrib"} <= set(tf.__all__)
     assert not any(name.startswith("_") for name in tf.__all__)
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (
+            tf.train.string_input_producer,
+            "string_tensor num_epochs shuffle seed capacity shared_name name cancel_op",
+        ),
+        (tf.train.remove_checkpoint, "checkpoint_prefix checkpoint_format_version meta_graph_suffix"),
+        (tf.numpy_function, "func inp Tout name"),
+        (
+            tf.GradientTape.batch_jacobian,
+            "self target source unconnected_gradients parallel_iterations experimental_use_pfor",
+        ),
+    ],
+)
+def test_arguments_have_their_places(function, arguments):
+    assert list(inspect.signature(function).parameters) == arguments.split()

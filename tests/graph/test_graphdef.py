@@ -224,6 +224,18 @@ def test_devices_around_an_import_complete_those_of_nodes() -> None:
     assert [op.device for op in imported] == ["/job:x/device:CPU:1", "/device:GPU:0", "/device:CPU:1"]
 
 
+def test_an_import_is_of_the_older_version_and_keeps_what_both_exclude() -> None:
+    with tf.Graph().as_default() as graph:
+        for producer, min_consumer, bad_consumers in ((200, 1, [300, 301]), (100, 2, [302, 300]), (120, 0, [])):
+            graph_def = tf.GraphDef()
+            graph_def.versions.producer, graph_def.versions.min_consumer = producer, min_consumer
+            graph_def.versions.bad_consumers.extend(bad_consumers)
+            tf.import_graph_def(graph_def, name="")
+    for versions in (graph.graph_def_versions, graph.as_graph_def().versions):
+        assert (versions.producer, versions.min_consumer, list(versions.bad_consumers)) == (100, 2, [300, 301, 302])
+    assert tf.Graph().graph_def_versions.producer == tf.GRAPH_DEF_VERSION
+
+
 def test_attributes_that_1_15_did_not_know_are_written_where_they_say_something():
     with tf.Graph().as_default() as graph:
         tf.raw_ops.QuantizeV2(input=[1.0], min_range=0.0, max_range=1.0, T=tf.quint8, name="plain")

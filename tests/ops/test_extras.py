@@ -171,3 +171,12 @@ def test_similarity_at_several_scales() -> None:
 def test_a_fact() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         assert session.run(tf.user_ops.my_fact()) == b"0! == 1"
+
+
+def test_a_variables_handle_is_no_constant() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.Variable(1.0, use_resource=True)
+        handle = tf.guarantee_const(variable.handle)
+        session.run(variable.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be a resource variable handle"):
+            session.run(handle)

@@ -56,3 +56,59 @@ def test_it_runs_eagerly_and_tapes_watch_it() -> None:
             y = tf.vectorized_map(lambda row: row**3, x)
         np.testing.assert_array_equal(y.numpy(), [1, 8, 27])
         np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [3, 12, 27])
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_the_function_may_differentiate_what_the_graph_has_computed(use_resource: bool) -> None:
+    value = np.arange(6.0).reshape(2, 3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, w = tf.constant(value), tf.Variable(2.0, dtype=tf.float64, use_resource=use_resource)
+        y = tf.reduce_sum(x * x * w, 1)
+        of_rows = tf.vectorized_map(lambda i: tf.gradients(tf.gather(y, i), [x, w]), tf.range(2))
+        of_examples = tf.vectorized_map(lambda row: tf.gradients(tf.reduce_sum(row * row * w), [row, w]), x)
+        session.run(tf.global_variables_initializer())
+        found, alone = session.run([of_rows, of_examples])
+        np.testing.assert_array_equal(found[0], np.eye(2)[:, :, None] * 4 * value)
+        np.testing.assert_array_equal(alone[0], 4 * value)
+        for weights in (found[1], alone[1]):
+            np.testing.assert_array_equal(weights, (value**2).sum(1))
+
+
+def test_what_the_function_changes_is_changed_in_each_row() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        counts = [tf.Variable(0, use_resource=use_resource) for use_resource in (False, True)]
+
+        def count(row: tf.Tensor) -> tf.Tensor:
+            with tf.control_dependencies([count.assign_add(1) for count in counts]):
+                return row + 1
+
+        result = tf.vectorized_map(count, tf.range(3))
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(result), [1, 2, 3])
+        assert session.run(counts) == [3, 3]
+
+
+def test_it_works_in_loops_and_branches_and_functions() -> None:
+    def squares(factor: tf.Tensor) -> Any:
+        return tf.vectorized_map(lambda row: row * row * factor + c, x)
+
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x, c = tf.constant([1.0, 2.0, 3.0]), tf.constant(1.0)
+        in_branch = tf.cond(c > 0, lambda: squares(c), lambda: x)
+        _, in_loop = tf.while_loop(lambda i, y: i < 2.5, lambda i, y: (i + 1, y + squares(i)), (1.0, x))
+        in_function = tf.function(squares)(c)
+        assert sum(op.type == "LoopCond" for op in graph.get_operations()) == 1
+        for y, expected in ((in_branch, [2, 5, 10]), (in_loop, [6, 16, 32]), (in_function, [2, 5, 10])):
+            np.testing.assert_array_equal(session.run(y), expected)
+        for y, expected in ((in_branch, [2, 4, 6]), (in_loop, [7, 13, 19]), (in_function, [2, 4, 6])):
+            np.testing.assert_array_equal(session.run(tf.gradients(y, x)[0]), expected)
+
+
+def test_eager_gradients_flow_to_variables() -> None:
+    with eager_mode():
+        x, w = tf.constant([1.0, 2.0, 3.0]), tf.Variable(2.0)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = tf.vectorized_map(lambda row: row * row * w, x)
+        np.testing.assert_array_equal(tape.gradient(y, x).numpy(), [4, 8, 12])
+        assert tape.gradient(y, w).numpy() == 14

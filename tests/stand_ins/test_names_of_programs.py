@@ -24,3 +24,14 @@ def test_the_debugger_can_be_imported_and_says_what_there_is_instead():
     ]
     with pytest.raises(NotImplementedError, match=r"LocalCLIDebugWrapperSession: tfexp has no tfdbg\. .*add_check_numerics"):
         debug.LocalCLIDebugWrapperSession(None)
+
+
+@pytest.mark.parametrize("kind", [tf.Module, tf.keras.layers.Layer, tf.train.Checkpoint])
+def test_what_is_assigned_without_dependency_is_no_part(kind):
+    no_dependency = stand_for("tensorflow.python.training.tracking.data_structures").NoDependency
+    owner, variable = kind(), tf.Variable(1.0, use_resource=True)
+    owner.many, owner.settings = no_dependency([variable]), no_dependency({"a": 1})
+    assert owner.many == [variable] and owner.settings == {"a": 1}
+    assert "many" not in dict(owner._checkpoint_children())
+    owner.many = [variable]
+    assert "many" in dict(owner._checkpoint_children())

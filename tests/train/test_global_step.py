@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 from tfexp.train.global_step import global_step_read_or_created, increment_global_step
 
 
@@ -61,3 +62,21 @@ def test_a_read_that_makes_the_step_and_an_increment():
         more = increment_global_step(3)
         session.run(tf.global_variables_initializer())
         assert session.run(more) == 3
+
+
+def test_eager_execution_finds_it_too():
+    with eager_mode():
+        assert tf.train.get_global_step() is None
+        step = tf.train.get_or_create_global_step()
+        assert tf.train.get_or_create_global_step() is step is tf.train.get_global_step()
+        with pytest.raises(ValueError, match='"global_step" already exists'):
+            tf.train.create_global_step()
+
+        @tf.function
+        def counted():
+            return tf.train.get_or_create_global_step().assign_add(2)
+
+        assert [int(counted()), int(counted()), tf.train.global_step(None, step)] == [2, 4, 4]
+        with tf.Graph().as_default():
+            assert tf.train.get_global_step() is None
+    assert tf.train.get_global_step() is None

@@ -339,3 +339,10 @@ def test_threads_that_train_at_once_get_the_numbers_of_training_alone() -> None:
                 worker.join()
             results.append(session.run(variables))
     np.testing.assert_array_equal(results[0], results[1])
+
+
+@pytest.mark.parametrize("what", [3, "a", None])
+def test_what_is_no_variable_is_not_optimized(what: object) -> None:
+    loss = tf.Variable(1.0) * 2
+    with pytest.raises(AttributeError, match="only variables and tensors are"):
+        tf.train.GradientDescentOptimizer(0.1).compute_gradients(loss, var_list=[what])

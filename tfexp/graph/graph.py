@@ -48,6 +48,7 @@ class Graph(Elements, Surroundings, Collections):
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._kept: list[Any] = []
+        self._versions = versions_pb2.VersionDef(producer=PRODUCER_VERSION)
         self._last_loss_reduction: str | None = None  # see `ops.losses`
 
     # --- nodes -------------------------------------------------------------------------------------------------
@@ -237,7 +238,17 @@ class Graph(Elements, Surroundings, Collections):
 
     @property
     def graph_def_versions(self) -> versions_pb2.VersionDef:
-        return versions_pb2.VersionDef(producer=PRODUCER_VERSION)
+        """The oldest producer of its nodes, the oldest consumer that all of them allow, and consumers that some do not."""
+        versions = versions_pb2.VersionDef()
+        versions.CopyFrom(self._versions)
+        return versions
+
+    def _merge_versions(self, versions: versions_pb2.VersionDef) -> None:
+        """Nodes of these versions have been added."""
+        own = self._versions
+        own.producer = min(own.producer, versions.producer)
+        own.min_consumer = max(own.min_consumer, versions.min_consumer)
+        own.bad_consumers[:] = sorted({*own.bad_consumers, *versions.bad_consumers})
 
     def _is_function(self, name: str) -> bool:
         """Whether the library has a function of that name."""

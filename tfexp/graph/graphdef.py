@@ -56,6 +56,7 @@ def import_graph_def(
             importer.check_colocation()
             importer.check(return_elements or [])
             importer.add_all()
+            graph._merge_versions(graph_def.versions)
         return None if return_elements is None else [importer.element(e) for e in return_elements]
 
 

@@ -241,9 +241,17 @@ class GradientTape:
         return nest.pack_sequence_as(sources, results) if nest.is_nested(sources) else results[0]
 
     def batch_jacobian(
-        self, target: Tensor, source: Tensor, parallel_iterations: int | None = None, experimental_use_pfor: bool = True
+        self,
+        target: Tensor,
+        source: Tensor,
+        unconnected_gradients: str = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
     ) -> Tensor:
-        """d target[b] / d source[b]: [batch, *target.shape[1:], *source.shape[1:]]; ValueError for other ranks."""
+        """d target[b] / d source[b]: [batch, *target.shape[1:], *source.shape[1:]]; ValueError for other ranks.
+
+        It is zero where they are unconnected, whatever `unconnected_gradients` is, as in TensorFlow 1.15.
+        """
         shape, source_shape = target.get_shape(), source.get_shape()
         if shape.rank is None or shape.rank < 2 or not shape[:1].is_compatible_with(source_shape[:1]):
             raise ValueError(

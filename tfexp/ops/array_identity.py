@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
+from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
@@ -175,7 +176,9 @@ guarantee_const_op.shape(same_shape)
 
 
 @guarantee_const_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Array) -> Array:
+def _(ctx: Any, input: Array, *, T: DType) -> Array:
+    if T is dtypes.resource:
+        raise InvalidArgumentError(None, None, "Input tensor cannot be a resource variable handle.")
     return input
 
 

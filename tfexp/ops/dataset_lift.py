@@ -10,7 +10,7 @@ graphs"), of which this is the part that data sets use most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -24,6 +24,7 @@ from tfexp.graph.function import Function
 from tfexp.graph.functional_while import while_node
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.dataset_lift_loops import Loop, loop_of
 from tfexp.ops.dataset_lift_rules import RULES, Lifted, Nodes, NotLiftableError, fixed, rank_of
@@ -66,19 +67,22 @@ class OfBlocks:
 def lifted(call: Any, captured: Sequence[Any]) -> OfBlocks | None:
     """A bound function of an element and what it captured as a function of blocks. None if not liftable."""
     if call not in _liftings:
-        lifting = _lift(call.function, len(captured), for_blocks=True)
+        lifting = _lift(call.function, len(captured))
         _liftings[call] = None if lifting is None else (call.rebound(lifting.function), lifting)
     found = _liftings[call]
     return None if found is None else OfBlocks(call, captured, *found)
 
 
-def lifted_function(function: Function, captured: int) -> tuple[Function, list[bool]] | None:
-    """A function of many elements at once, and which of its results have the new axis; None if not liftable.
+def lifted_tensors(outputs: Sequence[Tensor], rows: Mapping[Tensor, Tensor]) -> list[Lifted] | None:
+    """What tensors of the default graph are for many elements at once; None if not liftable.
 
-    The last `captured` arguments are the same for all elements. It calls no functions that the graph's library lacks.
+    They have been made from an element, which is the placeholders in `rows`, made before anything else of it; what these
+    placeholders are for all elements is what they are mapped to. What was there before is the same for all elements.
     """
-    lifting = _lift(function, captured, for_blocks=False)
-    return None if lifting is None else (lifting.function, lifting.many)
+    try:
+        return _LiftingInPlace(get_default_graph(), rows).of(outputs)
+    except NotLiftableError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -94,15 +98,13 @@ class LiftedFunction:
 _liftings: WeakKeyDictionary[Any, tuple[Any, LiftedFunction] | None] = WeakKeyDictionary()
 
 
-def _lift(function: Function, captured: int, for_blocks: bool) -> LiftedFunction | None:
-    """`for_blocks`: it may have loops, which are functions of their own, and arguments for random numbers."""
-    if any(not for_blocks or op.type not in DRAWN for op in function.effects):
+def _lift(function: Function, captured: int) -> LiftedFunction | None:
+    if any(op.type not in DRAWN for op in function.effects):
         return None
     graph = Graph()
-    library = function.body._functions
-    graph._functions = dict(library) if for_blocks else library
+    graph._functions = dict(function.body._functions)
     draws: list[RowDraws] = []
-    lifting = _Lifting(graph, for_blocks, draws)
+    lifting = _Lifting(graph, loops=True, draws=draws)
     elements = len(function.inputs) - captured
     try:
         with graph.as_default():
@@ -140,9 +142,13 @@ class _Lifting(Nodes):
 
     def of(self, outputs: Sequence[Tensor]) -> list[Lifted]:
         """What these tensors are in the lifted function."""
-        for op in _needed(outputs, self.values):
+        for op in _needed(outputs, self._knows):
             self._lift(op)
         return [self.values[tensor] for tensor in outputs]
+
+    def _knows(self, op: Operation) -> bool:
+        """Whether a node's values are there, so that what it depends on does not matter."""
+        return any(tensor in self.values for tensor in op.outputs)
 
     def _lift(self, op: Operation) -> None:
         if op.type == "Exit":
@@ -150,7 +156,7 @@ class _Lifting(Nodes):
             return
         if not all(tensor in self.values for tensor in op.inputs):
             raise NotLiftableError
-        if any(not before.outputs for before in op.control_inputs):
+        if not all(before.outputs or self._knows(before) for before in op.control_inputs):
             raise NotLiftableError
         inputs = [self.values[tensor] for tensor in op.inputs]
         self.guards.update(dict.fromkeys(op.outputs, self._guards(op)))
@@ -167,12 +173,12 @@ class _Lifting(Nodes):
                 raise NotLiftableError
             outputs = rule(self, op, inputs)
         else:
-            outputs = self.graph.add_node(op.type, [value.tensor for value in inputs], op.attrs, name=op.name).outputs
+            outputs = self.same(op, [value.tensor for value in inputs])
         self.values.update((old, Lifted(new, many)) for old, new in zip(op.outputs, outputs, strict=True))
 
     def _guards(self, op: Operation) -> Guards:
         """The branches that a node is in: those of its innermost input. Its control inputs have no other effect."""
-        before = [*op.inputs, *(other.outputs[0] for other in op.control_inputs)]
+        before = [*op.inputs, *(other.outputs[0] for other in op.control_inputs if other.outputs)]
         return max((self.guards.get(tensor, ()) for tensor in before), key=len, default=())
 
     def _switch(self, op: Operation, inputs: list[Lifted]) -> None:
@@ -284,6 +290,40 @@ class _Lifting(Nodes):
         return made
 
 
+class _LiftingInPlace(_Lifting):
+    """Makes the lifted nodes in the graph of the nodes that are lifted."""
+
+    def __init__(self, graph: Graph, rows: Mapping[Tensor, Tensor]):
+        super().__init__(graph, loops=False)
+        self.values.update((row, Lifted(tensor, True)) for row, tensor in rows.items())
+        self._first = min(row.op._id for row in rows)
+        context = graph._get_control_flow_context()
+        self._brought_in = set() if context is None else {tensor.op for tensor in context.brought_in()}
+
+    def _knows(self, op: Operation) -> bool:
+        if super()._knows(op):
+            return True
+        if not (op._id < self._first or op in self._brought_in or _is_variable(op) or op.type == "Placeholder"):
+            return False
+        self.values.update((tensor, Lifted(tensor, False)) for tensor in op.outputs)
+        return True
+
+    def _lift(self, op: Operation) -> None:
+        if any(tensor.dtype._is_ref_dtype for tensor in op.inputs) and op.type != "Identity":
+            raise NotLiftableError  # it may change the variable
+        super()._lift(op)
+
+    def _draw(self, op: Operation) -> None:
+        """A variable has the same value for all elements; each draws random numbers of its own."""
+        if op.type != "ReadVariableOp":
+            raise NotLiftableError
+        (self.values[op.outputs[0]],) = [Lifted(new, False) for new in self.same(op, [op.inputs[0]])]
+
+
+def _is_variable(op: Operation) -> bool:
+    return not op.inputs and any(tensor.dtype._is_ref_dtype or tensor.dtype is dtypes.resource for tensor in op.outputs)
+
+
 def _dims(tensor: Tensor) -> list[int]:
     """The shape of what is of one shape for all elements, in all rounds, and small."""
     if not tensor.shape.is_fully_defined() or (tensor.shape.num_elements() or 0) > _SMALL:
@@ -291,8 +331,8 @@ def _dims(tensor: Tensor) -> list[int]:
     return [int(dim) for dim in tensor.shape]
 
 
-def _needed(outputs: Iterable[Tensor], known: Mapping[Tensor, Any]) -> list[Operation]:
-    """The nodes that the outputs depend on, each after those that it depends on, as far as their values are not known.
+def _needed(outputs: Iterable[Tensor], known: Callable[[Operation], bool]) -> list[Operation]:
+    """The nodes that the outputs depend on, each after those that it depends on, as far as they are not known.
 
     Of a loop's nodes, there are only those that its values leave it by.
     """
@@ -303,7 +343,7 @@ def _needed(outputs: Iterable[Tensor], known: Mapping[Tensor, Any]) -> list[Oper
         op, its_inputs_are_there = pending.pop()
         if its_inputs_are_there:
             order.append(op)
-        elif op not in seen and not any(tensor in known for tensor in op.outputs):
+        elif op not in seen and not known(op):
             seen.add(op)
             pending.append((op, True))
             inputs = loop_of(op).starts if op.type == "Exit" else op.inputs

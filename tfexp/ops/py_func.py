@@ -184,11 +184,9 @@ def py_func(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: b
     return _node(py_func_op if stateful else py_func_stateless_op, registered, inp, Tout, name)
 
 
-def numpy_function(
-    func: Any = None, inp: Any = None, Tout: Any = None, stateful: bool = True, name: str | None = None
-) -> Any:
+def numpy_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None = None) -> Any:
     """`py_func`, by its name in later versions. Source: `tf.numpy_function`."""
-    return py_func(func, inp, Tout, stateful=stateful, name=name)
+    return py_func(func, inp, Tout, name=name)
 
 
 def _check_callable(func: Any) -> None:

@@ -10,11 +10,29 @@ from tfexp.ops.saveable_object import SaveableObject
 from tfexp.ops.variable_base import Variable
 
 
+class NoDependency:
+    """What is assigned to an attribute of a trackable object as a value alone: it is no part. Source: TF 1.15."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
 class Trackable:
     """An object with parts: attributes that are variables, other trackable objects, or public lists and dicts of these."""
 
     # What a SavedModel says it is: TensorFlow's programs make an object of a class of theirs for some.
     _object_identifier = "_generic_user_object"
+
+    # The attributes that were assigned as a NoDependency.
+    _no_parts: frozenset[str] = frozenset()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, NoDependency):
+            value = value.value
+            super().__setattr__("_no_parts", self._no_parts | {name})
+        elif name in self._no_parts:
+            super().__setattr__("_no_parts", self._no_parts - {name})
+        super().__setattr__(name, value)
 
     @property
     def _tracking_metadata(self) -> str:
@@ -26,7 +44,8 @@ class Trackable:
         return [
             (name, value)
             for name, value in vars(self).items()
-            if is_trackable(value) or (not name.startswith("_") and _holds_trackables(value))
+            if name not in self._no_parts
+            and (is_trackable(value) or (not name.startswith("_") and _holds_trackables(value)))
         ]
 
     def _no_dependency(self, value: Any) -> Any:

@@ -420,6 +420,7 @@ PYTHON = {
     + "tf.summary tf.train",
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
+    "training.tracking.data_structures": "tfexp.ops.trackable",
     "training.tracking.base": "tf.train tfexp.ops.trackable",
     "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable",
     "training.tracking.util": "tf.train",

@@ -8,7 +8,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.variable_base import VariableAggregation
@@ -21,14 +21,19 @@ _READ_CACHE = "global_step_read_op_cache"
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
-    """The value of the step in `sess`."""
+    """The value of the step in `sess`, which is not asked in eager execution."""
+    if executing_eagerly():
+        return int(global_step_tensor.numpy())
     return int(sess.run(global_step_tensor))
 
 
 def get_global_step(graph: Any = None) -> Any:
-    """The graph's global step, or None; a tensor or variable called `global_step` counts too."""
+    """The graph's global step, or None; a tensor or variable called `global_step` counts too.
+
+    A function that is being built has that of the graph around it.
+    """
     graph = graph or get_default_graph()
-    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    found = graph.outermost.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
         _log.error("Multiple tensors in global_step collection.")
         return None

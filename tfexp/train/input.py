@@ -99,9 +99,9 @@ def string_input_producer(
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
+    capacity: int = 32,
     shared_name: str | None = None,
     name: str | None = None,
-    capacity: int = 32,
     cancel_op: Operation | None = None,
 ) -> FIFOQueue:
     """A queue of strings, as a rule the names of files; see `input_producer`. ValueError, or an error at run time, for none.

@@ -404,6 +404,8 @@ def _key(var: Any) -> tuple[Any, str]:
 
 def _target(var: Any) -> Any:
     """What gradients are taken for: a variable's reference, so that every read of it counts."""
+    if not hasattr(var, "op"):
+        raise AttributeError(f"{var!r} is not to be optimized: only variables and tensors are, and have an attribute 'op'")
     return var._ref() if isinstance(var, Variable) else var
 
 

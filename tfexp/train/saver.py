@@ -150,7 +150,7 @@ class Saver:
             if written > self._next_kept_time:
                 self._next_kept_time += self._keep_hours * 3600
             else:
-                checkpoint_state.remove_checkpoint(path, meta_graph_suffix)
+                checkpoint_state.remove_checkpoint(path, meta_graph_suffix=meta_graph_suffix)
         self._to_be_deleted.clear()
 
     # --- saving and restoring ------------------------------------------------------------------------------------
