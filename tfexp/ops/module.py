@@ -34,7 +34,7 @@ class Module(Trackable):
             )
         self._name = name
         with name_scope(name) as scope:
-            self._scope_name = scope
+            self._own_scope = scope
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, name, _NOTHING) is not value:  # `x.a = x.a` is allowed, also of properties that cannot be set
@@ -47,7 +47,7 @@ class Module(Trackable):
     @property
     def name_scope(self) -> name_scope:
         """The scope of its variables and ops, to be entered."""
-        return name_scope(self._scope_name)
+        return name_scope(self._own_scope)
 
     @property
     def variables(self) -> tuple[Any, ...]:
