@@ -7,8 +7,8 @@ import ast
 import pytest
 
 import tfexp as tf
-from tests.golden.later_attrs import OPS_BY_ATTR
 from tests.golden.record_raw_ops import parameters, recorded
+from tfexp.core.later_attrs import OPS_BY_ATTR
 
 LATER = {(op, attr) for attr, ops in OPS_BY_ATTR.items() for op in ops.split()}
 

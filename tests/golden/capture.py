@@ -5,7 +5,7 @@ dtype of each output; the names in each collection; the program's facts; and the
 is normalised in these ways and no others:
 
 - `versions` and `library` of the GraphDef are left out, and `experimental_*` fields of a node.
-- Attributes that TensorFlow gained after 1.15, listed in `tests/golden/later_attrs.py`, are left out.
+- Attributes that TensorFlow gained after 1.15, listed in `tfexp/core/later_attrs.py`, are left out.
 - The numbers and random letters at the end of functions' names are left out.
 - The number that `tf.custom_gradient` puts in `_gradient_op_type`, which counts ops of the process, is left out.
 - So is the number of a Python function's token (`pyfunc_7`).
@@ -24,8 +24,11 @@ from typing import Any
 import numpy as np
 from google.protobuf import text_format
 
-from tests.golden.later_attrs import later_attrs
 from tests.golden.programs.registry import Outcome, Program, Run
+from tfexp.core.later_attrs import later_attrs
+
+# Of nodes of any type in TensorFlow 2.x.
+ON_ANY_OP = frozenset({"_has_manual_control_dependencies"})
 
 GRAPHS = Path(__file__).parent / "graphs"
 
@@ -58,7 +61,7 @@ def node_lines(graph_def: Any) -> list[str]:
     for original in graph_def.node:
         node = type(original)()
         node.CopyFrom(original)
-        for name in later_attrs(node.op):
+        for name in ON_ANY_OP | later_attrs(node.op):
             node.attr.pop(name, None)
         for described, _ in node.ListFields():
             if described.name.startswith("experimental_"):

@@ -222,3 +222,12 @@ def test_devices_around_an_import_complete_those_of_nodes() -> None:
         imported = tf.import_graph_def(graph_def, return_elements=["a", "b", "c"])
     assert asked == ["/job:x", "/device:GPU:0", ""]
     assert [op.device for op in imported] == ["/job:x/device:CPU:1", "/device:GPU:0", "/device:CPU:1"]
+
+
+def test_attributes_that_1_15_did_not_know_are_written_where_they_say_something():
+    with tf.Graph().as_default() as graph:
+        tf.raw_ops.QuantizeV2(input=[1.0], min_range=0.0, max_range=1.0, T=tf.quint8, name="plain")
+        tf.raw_ops.QuantizeV2(input=[[1.0]], min_range=[0.0], max_range=[1.0], T=tf.quint8, axis=1, name="by_axis")
+        nodes = {node.name: node for node in graph.as_graph_def().node}
+        assert graph.get_operation_by_name("plain").get_attr("axis") == -1
+    assert set(nodes["by_axis"].attr) - set(nodes["plain"].attr) == {"axis"}

@@ -61,6 +61,7 @@ class RemoteBackend:
                 if self._handle and count == self._sent:
                     return self._handle
                 graph_def = self._graph.as_graph_def(from_version=self._sent)
+                graph_def.library.SetInParent()  # TensorFlow's clients send it even when it is empty
             if not self._handle:
                 created = self._call(m.CreateSession(graph_def, self._config, self._target))
                 self._handle, self._version = created.session, created.graph_version

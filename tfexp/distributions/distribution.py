@@ -161,7 +161,7 @@ class Distribution:
         """Draws of that shape, each a whole batch."""
         with self._scope(name, [sample_shape]):
             wanted = convert_to_tensor(sample_shape, dtypes.int32, name="sample_shape")
-            wanted, count = _as_vector(wanted)
+            wanted, count = as_vector(wanted)
             drawn = self._sample_n(count, seed)
             inner: Any = shape(drawn)
             result = reshape(drawn, concat([wanted, inner[1:]], 0))
@@ -299,7 +299,7 @@ class Distribution:
         raise NotImplementedError(f"{name} is not implemented: {type(self).__name__}")
 
 
-def _as_vector(wanted: Tensor) -> tuple[Tensor, Any]:
+def as_vector(wanted: Tensor) -> tuple[Tensor, Any]:
     """(a sample shape as a vector, how many samples that is)."""
     known = static_value(wanted)
     if known is None:

@@ -1,4 +1,4 @@
-"""The gamma and exponential distributions. TF 1.15."""
+"""The gamma distribution and its special cases, exponential and chi-squared. TF 1.15."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tfexp.distributions.distribution import (
     same_floats,
 )
 from tfexp.distributions.kullback_leibler import RegisterKL
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -164,3 +164,22 @@ class Exponential(Gamma):
 
     def _quantile(self, p: Any) -> Any:
         return -log(ones_like(p) - p) / self._rate  # type: ignore[operator]
+
+
+class Chi2(Gamma):
+    """The sum of `df` squared standard normal numbers: Gamma(df / 2, 1 / 2). Source: `tf.contrib.distributions.Chi2`."""
+
+    @keeps_arguments
+    def __init__(self, df: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Chi2"):
+        with name_scope(name, values=[df]) as scope:
+            self._df: Any = checked_positive(validate_args, convert_to_tensor(df, name="df"), "df_positive")
+            half = constant(0.5, self._df.dtype)
+        super().__init__(half * self._df, half, validate_args, allow_nan_stats, scope)
+
+    @classmethod
+    def _param_shapes(cls, sample_shape: Any) -> dict[str, Tensor]:
+        return {"df": convert_to_tensor(sample_shape)}
+
+    @property
+    def df(self) -> Any:
+        return self._df

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.distributions.gamma import Exponential, Gamma
+from tfexp.distributions.gamma import Chi2, Exponential, Gamma
+from tfexp.distributions.half_line import InverseGamma
 from tfexp.distributions.location_scale import Laplace, StudentT
 from tfexp.distributions.simplex import Beta
 from tfexp.graph.convert import convert_to_tensor
@@ -99,3 +100,31 @@ class StudentTWithAbsDfSoftplusScale(StudentT):
         with name_scope(name, values=[df, scale]) as scope:
             df, scale = floor(abs_(convert_to_tensor(df))), _positive(scale, "scale")
         super().__init__(df, loc, scale, validate_args, allow_nan_stats, scope)
+
+
+class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
+    """InverseGamma with the softplus of both.
+
+    Source: `tf.contrib.distributions.InverseGammaWithSoftplusConcentrationRate`.
+    """
+
+    def __init__(
+        self,
+        concentration: Any,
+        rate: Any,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "InverseGammaWithSoftplusConcentrationRate",
+    ):
+        with name_scope(name, values=[concentration, rate]) as scope:
+            concentration, rate = _positive(concentration, "concentration"), _positive(rate, "rate")
+        super().__init__(concentration, rate, validate_args, allow_nan_stats, scope)
+
+
+class Chi2WithAbsDf(Chi2):
+    """Chi2 with floor(|df|) degrees of freedom. Source: `tf.contrib.distributions.Chi2WithAbsDf`."""
+
+    def __init__(self, df: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Chi2WithAbsDf"):
+        with name_scope(name, values=[df]) as scope:
+            df = floor(abs_(convert_to_tensor(df)))
+        super().__init__(df, validate_args, allow_nan_stats, scope)

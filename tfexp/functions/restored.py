@@ -42,10 +42,13 @@ class RestoredFunction:
         return self._matching(args, kwargs)[0]
 
     def _matching(self, args: Sequence[Any], kwargs: Any) -> tuple[ConcreteFunction, list[Any]]:
-        given = self.parameters.bind(args, kwargs).structure
+        given = positional, named = self.parameters.bind(args, kwargs).structure
         for converts in (False, True):
             for function in self.concrete_functions:
-                tensors = _fitting(given, function.structured_input_signature, converts)
+                expected = function.structured_input_signature
+                # TensorFlow 1.15 did not write down keyword-only arguments that nobody gave.
+                known = {name: value for name, value in named.items() if name in kwargs or name in expected[1]}
+                tensors = _fitting((positional, known), expected, converts)
                 if tensors is not None:
                     return function, tensors
         options = "\n\n".join(

@@ -13,6 +13,7 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tfexp.core import errors
 from tfexp.core.device import DeviceSpec
 from tfexp.core.dtypes import DType
+from tfexp.core.later_attrs import later_attrs
 from tfexp.core.op import Op, group_inputs
 from tfexp.core.shape import TensorShape
 from tfexp.graph import attrs as attr_codec
@@ -135,8 +136,10 @@ class Operation:
         for tensor in self._inputs:
             node.input.append(tensor._as_node_def_input())
         node.input.extend(f"^{name}" for name in sorted(op._name for op in self._control_inputs))
-        declared = self._op_def.attrs
+        declared, later = self._op_def.attrs, later_attrs(self.type)
         for key, value in self._attrs.items():
+            if key in later and key in declared and value == declared[key].default:
+                continue
             kind = declared[key].kind if key in declared else attr_codec.kind_of(value)
             node.attr[key].CopyFrom(attr_codec.to_proto(kind, value))
         return node

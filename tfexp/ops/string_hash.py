@@ -169,14 +169,14 @@ def sip_hash(data: np.ndarray, key: Sequence[int]) -> Words:
     count, size = data.shape
     halves = [U64(half % (1 << 64)) for half in key] * 2
     start = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
-    v: list[Words] = [np.full(count, half ^ U64(word)) for half, word in zip(halves, start, strict=True)]
+    v: list[Words] = [np.full(count, half ^ U64(other)) for half, other in zip(halves, start, strict=True)]
     words = [word(data, at) for at in range(0, size - 7, 8)]
     words.append(_tail(data, size // 8 * 8) | U64((size & 0xFF) << 56))
-    for word in words:
-        v[3] = v[3] ^ word
+    for one in words:
+        v[3] = v[3] ^ one
         _sip_round(v)
         _sip_round(v)
-        v[0] = v[0] ^ word
+        v[0] = v[0] ^ one
     v[2] = v[2] ^ U64(0xFF)
     for _ in range(4):
         _sip_round(v)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import rank, reshape, shape
+from tfexp.ops.array import rank, shape
 from tfexp.ops.array_fill import ones_like, zeros_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
@@ -28,13 +27,10 @@ from tfexp.ops.array_pad import pad as pad_each
 from tfexp.ops.array_slice import slice as slice_of
 from tfexp.ops.broadcast_shapes import broadcast_dynamic_shape
 from tfexp.ops.cast import cast
-from tfexp.ops.comparison import equal, greater, less
-from tfexp.ops.diagonal import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
+from tfexp.ops.comparison import equal
 from tfexp.ops.elementwise_quantile import erfinv_op, ndtri_op
 from tfexp.ops.elementwise_unary import abs as abs_
-from tfexp.ops.elementwise_unary import exp, expm1, log, sign
-from tfexp.ops.logical import logical_and, logical_or
-from tfexp.ops.reduce import reduce_all, reduce_max, reduce_sum
+from tfexp.ops.reduce import reduce_all, reduce_sum
 
 # --- what is known while the graph is built ----------------------------------------------------------------------------
 
@@ -144,45 +140,6 @@ def pick_vector(cond: Any, true_vector: Any, false_vector: Any, name: str = "pic
 # --- arrays ------------------------------------------------------------------------------------------------------------
 
 
-def fill_triangular(x: Any, upper: bool = False, name: str | None = None) -> Tensor:
-    """[..., n (n + 1) / 2] values as [..., n, n] triangular matrices, filled in a spiral. ValueError for another count."""
-    with name_scope(name, "fill_triangular", values=[x]):
-        values: Any = convert_to_tensor(x, name="x")
-        count = values.shape.with_rank_at_least(1)[-1].value
-        if count is None:
-            raise ValueError(f"fill_triangular has to know how many values there are along the last axis of {values}")
-        n = int(np.sqrt(0.25 + 2.0 * count) - 0.5)
-        if n * (n + 1) // 2 != count:
-            raise ValueError(f"Input right-most shape ({count}) does not correspond to a triangular matrix.")
-        parts = [values, values[..., n:][..., ::-1]] if upper else [values[..., n:], values[..., ::-1]]
-        square = reshape(concat(parts, -1), concat([shape(values)[:-1], [n, n]], 0))  # type: ignore[index]
-        square.set_shape(values.shape[:-1].concatenate([n, n]))
-        result: Tensor = matrix_band_part(square, 0 if upper else -1, -1 if upper else 0)
-        return result
-
-
-def fill_triangular_inverse(x: Any, upper: bool = False, name: str | None = None) -> Any:
-    """[..., n, n] triangular matrices as the values that `fill_triangular` makes them of."""
-    with name_scope(name, "fill_triangular_inverse", values=[x]):
-        matrix: Any = convert_to_tensor(x, name="x")
-        n = matrix.shape.with_rank_at_least(2)[-1].value
-        count = n * (n + 1) // 2
-        # In the order of the spiral: the first row (from the end, for lower ones), then what comes after it.
-        flat = reshape(matrix, concat([shape(matrix)[:-2], [n * n]], 0))  # type: ignore[index]
-        first = matrix[..., 0, :] if upper else flat[..., ::-1][..., :n]
-        inside = matrix[..., 1:, :] if upper else matrix[..., :-1, :]
-        rest = reshape(inside, concat([shape(matrix)[:-2], [n * (n - 1)]], 0))  # type: ignore[index]
-        kept, mirrored = rest[..., : count - n], rest[..., ::-1][..., : count - n]
-        return concat([first, kept + mirrored], -1)
-
-
-def matrix_diag_transform(matrix: Any, transform: Callable[[Any], Any] | None = None, name: str | None = None) -> Any:
-    """The matrices with their diagonals transformed."""
-    with name_scope(name, "matrix_diag_transform", [matrix]):
-        tensor = convert_to_tensor(matrix, name="matrix")
-        return tensor if transform is None else matrix_set_diag(tensor, transform(matrix_diag_part(tensor)))
-
-
 def pad(
     x: Any,
     axis: int,
@@ -217,58 +174,7 @@ def rotate_transpose(x: Any, shift: Any, name: str = "rotate_transpose") -> Any:
         return transpose(tensor, (order - by) % dims)
 
 
-def tridiag(below: Any = None, diag: Any = None, above: Any = None, name: str | None = None) -> Any:
-    """A matrix of three diagonals: those that are given. ValueError for none."""
-    with name_scope(name, "tridiag", [below, diag, above]):
-        parts = []
-        if below is not None:
-            parts.append(_shifted(below, [[1, 0], [0, 1]]))
-        if diag is not None:
-            parts.append(matrix_diag(convert_to_tensor(diag, name="diag")))
-        if above is not None:
-            parts.append(_shifted(above, [[0, 1], [1, 0]]))
-        if not parts:
-            raise ValueError("Must specify at least one of `below`, `diag`, `above`.")
-        total: Any = parts[0]
-        for part in parts[1:]:
-            total = total + part
-        return total
-
-
-def _shifted(diagonal: Any, paddings: list[list[int]]) -> Any:
-    matrices: Any = matrix_diag(convert_to_tensor(diagonal))
-    return pad_each(matrices, [[0, 0]] * (matrices.shape.rank - 2) + paddings)
-
-
 # --- numbers -----------------------------------------------------------------------------------------------------------
-
-
-def softplus_inverse(x: Any, name: str | None = None) -> Any:
-    """y with softplus(y) = x: x + log(1 - exp(-x)), without loss for small and for large x."""
-    with name_scope(name, "softplus_inverse", values=[x]):
-        value: Any = convert_to_tensor(x, name="x")
-        threshold = np.log(np.finfo(value.dtype.as_numpy_dtype).eps) + 2.0
-        small, large = less(value, np.exp(threshold)), greater(value, -threshold)
-        # What is not chosen is kept from overflowing, so that gradients stay numbers.
-        middle = where_v2(logical_or(small, large), ones_like(value), value)
-        found: Any = middle + log(-expm1(-middle))
-        return where_v2(small, log(value), where_v2(large, value, found))
-
-
-def reduce_weighted_logsumexp(
-    logx: Any, w: Any = None, axis: Any = None, keep_dims: bool = False, return_sign: bool = False, name: str | None = None
-) -> Any:
-    """log|sum(w exp(logx))|, and the sign of that sum if asked for."""
-    with name_scope(name, "reduce_weighted_logsumexp", [logx, w]):
-        exponents: Any = convert_to_tensor(logx, name="logx")
-        weights: Any = ones_like(exponents) if w is None else convert_to_tensor(w, dtype=exponents.dtype, name="w")
-        terms: Any = exponents + log(abs_(weights))
-        most: Any = reduce_max(terms, axis, keepdims=True)
-        most = where_v2(logical_and(greater(most, -np.inf), less(most, np.inf)), most, zeros_like(most))
-        total: Any = reduce_sum(sign(weights) * exp(terms - most), axis, keepdims=keep_dims)  # type: ignore[operator]
-        base = most if keep_dims else reduce_sum(most, axis)
-        result = base + log(abs_(total))
-        return (result, sign(total)) if return_sign else result
 
 
 def process_quadrature_grid_and_probs(

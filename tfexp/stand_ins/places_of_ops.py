@@ -26,7 +26,7 @@ OPS = {
     "ops.distributions.multinomial": "tf.distributions",
     "ops.distributions.normal": "tf.distributions tfexp.distributions.normal",
     "ops.distributions.special_math": "tfexp.stand_ins.distribution_functions",
-    "ops.distributions.util": "tfexp.distributions.checks tfexp.distributions.simplex "
+    "ops.distributions.util": "tfexp.distributions.checks tfexp.distributions.functions tfexp.distributions.simplex "
     + "tfexp.stand_ins.distribution_functions "
     + renamed("tfexp.stand_ins.distribution_functions", maybe_get_static_value="static_value_of"),
     "ops.distributions.student_t": "tf.distributions tfexp.distributions.positive_parameters",

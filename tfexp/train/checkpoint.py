@@ -21,7 +21,7 @@ from tfexp.ops.trackable import Trackable, is_trackable, parts_of
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variables import Variable
 from tfexp.train.deferred_restore import wait_for_variables
-from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, match, object_graph, saveables
+from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, ObjectGraph, match, object_graph, saveables
 from tfexp.train.python_state import PythonState
 from tfexp.train.saver import Saver
 
@@ -94,12 +94,15 @@ class Checkpoint(Trackable):
             session.run(counter.initializer)
         return int(session.run(self._count))
 
+    def _object_graph(self) -> ObjectGraph:
+        return object_graph(self)
+
     # --- saving ------------------------------------------------------------------------------------------------------
 
     def write(self, file_prefix: str, session: Any = None) -> str:
         """Write a checkpoint of that name, and nothing else; its path."""
         session = _session(session)
-        graph = object_graph(self)
+        graph = self._object_graph()
         text = graph.proto.SerializeToString(deterministic=True)
         saver = self._savers.get(text)
         if saver is None or executing_eagerly():

@@ -37,7 +37,7 @@ from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import Variable
 from tfexp.train import saved_model_names as names
-from tfexp.train.object_graph import Reached, object_graph
+from tfexp.train.object_graph import ObjectGraph, Reached, object_graph
 from tfexp.train.object_models.assets import Asset
 from tfexp.train.object_models.serving import serving_functions
 from tfexp.train.object_models.structures import encode, encode_parameters
@@ -73,7 +73,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None) -> None:
         meta_graph = _Exported(graph, objects, folder).meta_graph()
     variables = os.path.join(folder, names.VARIABLES_DIRECTORY)
     os.makedirs(variables, exist_ok=True)
-    RootCheckpoint.of(obj).write(os.path.join(variables, names.VARIABLES_FILENAME))
+    _Checkpoint(obj, objects).write(os.path.join(variables, names.VARIABLES_FILENAME))
     saved_model = SavedModel(saved_model_schema_version=names.SAVED_MODEL_SCHEMA_VERSION)
     saved_model.meta_graphs.add().CopyFrom(meta_graph)
     replace_file(os.path.join(folder, names.SAVED_MODEL_FILENAME_PB), saved_model.SerializeToString(deterministic=True))
@@ -141,6 +141,25 @@ class _Objects:
 
 # In the place of the object that has the signatures.
 _SERVING = object()
+
+
+class _Checkpoint(RootCheckpoint):
+    """A checkpoint that knows functions, too: TensorFlow 1.15 wants to find every object of the model in it."""
+
+    def __init__(self, root: Any, objects: _Objects):
+        super().__init__(root)
+        self._objects = objects
+
+    def _object_graph(self) -> ObjectGraph:
+        graph = super()._object_graph()
+        known = len(graph.proto.nodes)
+        for number, parts in enumerate(self._objects.parts):
+            node = graph.proto.nodes[number] if number < known else graph.proto.nodes.add()
+            there = {child.local_name for child in node.children}
+            for name, part in parts.items():
+                if name not in there:
+                    node.children.add(node_id=part, local_name=name)
+        return graph
 
 
 class _Exported:

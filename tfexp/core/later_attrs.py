@@ -1,11 +1,10 @@
 """Attributes that ops gained after TensorFlow 1.15, by comparing 1.15.0's registered ops with 2.21's.
 
-TensorFlow 2.x writes them, always with a default that means what 1.15 did, so golden graphs leave them out.
+Their defaults mean what 1.15 did, so a node that has no more to say is written without them: TensorFlow 1.15 refuses nodes
+with attributes that it does not know, and later ones fill them in.
 """
 
 from __future__ import annotations
-
-ON_ANY_OP = frozenset({"_has_manual_control_dependencies"})
 
 # attribute -> the ops that have it in 2.21 and did not in 1.15
 OPS_BY_ATTR = {
@@ -44,14 +43,14 @@ OPS_BY_ATTR = {
     "exponential_avg_factor": "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
     "external_state_policy": "SerializeIterator",
     "fill_mode": "ImageProjectiveTransformV2",
-    "force_synchronous": "MapDataset",
+    "force_synchronous": "ExperimentalMapDataset MapDataset",
     "grad_a": "MatMul",
     "grad_b": "MatMul",
     "grad_x": "BatchMatMul BatchMatMulV2",
     "grad_y": "BatchMatMul BatchMatMulV2",
     "index_type": "TopKV2",
     "is_files": "TensorSliceDataset",
-    "log_warning": "IgnoreErrorsDataset",
+    "log_warning": "ExperimentalIgnoreErrorsDataset IgnoreErrorsDataset",
     "low_priority_allowed_batch_sizes": "BatchFunction",
     "low_priority_batch_timeout_micros": "BatchFunction",
     "low_priority_max_batch_size": "BatchFunction",
@@ -76,6 +75,7 @@ OPS_BY_ATTR = {
     "num_replicas": "AutoShardDataset",
     "offset": "InitializeTableFromTextFile InitializeTableFromTextFileV2",
     "perturb_singular": "TridiagonalSolve",
+    "ram_budget": "ModelDataset",
     "ragged_keys": "ParseExampleDataset",
     "ragged_split_types": "ParseExampleDataset",
     "ragged_value_types": "ParseExampleDataset",
@@ -98,12 +98,12 @@ OPS_BY_ATTR = {
     "validate_shape": "AssignVariableOp",
 }
 
-LATER_ATTRS: dict[str, set[str]] = {}
+_OF_OP: dict[str, frozenset[str]] = {}
 for _attr, _ops in OPS_BY_ATTR.items():
     for _op in _ops.split():
-        LATER_ATTRS.setdefault(_op, set()).add(_attr)
+        _OF_OP[_op] = _OF_OP.get(_op, frozenset()) | {_attr}
 
 
 def later_attrs(op: str) -> frozenset[str]:
     """The attributes of a node of type `op` that 1.15 did not know."""
-    return ON_ANY_OP | LATER_ATTRS.get(op, set())
+    return _OF_OP.get(op, frozenset())
