@@ -48,3 +48,12 @@ def test_device_spec_is_mutable_and_merges():
     spec.merge_from(DeviceSpec.from_string("/job:worker/cpu:0"))
     assert spec.to_string() == "/job:worker/task:5/device:CPU:0"
     assert spec == DeviceSpec.from_string("/job:worker/task:5/device:CPU:0")
+
+
+def test_a_device_spec_with_other_fields_is_a_copy():
+    spec = DeviceSpec(job="ps", task=1)
+    assert spec.replace(task=2, device_type="CPU").to_string() == "/job:ps/task:2/device:CPU:*"
+    assert spec.replace(job=None).to_string() == "/task:1"
+    assert spec.to_string() == "/job:ps/task:1"
+    with pytest.raises(TypeError):
+        spec.replace(colour="red")

@@ -314,3 +314,23 @@ def test_threads_have_their_own_surroundings_after_the_switch(graph):
     assert made[1].op.control_inputs == [a.op]
     assert type(graph).__name__ == "Graph"
     assert isinstance(graph, tf.Graph)
+
+
+def test_references_stand_for_tensors_and_variables() -> None:
+    with tf.Graph().as_default():
+        tensor, variable = tf.constant(1), tf.Variable(1.0)
+        assert len({one.experimental_ref() for one in (tensor, variable, tensor, variable)}) == 2
+        assert variable.experimental_ref().deref() is variable
+        assert tensor.experimental_ref() != tf.constant(1).experimental_ref()
+
+
+def test_slices_know_what_takes_their_values() -> None:
+    with tf.Graph().as_default():
+        slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+        assert slices.consumers() == []
+        assert [(-slices).op] == slices.consumers()
+
+
+def test_conversions_are_registered_for_types_alone() -> None:
+    with pytest.raises(TypeError, match="must be a type or a tuple of types"):
+        tf.register_tensor_conversion_function(3, lambda value, **_: tf.constant(value))  # type: ignore[arg-type]

@@ -300,7 +300,7 @@ def test_what_is_refused_when_a_table_is_made() -> None:
 def test_a_dense_table_erases_keys() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         table: Any = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -9)
-        session.run(table.insert(tf.constant([5, 6], tf.int64), tf.constant([1, 2], tf.int64)))
+        session.run(table.insert_or_assign(tf.constant([5, 6], tf.int64), tf.constant([1, 2], tf.int64)))
         session.run(table.erase(tf.constant([5], tf.int64)))
         assert session.run(table.lookup(tf.constant([5, 6], tf.int64))).tolist() == [-1, 2]
         assert session.run(table.size()) == 1

@@ -97,3 +97,22 @@ def test_some_attributes_are_no_parts() -> None:
     module = Cached()
     assert module.variables == (module.v,)
     assert [name for name, _ in module._checkpoint_children()] == ["v"]
+
+
+def test_layers_and_linear_operators_are_modules() -> None:
+    layer = tf.keras.layers.Dense(2, name="dense")
+    layer.build((None, 3))
+
+    class Holder(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = [layer]
+            self.operator = tf.linalg.LinearOperatorDiag([1.0])
+
+    holder = Holder()
+    assert [type(part).__name__ for part in holder.submodules] == ["Dense", "LinearOperatorDiag"]
+    assert [variable.name for variable in holder.variables] == ["kernel:0", "bias:0"]
+    assert tf.keras.Sequential([layer]).submodules == (layer,)
+    assert isinstance(tf.layers.Dense(1), tf.Module)
+    with pytest.raises(AttributeError):
+        _ = layer.name_scope  # layers are made without a scope of their own

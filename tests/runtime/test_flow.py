@@ -325,3 +325,8 @@ def test_a_forgotten_start_is_hinted_at(caplog: pytest.LogCaptureFixture, monkey
         coord.request_stop()
         coord.join(threads)
     assert not caplog.records
+
+
+def test_a_partial_run_without_fetches_is_refused() -> None:
+    with tf.Session() as session, pytest.raises(InvalidArgumentError, match="at least one target"):
+        session.partial_run_setup([], [tf.placeholder(tf.float32, [])])

@@ -128,6 +128,11 @@ class DeviceSpec:
         merged._name = dev._name.merged_over(self._name)
         return merged
 
+    def replace(self, **kwargs: Any) -> DeviceSpec:
+        """A copy with other values of these fields (None: not given). TypeError for what is no field."""
+        fields = ("job", "replica", "task", "device_type", "device_index")
+        return DeviceSpec(**{**{field: getattr(self._name, field) for field in fields}, **kwargs})
+
     def to_string(self) -> str:
         return str(self._name)
 

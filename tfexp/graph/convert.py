@@ -25,8 +25,11 @@ _CONVERTERS: list[tuple[int, int, type | tuple[type, ...], Converter]] = []
 def register_tensor_conversion_function(base_type: Any, conversion_func: Converter, priority: int = 100) -> None:
     """Let `conversion_func(value, dtype, name, as_ref)` convert instances of `base_type` (a type or a tuple of types).
 
-    Functions of lower `priority` are asked first, then those registered earlier; NotImplemented passes on.
+    Functions of lower `priority` are asked first, then those registered earlier; NotImplemented passes on. TypeError for
+    what is no type or no function.
     """
+    if not all(isinstance(one, type) for one in (base_type if isinstance(base_type, tuple) else (base_type,))):
+        raise TypeError("base_type must be a type or a tuple of types.")
     if not callable(conversion_func):
         raise TypeError("conversion_func must be callable.")
     _CONVERTERS.append((priority, len(_CONVERTERS), base_type, conversion_func))
@@ -261,6 +264,10 @@ class IndexedSlices:
     @property
     def graph(self) -> Any:
         return self._values.graph
+
+    def consumers(self) -> list[Operation]:
+        """The ops that take the values. Source: `tf.IndexedSlices.consumers`."""
+        return self._values.consumers()
 
     def __str__(self) -> str:
         shape = f", dense_shape={self._dense_shape}" if self._dense_shape is not None else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfexp.core.dtypes import DType
+from tfexp.core.reference import Reference
 from tfexp.core.shape import TensorShape, as_shape
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class Tensor:
     def consumers(self) -> list[Operation]:
         """The operations that take this tensor as an input, in creation order: one is there for each time that it does."""
         return list(self._consumers)
+
+    def experimental_ref(self) -> Reference:
+        """What stands for this tensor in sets and as a key. Source: `tf.Tensor.experimental_ref`."""
+        return Reference(self)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """Run the graph for this tensor in `session` (the default session if None); a NumPy value."""

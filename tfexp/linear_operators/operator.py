@@ -22,12 +22,13 @@ from tfexp.ops import array, check_compare, diagonal, linalg, reduce
 from tfexp.ops.elementwise_unary import abs as absolute
 from tfexp.ops.elementwise_unary import exp, log
 from tfexp.ops.matmul import matmul
+from tfexp.ops.module import Module
 
 # is_non_singular, is_self_adjoint, is_positive_definite, is_square
 Hints = tuple[bool | None, bool | None, bool | None, bool | None]
 
 
-class LinearOperator:
+class LinearOperator(Module):
     """The base class."""
 
     def __init__(

@@ -305,6 +305,10 @@ class DenseHashTable(MutableDenseHashTable):
         """`remove` by the name that it has in `tf.lookup.experimental`."""
         return self.remove(keys, name)
 
+    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """`insert` by the name that it has in `tf.lookup.experimental`."""
+        return self.insert(keys, values, name)
+
 
 class SaveableTable(SaveableObject):
     """Two tensors of a checkpoint: `NAME-keys` and `NAME-values`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import keyword
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfexp.core import nest
@@ -34,7 +34,7 @@ class Module(Trackable):
             )
         self._name = name
         with name_scope(name) as scope:
-            self._scope_name = scope
+            self._own_scope = scope
 
     def __setattr__(self, name: str, value: Any) -> None:
         if getattr(self, name, _NOTHING) is not value:  # `x.a = x.a` is allowed, also of properties that cannot be set
@@ -47,23 +47,23 @@ class Module(Trackable):
     @property
     def name_scope(self) -> name_scope:
         """The scope of its variables and ops, to be entered."""
-        return name_scope(self._scope_name)
+        return name_scope(self._own_scope)
 
     @property
-    def variables(self) -> tuple[Any, ...]:
+    def variables(self) -> Sequence[Any]:
         """The variables of this module and of those in it: its own first, by attribute."""
-        return tuple(self._parts(lambda part: isinstance(part, Variable)))
+        return tuple(self._module_parts(lambda part: isinstance(part, Variable)))
 
     @property
-    def trainable_variables(self) -> tuple[Any, ...]:
+    def trainable_variables(self) -> Sequence[Any]:
         return tuple([variable for variable in self.variables if variable.trainable])
 
     @property
     def submodules(self) -> tuple[Any, ...]:
         """The modules in this one, at any depth."""
-        return tuple([part for part in self._parts(lambda part: isinstance(part, Module)) if part is not self])
+        return tuple([part for part in self._module_parts(lambda part: isinstance(part, Module)) if part is not self])
 
-    def _parts(self, wanted: Callable[[Any], bool], seen: set[int] | None = None) -> Iterator[Any]:
+    def _module_parts(self, wanted: Callable[[Any], bool], seen: set[int] | None = None) -> Iterator[Any]:
         """What is wanted of its attributes, then of each module among these, everything once."""
         seen = {id(self)} if seen is None else seen
         modules = []
@@ -79,7 +79,7 @@ class Module(Trackable):
                 if isinstance(part, Module):
                     modules.append(part)
         for module in modules:
-            yield from module._parts(wanted, seen)
+            yield from module._module_parts(wanted, seen)
 
     @classmethod
     def with_name_scope(cls, method: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfexp.core.dtypes import as_dtype
+from tfexp.core.reference import Reference
 from tfexp.graph.convert import register_tensor_conversion_function
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -163,6 +164,10 @@ class Variable(VariableV2):
 
     def _AsTensor(self) -> Tensor:
         return self.value()
+
+    def experimental_ref(self) -> Reference:
+        """What stands for this variable in sets and as a key. Source: `tf.Variable.experimental_ref`."""
+        return Reference(self)
 
     _strategy: Any = None
     _distributed_container: Any = None  # the variable that it is one copy of, for a strategy's replicas

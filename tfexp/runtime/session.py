@@ -204,10 +204,12 @@ class BaseSession:
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
         """Begin a step whose `feeds` (tensors or names) come, and whose `fetches` are computed, in several `partial_run`s.
 
-        Returns the handle that these take. Source: `tf.Session.partial_run_setup`.
+        Returns the handle that these take. InvalidArgumentError without fetches. Source: `tf.Session.partial_run_setup`.
         """
         self._check_runnable()
         elements = FetchMapper(self._graph, fetches, self).elements
+        if not elements:
+            raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
         fed: list[Tensor] = []
         for feed in feeds or ():
             try:

@@ -305,3 +305,9 @@ def test_control_flow_of_calls_is_converted() -> None:
 
     found = K.get_session().run([Branching()(tf.ones(3)), Branching()(-tf.ones(3))])
     np.testing.assert_array_equal(found, [[2, 2, 2], [-2, -2, -2]])
+
+
+def test_an_input_spec_is_made_again_of_its_config() -> None:
+    config = tf.keras.layers.InputSpec(shape=(1, 2)).get_config()
+    assert config == {"dtype": None, "shape": (1, 2), "ndim": 2, "max_ndim": None, "min_ndim": None, "axes": {}}
+    assert tf.keras.layers.InputSpec.from_config(config).get_config() == config

@@ -25,6 +25,15 @@ class InputSpec:
         self.max_ndim, self.min_ndim = max_ndim, min_ndim
         self.axes = {int(axis): size for axis, size in (axes or {}).items()}
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make it again."""
+        names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> InputSpec:
+        return cls(**config)
+
     def __repr__(self) -> str:
         known = {
             "dtype": self.dtype,

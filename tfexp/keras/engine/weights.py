@@ -15,6 +15,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.keras import backend, constraints, initializers, regularizers
 from tfexp.keras.mixed_precision.autocast import cast_when_read
 from tfexp.keras.mixed_precision.policy import INFER, Policy
+from tfexp.ops.module import Module
 from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
@@ -35,7 +36,7 @@ def _parts(value: Any) -> Iterator[Any]:
 _PLAIN = frozenset({str, int, float, bool, type(None), FunctionType, MethodType})
 
 
-class Weights(Trackable):
+class Weights(Module):
     """Variables by `add_weight` and by attributes; those of inner layers come behind.
 
     What is added later to a list or dict that is an attribute counts, too.
@@ -58,6 +59,7 @@ class Weights(Trackable):
             "outputs",
         }
     )
+    _TF_MODULE_IGNORED_PROPERTIES = _books - {"_trainable_weights", "_non_trainable_weights"}
     _trainable_weights: list[Any]
     _non_trainable_weights: list[Any]
     _dtype: str | None
@@ -74,7 +76,7 @@ class Weights(Trackable):
     # --- what is found in attributes ------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
+        object.__setattr__(self, name, value)  # past that of modules, which first reads what the attribute is
         if name not in self._books:
             self._keep_variables(value)
 
