@@ -16,7 +16,7 @@ from tfexp.keras import backend, constraints, initializers, regularizers
 from tfexp.keras.mixed_precision.autocast import cast_when_read
 from tfexp.keras.mixed_precision.policy import INFER, Policy
 from tfexp.ops.module import Module
-from tfexp.ops.trackable import Trackable
+from tfexp.ops.trackable import NoDependency, Trackable
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
 
@@ -76,9 +76,9 @@ class Weights(Module):
     # --- what is found in attributes ------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)  # past that of modules, which first reads what the attribute is
+        Trackable.__setattr__(self, name, value)  # past that of modules, which first reads what the attribute is
         if name not in self._books:
-            self._keep_variables(value)
+            self._keep_variables(value.value if isinstance(value, NoDependency) else value)
 
     def __delattr__(self, name: str) -> None:
         gone = list(_parts(vars(self).get(name)))
