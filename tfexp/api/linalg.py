@@ -53,10 +53,11 @@ _OPERATORS = {
     "circulant": "Circulant Circulant2D Circulant3D",
 }
 
-LINEAR_OPERATORS = {
-    f"LinearOperator{kind}": f"tfexp.linear_operators.{module}:LinearOperator{kind}"
-    for module, kinds in _OPERATORS.items()
-    for kind in (kinds.split() or [""])
-}
-
-__getattr__ = missing_from("tf.linalg", LINEAR_OPERATORS)
+__getattr__ = missing_from(
+    "tf.linalg",
+    {
+        f"LinearOperator{kind}": f"tfexp.linear_operators.{module}:LinearOperator{kind}"
+        for module, kinds in _OPERATORS.items()
+        for kind in (kinds.split() or [""])
+    },
+)
