@@ -29,6 +29,7 @@ _TRANSLATOR = (
     "converters.break_statements converters.continue_statements converters.return_statements core.converter core.naming "
     "pyct.anno pyct.common_transformers.anf pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names pyct.templates"
 )
+_LATER_NN = ("conv2d_transpose", "conv3d_transpose", "dropout", "fractional_avg_pool", "fractional_max_pool")
 _REDUCTIONS = ("sum", "prod", "max", "min", "mean", "all", "any", "logsumexp")
 _COLUMNS = (
     "tfexp.feature_column.column tfexp.feature_column.numeric tfexp.feature_column.categorical tfexp.feature_column.dense "
@@ -205,7 +206,8 @@ PYTHON = {
     "ops.data_flow_ops": "tf tf.queue tf.queue:GPUCompatibleFIFOQueue=FIFOQueue tfexp.ops.barrier:Barrier=Barrier "
     "tfexp.ops.staging ops",
     "ops.embedding_ops": "tf.nn tf",
-    "ops.functional_ops": "tf tfexp.stand_ins.second_signatures tfexp.stand_ins.functional_nodes ops",
+    "ops.functional_ops": "tf tfexp.stand_ins.functional_nodes ops "
+    + renamed("tf", foldl_v2="foldl", foldr_v2="foldr", scan_v2="scan"),
     "ops.gradient_checker": "tf.test",
     "ops.gradient_checker_v2": "tfexp.stand_ins.gradient_checker",
     "ops.gradients": "tf",
@@ -248,12 +250,12 @@ PYTHON = {
     + renamed("tf.lookup", StaticHashTableV1="StaticHashTable", StaticVocabularyTableV1="StaticVocabularyTable"),
     "ops.manip_grad": "tf",
     "ops.manip_ops": "tf.manip tf",
-    "ops.map_fn": "tf tfexp.stand_ins.second_signatures",
+    "ops.map_fn": "tf tf:map_fn_v2=map_fn",
     "ops.math_grad": "tf",
     "ops.math_ops": "tf tf.math tf.linalg ops "
     + renamed("tf", **{f"reduce_{kind}_v1": f"reduce_{kind}" for kind in _REDUCTIONS})
     + renamed("tf", scalar_mul_v2="scalar_mul")
-    + "tfexp.stand_ins.second_signatures",
+    + "tfexp.stand_ins.reductions",
     "ops.metrics": "tf.metrics",
     "ops.metrics_impl": "tf.metrics tfexp.stand_ins.metric_variables tfexp.metrics.streaming "
     + renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
@@ -262,13 +264,14 @@ PYTHON = {
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
     "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
-    "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops tfexp.stand_ins.second_signatures "
-    "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of tfexp.stand_ins.convolutions "
+    "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops "
+    + renamed("tf.compat.v2.nn", **{f"{name}_v2": name for name in _LATER_NN})
+    + "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of tfexp.stand_ins.convolutions "
     + renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf",
     "ops.op_selector": "tfexp.graph.gradients",
     "ops.parsing_grad": "tf",
-    "ops.parsing_ops": "tf tf.io tfexp.stand_ins.second_signatures tf:decode_raw_v1=decode_raw ops",
+    "ops.parsing_ops": "tf tf.io tf.compat.v2.io:decode_csv_v2=decode_csv tf:decode_raw_v1=decode_raw ops",
     "ops.partitioned_variables": "tf",
     "ops.random_grad": "tf",
     "ops.random_ops": "tf tf.random tfexp.ops.random_truncated ops",

@@ -1,15 +1,14 @@
 """What `tf.compat.v2.nn` has of its own."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfexp.api import nn
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.tensor import Tensor
 from tfexp.ops.ctc import ctc_loss_v2 as ctc_loss
 from tfexp.ops.ctc_decode import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder
 from tfexp.ops.space_batch import space_to_batch_nd as space_to_batch
-from tfexp.stand_ins.second_signatures import dropout_v2 as dropout
-from tfexp.stand_ins.second_signatures import fractional_avg_pool_v2 as fractional_avg_pool
-from tfexp.stand_ins.second_signatures import fractional_max_pool_v2 as fractional_max_pool
 from tfexp.version_2.arguments import with_arguments
 
 
@@ -37,6 +36,40 @@ def avg_pool(
     """The mean of each window of sequences, images or volumes. Source: `tf.nn.avg_pool`, TF 2.0."""
     by_rank = {3: (nn.avg_pool1d, "NWC"), 4: (nn.avg_pool, "NHWC"), 5: (nn.avg_pool3d, "NDHWC")}
     return _pool(input, by_rank, ksize, strides, padding, data_format, name)
+
+
+def _four(pooling_ratio: float | Sequence[float]) -> Sequence[float]:
+    """Ratios of [batch, rows, columns, depth], given as these, as those of rows and columns, or as one number for both."""
+    given = [pooling_ratio] if isinstance(pooling_ratio, (int, float)) else list(pooling_ratio)
+    if len(given) == 4:
+        return given
+    return [1.0, *(given * 2 if len(given) == 1 else given), 1.0]
+
+
+def fractional_max_pool(
+    value: Any,
+    pooling_ratio: float | Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    seed: int = 0,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Laid out anew in each run if the seed is 0. Source: `tf.nn.fractional_max_pool`, TF 2.0."""
+    ratios = _four(pooling_ratio)
+    return nn.fractional_max_pool(value, ratios, pseudo_random, overlapping, seed != 0, seed, seed, name)
+
+
+def fractional_avg_pool(
+    value: Any,
+    pooling_ratio: float | Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    seed: int = 0,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Laid out anew in each run if the seed is 0. Source: `tf.nn.fractional_avg_pool`, TF 2.0."""
+    ratios = _four(pooling_ratio)
+    return nn.fractional_avg_pool(value, ratios, pseudo_random, overlapping, seed != 0, seed, seed, name)
 
 
 def dilation2d(
@@ -86,6 +119,7 @@ depthwise_conv2d = with_arguments(
     nn.depthwise_conv2d,
     "input, filter, strides, padding, data_format=None, dilations=None, name=None",
 )
+dropout = with_arguments(nn.dropout, "x, rate, noise_shape=None, seed=None, name=None")
 embedding_lookup = with_arguments(nn.embedding_lookup, "params, ids, max_norm=None, name=None", partition_strategy="div")
 embedding_lookup_sparse = with_arguments(
     nn.embedding_lookup_sparse,
