@@ -21,9 +21,9 @@ from tfexp.contributed.decoding import Helper as Helper
 from tfexp.contributed.decoding import SampleEmbeddingHelper as SampleEmbeddingHelper
 from tfexp.contributed.decoding import TrainingHelper as TrainingHelper
 from tfexp.contributed.decoding import dynamic_decode as dynamic_decode
-from tfexp.contributed.helpers import CustomHelper as CustomHelper
-from tfexp.contributed.helpers import InferenceHelper as InferenceHelper
-from tfexp.contributed.helpers import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
+from tfexp.contributed.decoding_helpers import CustomHelper as CustomHelper
+from tfexp.contributed.decoding_helpers import InferenceHelper as InferenceHelper
+from tfexp.contributed.decoding_helpers import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
 from tfexp.core.gone import missing_from
 from tfexp.ops.gather_tree import gather_tree as gather_tree
 
