@@ -16,7 +16,7 @@ from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 from tensorboard.compat.proto.saved_object_graph_pb2 import SavedObject, SavedObjectGraph
 
 from tfexp.core import dtypes
-from tfexp.core.nest import Composite, flatten
+from tfexp.core.nest import Composite, flatten, keys_in_order
 from tfexp.formats.atomic_file import replace_file
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.functions.concrete import ConcreteFunction
@@ -226,7 +226,7 @@ class _Exported:
         captured = [self._tensors[self._objects.captured(tensor, function)] for tensor in function.captured_inputs]
         function.add_to_graph(self._graph)
         outputs = call_function(self._graph._functions[function.name], [*given.values(), *captured])
-        returned = dict(zip(flatten(_names_of(function.structured_outputs)), outputs, strict=True))
+        returned = dict(zip(keys_in_order(function.structured_outputs), outputs, strict=True))
         return build_signature_def(
             {name: build_tensor_info(tensor) for name, tensor in given.items()},
             {name: build_tensor_info(tensor) for name, tensor in returned.items()},
@@ -301,10 +301,6 @@ def _kind(value: Any) -> str:
     if isinstance(value, tuple):
         return "trackable_tuple_wrapper"
     return "trackable_dict_wrapper" if isinstance(value, dict) else str(value._object_identifier)
-
-
-def _names_of(outputs: dict[str, Tensor]) -> dict[str, str]:
-    return {name: name for name in outputs}
 
 
 def _output_specs(function: ConcreteFunction) -> Any:
