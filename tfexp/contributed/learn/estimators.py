@@ -48,7 +48,7 @@ def _numbers(value: np.ndarray, name: str) -> Any:
 class Trainable:
     """What fits an estimator of `tf.estimator` to arrays (`x`, `y`) or an input function; ValueError for both or neither."""
 
-    _scores = "predictions"
+    _prediction = "predictions"  # what `predict` gives of each example unless it is told
 
     def __init__(self, made: Any, feature_engineering_fn: Callable[[Any, Any], Any] | None = None):
         self.estimator, self._engineered = made, feature_engineering_fn
@@ -119,21 +119,12 @@ class Trainable:
         outputs: Sequence[str] | None = None,
         as_iterable: bool = True,
     ) -> Any:
-        """For each example a dict of what `outputs` names, or without names its score: yielded, or in an array."""
+        """For each example a dict of what `outputs` names, or without names its score or class: yielded, or in an array."""
         if outputs is None:
-            return self.predict_scores(x, input_fn, batch_size, as_iterable)
+            return self._one_of_each(self._prediction, x, input_fn, batch_size, as_iterable)
         found = self._predicted(x, input_fn, batch_size)
         chosen = ({name: one[name] for name in outputs} for one in found)
         return chosen if as_iterable else _side_by_side(chosen)
-
-    def predict_scores(
-        self,
-        x: Any = None,
-        input_fn: Callable[[], Any] | None = None,
-        batch_size: int | None = None,
-        as_iterable: bool = True,
-    ) -> Any:
-        return self._one_of_each(self._scores, x, input_fn, batch_size, as_iterable)
 
     def _input(
         self, x: Any, y: Any, input_fn: Any, batch_size: int | None, num_epochs: int | None, shuffle: bool
@@ -203,18 +194,7 @@ def _side_by_side(found: Iterable[Mapping[str, Any]]) -> dict[str, np.ndarray]:
 class Classifier(Trainable):
     """Its predictions are classes."""
 
-    def predict(
-        self,
-        x: Any = None,
-        input_fn: Callable[[], Any] | None = None,
-        batch_size: int | None = None,
-        outputs: Sequence[str] | None = None,
-        as_iterable: bool = True,
-    ) -> Any:
-        """For each example its class, or a dict of what `outputs` names: yielded, or in an array."""
-        if outputs is None:
-            return self.predict_classes(x, input_fn, batch_size, as_iterable)
-        return super().predict(x, input_fn, batch_size, outputs, as_iterable)
+    _prediction = "class_ids"
 
     def predict_classes(
         self,
@@ -233,6 +213,19 @@ class Classifier(Trainable):
         as_iterable: bool = True,
     ) -> Any:
         return self._one_of_each("probabilities", x, input_fn, batch_size, as_iterable)
+
+
+class Regressor(Trainable):
+    """Its predictions are numbers."""
+
+    def predict_scores(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        return self._one_of_each(self._prediction, x, input_fn, batch_size, as_iterable)
 
 
 class ModeKeys(estimator.ModeKeys):
@@ -351,7 +344,7 @@ class DNNClassifier(Classifier):
         )
 
 
-class DNNRegressor(Trainable):
+class DNNRegressor(Regressor):
     """Dense layers, trained on the mean squared error. optimizer: Adagrad by default."""
 
     def __init__(
@@ -422,7 +415,7 @@ class LinearClassifier(Classifier):
         )
 
 
-class LinearRegressor(Trainable):
+class LinearRegressor(Regressor):
     """A weighted sum of features, trained on the mean squared error. optimizer: Ftrl by default."""
 
     def __init__(
