@@ -181,12 +181,13 @@ def test_stopping_with_nobody_taking() -> None:
     assert set(made) <= set(range(10))  # it ends
 
 
-def test_pools_of_processes_end_when_they_are_told_to() -> None:
+@pytest.mark.parametrize("grace_period", [0.1, 0.0])
+def test_pools_of_processes_end_when_they_are_told_to(grace_period: float) -> None:
     enqueuer = OrderedEnqueuer(Tens(), use_multiprocessing=True)
     enqueuer.start(2, 3)
     made = enqueuer.get()
     assert next(made) == 0
-    assert terminate_keras_multiprocessing_pools() == []
+    assert terminate_keras_multiprocessing_pools(grace_period) == []
     with pytest.raises((BrokenExecutor, RuntimeError)):
         for _ in made:
             pass
