@@ -305,6 +305,7 @@ PIPELINES = {
     "windows": lambda: Data.range(17).window(4, 2, drop_remainder=True).flat_map(lambda w: w.batch(4)),
     "by threads": lambda: Data.range(40).map(lambda v: tf.reverse([v, v], [0]), num_parallel_calls=3).prefetch(3),
     "padded": lambda: Data.range(9).map(lambda v: (tf.fill([v], v), "s")).padded_batch(2, ([None], [])).repeat(2),
+    "batches, mapped": lambda: Data.range(41).batch(4).map(lambda v: v + 1).map(lambda v: (v * 2, tf.as_string(v))),
     "batches taken apart": lambda: Data.range(20).batch(3).unbatch().skip(2).take(15),
     "with a state": lambda: Data.range(9).apply(experimental.scan(np.int64(1), lambda s, v: (s + v, (s, v)))),
     "while it lasts": lambda: (

@@ -5,6 +5,7 @@ import pytest
 
 import tfexp as tf
 from tests.data.running import elements
+from tfexp.ops.dataset_lift import OfBlocks
 from tfexp.runtime.functions import BoundFunction
 
 Data = tf.data.Dataset
@@ -121,6 +122,59 @@ def test_an_error_among_elements_that_are_mapped_together_comes_at_its_place():
         with pytest.raises(tf.errors.InvalidArgumentError, match="ivision by zero"):
             session.run(batch)
         assert session.run(batch).tolist() == [12, 6]
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How many elements each call of a lifted function got."""
+    sizes = []
+    call = OfBlocks.__call__
+    monkeypatch.setattr(OfBlocks, "__call__", lambda self, block: sizes.append(len(block[0])) or call(self, block))
+    return sizes
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_small_batches_are_mapped_together(drop, calls):
+    batches = Data.range(30).batch(4, drop_remainder=drop).map(lambda v: v + 1).map(lambda v: v * 2)
+    wanted = [[2 * (i + 1) for i in range(first, min(first + 4, 30))] for first in range(0, 30, 4)]
+    assert [batch.tolist() for batch in elements(batches)] == wanted[: 7 if drop else 8]
+    assert sorted(set(calls)) == [1, 6]
+    calls.clear()
+    assert np.shape(elements(Data.range(32).batch(4).batch(2))) == (4, 2, 4)
+    large = Data.from_tensor_slices(np.zeros((6, 100_000), np.float32)).batch(2).map(lambda v: v + 1)
+    assert [batch[1, -1] for batch in elements(large)] == [1.0] * 3
+    assert set(calls) == {1}
+
+
+def test_an_error_in_batches_that_are_mapped_together_comes_at_its_place():
+    iterator = tf.data.make_initializable_iterator(Data.range(-6, 6).batch(2).map(lambda v: 12 // v))
+    batch = iterator.get_next()
+    found = []
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        for _ in range(6):
+            try:
+                found.append(session.run(batch).tolist())
+            except tf.errors.InvalidArgumentError:
+                found.append("division by zero")
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(batch)
+    assert found == [[-2, -3], [-3, -4], [-6, -12], "division by zero", [6, 4], [3, 2]]
+
+
+def test_batches_of_examples_are_parsed_together(calls):
+    def example(i):
+        feature = {"x": tf.train.Feature(float_list=tf.train.FloatList(value=[i, i + 0.5]))}
+        feature["name"] = tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"number %d" % i]))
+        return tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
+
+    features = {"x": tf.FixedLenFeature([2, 1], tf.float32), "name": tf.FixedLenFeature([], tf.string)}
+    records = Data.from_tensor_slices([example(i) for i in range(13)])
+    batches = elements(records.batch(5).map(lambda batch: tf.parse_example(batch, features)))
+    assert [len(batch["name"]) for batch in batches] == [5, 5, 3]
+    assert np.concatenate([batch["name"] for batch in batches]).tolist() == [b"number %d" % i for i in range(13)]
+    np.testing.assert_array_equal(np.concatenate([b["x"] for b in batches])[:, :, 0], [[i, i + 0.5] for i in range(13)])
+    assert calls
 
 
 def test_a_position_between_elements_that_were_taken_together(tmp_path):

@@ -59,6 +59,7 @@ class DatasetIterator(abc.ABC):
     """One run through a data set. Used by one thread at a time."""
 
     blocks = False  # whether `block` may be called instead of `next`
+    stacks = False  # whether `stacked` may be called instead of `next`: where `blocks` would promise too much
     ahead = True  # whether more elements may be taken than are needed yet: not where that changes what others get
 
     @abc.abstractmethod
@@ -67,6 +68,10 @@ class DatasetIterator(abc.ABC):
 
     def block(self, count: int) -> list[np.ndarray] | None:
         """At most `count` further elements, at least one, stacked by component; None at the end."""
+        raise NotImplementedError
+
+    def stacked(self, count: int) -> list[np.ndarray] | None:
+        """As `block`, where elements may have other shapes than those that come later."""
         raise NotImplementedError
 
     def elements(self, count: int) -> list[Element]:

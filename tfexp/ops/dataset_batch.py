@@ -31,10 +31,16 @@ batch_dataset_v2 = define_dataset(
 
 
 class _Batch(Chain):
+    """Batches. The last one may have fewer elements, so that there are no blocks of them, but stacks of those before it.
+
+    `_left`: elements, stacked, that were taken for a stack of batches and did not make up a whole one.
+    """
+
     def __init__(self, source: DatasetIterator, size: int, drop_remainder: bool):
         super().__init__(source)
-        self.blocks = False
+        self.blocks, self.stacks = False, source.blocks and source.ahead
         self._size, self._drop = size, drop_remainder
+        self._left: list[np.ndarray] | None = None
 
     def next(self) -> Element | None:
         batch = self._from_blocks() if self.source.blocks else self._from_elements()
@@ -42,9 +48,33 @@ class _Batch(Chain):
             return None
         return batch
 
+    def stacked(self, count: int) -> list[np.ndarray] | None:
+        if self._left is None:
+            self._left = self.source.block(count * self._size)
+        whole = 0 if self._left is None else len(self._left[0]) // self._size
+        if whole:
+            return self._cut(whole)
+        batch = self.next()
+        return None if batch is None else [array[np.newaxis] for array in batch]
+
+    def _cut(self, batches: int) -> list[np.ndarray]:
+        """So many batches of what is left."""
+        assert self._left is not None
+        end, arrays = batches * self._size, self._left
+        self._left = [array[end:] for array in arrays] if end < len(arrays[0]) else None
+        return [array[:end].reshape(batches, self._size, *array.shape[1:]) for array in arrays]
+
+    def save(self) -> State:
+        return {**super().save(), "left": self._left}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._left = state["left"]
+
     def _from_blocks(self) -> Element | None:
-        parts: list[list[np.ndarray]] = []
-        missing = self._size
+        parts = [] if self._left is None else [self._left]
+        missing = self._size - sum(len(part[0]) for part in parts)
+        self._left = None
         while missing and (part := self.source.block(missing)) is not None:
             parts.append(part)
             missing -= len(part[0])

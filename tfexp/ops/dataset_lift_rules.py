@@ -79,9 +79,16 @@ class Nodes:
         shape = self.node("Shape", [like], {"T": like.dtype})
         ends = [self.constant([position], dtypes.int32) for position in (0, 1)]
         count = self.node("Slice", [shape, *ends], {"T": dtypes.int32, "Index": dtypes.int32})
-        parts = [count, self.constant(dims, dtypes.int32), self.constant(0, dtypes.int32)]
-        whole = self.node("ConcatV2", parts, {"T": dtypes.int32, "Tidx": dtypes.int32, "N": 2})
+        whole = self.joined(count, self.constant(dims, dtypes.int32))
         return self.node("BroadcastTo", [tensor, whole], {"T": tensor.dtype, "Tidx": dtypes.int32})
+
+    def joined(self, first: Tensor, second: Tensor) -> Tensor:
+        """Two int32 vectors as one."""
+        parts = [first, second, self.constant(0, dtypes.int32)]
+        return self.node("ConcatV2", parts, {"T": dtypes.int32, "Tidx": dtypes.int32, "N": 2})
+
+    def reshaped(self, tensor: Tensor, shape: Tensor) -> Tensor:
+        return self.node("Reshape", [tensor, shape], {"T": tensor.dtype, "Tshape": dtypes.int32})
 
 
 Rule = Callable[[Nodes, Operation, list[Lifted]], list[Tensor]]
@@ -179,11 +186,20 @@ def _first_only(nodes: Nodes, op: Operation, inputs: list[Lifted]) -> list[Tenso
 def _parse_example(nodes: Nodes, op: Operation, inputs: list[Lifted]) -> list[Tensor]:
     """Of one example and of a vector it is the same op; what is of another length for each example does not stack."""
     same_for_all = all(shape.is_fully_defined() for shape in op.attrs["dense_shapes"])
-    if any(value.many for value in inputs[1:]) or not same_for_all or fixed(op, 1).size or rank_of(op.inputs[0]):
+    rank = rank_of(op.inputs[0])
+    if any(value.many for value in inputs[1:]) or not same_for_all or fixed(op, 1).size or rank > 1:
         raise NotLiftableError
     if op.attrs["num_sparse"] or op.attrs["ragged_value_types"]:
         raise NotLiftableError
-    return nodes.same(op, [value.tensor for value in inputs])
+    serialized, *others = (value.tensor for value in inputs)
+    if not rank:
+        return nodes.same(op, [serialized, *others])
+    vector = nodes.reshaped(serialized, nodes.constant([-1], dtypes.int32))
+    batches = nodes.node("Shape", [serialized], {"T": serialized.dtype})
+    return [
+        nodes.reshaped(values, nodes.joined(batches, nodes.constant(shape.as_list(), dtypes.int32)))
+        for values, shape in zip(nodes.same(op, [vector, *others]), op.attrs["dense_shapes"], strict=True)
+    ]
 
 
 def _reverse(nodes: Nodes, op: Operation, inputs: list[Lifted]) -> list[Tensor]:

@@ -10,7 +10,7 @@ import functools
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -101,6 +101,15 @@ parallel_map_dataset_v2 = define_dataset(
 
 # Elements that are taken from a source of blocks at once, to be mapped one by one.
 _AHEAD = 64
+# Elements of a source of stacks (batches) that are mapped together, where they are small: how many, and how many bytes.
+_MOST_TOGETHER = 8
+_STACK_BYTES = 1 << 19
+
+
+def _rows(block: Sequence[np.ndarray]) -> Iterator[Element]:
+    """The elements of a block."""
+    columns = [[row(array, i) for i in range(len(array))] if array.dtype == object else list(array) for array in block]
+    return zip(*columns, strict=True)
 
 
 class _Mapping(Chain):
@@ -125,12 +134,8 @@ class _Mapping(Chain):
         block = self.source.block(_AHEAD)
         if block is None:
             return None
-        self._spread(block)
+        self._singly.extend(_rows(block))
         return self._singly.popleft()
-
-    def _spread(self, block: Sequence[np.ndarray]) -> None:
-        columns = [[row(array, i) for i in range(len(array))] if array.dtype == object else list(array) for array in block]
-        self._singly.extend(zip(*columns, strict=True))
 
     def save(self) -> State:
         return {"source": self.source.save(), "singly": [list(element) for element in self._singly]}
@@ -141,9 +146,14 @@ class _Mapping(Chain):
 
 
 class _Map(_Mapping):
+    """`_mapped` holds results of a stack of elements, of which one was asked for; `_together`: how many a stack may have."""
+
     def __init__(self, source: DatasetIterator, call: ElementFunction):
-        super().__init__(source, call.of_element, call.of_blocks if source.blocks else None)
+        super().__init__(source, call.of_element, call.of_blocks if source.blocks or source.stacks else None)
         self._call = call
+        self.stacks = source.stacks and self._of_blocks is not None and not self._of_blocks.draws
+        self._mapped: deque[Element] = deque()
+        self._together = 1
 
     def elements(self, count: int) -> list[Element]:
         """Elements of a block have the same shapes, so that they are mapped together."""
@@ -155,7 +165,7 @@ class _Map(_Mapping):
                 block = self.source.block(count - len(found))
                 if block is None:
                     break
-                self._spread(block)
+                self._singly.extend(_rows(block))
             waiting = list(itertools.islice(self._singly, count - len(found)))
             results, failure = self._call.each(waiting)
             found += results
@@ -166,22 +176,46 @@ class _Map(_Mapping):
         return found
 
     def next(self) -> Element | None:
+        if self.stacks and not self._singly and not self._mapped:
+            results = self.stacked(self._together)
+            if results is None:
+                return None
+            self._mapped.extend(_rows(results))
+        if self._mapped:
+            return self._mapped.popleft()
         element = self._element()
         return None if element is None else self._function(element)
 
     def block(self, count: int) -> list[np.ndarray] | None:
+        return self._several(self.source.block, count)
+
+    def stacked(self, count: int) -> list[np.ndarray] | None:
+        return self._several(self.source.stacked, count)
+
+    def _several(self, take: Callable[[int], list[np.ndarray] | None], count: int) -> list[np.ndarray] | None:
         assert self._of_blocks is not None
-        if not self._singly:
-            block = self.source.block(count)
-            if block is None:
+        if not self._singly and not self._mapped:
+            taken = take(count)
+            if taken is None:
                 return None
             try:
-                return list(self._of_blocks(block))
+                results = list(self._of_blocks(taken))
             except OpError:
-                self._spread(block)  # the error is that of one element; those before it come out first
+                self._singly.extend(_rows(taken))  # the error is that of one element; those before it come out first
+            else:
+                each = max(sum(array.nbytes for array in arrays) for arrays in (taken, results)) // len(taken[0])
+                self._together = max(1, min(_MOST_TOGETHER, _STACK_BYTES // max(each, 1)))
+                return results
         element = self.next()
         assert element is not None
         return [stack([value]) for value in element]
+
+    def save(self) -> State:
+        return {**super().save(), "mapped": [list(element) for element in self._mapped]}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._mapped = deque(state["mapped"])
 
 
 @map_dataset.kernel("CPU")
