@@ -30,10 +30,20 @@ batch_dataset_v2 = define_dataset(
 )
 
 
+# Batches that are taken of a source of blocks at once, where they are small: how many, and how many bytes.
+_MOST_TOGETHER = 8
+_STACK_BYTES = 1 << 19
+
+
+def together(batch_bytes: int) -> int:
+    """How many batches of so many bytes are worth being computed at once, so that they stay in a cache."""
+    return max(1, min(_MOST_TOGETHER, _STACK_BYTES // max(batch_bytes, 1)))
+
+
 class _Batch(Chain):
     """Batches. The last one may have fewer elements, so that there are no blocks of them, but stacks of those before it.
 
-    `_left`: elements, stacked, that were taken for a stack of batches and did not make up a whole one.
+    `_left`: elements, stacked, of which no batch has been made yet; `_together`: batches that are taken at once.
     """
 
     def __init__(self, source: DatasetIterator, size: int, drop_remainder: bool):
@@ -41,6 +51,7 @@ class _Batch(Chain):
         self.blocks, self.stacks = False, source.blocks and source.ahead
         self._size, self._drop = size, drop_remainder
         self._left: list[np.ndarray] | None = None
+        self._together = 1
 
     def next(self) -> Element | None:
         batch = self._from_blocks() if self.source.blocks else self._from_elements()
@@ -50,19 +61,13 @@ class _Batch(Chain):
 
     def stacked(self, count: int) -> list[np.ndarray] | None:
         if self._left is None:
-            self._left = self.source.block(count * self._size)
-        whole = 0 if self._left is None else len(self._left[0]) // self._size
-        if whole:
-            return self._cut(whole)
+            self._take(count * self._size)
+        whole = 0 if self._left is None else min(count, len(self._left[0]) // self._size)
+        arrays = self._part(whole * self._size) if whole else None
+        if arrays is not None:
+            return [array.reshape(whole, self._size, *array.shape[1:]) for array in arrays]
         batch = self.next()
         return None if batch is None else [array[np.newaxis] for array in batch]
-
-    def _cut(self, batches: int) -> list[np.ndarray]:
-        """So many batches of what is left."""
-        assert self._left is not None
-        end, arrays = batches * self._size, self._left
-        self._left = [array[end:] for array in arrays] if end < len(arrays[0]) else None
-        return [array[:end].reshape(batches, self._size, *array.shape[1:]) for array in arrays]
 
     def save(self) -> State:
         return {**super().save(), "left": self._left}
@@ -71,11 +76,28 @@ class _Batch(Chain):
         super().restore(state)
         self._left = state["left"]
 
+    def _take(self, count: int) -> None:
+        """Have further elements left: at most so many, none at the end."""
+        self._left = self.source.block(count)
+        if self._left is not None and self.stacks:
+            size = sum(array.nbytes for array in self._left) // len(self._left[0])
+            self._together = together(size * self._size)
+
+    def _part(self, count: int) -> list[np.ndarray] | None:
+        """At most so many further elements; None at the end."""
+        if self._left is None:
+            self._take(max(count, self._together * self._size) if self.stacks else count)
+        arrays = self._left
+        if arrays is None or len(arrays[0]) <= count:
+            self._left = None
+            return arrays
+        self._left = [array[count:] for array in arrays]
+        return [array[:count] for array in arrays]
+
     def _from_blocks(self) -> Element | None:
-        parts = [] if self._left is None else [self._left]
-        missing = self._size - sum(len(part[0]) for part in parts)
-        self._left = None
-        while missing and (part := self.source.block(missing)) is not None:
+        parts: list[list[np.ndarray]] = []
+        missing = self._size
+        while missing and (part := self._part(missing)) is not None:
             parts.append(part)
             missing -= len(part[0])
         if len(parts) > 1:

@@ -31,7 +31,7 @@ from tfexp.ops.dataset import (
     kept,
     row,
 )
-from tfexp.ops.dataset_batch import stack
+from tfexp.ops.dataset_batch import stack, together
 from tfexp.ops.dataset_lift import OfBlocks, lifted
 
 ARGUMENTS = "Targuments: list(type) >= 0"
@@ -101,9 +101,6 @@ parallel_map_dataset_v2 = define_dataset(
 
 # Elements that are taken from a source of blocks at once, to be mapped one by one.
 _AHEAD = 64
-# Elements of a source of stacks (batches) that are mapped together, where they are small: how many, and how many bytes.
-_MOST_TOGETHER = 8
-_STACK_BYTES = 1 << 19
 
 
 def _rows(block: Sequence[np.ndarray]) -> Iterator[Element]:
@@ -204,7 +201,7 @@ class _Map(_Mapping):
                 self._singly.extend(_rows(taken))  # the error is that of one element; those before it come out first
             else:
                 each = max(sum(array.nbytes for array in arrays) for arrays in (taken, results)) // len(taken[0])
-                self._together = max(1, min(_MOST_TOGETHER, _STACK_BYTES // max(each, 1)))
+                self._together = together(each)
                 return results
         element = self.next()
         assert element is not None
