@@ -30,14 +30,15 @@ batch_dataset_v2 = define_dataset(
 )
 
 
-# Batches that are taken of a source of blocks at once, where they are small: how many, and how many bytes.
-_MOST_TOGETHER = 8
+# Batches that are taken of a source of blocks at once.
+BATCHES_AHEAD = 8
+# Bytes that stay in a cache until they are used.
 _STACK_BYTES = 1 << 19
 
 
-def together(batch_bytes: int) -> int:
-    """How many batches of so many bytes are worth being computed at once, so that they stay in a cache."""
-    return max(1, min(_MOST_TOGETHER, _STACK_BYTES // max(batch_bytes, 1)))
+def together(element_bytes: int, most: int) -> int:
+    """How many elements of so many bytes are worth being computed at once."""
+    return max(1, min(most, _STACK_BYTES // max(element_bytes, 1)))
 
 
 class _Batch(Chain):
@@ -81,7 +82,7 @@ class _Batch(Chain):
         self._left = self.source.block(count)
         if self._left is not None and self.stacks:
             size = sum(array.nbytes for array in self._left) // len(self._left[0])
-            self._together = together(size * self._size)
+            self._together = together(size * self._size, BATCHES_AHEAD)
 
     def _part(self, count: int) -> list[np.ndarray] | None:
         """At most so many further elements; None at the end."""

@@ -6,6 +6,8 @@ can do many elements at once (`dataset_lift`), maps a block at a time.
 
 from __future__ import annotations
 
+import abc
+import contextlib
 import functools
 import itertools
 import time
@@ -31,14 +33,27 @@ from tfexp.ops.dataset import (
     kept,
     row,
 )
-from tfexp.ops.dataset_batch import stack, together
+from tfexp.ops.dataset_batch import BATCHES_AHEAD, stack, together
 from tfexp.ops.dataset_lift import OfBlocks, lifted
 
 ARGUMENTS = "Targuments: list(type) >= 0"
 MAP = "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
 
 Function = Callable[[Sequence[Any]], Sequence[Any]]
-Each = Callable[[Sequence[Element]], tuple[list[Element], Exception | None]]
+# The results up to an element that fails, and its error.
+Mapped = tuple[list[Element], Exception | None]
+Several = Callable[[Sequence[Element]], Mapped]
+
+
+def in_turn(function: Function, elements: Sequence[Element]) -> Mapped:
+    """The results of elements of any shapes."""
+    results: list[Element] = []
+    for element in elements:
+        try:
+            results.append(function(element))
+        except Exception as error:
+            return results, error
+    return results, None
 
 
 class ElementFunction:
@@ -52,11 +67,19 @@ class ElementFunction:
     def __call__(self, element: Sequence[Any]) -> Sequence[Any]:
         return self.of_element(element)
 
-    def each(self, elements: Sequence[Element]) -> tuple[list[Element], Exception | None]:
-        """Of elements of the same shapes: the results up to one that fails, and its error."""
+    def each(self, elements: Sequence[Element]) -> Mapped:
+        """The results of elements of the same shapes."""
         rows = [[*element, *self._captured] for element in elements] if self._captured else elements
-        found: tuple[list[Element], Exception | None] = self._call.each(rows)
+        found: Mapped = self._call.each(rows)
         return found
+
+    def stacked(self, elements: Sequence[Element]) -> Mapped:
+        """As `each`, of elements of any shapes; those of the same shapes are mapped at once where none of them fails."""
+        assert self.of_blocks is not None
+        if len(elements) > 1 and len({tuple(map(np.shape, element)) for element in elements}) == 1:
+            with contextlib.suppress(OpError):  # that of one element: those before it have results
+                return list(_rows(self.of_blocks([stack(values) for values in zip(*elements, strict=True)]))), None
+        return in_turn(self.of_element, elements)
 
     @functools.cached_property
     def of_blocks(self) -> OfBlocks | None:
@@ -99,7 +122,7 @@ parallel_map_dataset_v2 = define_dataset(
 )
 
 
-# Elements that are taken from a source of blocks at once, to be mapped one by one.
+# Elements that are taken from a source of blocks at once where they are asked for one by one.
 _AHEAD = 64
 
 
@@ -142,19 +165,77 @@ class _Mapping(Chain):
         self._singly = deque(state["singly"])
 
 
-class _Map(_Mapping):
-    """`_mapped` holds results of a stack of elements, of which one was asked for; `_together`: how many a stack may have."""
+class _Together(_Mapping, abc.ABC):
+    """Elements are mapped several at a time where they come in blocks or stacks and the function can do that.
+
+    `_ready` holds results beyond the one that was asked for; `_together`: how many elements are taken then.
+    """
 
     def __init__(self, source: DatasetIterator, call: ElementFunction):
         super().__init__(source, call.of_element, call.of_blocks if source.blocks or source.stacks else None)
-        self._call = call
         self.stacks = source.stacks and self._of_blocks is not None and not self._of_blocks.draws
-        self._mapped: deque[Element] = deque()
+        self._ready: deque[Element] = deque()
         self._together = 1
+
+    @abc.abstractmethod
+    def _results(self, function: OfBlocks, taken: list[np.ndarray]) -> list[np.ndarray]:
+        """What comes of elements."""
+
+    @abc.abstractmethod
+    def _alone(self) -> Element | None:
+        """The next result, of an element that is looked at alone; None at the end."""
+
+    def next(self) -> Element | None:
+        if self._ready:
+            return self._ready.popleft()
+        if not self._singly and self.ahead and (self.blocks or self.stacks):
+            results = self.block(self._together) if self.blocks else self.stacked(self._together)
+            if results is None:
+                return None
+            self._ready.extend(_rows(results))
+            return self._ready.popleft()
+        return self._alone()
+
+    def block(self, count: int) -> list[np.ndarray] | None:
+        return self._several(self.source.block, count, _AHEAD)
+
+    def stacked(self, count: int) -> list[np.ndarray] | None:
+        return self._several(self.source.stacked, count, BATCHES_AHEAD)
+
+    def _several(self, take: Callable[[int], list[np.ndarray] | None], count: int, most: int) -> list[np.ndarray] | None:
+        assert self._of_blocks is not None
+        while not self._singly and not self._ready:
+            taken = take(count)
+            if taken is None:
+                return None
+            try:
+                results = self._results(self._of_blocks, taken)
+            except OpError:
+                self._singly.extend(_rows(taken))  # the error is that of one element; those before it come out first
+                break
+            size = max(sum(array.nbytes for array in arrays) for arrays in (taken, results))
+            self._together = together(size // len(taken[0]), most)
+            if len(results[0]):
+                return results
+        element = self._ready.popleft() if self._ready else self._alone()
+        return None if element is None else [stack([value]) for value in element]
+
+    def save(self) -> State:
+        return {**super().save(), "ready": [list(element) for element in self._ready]}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._ready = deque(state["ready"])
+
+
+class _Map(_Together):
+    def __init__(self, source: DatasetIterator, call: ElementFunction):
+        super().__init__(source, call)
+        self._call = call
 
     def elements(self, count: int) -> list[Element]:
         """Elements of a block have the same shapes, so that they are mapped together."""
-        if not self.source.blocks:
+        if self.blocks or not self.source.blocks:
             return super().elements(count)
         found: list[Element] = []
         while len(found) < count:
@@ -172,47 +253,12 @@ class _Map(_Mapping):
                 raise failure
         return found
 
-    def next(self) -> Element | None:
-        if self.stacks and not self._singly and not self._mapped:
-            results = self.stacked(self._together)
-            if results is None:
-                return None
-            self._mapped.extend(_rows(results))
-        if self._mapped:
-            return self._mapped.popleft()
+    def _results(self, function: OfBlocks, taken: list[np.ndarray]) -> list[np.ndarray]:
+        return function(taken)
+
+    def _alone(self) -> Element | None:
         element = self._element()
         return None if element is None else self._function(element)
-
-    def block(self, count: int) -> list[np.ndarray] | None:
-        return self._several(self.source.block, count)
-
-    def stacked(self, count: int) -> list[np.ndarray] | None:
-        return self._several(self.source.stacked, count)
-
-    def _several(self, take: Callable[[int], list[np.ndarray] | None], count: int) -> list[np.ndarray] | None:
-        assert self._of_blocks is not None
-        if not self._singly and not self._mapped:
-            taken = take(count)
-            if taken is None:
-                return None
-            try:
-                results = list(self._of_blocks(taken))
-            except OpError:
-                self._singly.extend(_rows(taken))  # the error is that of one element; those before it come out first
-            else:
-                each = max(sum(array.nbytes for array in arrays) for arrays in (taken, results)) // len(taken[0])
-                self._together = together(each)
-                return results
-        element = self.next()
-        assert element is not None
-        return [stack([value]) for value in element]
-
-    def save(self) -> State:
-        return {**super().save(), "mapped": [list(element) for element in self._mapped]}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._mapped = deque(state["mapped"])
 
 
 @map_dataset.kernel("CPU")
@@ -233,9 +279,9 @@ class UnderWay(_Mapping):
     many as take it about `_TASK` seconds: to hand over one costs more than most calls.
     """
 
-    def __init__(self, source: DatasetIterator, function: Function, calls: int, each: Each | None = None):
+    def __init__(self, source: DatasetIterator, function: Function, calls: int, several: Several | None = None):
         super().__init__(source, function, None)
-        self._each = each  # the function of several elements of the same shapes, where the source's are
+        self._several = several or functools.partial(in_turn, function)
         self._calls = calls if calls > 0 else AUTOTUNED_CALLS
         self._pool: ThreadPoolExecutor | None = None
         self._under_way: deque[tuple[list[Element], Future[list[Any]]]] = deque()
@@ -278,25 +324,13 @@ class UnderWay(_Mapping):
         began = time.perf_counter()
         results: list[Any] = []
         while len(results) < len(elements):
-            found, failure = self._mapped(elements[len(results) :])
+            found, failure = self._several(elements[len(results) :])
             results += found
             if failure is not None:
                 results.append(failure)
         each = (time.perf_counter() - began) / len(elements)
         self._size = max(1, min(_LARGEST_TASK, int(_TASK / max(each, 1e-9))))
         return results
-
-    def _mapped(self, elements: list[Element]) -> tuple[list[Element], Exception | None]:
-        """The results up to the first that fails, and its error."""
-        if self._each is not None:
-            return self._each(elements)
-        results: list[Element] = []
-        for element in elements:
-            try:
-                results.append(self._function(element))
-            except Exception as error:
-                return results, error
-        return results, None
 
     def save(self) -> State:
         waiting = [list(element) for elements, _ in self._under_way for element in elements]
@@ -336,7 +370,8 @@ def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: An
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
         if source.blocks and call.of_blocks is not None:
             return _Map(source, call)
-        return UnderWay(source, call.of_element, number, call.each if source.blocks else None)
+        lifts = source.stacks and call.of_blocks is not None and not call.of_blocks.draws
+        return UnderWay(source, call.of_element, number, call.each if source.blocks else call.stacked if lifts else None)
 
     return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
 
@@ -375,31 +410,22 @@ scan_dataset = define_dataset(
 )
 
 
-class _Filter(_Mapping):
-    def next(self) -> Element | None:
+class _Filter(_Together):
+    def _results(self, function: OfBlocks, taken: list[np.ndarray]) -> list[np.ndarray]:
+        wanted = function(taken)[0]
+        return [array[wanted] for array in taken]
+
+    def _alone(self) -> Element | None:
         while (element := self._element()) is not None:
             if self._function(element)[0]:
                 return element
         return None
 
-    def block(self, count: int) -> list[np.ndarray] | None:
-        assert self._of_blocks is not None
-        while not self._singly and (block := self.source.block(count)) is not None:
-            try:
-                wanted = self._of_blocks(block)[0]
-            except OpError:
-                self._spread(block)
-            else:
-                if wanted.any():
-                    return [array[wanted] for array in block]
-        element = self.next()
-        return None if element is None else [stack([value]) for value in element]
-
 
 @filter_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
     function = with_arguments(ctx, predicate, arguments)
-    return FromRecipe(lambda source, call: _Filter(source.iterator(), call.of_element, call.of_blocks), dataset, function)
+    return FromRecipe(lambda source, call: _Filter(source.iterator(), call), dataset, function)
 
 
 class _TakeWhile(Chain):
