@@ -162,6 +162,43 @@ def test_an_error_in_batches_that_are_mapped_together_comes_at_its_place():
     assert found == [[-2, -3], [-3, -4], [-6, -12], "division by zero", [6, 4], [3, 2]]
 
 
+def test_single_elements_of_blocks_are_mapped_together(calls):
+    odd = Data.range(300).map(lambda v: v * v).filter(lambda v: v % 2 > 0)
+    assert [int(v) for v in elements(odd)] == [v * v for v in range(1, 300, 2)]
+    assert len(calls) < 20
+    calls.clear()
+    padded = Data.range(100).map(lambda v: tf.stack([v, v + 1])).padded_batch(30, [3], np.int64(-1))
+    assert [batch[-1].tolist() for batch in elements(padded)] == [[v, v + 1, -1] for v in (29, 59, 89, 99)]
+    assert len(calls) < 5
+
+
+def test_an_error_in_a_filter_comes_at_its_place():
+    iterator = tf.data.make_initializable_iterator(Data.range(-3, 9).filter(lambda v: 12 // v > 1))
+    element = iterator.get_next()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="ivision by zero"):
+            session.run(element)
+        assert [session.run(element) for _ in range(6)] == [1, 2, 3, 4, 5, 6]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(element)
+
+
+def test_threads_map_small_batches_together(calls):
+    batches = Data.range(400).batch(4).map(lambda v: tf.reduce_sum(v) // tf.maximum(v[0] - 100, 0), num_parallel_calls=2)
+    iterator = tf.data.make_initializable_iterator(batches)
+    element, errors, found = iterator.get_next(), 0, []
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        for _ in range(100):
+            try:
+                found.append(int(session.run(element)))
+            except tf.errors.InvalidArgumentError:
+                errors += 1
+    assert errors == 26
+    assert found == [(4 * v + 6) // (v - 100) for v in range(104, 400, 4)]
+
+
 def test_batches_of_examples_are_parsed_together(calls):
     def example(i):
         feature = {"x": tf.train.Feature(float_list=tf.train.FloatList(value=[i, i + 0.5]))}

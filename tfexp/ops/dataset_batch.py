@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -189,39 +189,68 @@ padded_batch_dataset_v2 = define_dataset(
 
 
 class _PaddedBatch(Chain):
+    """Elements of a source of blocks have one shape, so that batches of them are filled up."""
+
     def __init__(self, source: DatasetIterator, size: int, shapes: list[list[int]], paddings: list[Any], drop: bool):
-        super().__init__(source)
+        super().__init__(_Batch(source, size, drop) if source.blocks else source)
+        self._of_batches = source.blocks
         self.blocks = False
         self._size, self._shapes, self._paddings, self._drop = size, shapes, paddings, drop
 
     def next(self) -> Element | None:
+        if self._of_batches:
+            batch = self.source.next()
+            return None if batch is None else self._padded(_filled_up, batch)
         elements: list[Element] = []
         while len(elements) < self._size and (element := self.source.next()) is not None:
             elements.append(element)
         if not elements or (self._drop and len(elements) < self._size):
             return None
-        columns = zip(*elements, strict=True)
-        return [_padded(*args) for args in zip(columns, self._shapes, self._paddings, strict=True)]
+        return self._padded(_padded, zip(*elements, strict=True))
+
+    def _padded(self, padded: Callable[[Any, list[int], Any], np.ndarray], columns: Iterable[Any]) -> Element:
+        return [padded(*args) for args in zip(columns, self._shapes, self._paddings, strict=True)]
 
 
-def _padded(values: Sequence[Any], shape: list[int], padding: Any) -> np.ndarray:
-    """The values along a new first axis, each filled up to `shape`; -1 stands for the largest there is."""
-    shapes = [np.shape(value) for value in values]
+def _padded_size(shapes: Iterable[tuple[int, ...]], wanted: list[int]) -> list[int]:
+    """The shape into which all of these are filled up; -1 in `wanted` stands for the largest there is."""
+    size = [max(length, 0) for length in wanted]
     for own in shapes:
-        if len(own) != len(shape):
+        if len(own) != len(wanted):
             raise InvalidArgumentError(
                 None,
                 None,
-                f"All elements in a batch must have the same rank as the padded shape: {len(own)} and {len(shape)}",
+                f"All elements in a batch must have the same rank as the padded shape: {len(own)} and {len(wanted)}",
             )
-    size = [max(own[axis] for own in shapes) if want < 0 else want for axis, want in enumerate(shape)]
-    result = np.empty((len(values), *size), np.asarray(values[0]).dtype)
-    result[...] = padding
-    for i, (value, own) in enumerate(zip(values, shapes, strict=True)):
+        for axis, have in enumerate(own):
+            if wanted[axis] < 0:
+                size[axis] = max(size[axis], have)
+    for own in shapes:
         if any(have > room for have, room in zip(own, size, strict=True)):
             raise DataLossError(
                 None, None, f"Attempted to pad to a smaller size than the input element: {list(own)} to {list(size)}."
             )
+    return size
+
+
+def _filled_up(batch: np.ndarray, shape: list[int], padding: Any) -> np.ndarray:
+    """A batch whose elements are filled up to `shape`."""
+    own = batch.shape[1:]
+    size = _padded_size([own], shape)
+    if tuple(size) == own:
+        return batch
+    result = np.empty((len(batch), *size), batch.dtype)
+    result[...] = padding
+    result[(slice(None), *map(slice, own))] = batch
+    return result
+
+
+def _padded(values: Sequence[Any], shape: list[int], padding: Any) -> np.ndarray:
+    """The values along a new first axis, each filled up to `shape`."""
+    shapes = [np.shape(value) for value in values]
+    result = np.empty((len(values), *_padded_size(shapes, shape)), np.asarray(values[0]).dtype)
+    result[...] = padding
+    for i, (value, own) in enumerate(zip(values, shapes, strict=True)):
         result[i, ...][tuple(slice(length) for length in own)] = value if own else value[()]
     return result
 

@@ -40,7 +40,7 @@ class _Repeat(DatasetIterator):
         self._round = 0
         self._fresh = True  # nothing has come in this round
         self._source: DatasetIterator | None = None if count == 0 else dataset.iterator()
-        self.blocks = self._source is not None and self._source.blocks
+        self.blocks = self._source is None or self._source.blocks
         self.ahead = self._source is None or self._source.ahead
 
     def next(self) -> Element | None:

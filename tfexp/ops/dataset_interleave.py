@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.ops.dataset import (
     COMMON,
     Chain,
@@ -19,7 +19,9 @@ from tfexp.ops.dataset import (
     as_count,
     define_dataset,
     kept,
+    row,
 )
+from tfexp.ops.dataset_batch import stack
 from tfexp.ops.dataset_map import ARGUMENTS, AUTOTUNED_CALLS, MAP, Function, with_arguments
 from tfexp.ops.dataset_prefetch import prefetched
 
@@ -50,7 +52,7 @@ legacy_parallel_interleave_dataset_v2 = define_dataset(
 )
 
 
-# Nodes whose data sets give blocks of elements.
+# Nodes whose data sets give blocks of elements: those of files, and those that leave the elements as they are.
 _GIVE_BLOCKS = (
     "TextLineDataset",
     "TFRecordDataset",
@@ -58,13 +60,17 @@ _GIVE_BLOCKS = (
     "FixedLengthRecordDatasetV2",
     "CSVDatasetV2",
 )
+_LEAVE_BLOCKS = ("Identity", "SkipDataset", "TakeDataset", "RepeatDataset")
+_JOIN_BLOCKS = ("FlatMapDataset", "InterleaveDataset")
 
 
 def _gives_blocks(function: Any) -> bool:
-    """Whether the data sets that a graph function makes are those of files."""
+    """Whether the data sets that a graph function makes are known to give blocks, all with elements of the same shapes."""
     op = function.outputs[0].op
-    while op.type == "Identity":
+    while op.type in _LEAVE_BLOCKS:
         op = op.inputs[0].op
+    if op.type in _JOIN_BLOCKS:
+        return _gives_blocks(op.graph._functions[op.attrs["f"].name])
     return op.type in _GIVE_BLOCKS
 
 
@@ -124,20 +130,70 @@ def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Datase
     return FromRecipe(lambda source, call: _FlatMap(source.iterator(), call, blocks), dataset, function)
 
 
-class _Interleave(Chain):
-    """Turns through `cycle` open data sets, `block` elements at a time; the place of one that ends is taken by the next."""
+class _Open:
+    """A data set that elements are taken of in turn: what it was made of, its iterator, and its place.
 
-    def __init__(self, source: DatasetIterator, function: Function, cycle: int, block: int):
+    `left`: elements of a block that was taken of it, which have not been given; `failure`: the error that comes after them.
+    """
+
+    def __init__(self, element: Element, iterator: DatasetIterator):
+        self.element, self.iterator = element, iterator
+        self.left: list[np.ndarray] | None = None
+        self.failure: Exception | None = None
+
+    def has(self, count: int, most: int) -> int:
+        """How many elements are there to be given, after taking up to `most` if there are less than `count`."""
+        there = 0 if self.left is None else len(self.left[0])
+        if there >= count or self.failure is not None:
+            return there
+        try:
+            block = self.iterator.block(most)
+        except OpError as error:
+            self.failure = error
+            return there
+        if block is not None:
+            self.left = block if self.left is None else [np.concatenate(pair) for pair in zip(self.left, block, strict=True)]
+        return 0 if self.left is None else len(self.left[0])
+
+    def give(self, count: int) -> list[np.ndarray]:
+        """So many elements of those that are there."""
+        arrays = self.left
+        assert arrays is not None
+        self.left = [array[count:] for array in arrays] if count < len(arrays[0]) else None
+        return [array[:count] for array in arrays]
+
+    def next(self) -> Element | None:
+        if self.left is not None:
+            return [row(array, 0) for array in self.give(1)]
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+        return self.iterator.next()
+
+    def save(self) -> State:
+        return {"element": list(self.element), "at": self.iterator.save(), "left": self.left}
+
+    def restore(self, state: State) -> None:
+        self.iterator.restore(state["at"])
+        self.left = state["left"]
+
+
+class _Interleave(Chain):
+    """Turns through `cycle` open data sets, `length` elements at a time; the place of one that ends is taken by the next.
+
+    `blocks`: the data sets give blocks.
+    """
+
+    def __init__(self, source: DatasetIterator, function: Function, cycle: int, length: int, blocks: bool):
         super().__init__(source)
-        self.blocks = False
-        self._function, self._cycle, self._block = function, cycle, block
-        self._open: list[tuple[Element, DatasetIterator] | None] = [None] * cycle
+        self.blocks = blocks
+        self._function, self._cycle, self._length = function, cycle, length
+        self._open: list[_Open | None] = [None] * cycle
         self._turn = self._given = 0
         self._ended = False
 
-    def _enter(self, element: Element) -> tuple[Element, DatasetIterator]:
-        values = [kept(v) for v in element]
-        return values, self._function(element)[0].iterator()
+    def _enter(self, element: Element) -> _Open:
+        return _Open([kept(v) for v in element], self._function(element)[0].iterator())
 
     def _pass_on(self) -> None:
         self._turn, self._given = (self._turn + 1) % self._cycle, 0
@@ -152,36 +208,55 @@ class _Interleave(Chain):
                     self._pass_on()
                     continue
                 slot = self._open[self._turn] = self._enter(element)
-            found = slot[1].next()
+            found = slot.next()
             if found is None:
-                slot[1].close()
+                slot.iterator.close()
                 self._open[self._turn] = None
                 self._pass_on()
                 continue
             self._given += 1
-            if self._given == self._block:
+            if self._given == self._length:
                 self._pass_on()
             return found
         return None
 
+    def block(self, count: int) -> list[np.ndarray] | None:
+        """Whole rounds through the open data sets, where all have elements for them."""
+        slots = [slot for slot in (*self._open[self._turn :], *self._open[: self._turn]) if slot is not None]
+        if slots and not self._given and (self._ended or len(slots) == self._cycle):
+            rounds = count // (len(slots) * self._length)
+            have = [slot.has(self._length, rounds * self._length) for slot in slots] if rounds else [0]
+            rounds = min(rounds, min(have) // self._length)
+            if rounds:
+                parts = [slot.give(rounds * self._length) for slot in slots]
+                return [self._in_turn(arrays, rounds) for arrays in zip(*parts, strict=True)]
+        element = self.next()
+        return None if element is None else [stack([value]) for value in element]
+
+    def _in_turn(self, arrays: Sequence[np.ndarray], rounds: int) -> np.ndarray:
+        """`length` rows of each array after the other, so many times."""
+        shape = arrays[0].shape[1:]
+        turns = [array.reshape(rounds, self._length, *shape) for array in arrays]
+        return np.concatenate(turns, axis=1).reshape(-1, *shape)
+
     def save(self) -> State:
-        slots = [None if slot is None else {"element": list(slot[0]), "at": slot[1].save()} for slot in self._open]
+        slots = [None if slot is None else slot.save() for slot in self._open]
         numbers = {"turn": self._turn, "given": self._given, "ended": self._ended}
         return {"source": self.source.save(), "open": slots, **numbers}
 
     def restore(self, state: State) -> None:
         self.source.restore(state["source"])
         self._turn, self._given, self._ended = state["turn"], state["given"], state["ended"]
-        for i, slot in enumerate(state["open"]):
-            if slot is not None:
-                entered = self._open[i] = self._enter(slot["element"])
-                entered[1].restore(slot["at"])
+        for i, saved in enumerate(state["open"]):
+            if saved is not None:
+                entered = self._open[i] = self._enter(saved["element"])
+                entered.restore(saved)
 
     def close(self) -> None:
         super().close()
         for slot in self._open:
             if slot is not None:
-                slot[1].close()
+                slot.iterator.close()
 
 
 @interleave_dataset.kernel("CPU")
@@ -246,10 +321,13 @@ def _interleave(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any
     if size <= 0:
         raise InvalidArgumentError(None, None, "block_length must be greater than zero.")
 
+    function = with_arguments(ctx, f, arguments)
+    blocks = _gives_blocks(function.graph_function)
+
     def iterator(source: Dataset, call: Function) -> DatasetIterator:
         def read_ahead(element: Sequence[Any]) -> Sequence[Any]:
             return [prefetched(call(element)[0], ahead)]
 
-        return _Interleave(source.iterator(), read_ahead if ahead else call, length, size)
+        return _Interleave(source.iterator(), read_ahead if ahead else call, length, size, blocks)
 
-    return FromRecipe(iterator, dataset, with_arguments(ctx, f, arguments))
+    return FromRecipe(iterator, dataset, function)
