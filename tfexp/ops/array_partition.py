@@ -224,6 +224,10 @@ def _(
 
 def _check_ordered(indices: Array, dims: Sequence[int]) -> None:
     """ValueError for the first row that is out of bounds, or not after the one before it."""
+    if indices.shape[1] == 1:  # of vectors, which most are, it is told by little
+        places = indices[:, 0]
+        if not len(places) or (places[0] >= 0 and places[-1] < dims[0] and (places[1:] > places[:-1]).all()):
+            return
     outside = np.any((indices < 0) | (indices >= np.array(dims, indices.dtype)), axis=1)
     follows = np.ones(len(indices), bool)
     steps = np.diff(indices, axis=0)

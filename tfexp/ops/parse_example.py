@@ -16,6 +16,7 @@ from tfexp.formats.example_scan import Column, read_columns
 from tfexp.formats.example_template import Templates
 from tfexp.formats.example_wire import BYTES, FLOATS, INTS, MalformedError
 from tfexp.graph.shape_inference import shape_text
+from tfexp.ops.parse_one_example import parse_one
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import attr_bytes, listed, shown, texts_of
 
@@ -200,6 +201,17 @@ def parse_examples(
     `sparse`, `dense`: (key, dtype); `ragged`: (key, dtype, dtype of the splits). InvalidArgumentError names the record.
     `templates`: what is remembered of earlier records.
     """
+    if not np.ndim(serialized) and not np.size(names):
+        outputs = parse_one(
+            np.asarray(serialized, object)[()],
+            [(key, _KINDS[dtype]) for key, dtype in sparse],
+            [(key, _KINDS[dtype]) for key, dtype in dense],
+            [(key, _KINDS[dtype], splits) for key, dtype, splits in ragged],
+            defaults,
+            shapes,
+        )
+        if outputs is not None:
+            return outputs
     batch = _Batch(serialized, names)
     keys = [*sparse, *dense, *[(key, dtype) for key, dtype, _ in ragged]]
     try:

@@ -49,6 +49,8 @@ def together(parts: list[Parts], outer: tuple[int, ...]) -> list[Array]:
 
     InvalidArgumentError when they differ in rank.
     """
+    if not outer:
+        return [parts[0].indices.copy(), parts[0].values.copy(), parts[0].dims.copy()]
     ranks = np.array([len(part.dims) for part in parts])
     if (ranks != ranks[0]).any():
         i = int(np.argmax(ranks != ranks[0]))
@@ -59,7 +61,7 @@ def together(parts: list[Parts], outer: tuple[int, ...]) -> list[Array]:
     counts = [len(part.values) for part in parts]
     number = np.repeat(np.arange(len(parts)), counts)
     inner = np.concatenate([part.indices for part in parts])
-    prefix = np.stack(np.unravel_index(number, outer), axis=1) if outer else np.zeros((len(number), 0), np.int64)
+    prefix = np.stack(np.unravel_index(number, outer), axis=1)
     dims = np.max([part.dims for part in parts], axis=0)
     return [
         np.concatenate([prefix.astype(np.int64), inner], axis=1),
