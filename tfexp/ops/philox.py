@@ -30,11 +30,15 @@ _WORD = (1 << 32) - 1
 _HALF = (1 << 64) - 1
 _COUNTER = (1 << 128) - 1
 _ROUNDS = 10
-_MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
+_FACTORS = (0xD2511F53, 0xCD9E8D57)
+_MULTIPLIERS = np.array(_FACTORS, np.uint64)[:, np.newaxis]
 _WEYL = (0x9E3779B9, 0xBB67AE85)
 
 # Blocks computed together: their six working rows stay in a second-level cache.
 CHUNK = 8192
+
+# So many blocks cost less without NumPy.
+_FEW_BLOCKS = 4
 
 # Blocks that a stateful kernel sets aside for each value it returns.
 RESERVED_PER_VALUE = 256
@@ -68,6 +72,9 @@ class Philox:
 
     def chunks(self, count: int) -> Iterator[tuple[int, Words]]:
         """The next `count` blocks as (number of the first, words of shape [m, 4]), a cache's worth at a time."""
+        if 0 < count <= _FEW_BLOCKS:
+            yield 0, np.array([_block(self.key, self.counter + number & _COUNTER) for number in range(count)], np.uint32)
+            return
         for start in range(0, count, CHUNK):
             offsets = np.arange(start, min(start + CHUNK, count), dtype=np.uint64)
             yield start, self.blocks_at(offsets)
@@ -95,6 +102,17 @@ class Philox:
         out[:, 0::2] = even.T
         out[:, 1::2] = odd.T
         return out
+
+
+def _block(key: int, counter: int) -> tuple[int, int, int, int]:
+    """The words of one block."""
+    a, b, c, d = counter & _WORD, counter >> 32 & _WORD, counter >> 64 & _WORD, counter >> 96
+    low, high = key & _WORD, key >> 32
+    for _ in range(_ROUNDS):
+        p, q = a * _FACTORS[0], c * _FACTORS[1]
+        a, b, c, d = q >> 32 ^ b ^ low, q & _WORD, p >> 32 ^ d ^ high, p & _WORD
+        low, high = low + _WEYL[0] & _WORD, high + _WEYL[1] & _WORD
+    return a, b, c, d
 
 
 @functools.lru_cache(256)
