@@ -1,6 +1,5 @@
 """Files in turn: blocks of their records come in the order in which single ones would."""
 
-
 import pytest
 
 import tfexp as tf

@@ -58,7 +58,7 @@ def _values(record: bytes, span: Span, kind: int) -> np.ndarray:
 
 
 def _dense(record: bytes, span: Span, kind: int, default: Any, shape: list[int | None]) -> np.ndarray:
-    """The values of a feature, or the default where the record does not have it; ValueError where they do not fill `shape`."""
+    """The values of a feature, or the default where the record has none; ValueError where they do not fill `shape`."""
     values = _values(record, span, kind) if span[0] else np.array(default)
     if not values.size or (not span[0] and None in shape):
         raise ValueError("nothing that has a shape")
