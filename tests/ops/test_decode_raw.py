@@ -192,3 +192,28 @@ def test_public_names() -> None:
 def test_columns_must_fit(columns: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         tf.decode_csv(["1,2,3"], [[0], [0]], select_cols=columns)
+
+
+def test_one_csv_record_is_read_as_among_many() -> None:
+    draw = np.random.RandomState(0)
+    fields = ["1", "-7", "2.5", "1e300", "", "NA", "x", '"a,b"', '"', " 3", "1_0", "0x10", "99999999999", "\r", "nan", "é"]
+    with tf.Graph().as_default(), tf.Session() as session:
+        defaults = [[0], tf.constant([], tf.float32), [""], tf.constant([2], tf.int64)]
+        records = tf.placeholder(tf.string)
+        columns = tf.decode_csv(records, defaults, na_value="NA")
+
+        def parsed(fed: Any) -> Any:
+            try:
+                return [np.ravel(column).tolist()[:1] for column in session.run(columns, {records: fed})]
+            except tf.errors.InvalidArgumentError as error:
+                return error.message.split("\n")[0]
+
+        read = 0
+        for _ in range(300):
+            record = ",".join(draw.choice(fields, draw.choice([4, 4, 4, 4, 3])))
+            if draw.rand() < 0.5:
+                record = f"{draw.randint(9)},{draw.rand()},{draw.choice(fields)},{draw.choice(['', '5', 'NA'])}"
+            one, many = parsed(record), parsed([record, record])
+            assert repr(one) == repr(many)
+            read += isinstance(one, list)
+        assert 50 < read < 250

@@ -58,11 +58,43 @@ def _(
     texts = texts_of(records)
     missing = attr_bytes(na_value)
     columns = None
-    if b"" not in texts:  # which has no fields at all
+    if len(texts) == 1:
+        columns = _one_record(texts[0], delimiter, use_quote_delim, select_cols, record_defaults, OUT_TYPE, missing)
+    elif b"" not in texts:  # which has no fields at all
         columns = plain_columns(texts, delimiter, use_quote_delim, select_cols, record_defaults, OUT_TYPE, missing)
     if columns is None:
         columns = _columns(texts, delimiter, use_quote_delim, select_cols, record_defaults, OUT_TYPE, missing)
     return [column.reshape(np.shape(records)) for column in columns]
+
+
+def _one_record(
+    text: bytes,
+    delimiter: bytes,
+    quotes: bool,
+    selected: Sequence[int],
+    defaults: Sequence[Any],
+    types: Sequence[DType],
+    missing: bytes,
+) -> list[np.ndarray] | None:
+    """The columns of one plain record, without what NumPy costs; None where a closer look is needed."""
+    if not text or b"\r" in text or (quotes and b'"' in text):
+        return None
+    row = text.split(delimiter)
+    if selected:
+        row = [row[i] for i in selected if i < len(row)]
+    if len(row) != len(types):
+        return None
+    columns = []
+    with np.errstate(over="ignore"):  # too large for a float32 is inf
+        for field, default, dtype in zip(row, defaults, types, strict=True):
+            if field in (b"", missing):
+                value = next(iter(np.ravel(default).tolist()), None)
+            else:
+                value = field if dtype is dtypes.string else parsed_number(field, dtype)
+            if value is None:
+                return None
+            columns.append(np.array([value], dtype.as_numpy_dtype))
+    return columns
 
 
 def plain_columns(
