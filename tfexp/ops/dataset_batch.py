@@ -36,9 +36,18 @@ BATCHES_AHEAD = 8
 _STACK_BYTES = 1 << 19
 
 
-def together(element_bytes: int, most: int) -> int:
+def together(bytes_of_one: int, most: int) -> int:
     """How many elements of so many bytes are worth being computed at once."""
-    return max(1, min(most, _STACK_BYTES // max(element_bytes, 1)))
+    return max(1, min(most, _STACK_BYTES // max(bytes_of_one, 1)))
+
+
+def bytes_of(arrays: Sequence[np.ndarray]) -> int:
+    """How large these are; texts are taken to be as long as the first."""
+    return sum(array.nbytes + (array.size * len(array.flat[0]) if _has_texts(array) else 0) for array in arrays)
+
+
+def _has_texts(array: np.ndarray) -> bool:
+    return array.dtype == object and array.size > 0 and isinstance(array.flat[0], bytes)
 
 
 class _Batch(Chain):
@@ -81,8 +90,7 @@ class _Batch(Chain):
         """Have further elements left: at most so many, none at the end."""
         self._left = self.source.block(count)
         if self._left is not None and self.stacks:
-            size = sum(array.nbytes for array in self._left) // len(self._left[0])
-            self._together = together(size * self._size, BATCHES_AHEAD)
+            self._together = together(bytes_of(self._left) // len(self._left[0]) * self._size, BATCHES_AHEAD)
 
     def _part(self, count: int) -> list[np.ndarray] | None:
         """At most so many further elements; None at the end."""

@@ -33,7 +33,7 @@ from tfexp.ops.dataset import (
     kept,
     row,
 )
-from tfexp.ops.dataset_batch import BATCHES_AHEAD, stack, together
+from tfexp.ops.dataset_batch import BATCHES_AHEAD, bytes_of, stack, together
 from tfexp.ops.dataset_lift import OfBlocks, lifted
 
 ARGUMENTS = "Targuments: list(type) >= 0"
@@ -213,8 +213,7 @@ class _Together(_Mapping, abc.ABC):
             except OpError:
                 self._singly.extend(_rows(taken))  # the error is that of one element; those before it come out first
                 break
-            size = max(sum(array.nbytes for array in arrays) for arrays in (taken, results))
-            self._together = together(size // len(taken[0]), most)
+            self._together = together(max(bytes_of(taken), bytes_of(results)) // len(taken[0]), most)
             if len(results[0]):
                 return results
         element = self._ready.popleft() if self._ready else self._alone()

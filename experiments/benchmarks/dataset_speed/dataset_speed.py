@@ -27,8 +27,13 @@ AIMS = {
     "TFRecord, batch(128), parse_example: 64 floats": 1.0,
     "TFRecord, batch(128), parse_example: 3 KB": 1.0,
     "TFRecord, batch(128), parse_example: lists of any length": 1.0,
+    "TFRecord, parse_single_example: lists of any length, batch(128)": 1.0,
+    "TFRecord, parse_single_example, padded_batch(128)": 1.0,
+    "four TFRecord files in turn, batch(128), parse_example": 1.0,
     "lines, batch(128), decode_csv": 1.0,
     "CsvDataset, batch(128)": 1.0,
+    "lines, decode_csv, shuffle, batch(128)": 1.0,
+    "sample_from_datasets, batch(64): 10,000 floats": 1.0,
 }
 
 
@@ -95,6 +100,7 @@ def programs(tf: Any, folder: Path) -> dict[str, Callable[[], Any]]:
     data, fixed, varying = tf.data.Dataset.from_tensor_slices, tf.FixedLenFeature, tf.VarLenFeature
     many = np.random.RandomState(1).rand(200_000).astype(np.float32)
     some, few, csv = many[:20_000], many[:5_000], str(folder / "csv")
+    records = tf.data.TFRecordDataset
     defaults: list[list[Any]] = [[0], [0.0], [0.0], [""], [0]]
     label = fixed([], tf.int64)
     lists = {"id": label, "name": fixed([], tf.string), "tags": varying(tf.string), "w": varying(tf.float32)}
@@ -105,9 +111,16 @@ def programs(tf: Any, folder: Path) -> dict[str, Callable[[], Any]]:
     def mapped(first: Any) -> Any:
         return tf.data.Dataset.range(first, first + 10).map(lambda x: x * 2)
 
+    dense = {"x": fixed([64], tf.float32), "label": label}
+
     def parsed(name: str, features: dict[str, Any]) -> Any:
-        records = tf.data.TFRecordDataset(str(folder / name))
-        return records.batch(128).map(lambda strings: tf.parse_example(strings, features))
+        return records(str(folder / name)).batch(128).map(lambda strings: tf.parse_example(strings, features))
+
+    def singly(name: str, features: dict[str, Any]) -> Any:
+        return records(str(folder / name)).map(lambda string: tf.parse_single_example(string, features))
+
+    def in_turn() -> Any:
+        return data([str(folder / "dense")] * 4).interleave(records, cycle_length=4)
 
     makers = [
         lambda: data(many).shuffle(10_000, seed=1).map(lambda x: x * 2 + 1).batch(64).prefetch(2),
@@ -115,11 +128,16 @@ def programs(tf: Any, folder: Path) -> dict[str, Callable[[], Any]]:
         lambda: data(some).map(lambda x: x + tf.random.uniform([])).batch(64),
         lambda: data(few).map(looped).batch(64),
         lambda: tf.data.Dataset.range(300).flat_map(mapped).batch(64),
-        lambda: parsed("dense", {"x": fixed([64], tf.float32), "label": label}),
+        lambda: parsed("dense", dense),
         lambda: parsed("image", {"x": fixed([], tf.string), "label": label}),
         lambda: parsed("mixed", {**lists, "x": fixed([8], tf.float32)}),
+        lambda: singly("mixed", {"w": varying(tf.float32)}).map(lambda row: tf.size(row["w"])).batch(128),
+        lambda: singly("dense", dense).padded_batch(128, {"x": [None], "label": []}),
+        lambda: in_turn().batch(128).map(lambda strings: tf.parse_example(strings, dense)),
         lambda: tf.data.TextLineDataset(csv).batch(128).map(lambda lines: tf.decode_csv(lines, defaults)),
         lambda: tf.data.experimental.CsvDataset(csv, defaults).batch(128),
+        lambda: tf.data.TextLineDataset(csv).map(lambda line: tf.decode_csv(line, defaults)).shuffle(1000, 1).batch(128),
+        lambda: tf.data.experimental.sample_from_datasets([data(few), data(-few)], seed=1).batch(64),
     ]
     return dict(zip(AIMS, makers, strict=True))
 
