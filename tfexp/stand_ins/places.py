@@ -135,7 +135,9 @@ PYTHON = {
     "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
     "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
     "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec",
-    "framework.tensor_util": renamed("tf", constant_value="get_static_value") + " tf tfexp.graph.unpublished",
+    "framework.tensor_util": renamed("tf", constant_value="get_static_value")
+    + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
+    + "tf tfexp.graph.unpublished",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
