@@ -59,7 +59,7 @@ class Importer:
     # --- checks, before anything is added ----------------------------------------------------------------------------
 
     def check(self, return_elements: Iterable[str], into_functions: bool = True) -> None:
-        """ValueError for what is wrong with nodes, NotFoundError for unknown op types (also in functions called, if asked)."""
+        """ValueError for what is wrong with nodes, NotFoundError for unknown op types (in functions, too, if asked)."""
         if len(self.index) != len(self.nodes):
             seen: set[str] = set()
             twice = [n.name for n in self.nodes if n.name in seen or seen.add(n.name)]  # type: ignore[func-returns-value]

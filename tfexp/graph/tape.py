@@ -97,9 +97,9 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """A block whose ops are not recorded. RuntimeError when the tape does not record."""
+        """A block whose ops are not recorded. ValueError when the tape does not record."""
         if not self._is_recording:
-            raise RuntimeError("Tape is not recording.")
+            raise ValueError("Tape is not recording.")
         self._stop()
         try:
             yield
