@@ -118,7 +118,8 @@ PYTHON = {
     "framework.graph_util": "tf.graph_util",
     "framework.graph_util_impl": "tf.graph_util",
     "framework.importer": "tf",
-    "framework.indexed_slices": "tf tfexp.stand_ins.framework_ops",
+    "framework.indexed_slices": "tf tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
+    "tfexp.stand_ins.framework_ops",
     "framework.load_library": "tf",
     "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
     + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
@@ -446,8 +447,8 @@ PYTHON = {
     "util.compat": "tf.compat collections:collections_abc=abc",
     "util.deprecation": "tfexp.core.deprecation",
     "util.function_utils": "tfexp.stand_ins.callables",
-    "util.object_identity": "tfexp.stand_ins.identity_keys",
-    "training.tracking.object_identity": "tfexp.stand_ins.identity_keys",
+    "util.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
+    "training.tracking.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
     "util.lazy_loader": "tfexp.stand_ins.callables",
     "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
     "util.protobuf.compare": "tfexp.stand_ins.proto_compare",
