@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from tfexp.graph.collections import GraphKeys as GraphKeys
     from tfexp.graph.control_flow import cond as cond
     from tfexp.graph.convert import IndexedSlices as IndexedSlices
+    from tfexp.graph.convert import IndexedSlicesSpec as IndexedSlicesSpec
     from tfexp.graph.convert import constant as constant
     from tfexp.graph.convert import convert_to_tensor as convert_to_tensor
     from tfexp.graph.convert import convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices
@@ -140,13 +141,11 @@ if TYPE_CHECKING:
     from tfexp.graph.scopes import op_scope as op_scope
     from tfexp.graph.scopes import reset_default_graph as reset_default_graph
     from tfexp.graph.sparse_tensor import SparseTensor as SparseTensor
+    from tfexp.graph.sparse_tensor import SparseTensorSpec as SparseTensorSpec
     from tfexp.graph.sparse_tensor import SparseTensorValue as SparseTensorValue
     from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
     from tfexp.graph.tape import GradientTape as GradientTape
     from tfexp.graph.tensor import Tensor as Tensor
-    from tfexp.graph.type_spec import RaggedTensorSpec as RaggedTensorSpec
-    from tfexp.graph.type_spec import SparseTensorSpec as SparseTensorSpec
-    from tfexp.graph.type_spec import TensorArraySpec as TensorArraySpec
     from tfexp.graph.type_spec import TensorSpec as TensorSpec
     from tfexp.graph.type_spec import TypeSpec as TypeSpec
     from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
@@ -563,6 +562,7 @@ if TYPE_CHECKING:
     from tfexp.ops.strings import string_to_number as string_to_number
     from tfexp.ops.template import make_template as make_template
     from tfexp.ops.tensor_array import TensorArray as TensorArray
+    from tfexp.ops.tensor_array import TensorArraySpec as TensorArraySpec
     from tfexp.ops.tensor_products import einsum as einsum
     from tfexp.ops.tensor_products import tensordot as tensordot
     from tfexp.ops.timestamp import timestamp as timestamp
@@ -596,6 +596,7 @@ if TYPE_CHECKING:
     from tfexp.ops.vectorized_map import vectorized_map as vectorized_map
     from tfexp.ragged_tensors.strings import string_split_v1 as string_split
     from tfexp.ragged_tensors.tensor import RaggedTensor as RaggedTensor
+    from tfexp.ragged_tensors.tensor import RaggedTensorSpec as RaggedTensorSpec
     from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
     from tfexp.runtime.protos import ConfigProto as ConfigProto
     from tfexp.runtime.protos import GPUOptions as GPUOptions

@@ -135,7 +135,7 @@ def test_options_of_loops() -> None:
         y = tf.zeros([1])
         for _ in tf.range(x):
             tf.autograph.experimental.set_loop_options(
-                shape_invariants=[(y, tf.TensorShape([None]))], maximum_iterations=4, parallel_iterations=3, swap_memory=True
+                shape_invariants=[(y, tf.TensorShape([None]))], maximum_iterations=4, parallel_iterations=3, back_prop=False
             )
             y = tf.concat([y, y], 0)
         return y

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from tfexp.core.shape import Dimension, TensorShape, broadcast_shapes
@@ -113,3 +114,12 @@ def test_broadcasting_of_unequal_dimensions():
 def test_shapes_add_up() -> None:
     assert [1] + TensorShape([2]) + (3,) == TensorShape([1, 2, 3])
     assert (TensorShape([2]) + TensorShape(None)).rank is None
+
+
+def test_whole_numbers_of_other_types_are_sizes() -> None:
+    assert TensorShape([10 / 2, np.float32(3), "4", None]).as_list() == [5, 3, 4, None]
+    assert Dimension(12) == 12.0 and TensorShape([1]) != "x"
+    with pytest.raises(ValueError, match="Ambiguous dimension"):
+        Dimension(2.5)
+    with pytest.raises(TypeError, match="string is ambiguous"):
+        TensorShape("23")

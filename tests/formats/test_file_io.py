@@ -21,6 +21,10 @@ def test_text_and_bytes(tmp_path):
         assert list(file) == ["zwei ü\n", "three"]
         file.seek(0)
         assert file.read(3) == "one"
+        file.seek(position=1)
+        assert file.read(2) == "ne"
+        with pytest.raises(TypeError, match="offset argument required"):
+            file.seek()
     with GFile(path, "rb") as file:
         assert file.readlines() == [b"one\n", "zwei ü\n".encode(), b"three"]
 

@@ -112,6 +112,17 @@ def test_verify_shape() -> None:
         make_tensor_proto([1, 2], shape=[4], verify_shape=True)
 
 
+def test_only_a_single_value_is_repeated_where_that_is_asked_for() -> None:
+    for one in (1, [1]):
+        assert make_ndarray(make_tensor_proto(one, shape=[3], allow_broadcast=True)).tolist() == [1, 1, 1]
+    assert make_ndarray(make_tensor_proto([1, 2], shape=[2, 1], allow_broadcast=True)).tolist() == [[1], [2]]
+    for several in ([1, 2], [[1]], [1, 2, 3, 4]):
+        with pytest.raises(TypeError, match="Expected Tensor's shape"):
+            make_tensor_proto(several, shape=[3], allow_broadcast=True)
+    with pytest.raises(ValueError, match="not both allowed"):
+        make_tensor_proto(1, shape=[3], verify_shape=True, allow_broadcast=True)
+
+
 def test_a_graphs_tensor_is_no_value() -> None:
     class Tensor:
         op = None

@@ -350,3 +350,14 @@ def test_relaxed_shapes_share_a_trace_for_what_they_have_in_common() -> None:
     calls = [total(tf.ones(shape)) for shape in ([2, 3], [4, 3], [5, 3], [2, 3], [7, 1], [1, 1], [2])]
     assert traced == [[2, 3], [None, 3], [None, None], [2]]
     assert run(calls) == [6, 12, 15, 6, 7, 1, 2]
+
+
+def test_a_function_says_whether_it_is_compiled() -> None:
+    @tf.function(experimental_compile=True)
+    def double(x: Any) -> Any:
+        return x * 2.0
+
+    assert run(double(tf.constant(3.0))) == 6.0
+    definition = tf.get_default_graph().as_graph_def().library.function[0]
+    assert definition.attr["_XlaCompile"].b
+    assert next(node for node in definition.node_def if node.op == "Mul").attr["_XlaCompile"].b

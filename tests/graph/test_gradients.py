@@ -28,6 +28,7 @@ def test_unrelated_xs_have_no_gradient_or_zeros():
     assert tf.gradients(x * 2.0, [z]) == [None]
     zeros = tf.gradients(x * 2.0, [z], unconnected_gradients=tf.UnconnectedGradients.ZERO)
     np.testing.assert_array_equal(run(zeros[0]), [0.0])
+    assert tf.UnconnectedGradients("zero") is tf.UnconnectedGradients.ZERO
     with pytest.raises(ValueError, match="Unknown value for unconnected_gradients"):
         tf.gradients(x, x, unconnected_gradients="nothing")
 

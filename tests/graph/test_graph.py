@@ -208,7 +208,14 @@ def test_an_operation_prints_its_node(graph):
 
 
 def test_an_operation_knows_where_it_was_made(graph):
-    assert tf.constant(1.0).op.origin.rpartition(":")[0] == __file__
+    op = tf.constant(1.0).op
+    assert op.origin.rpartition(":")[0] == __file__
+    file, line, function, source = op.traceback[-1]
+    assert f"{file}:{line}" == op.origin and function == "test_an_operation_knows_where_it_was_made"
+    assert source == "op = tf.constant(1.0).op"
+    assert op.traceback_with_start_lines[-1] == (*op.traceback[-1], line - 1)
+    assert not any("tfexp/graph" in frame[0] for frame in op.traceback)
+    assert op.values() == tuple(op.outputs)
 
 
 def test_lists_of_dimensions_are_shapes():

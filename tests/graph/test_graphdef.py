@@ -84,10 +84,15 @@ def test_defaults_are_filled_in(graph):
     assert y.get_attr("transpose_a") is False
 
 
+def test_an_op_that_is_not_there(graph):
+    definition = text_format.Parse('node { name: "a" op: "Nope" } node { name: "b" op: "Nope" }', tf.GraphDef())
+    with pytest.raises(tf.errors.NotFoundError, match=r"Op type not registered 'Nope': .*'a', 'b'"):
+        tf.import_graph_def(definition)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('node { name: "a" op: "Nope" } node { name: "b" op: "Nope" }', r"No op named Nope .*'a', 'b'"),
         ('node { name: "a" op: "NoOp" input: "^gone" }', "Node 'a': Unknown input node '\\^gone'"),
         ('node { name: "" op: "NoOp" }', "Node '': Node name contains invalid characters"),
         (

@@ -134,3 +134,12 @@ def test_refusals(session: tf.Session) -> None:
     session.run(wide.initializer)
     with pytest.raises(tf.errors.InvalidArgumentError, match="has 3 elements"):
         session.run(read(wide.handle, alg, delta), {alg: 1})
+
+
+def test_generators_that_one_draws_have_streams_of_their_own(session: tf.Session) -> None:
+    parent = Generator.from_seed(5)
+    children = parent.split(3)
+    session.run(parent.state.initializer)
+    session.run([child.state.initializer for child in children])
+    drawn = session.run([child.normal([2]) for child in children])
+    assert len({tuple(numbers) for numbers in drawn}) == 3

@@ -57,6 +57,19 @@ def test_memory_is_counted_and_all_given_back():
     assert trace_of()["C"] == []
 
 
+def test_the_most_that_was_alive_at_a_time():
+    metadata = tf.RunMetadata()
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        y = tf.matmul(x, x, transpose_b=True, name="product")
+        traced = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        session.run(tf.cumsum(y, name="sums"), {x: np.ones((50, 2))}, options=traced, run_metadata=metadata)
+    analysis = Timeline(metadata.step_stats).analyze_step_stats()
+    ((allocator, most),) = analysis.allocator_maximums.items()
+    assert allocator == "cpu" and most.num_bytes == 2 * 50 * 50 * 4 and most.tensors == {"product", "sums"}
+    assert "\n" not in analysis.chrome_trace.format_to_string()
+
+
 def test_strands_are_shown_on_the_threads_that_ran_them(monkeypatch):
     metadata = tf.RunMetadata()
     with tf.Graph().as_default():

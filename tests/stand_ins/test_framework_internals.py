@@ -125,3 +125,21 @@ def test_a_table_that_is_saved(tmp_path):
         saver.restore(session, path)
         assert session.run([table.keys(), table.values(), table.lookup("no", 7.0)]) == [[b"k"], [30.0], 7.0]
     assert os.path.exists(module("training.checkpoint_management").meta_graph_filename(path))
+
+
+def test_shapes_that_tensors_describe():
+    tensor_util = module("framework.tensor_util")
+    with tf.Graph().as_default():
+        sizes = tf.shape(tf.placeholder(tf.float32, [None, 2, 3]))
+        assert tensor_util.constant_value_as_shape(sizes[1:]).as_list() == [2, 3]
+        assert tensor_util.constant_value_as_shape(tf.placeholder(tf.int32, [2])).as_list() == [None, None]
+        assert tensor_util.shape_tensor([]).dtype == tf.int32
+
+
+def test_what_python_does_with_values_is_not_asked_of_tensors():
+    error = module("framework.errors_impl").OperatorNotAllowedInGraphError
+    with tf.Graph().as_default():
+        for act in (bool, iter):
+            with pytest.raises(error):
+                act(tf.constant([1]))
+    assert issubclass(error, TypeError)

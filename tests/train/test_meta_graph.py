@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tensorboard.compat.proto import meta_graph_pb2
+from tensorboard.compat.proto.graph_debug_info_pb2 import GraphDebugInfo
 
 import tfexp as tf
 from tfexp.core import errors
@@ -163,6 +164,15 @@ def test_a_graph_without_variables() -> None:
     with tf.Graph().as_default() as graph:
         assert tf.train.import_meta_graph(definition) is None
         assert [op.name for op in graph.get_operations()] == ["c"]
+
+
+def test_where_nodes_were_made_stands_beside_the_graph(tmp_path: Path) -> None:
+    tf.constant(1.0, name="c")
+    tf.train.export_meta_graph(str(tmp_path / "graph.meta"), save_debug_info=True)
+    info = GraphDebugInfo.FromString((tmp_path / "graph.debug").read_bytes())
+    innermost = info.traces["c"].file_line_cols[0]
+    assert info.files[innermost.file_index] == __file__
+    assert Path(__file__).read_text().splitlines()[innermost.line - 1] == '    tf.constant(1.0, name="c")'
 
 
 def test_input_map_and_protos() -> None:

@@ -2,8 +2,8 @@
 
 from tfexp.core.gone import missing_from
 from tfexp.formats.file_io import GFile as GFile
-from tfexp.formats.file_io import exists as exists
 from tfexp.formats.named_files import copy as copy
+from tfexp.formats.named_files import exists as exists
 from tfexp.formats.named_files import glob as glob
 from tfexp.formats.named_files import isdir as isdir
 from tfexp.formats.named_files import listdir as listdir

@@ -14,6 +14,7 @@ from tfexp.core.log import error as TaskLevelStatusMessage
 from tfexp.core.log import error as error
 from tfexp.core.log import fatal as fatal
 from tfexp.core.log import flush as flush
+from tfexp.core.log import get_logger as get_logger
 from tfexp.core.log import get_verbosity as get_verbosity
 from tfexp.core.log import info as info
 from tfexp.core.log import log as log

@@ -54,6 +54,7 @@ class LoopOptions:
 
 def set_loop_options(
     parallel_iterations: int | None = None,
+    back_prop: bool | None = None,
     swap_memory: bool | None = None,
     maximum_iterations: Any = None,
     shape_invariants: Sequence[tuple[Any, Any]] | None = None,
@@ -64,6 +65,7 @@ def set_loop_options(
     """
     given = {
         "parallel_iterations": parallel_iterations,
+        "back_prop": back_prop,
         "swap_memory": swap_memory,
         "maximum_iterations": maximum_iterations,
     }

@@ -182,6 +182,10 @@ class DataLossError(OpError, code=DATA_LOSS):
     """Stored data is corrupt or truncated."""
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """What Python does with values was asked of a tensor of a graph."""
+
+
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
     """The class for a wire code; KeyError for OK or a number that is no code."""
     return _CLASSES[error_code]

@@ -37,12 +37,12 @@ class Composite:
         return NotImplemented
 
 
-def is_nested(value: Any, expand_composites: bool = False) -> bool:
-    """Whether `value` is a structure rather than a leaf."""
+def is_nested(seq: Any, expand_composites: bool = False) -> bool:
+    """Whether `seq` is a structure rather than a leaf."""
     return (
-        isinstance(value, (list, tuple, Mapping))
-        or _attrs_fields(value) is not None
-        or (expand_composites and isinstance(value, Composite))
+        isinstance(seq, (list, tuple, Mapping))
+        or _attrs_fields(seq) is not None
+        or (expand_composites and isinstance(seq, Composite))
     )
 
 
@@ -136,10 +136,10 @@ def like(structure: Any, elements: Sequence[Any]) -> Any:
     return type(structure)(elements)
 
 
-def map_structure(function: Callable[..., Any], *structures: Any, **options: Any) -> Any:
-    """`function` applied leaf by leaf to structures of one shape. Options: `expand_composites`, `check_types`."""
-    if not callable(function):
-        raise TypeError(f"func must be callable, got: {function}")
+def map_structure(func: Callable[..., Any], *structures: Any, **options: Any) -> Any:
+    """`func` applied leaf by leaf to structures of one shape. Options: `expand_composites`, `check_types`."""
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
     if not structures:
         raise ValueError("Must provide at least one structure")
     expand_composites, check_types = options.pop("expand_composites", False), options.pop("check_types", True)
@@ -150,7 +150,7 @@ def map_structure(function: Callable[..., Any], *structures: Any, **options: Any
     for other in structures[1:]:
         assert_same_structure(structures[0], other, check_types, expand_composites)
     leaves = zip(*(flatten(structure, expand_composites) for structure in structures), strict=True)
-    return pack_sequence_as(structures[0], [function(*each) for each in leaves], expand_composites)
+    return pack_sequence_as(structures[0], [func(*each) for each in leaves], expand_composites)
 
 
 # --- structures of one shape ------------------------------------------------------------------------------------------

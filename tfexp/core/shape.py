@@ -24,13 +24,8 @@ class Dimension:
         elif value is None:
             self._value = None
         else:
-            if isinstance(value, float):
-                raise TypeError(f"A dimension must be an integer or None, not {value!r}")
-            try:
-                self._value = value.__index__()
-            except AttributeError:
-                raise TypeError(f"A dimension must be an integer or None, not {value!r}") from None
-            if self._value is not None and self._value < 0:
+            self._value = _size(value)
+            if self._value < 0:
                 raise ValueError(f"Dimension {self._value} must be >= 0")
 
     @property
@@ -144,6 +139,20 @@ class Dimension:
         return "?" if self._value is None else str(self._value)
 
 
+def _size(value: Any) -> int:
+    """An integer, or what a whole number of another type or a text says. ValueError for other numbers, else TypeError."""
+    if isinstance(value, (float, np.floating, str)):
+        size = int(value)
+        if not isinstance(value, str) and size != value:
+            raise ValueError(f"Ambiguous dimension: {value!r}")
+        return size
+    try:
+        index: int = value.__index__()
+    except AttributeError:
+        raise TypeError(f"A dimension must be an integer or None, not {value!r}") from None
+    return index
+
+
 def as_dimension(value: Any) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
@@ -166,6 +175,8 @@ class TensorShape:
             self._dims = tuple([d if type(d) is int and d >= 0 else Dimension(d)._value for d in dims])
         elif isinstance(dims, Iterable) and not isinstance(dims, (str, bytes)):
             self._dims = tuple(Dimension(d)._value for d in dims)
+        elif isinstance(dims, str):
+            raise TypeError(f"A shape is a list of dimensions, and a string is ambiguous: {dims!r}")
         else:
             self._dims = (Dimension(dims)._value,)
 
@@ -314,14 +325,14 @@ class TensorShape:
     def __eq__(self, other: object) -> bool:
         try:
             other = as_shape(other)
-        except TypeError:
+        except (TypeError, ValueError):
             return NotImplemented
         return self._dims == other._dims
 
     def __ne__(self, other: object) -> bool:
         try:
             other = as_shape(other)
-        except TypeError:
+        except (TypeError, ValueError):
             return NotImplemented
         if self._dims is None or other._dims is None:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")

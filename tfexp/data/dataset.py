@@ -18,7 +18,7 @@ from tfexp.data.options import Options, merged
 from tfexp.data.padding import padded_shape, padding_value
 from tfexp.data.seeds import seed_tensors
 from tfexp.data.sparse import slices_of_sparse
-from tfexp.data.specs import spec_structure
+from tfexp.data.specs import DatasetSpec, spec_structure
 from tfexp.data.structure import (
     KINDS,
     Component,
@@ -91,6 +91,10 @@ class Dataset(Structured):
         return spec_structure(self._element)
 
     _element_structure = element_spec
+
+    @property
+    def _type_spec(self) -> DatasetSpec:
+        return DatasetSpec(self.element_spec)
 
     def _inputs(self) -> list[Dataset]:
         """The data sets that this one is made of."""

@@ -7,7 +7,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.data.iterator import Iterator
-from tfexp.data.specs import component_structure, spec_structure
+from tfexp.data.specs import OptionalSpec, component_structure, spec_structure
 from tfexp.data.structure import KINDS, Component, Kind, as_tensor, as_values, component_of, flatten, pack_as, spec_of
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import colocate_with, name_scope
@@ -52,6 +52,10 @@ class Optional:
     def value_structure(self) -> Any:
         """The structure of the value, a TypeSpec for each part."""
         return spec_structure(self._element)
+
+    @property
+    def _type_spec(self) -> OptionalSpec:
+        return OptionalSpec(self.value_structure)
 
 
 def _converted(value: Any) -> list[Any]:

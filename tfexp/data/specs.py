@@ -8,32 +8,81 @@ from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.ragged import ArrayInner, RaggedInner
 from tfexp.data.structure import KINDS, Component, Kind, map_leaves
-from tfexp.graph.type_spec import RaggedTensorSpec, SparseTensorSpec, TensorArraySpec, TensorSpec, TypeSpec
+from tfexp.graph.sparse_tensor import SparseTensorSpec
+from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec, batched
+from tfexp.ops.tensor_array import TensorArraySpec
+from tfexp.ragged_tensors.tensor import RaggedTensorSpec
 
 
-class DatasetSpec(TypeSpec):
+class _OfVariant(TypeSpec):
+    """A value that a scalar variant holds, of the kind of that name."""
+
+    _kind_name: str
+
+    @property
+    def value_type(self) -> type:
+        return _kind(self._kind_name).value_class
+
+
+class DatasetSpec(_OfVariant, BatchableTypeSpec):
     """A data set of such elements. `tf.data.DatasetSpec`."""
+
+    _kind_name = "dataset"
+    _component_specs = property(lambda self: TensorSpec([], dtypes.variant))
 
     def __init__(self, element_spec: Any, dataset_shape: Any = ()):
         self._element_spec = element_spec
         self._dataset_shape = as_shape(dataset_shape)
 
+    @staticmethod
+    def from_value(value: Any) -> DatasetSpec:
+        """The spec of a data set."""
+        return DatasetSpec(value.element_spec)
+
     @property
     def element_spec(self) -> Any:
         return self._element_spec
 
-    def _parts(self) -> tuple[Any, ...]:
+    def _serialize(self) -> tuple[Any, ...]:
         return self._element_spec, self._dataset_shape
 
+    def _to_components(self, value: Any) -> Any:
+        return value._variant_tensor
 
-class OptionalSpec(TypeSpec):
+    def _from_components(self, components: Any) -> Any:
+        return self.value_type(components, component_structure(self._element_spec))
+
+    def _batch(self, batch_size: int | None) -> DatasetSpec:
+        return DatasetSpec(self._element_spec, batched(self._dataset_shape, batch_size))
+
+    def _unbatch(self) -> DatasetSpec:
+        if self._dataset_shape.rank == 0:
+            raise ValueError("Unbatching a dataset is only supported for rank >= 1")
+        return DatasetSpec(self._element_spec, self._dataset_shape[1:])
+
+
+class OptionalSpec(_OfVariant):
     """An Optional of such a value. `tf.OptionalSpec`."""
+
+    _kind_name = "optional"
+    _component_specs = property(lambda self: [TensorSpec([], dtypes.variant)])
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return [value._variant_tensor]
 
     def __init__(self, value_structure: Any):
         self._value_structure = value_structure
 
-    def _parts(self) -> tuple[Any, ...]:
+    @staticmethod
+    def from_value(value: Any) -> OptionalSpec:
+        """The spec of an Optional."""
+        return OptionalSpec(value.value_structure)
+
+    def _serialize(self) -> tuple[Any, ...]:
         return (self._value_structure,)
+
+    def _from_components(self, components: Any) -> Any:
+        return self.value_type(components[0], component_structure(self._value_structure))
 
 
 def spec_structure(element: Any) -> Any:

@@ -93,8 +93,8 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
 class ReplicaContext:
     """What a function that runs for a replica may ask, and how it speaks with the others."""
 
-    def __init__(self, strategy: Any, replica_id: int, call: ReplicaCall | None = None):
-        self._strategy, self._replica_id, self._call = strategy, replica_id, call
+    def __init__(self, strategy: Any, replica_id_in_sync_group: int, call: ReplicaCall | None = None):
+        self._strategy, self._replica_id, self._call = strategy, replica_id_in_sync_group, call
 
     @property
     def strategy(self) -> Any:

@@ -89,9 +89,22 @@ class GFile:
                 file_content = file_content.encode("utf-8")
             file.write(as_str_any(file_content) if "b" not in self._mode else file_content)
 
-    def seek(self, offset: int, whence: int = 0) -> None:
+    def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
+        """Go to `offset` from the beginning (`whence` 0), from here (1) or from the end (2); `position` is its old name.
+
+        TypeError without either of them.
+        """
+        offset = position if offset is None else offset
+        if offset is None:
+            raise TypeError("seek(): offset argument required")
+        file = self._opened("any")
+        if whence not in (os.SEEK_SET, os.SEEK_CUR, os.SEEK_END):
+            raise errors.InvalidArgumentError(None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
+        place = offset + (0, file.tell(), self.size())[whence]
+        if place < 0:
+            raise errors.InvalidArgumentError(None, None, f"{self._name} has no position {place}")
         with _reported(self._name):
-            self._opened("any").seek(offset, whence)
+            file.seek(place)
 
     def tell(self) -> int:
         with _reported(self._name):
@@ -118,9 +131,9 @@ class GFile:
         self.close()
 
 
-def exists(path: Any) -> bool:
+def exists(filename: Any) -> bool:
     """Whether there is a file or folder. `tf.gfile.Exists`."""
-    return os.path.exists(path)
+    return os.path.exists(filename)
 
 
 def is_directory(dirname: Any) -> bool:

@@ -20,6 +20,11 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
     file_io.rename(src, dst, overwrite)
 
 
+def exists(path: Any) -> bool:
+    """Whether there is a file or folder."""
+    return file_io.exists(path)
+
+
 def glob(pattern: Any) -> list[str]:
     """The paths that match a pattern, or any pattern of a list."""
     return file_io.glob_files(pattern)

@@ -54,18 +54,23 @@ _STORED_AS: dict[DType, Any] = {
 _NEVER_CONTENT = (dtypes.bool, dtypes.uint16, dtypes.complex64, dtypes.complex128, dtypes.string)
 
 
-def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False) -> TensorProto:
+def make_tensor_proto(
+    values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
+) -> TensorProto:
     """The TensorProto of a Python value, nested list, or array. Source: `tf.make_tensor_proto`.
 
     Without `dtype`, Python floats become float32, ints int32 (int64 or uint64 where they do not fit), str and
     bytes string; NumPy values keep their dtype. With `shape`, fewer values than elements mean that the last
-    one is repeated (unless `verify_shape`). Integers that do not fit an explicit integer `dtype` wrap, as in
-    TensorFlow.
+    one is repeated (unless `verify_shape`; under `allow_broadcast` only a single value is). Integers that do
+    not fit an explicit integer `dtype` wrap, as in TensorFlow.
 
     Raises TypeError for a value that `dtype` cannot hold (`Expected float32, got 'a' of type 'str' instead.`)
-    or that no dtype can, and for a shape that differs under `verify_shape`; ValueError for None, for nested
-    lists of unequal lengths and for more values than `shape` has elements.
+    or that no dtype can, for a shape that differs under `verify_shape` and for another number of elements under
+    `allow_broadcast`; ValueError for both of these, for None, for nested lists of unequal lengths and for more
+    values than `shape` has elements.
     """
+    if verify_shape and allow_broadcast:
+        raise ValueError("allow_broadcast and verify_shape are not both allowed.")
     wanted = None if dtype is None else as_dtype(dtype).base_dtype
     if shape is None:
         proto = _python_scalar(values, wanted)
@@ -78,9 +83,10 @@ def make_tensor_proto(values: Any, dtype: Any = None, shape: Any = None, verify_
     if dims is None:
         dims = array.shape
     else:
-        if verify_shape and dims != array.shape:
-            raise TypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
         size = math.prod(dims)
+        is_one = array.shape in ((), (1,))
+        if (verify_shape and dims != array.shape) or (allow_broadcast and not is_one and array.size != size):
+            raise TypeError(f"Expected Tensor's shape: {dims}, got {array.shape}.")
         if 0 < size < array.size:
             raise ValueError(
                 f"Too many elements provided. Needed at most {size}, but received {array.size} "

@@ -52,6 +52,8 @@ class TFRecordOptions:
     `tf.python_io.TFRecordOptions`.
     """
 
+    compression_type_map = _NAMES
+
     def __init__(
         self,
         compression_type: int | str | None = None,

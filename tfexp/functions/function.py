@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable
 from types import MethodType
 from typing import Any
 
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
 from tfexp.autograph.conversion import convert
 from tfexp.autograph.feature import features as as_features
 from tfexp.core import nest
@@ -22,6 +24,9 @@ from tfexp.ops.calls import forget_function
 
 # The collection of a graph that keeps what was traced in it, so that it lives and dies with the graph.
 _TRACES = ("traces of functions",)
+
+# The attribute that says whether XLA compiles a function or a node.
+_COMPILE = "_XlaCompile"
 
 _runs_eagerly = False
 
@@ -42,16 +47,18 @@ class PolymorphicFunction:
         autograph: bool = True,
         features: Any = None,
         relax_shapes: bool = False,
+        compiled: bool | None = None,
         instance: weakref.ref[Any] | None = None,
     ):
-        """`features`: of AutoGraph. `instance`: the object whose method it is, which it does not keep alive."""
+        """`features`: of AutoGraph. `compiled`: whether its nodes are to be compiled, None to leave that open. `instance`:
+        the object whose method it is, which it does not keep alive."""
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
         functools.update_wrapper(self, python_function)
         self._wrapped, self._instance = python_function, instance
         self.parameters = Parameters(self.python_function, input_signature)
         self._autograph, self._features = autograph, features
-        self._relax_shapes = relax_shapes
+        self._relax_shapes, self._compiled = relax_shapes, compiled
         self._variables = Variables()
         self._lock = threading.RLock()
         self._bound_to: weakref.WeakKeyDictionary[Any, PolymorphicFunction] = weakref.WeakKeyDictionary()
@@ -87,6 +94,7 @@ class PolymorphicFunction:
                 self._autograph,
                 self._features,
                 self._relax_shapes,
+                self._compiled,
                 weakref.ref(instance),
             )
             self._bound_to[instance] = found
@@ -155,16 +163,29 @@ class PolymorphicFunction:
             forget_function(trace.graph.outer._functions, trace.function)
             trace = Trace(self._converted(), bound, self._variables, shapes)
         self._variables.closed = True
+        if self._compiled is not None:
+            trace.function.attrs[_COMPILE] = AttrValue(b=self._compiled)
         return ConcreteFunction(trace)
 
     def _converted(self) -> Callable[..., Any]:
-        """The Python function, its control flow made the graph's if that is asked for."""
-        if not self._autograph:
-            return self.python_function
-        return self._of_instance(convert(self._wrapped, as_features(self._features)))
+        """The Python function, its control flow made the graph's and its nodes marked if that is asked for."""
+        wrapped = convert(self._wrapped, as_features(self._features)) if self._autograph else self._wrapped
+        function = self._of_instance(wrapped)
+        return function if self._compiled is None else _marked(function, self._compiled)
 
     def __repr__(self) -> str:
         return f"<tf.function {self.parameters.name}{self.parameters.signature} at {id(self):#x}>"
+
+
+def _marked(function: Callable[..., Any], compiled: bool) -> Callable[..., Any]:
+    """`function`, whose nodes say whether they are to be compiled."""
+
+    @functools.wraps(function)
+    def marked(*args: Any, **kwargs: Any) -> Any:
+        with get_default_graph()._attr_scope({_COMPILE: compiled}):
+            return function(*args, **kwargs)
+
+    return marked
 
 
 class Method:
@@ -192,6 +213,7 @@ def function(
     autograph: bool = True,
     experimental_autograph_options: Any = None,
     experimental_relax_shapes: bool = False,
+    experimental_compile: bool | None = None,
 ) -> Any:
     """`func` as a function of graphs; without `func`, a decorator. Source: `tf.function`, TF 1.15.
 
@@ -200,12 +222,17 @@ def function(
 
     input_signature: a sequence of `tf.TensorSpec`: then there is one trace, for tensors that fit. autograph: whether
     Python's `if`, `while` and `for` over tensors become the graph's. experimental_relax_shapes: whether shapes that differ
-    from call to call share a trace for all of them.
+    from call to call share a trace for all of them. experimental_compile: whether XLA compiles it, where there is XLA.
     """
 
     def decorated(python_function: Callable[..., Any]) -> PolymorphicFunction:
         return PolymorphicFunction(
-            python_function, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes
+            python_function,
+            input_signature,
+            autograph,
+            experimental_autograph_options,
+            experimental_relax_shapes,
+            experimental_compile,
         )
 
     return decorated if func is None else decorated(func)

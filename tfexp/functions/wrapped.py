@@ -22,6 +22,7 @@ class _WrappedGraph(TracedGraph):
     """As in TF1, only what a result needs is run, and in the order that control dependencies say."""
 
     def finish(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Function:
+        self.inputs, self.outputs = list(inputs), list(outputs)
         function = Function(self.name, self, inputs, outputs, effects=[])
         self.outer._functions[function.name] = function
         return function

@@ -215,7 +215,7 @@ class EagerOperation(Operation):
         self._attrs = attrs
         self._device = ""
         self._control_flow_context = None
-        self.origin = ""
+        self._stack = ()
         self._outputs = outputs
 
     @property

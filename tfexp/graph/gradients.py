@@ -7,9 +7,10 @@ of its outputs are summed and the registered rule gives those of its inputs.
 from __future__ import annotations
 
 import contextlib
+import enum
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
@@ -55,11 +56,15 @@ def _checked_method(aggregation_method: int | None) -> int | None:
     return aggregation_method
 
 
-class UnconnectedGradients:
-    """What `tf.gradients` gives for an x that no y depends on."""
+class UnconnectedGradients(enum.Enum):
+    """What `tf.gradients` gives for an x that no y depends on. Functions take the values as well. TF 1.15."""
 
     NONE = "none"
     ZERO = "zero"
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        raise ValueError(f"Unknown value for unconnected_gradients: {value!r}")
 
 
 def is_trainable(tensor_or_dtype: Any) -> bool:
@@ -77,7 +82,7 @@ def gradients(
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
     stop_gradients: Any = None,
-    unconnected_gradients: str = UnconnectedGradients.NONE,
+    unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
 ) -> list[Gradient | None]:
     """d sum(ys) / dx for each x: a Tensor, IndexedSlices, or None where no y depends on it. `tf.gradients`, TF 1.15.
 
@@ -88,8 +93,7 @@ def gradients(
         raise RuntimeError("tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead.")
     ys, xs, stop_gradients = _as_list(ys), _as_list(xs), _as_list(stop_gradients)
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
-    if unconnected_gradients not in (UnconnectedGradients.NONE, UnconnectedGradients.ZERO):
-        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}")
+    unconnected_gradients = UnconnectedGradients(unconnected_gradients)
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]) as scope:
         ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
         xs = [_within(ys, x) for x in convert_n_to_tensor(xs, name="x", as_ref=True)]
@@ -299,11 +303,11 @@ class _Backward:
             return add_by_device(grads)
         return add_slices(grads)
 
-    def gradient_of(self, x: Tensor, unconnected: str) -> Gradient | None:
+    def gradient_of(self, x: Tensor, unconnected: UnconnectedGradients) -> Gradient | None:
         slots = self.grads.get(x.op)
         grad = slots[x.value_index] if slots is not None else None
         if grad is None or isinstance(grad, list):
-            if unconnected == UnconnectedGradients.ZERO:
+            if unconnected is UnconnectedGradients.ZERO:
                 return _zeros_like(x)
             return None
         return grad

@@ -11,6 +11,7 @@ from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import NotFoundError
 from tfexp.core.op import Op, output_types
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.calls import called_by_node
@@ -58,7 +59,7 @@ class Importer:
     # --- checks, before anything is added ----------------------------------------------------------------------------
 
     def check(self, return_elements: Iterable[str], into_functions: bool = True) -> None:
-        """ValueError for what is wrong with the nodes; their op types also in the functions that they call, if asked for."""
+        """ValueError for what is wrong with nodes, NotFoundError for unknown op types (in functions, too, if asked)."""
         if len(self.index) != len(self.nodes):
             seen: set[str] = set()
             twice = [n.name for n in self.nodes if n.name in seen or seen.add(n.name)]  # type: ignore[func-returns-value]
@@ -68,7 +69,9 @@ class Importer:
             )
         if unknown := self._unknown_ops(into_functions):
             listed = "; ".join(f"{op!r} (nodes {', '.join(map(repr, names))})" for op, names in sorted(unknown.items()))
-            raise ValueError(f"No op named {', '.join(sorted(unknown))} in defined operations: the graph uses {listed}")
+            raise NotFoundError(
+                None, None, f"Op type not registered {', '.join(map(repr, sorted(unknown)))}: the graph uses {listed}"
+            )
         for node in self.nodes:
             if not _NODE_NAME.fullmatch(node.name):
                 raise ValueError(f"Node {node.name!r}: Node name contains invalid characters")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from tfexp.core.op import Op, group_inputs
 from tfexp.core.shape import TensorShape
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.op_defs import op_def
+from tfexp.graph.origin import frames, innermost, stack_of_callers
 from tfexp.graph.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Operation:
         "_name",
         "_op_def",
         "_outputs",
-        "origin",
+        "_stack",
     )
 
     lease: Any = None  # lives as long as the function that it calls may be needed, in eager execution
@@ -69,7 +69,7 @@ class Operation:
         self._attrs = attrs
         self._device = ""
         self._control_flow_context: Any = None
-        self.origin = _caller()
+        self._stack = stack_of_callers()
         unknown = TensorShape(None)
         self._outputs = [Tensor(self, i, dtype, unknown) for i, dtype in enumerate(output_dtypes)]
         for tensor in self._inputs:
@@ -125,10 +125,23 @@ class Operation:
         """The native attributes (see `graph.attrs`). Read only: change them with `_set_attr`."""
         return self._attrs
 
+    def values(self) -> tuple[Tensor, ...]:
+        return tuple(self._outputs)
+
     @property
-    def values(self) -> Any:
-        """TF 1.15's method that returns the outputs as a tuple."""
-        return lambda: tuple(self._outputs)
+    def origin(self) -> str:
+        """`file:line` where a person wrote the op; empty where nobody did."""
+        return innermost(self._stack)
+
+    @property
+    def traceback(self) -> tuple[tuple[Any, ...], ...]:
+        """(file, line, function, source line) of the calls that made the op, outermost first, without tfexp's own."""
+        return tuple(frame[:-1] for frame in self.traceback_with_start_lines)
+
+    @property
+    def traceback_with_start_lines(self) -> tuple[tuple[Any, ...], ...]:
+        """As `traceback`, with the line on which each function begins."""
+        return frames(self._stack)
 
     @property
     def node_def(self) -> node_def_pb2.NodeDef:
@@ -229,18 +242,3 @@ def _public(value: Any) -> Any:
     if isinstance(value, str):
         return attr_codec.as_bytes(value)
     return value.as_proto() if isinstance(value, TensorShape) else value
-
-
-_PACKAGE = __name__.split(".")[0] + "."
-
-
-def _caller() -> str:
-    """`file:line` of the nearest frame outside this package: where a person wrote the op."""
-    frame = sys._getframe(1)
-    last = frame
-    while frame is not None:
-        last = frame
-        if not frame.f_globals.get("__name__", "").startswith(_PACKAGE):
-            break
-        frame = frame.f_back  # type: ignore[assignment]
-    return f"{last.f_code.co_filename}:{last.f_lineno}"

@@ -6,10 +6,12 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.nest import Composite
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
@@ -17,6 +19,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, batched, unbatched
 
 # Of what these make, besides constants, TensorFlow knows sizes while a graph is built.
 _SHAPE_OPS = ("Shape", "Pack", "ConcatV2", "StridedSlice")
@@ -69,6 +72,10 @@ class SparseTensor(Composite):
     def with_parts(self, parts: Sequence[Tensor]) -> SparseTensor:
         return SparseTensor(*parts)
 
+    @property
+    def _type_spec(self) -> SparseTensorSpec:
+        return SparseTensorSpec(self.shape, self.dtype)
+
     def fetched(self, values: Sequence[Any]) -> SparseTensorValue:
         return SparseTensorValue(*values)
 
@@ -116,6 +123,53 @@ class SparseTensor(Composite):
         return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
 
     __str__ = __repr__
+
+
+class SparseTensorSpec(BatchableTypeSpec):
+    """A SparseTensor of that dense shape and dtype. `tf.SparseTensorSpec`."""
+
+    value_type = SparseTensor
+
+    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
+        self.shape = as_shape(shape)
+        self.dtype = dtypes.as_dtype(dtype)
+
+    @classmethod
+    def from_value(cls, value: Any) -> SparseTensorSpec:
+        """The spec of a SparseTensor, or of a SparseTensorValue. TypeError for anything else."""
+        return SparseTensor.from_value(value)._type_spec
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        rank = self.shape.rank
+        return [
+            TensorSpec([None, rank], dtypes.int64),
+            TensorSpec([None], self.dtype),
+            TensorSpec([rank], dtypes.int64),
+        ]
+
+    # A variant holds one in functions and data sets.
+    _flat_tensor_specs = property(lambda self: [TensorSpec(None, dtypes.variant)])
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return list(value if isinstance(value, SparseTensorValue) else value.parts)
+
+    def _from_components(self, components: Sequence[Any]) -> Any:
+        """A SparseTensor; of arrays, a SparseTensorValue."""
+        if all(isinstance(part, np.ndarray) for part in components):
+            return SparseTensorValue(*components)
+        result = SparseTensor(*components)
+        result.set_shape(self.shape)
+        return result
+
+    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
+        return SparseTensorSpec(batched(self.shape, batch_size), self.dtype)
+
+    def _unbatch(self) -> SparseTensorSpec:
+        return SparseTensorSpec(unbatched(self.shape), self.dtype)
 
 
 def is_sparse(x: Any) -> bool:

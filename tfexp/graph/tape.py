@@ -97,9 +97,9 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
-        """A block whose ops are not recorded. RuntimeError when the tape does not record."""
+        """A block whose ops are not recorded. ValueError when the tape does not record."""
         if not self._is_recording:
-            raise RuntimeError("Tape is not recording.")
+            raise ValueError("Tape is not recording.")
         self._stop()
         try:
             yield
@@ -143,7 +143,7 @@ class GradientTape:
         target: Any,
         sources: Any,
         output_gradients: Any = None,
-        unconnected_gradients: str = UnconnectedGradients.NONE,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
     ) -> Any:
         """d sum(target) / d source, in the structure of `sources`: Tensors, IndexedSlices, or None where unconnected.
 
@@ -153,7 +153,7 @@ class GradientTape:
         targets, flat_sources = nest.flatten(target), nest.flatten(sources)
         weights = [None] * len(targets) if output_gradients is None else nest.flatten(output_gradients)
         grads = self._gradients(targets, flat_sources, weights)
-        if unconnected_gradients == UnconnectedGradients.ZERO:
+        if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
             grads = [_zeros(s) if g is None else g for g, s in zip(grads, flat_sources, strict=True)]
         if not self._persistent:
             self.reset()
@@ -215,7 +215,7 @@ class GradientTape:
         self,
         target: Tensor,
         sources: Any,
-        unconnected_gradients: str = UnconnectedGradients.NONE,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
@@ -232,7 +232,9 @@ class GradientTape:
         for n, source in enumerate(flat_sources):
             column = [row[n] for row in rows]
             if not column or column[0] is None:
-                results.append(_zeros(source) if unconnected_gradients == UnconnectedGradients.ZERO else None)
+                results.append(
+                    _zeros(source) if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO else None
+                )
             else:
                 stacked = get_op("Pack")([convert_to_tensor(g) for g in column])
                 results.append(get_op("Reshape")(stacked, [*shape, *source.get_shape().as_list()]))
@@ -244,7 +246,7 @@ class GradientTape:
         self,
         target: Tensor,
         source: Tensor,
-        unconnected_gradients: str = UnconnectedGradients.NONE,
+        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Tensor:

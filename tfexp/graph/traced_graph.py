@@ -28,8 +28,29 @@ class TracedGraph(FunctionGraph):
 
     def __init__(self, name: str, outer: Graph):
         super().__init__(name, outer)
+        self.inputs: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+        self.structured_outputs: Any = None
+        self.structured_input_signature: Any = None
         self._device_stack = list(outer.around_functions)
         self._scope_of_capture = ""
+
+    @property
+    def outer_graph(self) -> Graph:
+        return self.outer
+
+    @property
+    def captures(self) -> list[tuple[Tensor, Tensor]]:
+        """(the tensor around it, the argument that stands for it)."""
+        return list(self.captured.items())
+
+    @property
+    def external_captures(self) -> list[Tensor]:
+        return list(self.captured)
+
+    @property
+    def internal_captures(self) -> list[Tensor]:
+        return list(self.captured.values())
 
     @property
     def variables(self) -> tuple[Any, ...]:
@@ -76,6 +97,7 @@ class TracedGraph(FunctionGraph):
 
         All that has an effect runs in order, and before anybody sees an output (of `results`).
         """
+        self.inputs, self.outputs = list(inputs), list(outputs)
         effects = order_effects(self.get_operations())
         if effects and outputs:
             with self.as_default(), name_scope(None), control_dependencies(None), control_dependencies(effects):

@@ -28,6 +28,7 @@ from tfexp.graph.loop_nodes import is_switch as IsSwitch
 from tfexp.graph.loop_nodes import while_context_of as GetWhileContext
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext as WhileContext
@@ -114,7 +115,7 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
         return result
     value = constant_value(tensor)
     if value is None:
-        return TensorShape([None] * shape[0].value) if shape[0].value is not None else TensorShape(None)
+        return static_value_as_shape(tensor)
     return TensorShape([None if size < 0 else int(size) for size in np.asarray(value)])
 
 

@@ -265,6 +265,11 @@ class Generator:
         drawn = self.uniform_full_int([count], dtypes.int64)
         return stack([drawn, zeros_like(drawn)])
 
+    def split(self, count: int = 1) -> list[Generator]:
+        """`count` generators of streams of their own, which this one draws."""
+        keys: Any = self.uniform_full_int([count], dtypes.int64)
+        return [Generator.from_key_counter(keys[i], [0, 0], self._alg) for i in range(count)]
+
 
 def _joined(key: Any, counter: Any) -> Tensor:
     return concat([reshape(cast(counter, dtypes.int64), [2]), reshape(cast(key, dtypes.int64), [1])], axis=0)

@@ -273,11 +273,11 @@ def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str 
     return ref.assign_sub(value)
 
 
-def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
+def is_variable_initialized(variable: Any) -> Any:
     """A bool scalar: whether the variable has a value. Source: `tf.is_variable_initialized`."""
-    if is_reference(ref):
-        return is_variable_initialized_op(ref, name=name)
-    return ref.is_initialized(name=name)
+    if is_reference(variable):
+        return is_variable_initialized_op(variable)
+    return variable.is_initialized()
 
 
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:

@@ -15,6 +15,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, control_dependencies, device, get_default_graph, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.type_spec import TensorSpec, TypeSpec
 from tfexp.ops.array import shape
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_identity import identity
@@ -269,3 +270,55 @@ class TensorArray:
         """An operation after which the array cannot be used."""
         node: Operation = tensor_array_close_op(self._handle, name=name)
         return node
+
+    @property
+    def _type_spec(self) -> TensorArraySpec:
+        return TensorArraySpec(self.element_shape, self.dtype, self.dynamic_size, self._known.infer_shape)
+
+
+class TensorArraySpec(TypeSpec):
+    """A TensorArray whose elements have that shape and dtype. `tf.TensorArraySpec`."""
+
+    value_type = TensorArray
+
+    def __init__(
+        self,
+        element_shape: Any = None,
+        dtype: Any = dtypes.float32,
+        dynamic_size: bool = False,
+        infer_shape: bool = True,
+    ):
+        self.element_shape = as_shape(element_shape)
+        self.dtype = as_dtype(dtype)
+        self.dynamic_size = dynamic_size
+        self.infer_shape = infer_shape
+
+    @staticmethod
+    def from_value(value: TensorArray) -> TensorArraySpec:
+        """The spec of a TensorArray. TypeError for anything else."""
+        if not isinstance(value, TensorArray):
+            raise TypeError(f"Expected value to be a TensorArray, but saw: {type(value)}")
+        return value._type_spec
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        return [TensorSpec([], dtypes.variant)]
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.element_shape, self.dtype, self.dynamic_size, self.infer_shape
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether some TensorArray fits both: sizes may differ in whether they are fixed."""
+        other = getattr(other, "_type_spec", other)
+        return (
+            isinstance(other, TensorArraySpec)
+            and self.dtype.is_compatible_with(other.dtype)
+            and self.element_shape.is_compatible_with(other.element_shape)
+            and self.dynamic_size == other.dynamic_size
+        )
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TensorArraySpec:
+        """This one, for one that fits; ValueError for others."""
+        if not self.is_compatible_with(other):
+            raise ValueError("Types are not compatible")
+        return self

@@ -23,12 +23,17 @@ class Trackable:
     # What a SavedModel says it is: TensorFlow's programs make an object of a class of theirs for some.
     _object_identifier = "_generic_user_object"
 
+    # Whether what is assigned to attributes is a part; see `stand_ins.tracked`.
+    _setattr_tracking = True
+
     # The attributes that were assigned as a NoDependency.
     _no_parts: frozenset[str] = frozenset()
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, NoDependency):
             value = value.value
+            super().__setattr__("_no_parts", self._no_parts | {name})
+        elif not self._setattr_tracking:
             super().__setattr__("_no_parts", self._no_parts | {name})
         elif name in self._no_parts:
             super().__setattr__("_no_parts", self._no_parts - {name})

@@ -391,9 +391,22 @@ def _wrapped(custom_getter: Callable[..., Any] | None, outer: Callable[..., Any]
 
 
 @contextlib.contextmanager
-def variable_op_scope(values: Any, name_or_scope: Any, default_name: str | None = None, **settings: Any) -> Iterator[Any]:
+def variable_op_scope(
+    values: Any,
+    name_or_scope: Any,
+    default_name: str | None = None,
+    initializer: Any = None,
+    regularizer: Callable[[Any], Any] | None = None,
+    caching_device: Any = None,
+    partitioner: Callable[..., Any] | None = None,
+    custom_getter: Callable[..., Any] | None = None,
+    reuse: Any = None,
+    dtype: Any = None,
+    use_resource: bool | None = None,
+    constraint: Callable[[Any], Any] | None = None,
+) -> Iterator[Any]:
     """The spelling of `variable_scope` before it took `values`. Source: `tf.variable_op_scope`."""
-    with variable_scope(name_or_scope, default_name=default_name, values=values, **settings) as scope:
+    with variable_scope(**locals()) as scope:
         yield scope
 
 
@@ -438,16 +451,15 @@ def get_local_variable(
     regularizer: Callable[[Any], Any] | None = None,
     trainable: bool = False,
     collections: Sequence[Any] | None = None,
-    **settings: Any,
+    caching_device: Any = None,
+    partitioner: Callable[..., Any] | None = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Callable[..., Any] | None = None,
+    constraint: Callable[[Any], Any] | None = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """As `get_variable`, in LOCAL_VARIABLES and not trainable. Source: `tf.get_local_variable`, TF 1.15."""
-    return get_variable(
-        name,
-        shape,
-        dtype,
-        initializer,
-        regularizer,
-        trainable=False,
-        collections=[*(collections or ()), GraphKeys.LOCAL_VARIABLES],
-        **settings,
-    )
+    arguments = dict(locals(), trainable=False, collections=[*(collections or ()), GraphKeys.LOCAL_VARIABLES])
+    return get_variable(**arguments)

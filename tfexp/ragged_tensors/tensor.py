@@ -6,15 +6,19 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.nest import Composite
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.specs_of_values import register_type_spec_from_value_converter
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, batched, unbatched
 from tfexp.ops import array, array_join, cumulative, reduce
 from tfexp.ops.cast import cast
 from tfexp.ragged_tensors import rows
@@ -316,6 +320,10 @@ class RaggedTensor(Composite):
             result = RaggedTensor(result, splits)
         return result
 
+    @property
+    def _type_spec(self) -> RaggedTensorSpec:
+        return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)
+
     def fetched(self, values: Sequence[Any]) -> RaggedTensorValue:
         result = values[0]
         for splits in reversed(values[1:]):
@@ -338,6 +346,70 @@ class RaggedTensor(Composite):
 
             return applied(function, *args, **kwargs)
         return NotImplemented
+
+
+class RaggedTensorSpec(BatchableTypeSpec):
+    """A ragged tensor of that shape, dtype and number of ragged dimensions. `tf.RaggedTensorSpec`."""
+
+    value_type = RaggedTensor
+
+    def __init__(
+        self,
+        shape: Any = None,
+        dtype: Any = dtypes.float32,
+        ragged_rank: int | None = None,
+        row_splits_dtype: Any = dtypes.int64,
+    ):
+        self.shape = as_shape(shape)
+        self.dtype = dtypes.as_dtype(dtype)
+        rank = self.shape.rank
+        if ragged_rank is None and rank is None:
+            raise ValueError("Must specify ragged_rank or a shape with a known rank.")
+        self.ragged_rank = int(rank or 0) - 1 if ragged_rank is None else ragged_rank
+        if rank is not None and self.ragged_rank >= rank:
+            raise ValueError("ragged_rank must be less than rank.")
+        self.row_splits_dtype = dtypes.as_dtype(row_splits_dtype)
+
+    @classmethod
+    def from_value(cls, value: Any) -> RaggedTensorSpec:
+        """The spec of a RaggedTensor, or of a RaggedTensorValue."""
+        if isinstance(value, RaggedTensorValue):
+            return cls(value.shape, value.flat_values.dtype, value.ragged_rank, value.row_splits.dtype)
+        return cls(value.shape, value.dtype, value.ragged_rank, value.row_splits.dtype)
+
+    @property
+    def _component_specs(self) -> list[TensorSpec]:
+        """Of the flat values, and of the row splits from the outermost inward."""
+        sizes = self.shape[: self.ragged_rank].as_list() if self.shape.rank is not None else [None] * self.ragged_rank
+        counts = [None if size is None else size + 1 for size in sizes[:1]] + [None] * len(sizes[1:])
+        splits = [TensorSpec([count], self.row_splits_dtype) for count in counts]
+        return [TensorSpec(TensorShape([None]).concatenate(self.shape[self.ragged_rank + 1 :]), self.dtype), *splits]
+
+    # A variant holds one in functions and data sets.
+    _flat_tensor_specs = property(lambda self: [TensorSpec(None, dtypes.variant)])
+
+    def _serialize(self) -> tuple[Any, ...]:
+        return self.shape, self.dtype, self.ragged_rank, self.row_splits_dtype
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return [value.flat_values, *value.nested_row_splits] if self.ragged_rank else [value]
+
+    def _from_components(self, components: Sequence[Any]) -> Any:
+        """A RaggedTensor; of arrays, a RaggedTensorValue; without ragged dimensions, what there is."""
+        result: Any = components[0]
+        kind = RaggedTensorValue if all(isinstance(part, np.ndarray) for part in components) else RaggedTensor
+        for splits in reversed(components[1:]):
+            result = kind(result, splits)
+        return result
+
+    def _batch(self, batch_size: int | None) -> RaggedTensorSpec:
+        return RaggedTensorSpec(batched(self.shape, batch_size), self.dtype, self.ragged_rank + 1, self.row_splits_dtype)
+
+    def _unbatch(self) -> RaggedTensorSpec:
+        return RaggedTensorSpec(unbatched(self.shape), self.dtype, self.ragged_rank - 1, self.row_splits_dtype)
+
+
+register_type_spec_from_value_converter(RaggedTensorValue, RaggedTensorSpec.from_value)
 
 
 def converted(value: Any, dtype: Any = None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,12 +53,14 @@ class Benchmark:
         throughput: float | None = None,
         extras: dict[str, Any] | None = None,
         name: str | None = None,
+        metrics: Sequence[Mapping[str, Any]] | None = None,
     ) -> None:
-        """Print one result; times in seconds, throughput in MB a second."""
+        """Print one result; times in seconds, throughput in MB a second; `metrics` have a `name` and a `value`."""
         for key, value in (extras or {}).items():
             if not isinstance(value, (int, float, str, np.number)):
                 raise TypeError(f"extras[{key!r}] must be a number or a string, got {value!r}")
         figures = {"iters": iters, "wall_time": wall_time, "cpu_time": cpu_time, "throughput": throughput, **(extras or {})}
+        figures |= {metric["name"]: metric["value"] for metric in metrics or ()}
         said = ", ".join(f"{key}: {value}" for key, value in figures.items() if value is not None)
         print(f"{self._get_name(name)}: {said}")
 

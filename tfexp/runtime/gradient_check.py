@@ -66,8 +66,17 @@ def _jacobians(
     return theoretical, numeric_jacobian(lambda moved: session.run(y, {**feeds, x: moved}), start, like, delta)
 
 
-def compute_gradient_error(*args: Any, **kwargs: Any) -> float:
+def compute_gradient_error(
+    x: Any,
+    x_shape: Any,
+    y: Tensor,
+    y_shape: Any,
+    x_init_value: Any = None,
+    delta: float = 1e-3,
+    init_targets: Any = None,
+    extra_feed_dict: dict[Any, Any] | None = None,
+) -> float:
     """The largest difference between the theoretical and the numeric Jacobian of `compute_gradient`; NaN if one is."""
-    pairs = compute_gradient(*args, **kwargs)
+    pairs = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
     pairs = pairs if isinstance(pairs, list) else [pairs]
     return float(np.max([np.abs(t - n).max() for t, n in pairs if t.size], initial=0.0))

@@ -90,10 +90,10 @@ class TestCase(absltest.TestCase):
         return captured_writes(stream, self.get_temp_dir())
 
     def checkedThread(
-        self, target: Callable[..., Any], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+        self, target: Callable[..., Any], args: Sequence[Any] | None = None, kwargs: Mapping[str, Any] | None = None
     ) -> CheckedThread:
         """A thread that the test has to join, and that fails it when it fails."""
-        thread = CheckedThread(self, target, args, kwargs)
+        thread = CheckedThread(self, target, args or (), kwargs)
         self._threads.append(thread)
         return thread
 
@@ -439,7 +439,9 @@ def gpu_device_name() -> str:
     return ""
 
 
-def assert_equal_graph_def(actual: Any, expected: Any, checkpoint_v2: bool = False) -> None:
+def assert_equal_graph_def(
+    actual: Any, expected: Any, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
+) -> None:
     """AssertionError, saying where, unless both GraphDefs have the same nodes, in any order."""
     for argument, value in (("actual", actual), ("expected", expected)):
         if type(value).__name__ != "GraphDef":

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from tensorboard.compat.proto import step_stats_pb2
 
@@ -16,6 +17,33 @@ Event = dict[str, Any]
 
 # What the tracer writes: `name = Type(input, ^control)`.
 _LABEL = re.compile(r"(?P<name>.*?) = (?P<type>[^(]*)\((?P<inputs>.*)\)", re.DOTALL)
+
+
+class AllocationMaximum(NamedTuple):
+    """When most bytes were alive, how many, and of which nodes."""
+
+    timestamp: int
+    num_bytes: int
+    tensors: frozenset[str]
+
+
+class ChromeTrace:
+    """The events of a trace."""
+
+    def __init__(self, events: list[Event]):
+        self._events = events
+
+    def format_to_string(self, pretty: bool = False) -> str:
+        """The trace as JSON; `pretty`: a line for each part."""
+        trace = {"traceEvents": self._events}
+        return json.dumps(trace, indent=4) if pretty else json.dumps(trace, separators=(",", ":"))
+
+
+class StepStatsAnalysis(NamedTuple):
+    """A trace, and the most that was alive at a time, by allocators."""
+
+    chrome_trace: ChromeTrace
+    allocator_maximums: dict[str, AllocationMaximum]
 
 
 class Timeline:
@@ -29,6 +57,11 @@ class Timeline:
 
     def generate_chrome_trace_format(self, show_dataflow: bool = True, show_memory: bool = False) -> str:
         """The trace as JSON. `show_dataflow`: arrows along the values; `show_memory`: bytes alive, one counter a device."""
+        return self.analyze_step_stats(show_dataflow, show_memory).chrome_trace.format_to_string(pretty=True)
+
+    def analyze_step_stats(self, show_dataflow: bool = True, show_memory: bool = True) -> StepStatsAnalysis:
+        """The trace, and what took most memory."""
+        maximums: dict[str, AllocationMaximum] = {}
         events: list[Event] = []
         makers: dict[str, tuple[int, int, int]] = {}  # node -> (process, thread, when it ended)
         takers: list[tuple[str, int, int, int]] = []  # (maker's name, process, thread, when the taker began)
@@ -42,27 +75,43 @@ class Timeline:
                 events.append(_event(kind, "X", process, thread, began, dur=took, cat="Op", args=args))
                 makers[name] = (process, thread, began + took)
                 takers.extend((_node_of(text), process, thread, began) for text in inputs)
-            if show_memory:
-                events.extend(self._memory(process, nodes))
+            allocator = _allocator(nodes)
+            for when, alive in _memory(nodes):
+                total = sum(alive.values())
+                if total > (maximums[allocator].num_bytes if allocator in maximums else 0):
+                    maximums[allocator] = AllocationMaximum(when // 1000, total, frozenset(alive))
+                if show_memory:
+                    events.append(_event("bytes alive", "C", process, 0, when // 1000 - self._start, args={"bytes": total}))
         if show_dataflow:
             events.extend(_flows(makers, takers))
-        return json.dumps({"traceEvents": events}, indent=4)
+        return StepStatsAnalysis(ChromeTrace(events), maximums)
 
-    def _memory(self, process: int, nodes: list[Any]) -> list[Event]:
-        """Bytes made so far and not yet taken for the last time."""
-        last_use: dict[str, int] = {}
-        for node in nodes:
-            for text in _parts(node)[2]:
-                last_use[_node_of(text)] = _ended(node)
-        changes: list[tuple[int, int]] = []
-        for node in nodes:
-            made = sum(o.tensor_description.allocation_description.requested_bytes for o in node.output)
-            changes += [(_ended(node), made), (last_use.get(node.node_name, _ended(node)), -made)]
-        alive, counters = 0, []
-        for when, change in sorted(changes, key=lambda c: (c[0], -c[1])):  # what is made is there before it goes
-            alive += change
-            counters.append(_event("bytes alive", "C", process, 0, when // 1000 - self._start, args={"bytes": alive}))
-        return counters
+
+def _memory(nodes: list[Any]) -> Iterator[tuple[int, dict[str, int]]]:
+    """(when, in nanoseconds; bytes by nodes that were made so far and not yet taken for the last time)."""
+    last_use: dict[str, int] = {}
+    for node in nodes:
+        for text in _parts(node)[2]:
+            last_use[_node_of(text)] = _ended(node)
+    changes: list[tuple[int, int, str]] = []
+    for node in nodes:
+        made = sum(o.tensor_description.allocation_description.requested_bytes for o in node.output)
+        changes += [
+            (_ended(node), made, node.node_name),
+            (last_use.get(node.node_name, _ended(node)), -made, node.node_name),
+        ]
+    alive: dict[str, int] = {}
+    for when, change, name in sorted(changes, key=lambda c: (c[0], -c[1])):  # what is made is there before it goes
+        alive[name] = alive.get(name, 0) + change
+        if not alive[name]:
+            del alive[name]
+        yield when, alive
+
+
+def _allocator(nodes: list[Any]) -> str:
+    """Who gave the memory of a device's nodes."""
+    names = (output.tensor_description.allocation_description.allocator_name for node in nodes for output in node.output)
+    return next((name for name in names if name), "cpu")
 
 
 def _ended(node: Any) -> int:

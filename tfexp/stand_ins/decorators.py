@@ -87,3 +87,50 @@ def unwrap(maybe_tf_decorator: Any) -> tuple[list[Any], Any]:
         decorators.append(getattr(target, "_tf_decorator", target))
         target = inside
     return decorators, target
+
+
+def should_use_result(fn: Any) -> Any:
+    """`tf_should_use`: nobody is told here that a result was never used."""
+    return fn
+
+
+must_use_result_or_fatal = should_use_result
+
+
+def keyword_args_only(func: Callable[..., Any]) -> Callable[..., Any]:
+    """`func`, which takes its arguments by name alone: ValueError for others. `util.keyword_args`."""
+
+    @functools.wraps(func)
+    def named(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            raise ValueError(f"Must use keyword args to call {func.__name__}.")
+        return func(**kwargs)
+
+    return make_decorator(func, named, "keyword_args_only")
+
+
+# --- `util.decorator_utils` -------------------------------------------------------------------------------------------
+
+
+def get_qualified_name(function: Any) -> str:
+    """`Class.method`, where a callable knows it; its name, else the callable as text."""
+    return str(getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or function)
+
+
+def validate_callable(func: Any, decorator_name: str) -> None:
+    """ValueError for what cannot be called, such as a property to which a decorator was applied last."""
+    if not callable(func):
+        raise ValueError(
+            f"{func} is not a function. If this is a property, make sure @property appears before @{decorator_name} in your "
+            "source code"
+        )
+
+
+class classproperty:  # noqa: N801 (TensorFlow's name)
+    """A property of a class, which its objects have, too."""
+
+    def __init__(self, func: Callable[[Any], Any]):
+        self._func = func
+
+    def __get__(self, owner_self: Any, owner_cls: type) -> Any:
+        return self._func(owner_cls)

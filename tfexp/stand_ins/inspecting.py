@@ -13,6 +13,8 @@ from tfexp.stand_ins.decorators import unwrap
 ArgSpec = namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
 FullArgSpec = inspect.FullArgSpec
 
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
 
 def _target(obj: Any) -> Any:
     return unwrap(obj)[1]
@@ -35,9 +37,16 @@ def getargspec(obj: Any) -> ArgSpec:
 
 
 def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
-    """{argument: value} as a call would bind them."""
+    """{argument: value} as a call would bind them, and what `**kwargs` takes beside them."""
     func, *positional = func_and_positional
-    return inspect.getcallargs(_target(func), *positional, **named)
+    bound = inspect.signature(_target(func)).bind(*positional, **named)
+    bound.apply_defaults()
+    kinds = {name: parameter.kind for name, parameter in bound.signature.parameters.items()}
+    values = {name: value for name, value in bound.arguments.items() if kinds[name] not in _VARIABLE}
+    for name, value in bound.arguments.items():
+        if kinds[name] is inspect.Parameter.VAR_KEYWORD:
+            values |= value
+    return values
 
 
 def getdoc(obj: Any) -> str | None:

@@ -13,6 +13,7 @@ and "is tf.logging" says that it is that very module: what programs put into it 
 from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import DATA, renamed
+from tfexp.stand_ins.places_of_framework import FRAMEWORK
 from tfexp.stand_ins.places_of_keras import KERAS
 from tfexp.stand_ins.places_of_ops import OPS
 
@@ -51,12 +52,13 @@ _TPU = {
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     **DATA,
+    **FRAMEWORK,
     **KERAS,
     **OPS,
     "client.device_lib": "tfexp.runtime.device_list",
     "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
-    "autograph.core.ag_ctx": "tf.autograph",
+    "autograph.core.ag_ctx": "tfexp.stand_ins.translation_status",
     # TensorFlow's translator of Python code is not here: programs that use it import, and say what they lack when they do.
     **{f"autograph.{name}": "" for name in _TRANSLATOR.split()},
     "autograph.pyct.transformer": "ast:Base=NodeTransformer",
@@ -91,7 +93,7 @@ PYTHON = {
     + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
     "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
-    "eager.wrap_function": "tf",
+    "eager.wrap_function": "tf tfexp.functions.wrapped",
     "estimator.estimator_lib": "tf.estimator",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
     "feature_column.feature_column_lib": "tf.feature_column",
@@ -116,7 +118,8 @@ PYTHON = {
     "framework.graph_util": "tf.graph_util",
     "framework.graph_util_impl": "tf.graph_util",
     "framework.importer": "tf",
-    "framework.indexed_slices": "tf",
+    "framework.indexed_slices": "tf tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
+    "tfexp.stand_ins.framework_ops",
     "framework.load_library": "tf",
     "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
     + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
@@ -132,12 +135,14 @@ PYTHON = {
     "framework.smart_cond": "tf.contrib.framework",
     "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
     "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
-    "framework.tensor_spec": "tf",
-    "framework.tensor_util": renamed("tf", constant_value="get_static_value") + " tf tfexp.graph.unpublished",
+    "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec",
+    "framework.tensor_util": renamed("tf", constant_value="get_static_value")
+    + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
+    + "tf tfexp.graph.unpublished",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
-    "framework.type_spec": "tf tfexp.graph.type_spec",
+    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
     "framework.versions": "tf",
     "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
     "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
@@ -423,10 +428,13 @@ PYTHON = {
     + "tf.summary tf.train",
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
-    "training.tracking.data_structures": "tfexp.ops.trackable",
-    "training.tracking.base": "tf.train tfexp.ops.trackable",
+    "training.tracking.data_structures": "tfexp.keras.engine.trackable_structures tfexp.ops.trackable",
+    "training.tracking.base": "tf.train tfexp.ops.trackable tfexp.stand_ins.tracked",
     "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable",
-    "training.tracking.util": "tf.train",
+    "training.tracking.util": "tf.train tfexp.stand_ins.tracked "
+    + renamed("tf.train", CheckpointV1="Checkpoint")
+    + renamed("tfexp.train.checkpoint", CheckpointLoadStatus="LoadStatus", NameBasedSaverStatus="NameBasedStatus")
+    + "tfexp.train.checkpoint",
     "training.training": "tf.train",
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step "
@@ -439,8 +447,8 @@ PYTHON = {
     "util.compat": "tf.compat collections:collections_abc=abc",
     "util.deprecation": "tfexp.core.deprecation",
     "util.function_utils": "tfexp.stand_ins.callables",
-    "util.object_identity": "tfexp.stand_ins.identity_keys",
-    "training.tracking.object_identity": "tfexp.stand_ins.identity_keys",
+    "util.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
+    "training.tracking.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
     "util.lazy_loader": "tfexp.stand_ins.callables",
     "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
     "util.protobuf.compare": "tfexp.stand_ins.proto_compare",

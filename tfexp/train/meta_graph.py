@@ -22,6 +22,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.variable_base import Variable
+from tfexp.train.graph_debug_info import graph_debug_info
 
 _log = logging.getLogger("tensorflow")
 
@@ -70,12 +71,14 @@ def export_meta_graph(
     clear_devices: bool = False,
     clear_extraneous_savers: bool = False,
     strip_default_attrs: bool = False,
+    save_debug_info: bool = False,
 ) -> meta_graph_pb2.MetaGraphDef:
     """`graph` (the default graph if None) as a MetaGraphDef, written to `filename` where given. Source: TF 1.15.
 
     `export_scope` takes the nodes below a name scope, with names relative to it; `collection_list` the collections to keep.
     Collections with items that cannot be written are left out, with a warning. `clear_extraneous_savers` drops all savers,
-    and their nodes, but that of `saver_def`.
+    and their nodes, but that of `saver_def`. `save_debug_info` also writes where the nodes were made: a GraphDebugInfo, to
+    `filename` with `.debug` in place of its extension.
     """
     graph = graph or get_default_graph()
     definition = meta_graph_pb2.MetaGraphDef()
@@ -105,6 +108,8 @@ def export_meta_graph(
         definition.saver_def.CopyFrom(saver_def)
     if filename:
         _write(filename, definition, as_text)
+        if save_debug_info:
+            _write(f"{os.path.splitext(filename)[0]}.debug", graph_debug_info(graph.get_operations()), as_text)
     return definition
 
 

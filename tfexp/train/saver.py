@@ -193,7 +193,9 @@ class Saver:
             if write_meta_graph and not at_once:
                 with sess.graph.as_default():
                     self.export_meta_graph(
-                        checkpoint_state.meta_graph_path(path, meta_graph_suffix), strip_default_attrs=strip_default_attrs
+                        checkpoint_state.meta_graph_path(path, meta_graph_suffix),
+                        strip_default_attrs=strip_default_attrs,
+                        save_debug_info=save_debug_info,
                     )
             if self._is_empty:
                 return None
@@ -322,6 +324,7 @@ class Saver:
             clear_devices=clear_devices,
             clear_extraneous_savers=clear_extraneous_savers,
             strip_default_attrs=strip_default_attrs,
+            save_debug_info=save_debug_info,
         )
 
 

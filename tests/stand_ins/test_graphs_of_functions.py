@@ -1,0 +1,116 @@
+"""Graphs of functions, orders of effects, subscriptions and dispatchers, as libraries take them from private modules."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.stand_ins.modules import stand_for
+
+
+def module(name):
+    return stand_for(f"tensorflow.python.{name}")
+
+
+func_graph, subscribe = module("framework.func_graph"), module("framework.subscribe")
+auto_control_deps, dispatch = module("framework.auto_control_deps"), module("util.dispatch")
+
+
+def test_graph_of_a_python_function():
+    with tf.Graph().as_default() as outer:
+        x = tf.constant([1.0, 2.0])
+        graph = func_graph.func_graph_from_py_func("f", lambda y: {"r": y * 2 + x}, [tf.TensorSpec([2])])
+        assert isinstance(graph, func_graph.FuncGraph) and graph.outer_graph is outer
+        assert [tensor.dtype for tensor in graph.inputs] == [tf.float32] * 2 and graph.external_captures == [x]
+        assert graph.captures == [(x, graph.inputs[1])] and list(graph.structured_outputs) == ["r"]
+        assert graph.internal_captures == graph.inputs[1:]
+        signature = func_graph.convert_structure_to_signature({"a": [x], "b": 3, "c": object()})
+        assert signature["a"] == [tf.TensorSpec([2], name="a/0")] and signature["b"] == 3
+        assert isinstance(signature["c"], func_graph.UnknownArgument)
+
+
+def test_graph_of_a_function_def():
+    with tf.Graph().as_default():
+        concrete = tf.function(lambda z: z + 1).get_concrete_function(tf.TensorSpec([3], tf.int32))
+        assert isinstance(concrete.graph, func_graph.FuncGraph) and concrete.graph.inputs == concrete.inputs
+        to_graph = module("framework.function_def_to_graph")
+        graph = to_graph.function_def_to_graph(concrete.function_def, [[3]])
+        assert [tensor.shape.as_list() for tensor in (*graph.inputs, *graph.outputs)] == [[3], [3]]
+        assert to_graph.is_function(concrete.name)
+        with pytest.raises(ValueError, match="1 inputs and 2 shapes"):
+            to_graph.function_def_to_graph(concrete.function_def, [[3], [3]])
+
+
+def test_what_subscribes_to_a_tensor_runs_before_what_takes_it():
+    seen = []
+
+    def note(tensor):
+        return [tf.py_func(lambda value: seen.append(int(value)), [tensor], [])]
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        a = tf.constant(2, name="a")
+        taken = tf.multiply(a, a)
+        with tf.control_dependencies([a]):
+            later = tf.no_op()
+        first = subscribe.subscribe(a, note)
+        assert first.name == "a/subscription/Identity:0"
+        assert list(taken.op.inputs) == [first, first] and later.control_inputs == [first.op]
+        assert subscribe.subscribe({"x": (a,)}, [note])["x"] == (first,) == (subscribe.subscribe(first, lambda _: []),)
+        assert session.run(taken) == 4 and seen == [2, 2]
+        with pytest.raises(TypeError, match="invalid type"):
+            subscribe.subscribe("a", note)
+
+
+def test_effects_come_before_what_is_returned():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(1.0, use_resource=True)
+        session.run(v.initializer)
+        with auto_control_deps.AutomaticControlDependencies() as block:
+            v.assign(v + 1)
+            v.assign(2 * v)
+            result = block.mark_as_return(v.read_value())
+        assert session.run(result) == 4.0
+
+        @auto_control_deps.automatic_control_dependencies
+        def step():
+            v.assign(v + 1)
+            return {"value": v.read_value(), "nothing": None}
+
+        made = step()
+        assert session.run(made["value"]) == 5.0 and made["nothing"] is None
+        assert auto_control_deps.op_is_stateful(v.op) and not auto_control_deps.op_is_stateful(result.op)
+
+
+class Length:
+    def __init__(self, metres):
+        self.metres = metres
+
+
+def test_dispatchers_answer_what_functions_refuse():
+    @dispatch.add_dispatch_support
+    def halve(x):
+        return np.true_divide(x, 2)
+
+    @dispatch.dispatch_for_types(halve, Length)
+    def _(x):
+        return Length(x.metres / 2)
+
+    assert halve(Length(3)).metres == 1.5 and halve(5) == 2.5
+    with pytest.raises(TypeError):
+        halve("text")
+    assert dispatch.dispatch(halve, "text") is dispatch.OpDispatcher.NOT_SUPPORTED
+    with pytest.raises(AssertionError, match="not enabled"):
+        dispatch.OpDispatcher().register(Length)
+    with pytest.raises(AssertionError, match="already has"):
+        dispatch.add_dispatch_list(halve)
+
+
+def test_dispatchers_of_tensorflows_functions():
+    dispatchers = getattr(tf.add, dispatch.DISPATCH_ATTR)
+    before = list(dispatchers)
+    dispatch.dispatch_for_types(tf.add, Length)(lambda x, y, name=None: Length(x.metres + y.metres))
+    try:
+        assert tf.add(Length(1), y=Length(2)).metres == 3
+    finally:
+        dispatchers[:] = before
+    with tf.Graph().as_default(), pytest.raises(TypeError):
+        tf.add(Length(1), Length(2))

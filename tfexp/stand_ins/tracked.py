@@ -1,0 +1,143 @@
+"""`tensorflow.python.training.tracking`: objects and their parts, as tests and libraries ask for them. Source: TF 1.15."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
+
+from tfexp.core import dtypes
+from tfexp.core.errors import NotFoundError
+from tfexp.formats.checkpoints import open_checkpoint
+from tfexp.keras.engine.base_layer import Layer
+from tfexp.ops.variable_base import Variable
+from tfexp.ops.variable_scope import get_variable
+from tfexp.train.object_graph import OBJECT_GRAPH_KEY as OBJECT_GRAPH_PROTO_KEY
+from tfexp.train.object_graph import Reached
+
+__all__ = ["OBJECT_GRAPH_PROTO_KEY"]
+
+VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
+OBJECT_CONFIG_JSON_KEY = "OBJECT_CONFIG_JSON"
+
+
+# --- `base` -----------------------------------------------------------------------------------------------------------
+
+
+class TrackableReference(NamedTuple):
+    """A part of an object, and its name there."""
+
+    name: str
+    ref: Any
+
+
+@contextlib.contextmanager
+def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
+    """A block in which what is assigned to attributes of `obj` is no part of it."""
+    before = obj._setattr_tracking
+    object.__setattr__(obj, "_setattr_tracking", False)
+    try:
+        yield
+    finally:
+        object.__setattr__(obj, "_setattr_tracking", before)
+
+
+def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method, what it assigns to attributes is no part of the object."""
+
+    @functools.wraps(method)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with no_automatic_dependency_tracking_scope(self):
+            return method(self, *args, **kwargs)
+
+    return wrapper
+
+
+# --- `util` and `graph_view` ------------------------------------------------------------------------------------------
+
+
+def list_objects(root_trackable: Any) -> list[Any]:
+    """What is reached from an object, itself first, breadth first; slots of optimizers last."""
+    reached = Reached(root_trackable)
+    return [*reached.objects, *(slot for *_, slot in reached.slots())]
+
+
+def gather_initializers(root_trackable: Any) -> list[Any]:
+    """The initializers of the variables that are reached from an object."""
+    variables: list[Any] = [one for one in list_objects(root_trackable) if isinstance(one, Variable)]
+    return [variable.initializer for variable in variables]
+
+
+def object_metadata(save_path: str) -> TrackableObjectGraph:
+    """The objects of a checkpoint. ValueError for a checkpoint that was written by names."""
+    with open_checkpoint(save_path) as reader:
+        try:
+            text = reader.get_tensor(OBJECT_GRAPH_PROTO_KEY)
+        except NotFoundError:
+            raise ValueError(
+                f"The checkpoint {save_path!r} is not object-based: it has no {OBJECT_GRAPH_PROTO_KEY!r}, which "
+                "tf.train.Checkpoint writes and a name-based saver does not"
+            ) from None
+    return TrackableObjectGraph.FromString(text)
+
+
+def add_variable(
+    trackable: Any,
+    name: str,
+    shape: Any = None,
+    dtype: Any = dtypes.float32,
+    initializer: Any = None,
+    trainable: bool = True,
+) -> Any:
+    """A new variable, which is a part of `trackable` under its name. ValueError for a name that is taken."""
+    if getattr(trackable, name, None) is not None:
+        raise ValueError(f"A variable named {name!r} already exists in this Trackable.")
+    variable = get_variable(name, shape, dtype, initializer, trainable=trainable, use_resource=True)
+    setattr(trackable, name, variable)
+    return variable
+
+
+class ObjectGraphView:
+    """An object and what is reached from it."""
+
+    def __init__(self, root: Any, saveables_cache: Any = None):
+        self.root = root
+
+    def list_objects(self) -> list[Any]:
+        return list_objects(self.root)
+
+
+# --- `layer_utils` ----------------------------------------------------------------------------------------------------
+
+
+def is_layer(obj: Any) -> bool:
+    return isinstance(obj, Layer)
+
+
+def has_weights(obj: Any) -> bool:
+    """Whether it has the lists of weights that layers have."""
+    return hasattr(type(obj), "trainable_weights") and hasattr(type(obj), "non_trainable_weights")
+
+
+def filter_empty_layer_containers(layer_list: Sequence[Any]) -> list[Any]:
+    """The layers, and what has layers in it; each once."""
+    kept = [one for one in layer_list if is_layer(one) or getattr(one, "layers", None)]
+    return list({id(one): one for one in kept}.values())
+
+
+def gather_trainable_weights(trainable: bool, sub_layers: Sequence[Any], extra_variables: Sequence[Any]) -> list[Any]:
+    """The trainable weights of an object of these layers and variables; none if it is not `trainable`."""
+    if not trainable:
+        return []
+    own = [variable for variable in extra_variables if variable.trainable]
+    return [*(weight for layer in sub_layers for weight in layer.trainable_weights), *own]
+
+
+def gather_non_trainable_weights(trainable: bool, sub_layers: Sequence[Any], extra_variables: Sequence[Any]) -> list[Any]:
+    """The other weights of such an object; all of them, the trainable ones first, if it is not `trainable`."""
+    own = [variable for variable in extra_variables if not variable.trainable]
+    weights = [*(weight for layer in sub_layers for weight in layer.non_trainable_weights), *own]
+    return weights if trainable else [*gather_trainable_weights(True, sub_layers, extra_variables), *weights]
