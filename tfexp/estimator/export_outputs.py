@@ -46,8 +46,7 @@ class ClassificationOutput(ExportOutput):
             raise ValueError(f"Classification classes must be a string Tensor; got {classes}")
         if scores is None and classes is None:
             raise ValueError(
-                "Cannot create a ClassificationOutput with empty arguments. At least one of `scores` and `classes` must be "
-                "defined."
+                "Cannot create a ClassificationOutput with empty arguments. At least one of scores and classes must be set."
             )
         self._scores, self._classes = scores, classes
 
@@ -148,7 +147,7 @@ def with_default(outputs: Mapping[str, ExportOutput]) -> dict[str, ExportOutput]
         return dict(outputs)
     if len(outputs) != 1:
         raise ValueError(
-            "Multiple `export_outputs` were provided, but none of them are specified as the default. Use "
+            "Multiple export_outputs were provided, but none of them is specified as the default. Use "
             f"`tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY` ({key!r}) as the key of one: {', '.join(sorted(outputs))}"
         )
     return {**outputs, key: next(iter(outputs.values()))}

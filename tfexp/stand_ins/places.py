@@ -13,6 +13,7 @@ and "is tf.logging" says that it is that very module: what programs put into it 
 from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import DATA, renamed
+from tfexp.stand_ins.places_of_estimator import ESTIMATOR
 from tfexp.stand_ins.places_of_keras import KERAS
 from tfexp.stand_ins.places_of_ops import OPS
 
@@ -51,6 +52,7 @@ _TPU = {
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     **DATA,
+    **{f"estimator.{key}": places for key, places in ESTIMATOR.items()},
     **KERAS,
     **OPS,
     "client.device_lib": "tfexp.runtime.device_list",
@@ -92,10 +94,9 @@ PYTHON = {
     "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
     "eager.wrap_function": "tf",
-    "estimator.estimator_lib": "tf.estimator",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
     "feature_column.feature_column_lib": "tf.feature_column",
-    "feature_column.feature_column_v2": "tf.feature_column " + _COLUMNS,
+    "feature_column.feature_column_v2": "tf.feature_column tfexp.stand_ins.feature_columns " + _COLUMNS,
     "feature_column.dense_features": _COLUMNS,
     "feature_column.sequence_feature_column": "tf.feature_column " + _COLUMNS,
     "feature_column.serialization": _COLUMNS,
