@@ -213,6 +213,33 @@ def test_estimators_are_a_package_of_their_own():
         modules["canned.optimizers"].get_optimizer_instance("SGD")
 
 
+def test_strategies_and_checkpoints_by_their_classes():
+    python = "tensorflow.python"
+    assert stand_for(f"{python}.distribute.mirrored_strategy").MirroredStrategyV1 is tf.distribute.MirroredStrategy
+    assert stand_for(f"{python}.training.distribute").StrategyV1 is tf.distribute.Strategy
+    with tf.Graph().as_default():
+        status = tf.train.Checkpoint().restore(None)
+    assert isinstance(status, stand_for(f"{python}.training.tracking.util").InitializationOnlyStatus)
+    assert stand_for(f"{python}.training.training_util").GLOBAL_STEP_READ_KEY == "global_step_read_op_cache"
+
+
+def test_signatures_of_training_and_of_operations():
+    signatures = stand_for("tensorflow.python.saved_model.signature_def_utils_impl")
+    constants = stand_for("tensorflow.python.saved_model.signature_constants")
+    with tf.Graph().as_default():
+        x, loss, op = tf.placeholder(tf.float32, [None], "x"), tf.constant(1.0, name="loss"), tf.no_op("op")
+        made = signatures.supervised_train_signature_def({"x": x}, {"loss": loss}, {"p": x})
+        assert made.method_name == constants.SUPERVISED_TRAIN_METHOD_NAME
+        assert {key: info.name for key, info in made.outputs.items()} == {"loss": "loss:0", "p": "x:0"}
+        assert signatures.supervised_eval_signature_def({"x": x}, None).method_name == "tensorflow/supervised/eval"
+        with pytest.raises(ValueError, match="inputs cannot be None or empty"):
+            signatures.supervised_eval_signature_def({}, {"loss": loss})
+        one = signatures.op_signature_def(op, "key")
+        assert signatures.load_op_from_signature_def(one, "key") is op
+        with pytest.raises(tf.errors.NotFoundError, match="The other could not be found"):
+            signatures.load_op_from_signature_def(one, "other")
+
+
 def test_older_names():
     assert stand_for("tensorflow.python.ops.math_ops").reduce_max_v1 is tf.reduce_max
     assert stand_for("tensorflow.python.ops.losses.loss_reduction").ReductionV2.SUM == "sum"

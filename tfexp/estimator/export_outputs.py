@@ -96,7 +96,7 @@ class EvalOutput(ExportOutput):
     """The loss, predictions and metrics of an evaluation; metrics are pairs as of `tf.metrics`, called `NAME/value` and
     `NAME/update_op`. ValueError where one of them is no tensor."""
 
-    _method = "tensorflow/supervised/eval"
+    _method = names.SUPERVISED_EVAL_METHOD_NAME
 
     def __init__(self, loss: Any = None, predictions: Any = None, metrics: Mapping[str, tuple[Any, Any]] | None = None):
         self._outputs: dict[str, Any] = {}
@@ -120,7 +120,7 @@ class EvalOutput(ExportOutput):
 class TrainOutput(EvalOutput):
     """The same of a training step."""
 
-    _method = "tensorflow/supervised/training"
+    _method = names.SUPERVISED_TRAIN_METHOD_NAME
 
 
 def _prefixed(prefix: str, key: str) -> str:

@@ -12,6 +12,7 @@ from tfexp.formats.event import EventFileWriter
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_default_graph
 from tfexp.train import meta_graph
+from tfexp.train.plugin_assets import write_plugin_assets
 from tfexp.train.session_events import SessionEventWriter
 
 
@@ -99,6 +100,7 @@ class FileWriter:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         if isinstance(graph, Graph):
             definition = graph.as_graph_def(add_shapes=True)
+            write_plugin_assets(graph, self.get_logdir())
         elif isinstance(graph, graph_pb2.GraphDef) or isinstance(graph_def, graph_pb2.GraphDef):
             definition = graph_def if graph is None else graph
         else:
