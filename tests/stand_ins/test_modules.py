@@ -220,6 +220,10 @@ def test_strategies_and_checkpoints_by_their_classes():
     with tf.Graph().as_default():
         status = tf.train.Checkpoint().restore(None)
     assert isinstance(status, stand_for(f"{python}.training.tracking.util").InitializationOnlyStatus)
+    with tf.Graph().as_default(), tf.Session() as session:
+        once_each = stand_for(f"{python}.training.optimizer")._deduplicate_indexed_slices
+        summed, indices = session.run(once_each(tf.constant([1.0, 2.0, 5.0]), tf.constant([7, 3, 7])))
+    assert (summed.tolist(), indices.tolist()) == ([6.0, 2.0], [7, 3])
     assert stand_for(f"{python}.training.training_util").GLOBAL_STEP_READ_KEY == "global_step_read_op_cache"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
@@ -109,7 +109,7 @@ class DenseColumn(FeatureColumn):
         return self.dense(transformation_cache)
 
 
-class IdWeightPair(NamedTuple):
+class _IdWeightPair(NamedTuple):
     """The ids that a categorical column makes, and their weights or None, as TensorFlow calls them."""
 
     id_tensor: SparseTensor
@@ -119,7 +119,7 @@ class IdWeightPair(NamedTuple):
 class CategoricalColumn(FeatureColumn):
     """A column of ids below `num_buckets`."""
 
-    IdWeightPair = IdWeightPair
+    IdWeightPair: ClassVar[type[_IdWeightPair]] = _IdWeightPair
 
     @property
     def num_buckets(self) -> int:
@@ -128,8 +128,8 @@ class CategoricalColumn(FeatureColumn):
     def ids(self, features: Features) -> SparseIds:
         return SparseIds(features.get(self), None)
 
-    def get_sparse_tensors(self, transformation_cache: Features, state_manager: Any = None) -> IdWeightPair:
-        return IdWeightPair(*self.ids(transformation_cache))
+    def get_sparse_tensors(self, transformation_cache: Features, state_manager: Any = None) -> _IdWeightPair:
+        return _IdWeightPair(*self.ids(transformation_cache))
 
 
 def check_batch_sizes(columns: Sequence[Any], outputs: Sequence[Tensor]) -> None:

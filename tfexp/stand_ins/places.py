@@ -394,7 +394,8 @@ PYTHON = {
     "training.momentum": "tf.train",
     "training.monitored_session": "tf.train tfexp.stand_ins.wrapped_sessions",
     "training.moving_averages": "tf.train tfexp.train.moving_averages",
-    "training.optimizer": "tf.train tfexp.train.optimizer tfexp.train.optimizer:_var_key=_key",
+    "training.optimizer": "tf.train tfexp.train.optimizer "
+    + renamed("tfexp.train.optimizer", _var_key="_key", _deduplicate_indexed_slices="once_each"),
     "training.proximal_adagrad": "tf.train",
     "training.proximal_gradient_descent": "tf.train",
     "training.py_checkpoint_reader": "tf.train",
