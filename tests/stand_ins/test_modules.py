@@ -206,7 +206,11 @@ def test_estimators_are_a_package_of_their_own():
     assert modules["model_fn"].LOSS_METRIC_KEY == "loss" and modules["model_fn"].ModeKeys is tf.estimator.ModeKeys
     head = modules["canned.head"]._binary_logistic_head_with_sigmoid_cross_entropy_loss(thresholds=[0.5])
     assert head.logits_dimension == 1 and head.loss_reduction == tf.losses.Reduction.SUM
-    assert modules["canned.head"]._regression_head(label_dimension=3).logits_dimension == 3
+    head = modules["canned.head"]._regression_head(weight_column="w")
+    with tf.Graph().as_default(), tf.Session() as session:
+        losses = head.create_loss({"w": [[3.0], [1.0]]}, "eval", tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [5.0]]))
+        assert session.run(losses.unreduced_loss).tolist() == [[4.0], [9.0]]
+        assert session.run(losses.training_loss) == 3 * 4 + 9
     optimizer = modules["canned.optimizers"].get_optimizer_instance("SGD", learning_rate=0.5)
     assert isinstance(optimizer, tf.train.GradientDescentOptimizer)
     with pytest.raises(ValueError, match="learning_rate must be specified"):

@@ -19,7 +19,7 @@ ESTIMATOR = {
     "canned.boosted_trees": "tf.estimator",
     "canned.dnn": "tf.estimator tf.estimator.experimental",
     "canned.dnn_linear_combined": "tf.estimator",
-    "canned.head": _NAMES + " tf.estimator:_Head=Head",
+    "canned.head": _NAMES,
     "canned.kmeans": "tf.estimator.experimental tfexp.estimator.canned.kmeans",
     "canned.linear": "tf.estimator tf.estimator.experimental",
     "canned.metric_keys": _NAMES,

@@ -10,22 +10,21 @@ from tfexp.estimator.heads.head import SingleHead
 from tfexp.estimator.heads.regression import RegressionHead
 
 
-def as_older(head: SingleHead) -> SingleHead:
-    """The head, of the kind that canned estimators have."""
-    head.is_older = True
-    return head
-
-
 def classifier_head(
     n_classes: int, weight_column: Any, label_vocabulary: Sequence[str] | None, loss_reduction: str
 ) -> SingleHead:
     """One for two classes, or for more."""
+    head: SingleHead
     if n_classes == 2:
         head = BinaryClassHead(weight_column, label_vocabulary=label_vocabulary, loss_reduction=loss_reduction)
-        return as_older(head)
-    return as_older(MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction))
+    else:
+        head = MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction)
+    head.is_older = True
+    return head
 
 
 def regressor_head(label_dimension: int, weight_column: Any, loss_reduction: str) -> SingleHead:
     """One for numbers."""
-    return as_older(RegressionHead(label_dimension, weight_column, loss_reduction))
+    head = RegressionHead(label_dimension, weight_column, loss_reduction)
+    head.is_older = True
+    return head
