@@ -1,5 +1,7 @@
 """`python -m tfexp.saved_model_cli`: what is in a SavedModel, and what it gives."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,7 @@ Method name is: tensorflow/serving/predict
 
 
 def test_show(said):
-    assert said("show") == "The given SavedModel contains the following tag-sets:\n'serve'\n'gpu, serve'\n"
+    assert said("show") == "The given SavedModel contains the following tag-sets:\nserve\ngpu, serve\n"
     assert said("show", "--tag_set", "serve").splitlines()[1:] == ['SignatureDef key: "half"', 'SignatureDef key: "line"']
     assert said("show", "--tag_set", "serve", "--signature_def", "half") == INFO
     everything = said("show", "--all")
@@ -72,12 +74,16 @@ def test_run(said, tmp_path):
     assert said(*line, "--inputs", f"x={tmp_path}/x.npy") == "Result for output key y:\n[[2.5]\n [3. ]]\n"
     assert "[[5.]]" in said(*line, "--inputs", f"x={tmp_path}/two.npz[b]", "--outdir", str(tmp_path / "out"))
     assert np.load(tmp_path / "out" / "y.npy").tolist() == [[5.0]]
+    (tmp_path / "dict.pkl").write_bytes(pickle.dumps({"a": np.array([[6.0]]), "b": np.array([[8.0]])}))
+    assert "[[6.]]" in said(*line, "--inputs", f"x={tmp_path}/dict.pkl[b]")
+    assert said(*line, "--inputs", f"x={tmp_path}/x.npy[ignored]").endswith("[[2.5]\n [3. ]]\n")
     assert 'Add "--overwrite"' in said(*line, "--input_exprs", "x=[[1]]", "--outdir", str(tmp_path / "out"))
     assert "is saved" in said(*line, "--input_exprs", "x=np.ones((1, 1))", "--outdir", str(tmp_path / "out"), "--overwrite")
     half = ["run", "--tag_set", "serve", "--signature_def", "half", "--input_examples"]
     assert "[[4.]\n [2.]]" in said(*half, 'examples=[{"x": [8.0]}, {"x": [4.0]}]')
     for arguments, message in (
         ([*line, "--inputs", f"x={tmp_path}/two.npz"], "specify the name of ndarray"),
+        ([*line, "--inputs", f"x={tmp_path}/dict.pkl[c]"], "does not contain variable with name 'c'"),
         ([*line, "--inputs", f"z={tmp_path}/x.npy"], '"z" is not a valid input key. Please choose from "x"'),
         ([*line, "--inputs", "x"], "format is incorrect"),
         (line, "At least one of --inputs"),

@@ -19,6 +19,7 @@ from pathlib import Path
 import tfexp
 from tfexp.stand_ins.modules import stand_for
 
+_ROOTS = ("tensorflow", "tensorflow_estimator")
 _ON_PATH = str(Path(__file__).parent / "stand_ins" / "on_path")
 
 
@@ -35,7 +36,7 @@ def install(for_children: bool = False) -> None:
         if _ON_PATH not in sys.path:
             sys.path.append(_ON_PATH)
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        for name in [name for name in sys.modules if name.partition(".")[0] == "tensorflow"]:
+        for name in [name for name in sys.modules if name.partition(".")[0] in _ROOTS]:
             del sys.modules[name]
         sys.meta_path.insert(0, _Finder())
 
@@ -44,7 +45,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if fullname.partition(".")[0] != "tensorflow":
+        if fullname.partition(".")[0] not in _ROOTS:
             return None
         module = _module(fullname)
         if module is None:
@@ -58,13 +59,22 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 def _module(fullname: str) -> types.ModuleType | None:
     """The module that stands for `tensorflow.…`, or None."""
+    if fullname == "tensorflow_estimator":
+        return _estimator_package()
     # A private module has modules below it which the public namespace that answers for it lacks.
-    if fullname.startswith("tensorflow.python.") and (stand := stand_for(fullname)) is not None:
+    if fullname.partition(".")[2].startswith("python.") and (stand := stand_for(fullname)) is not None:
         return stand
     found: object = tfexp
     for part in fullname.split(".")[1:]:
         found = getattr(found, part, None)
     return found if isinstance(found, types.ModuleType) else stand_for(fullname)
+
+
+def _estimator_package() -> types.ModuleType:
+    """TensorFlow's estimators were a package of their own; it publishes `estimator`."""
+    package = types.ModuleType("tensorflow_estimator")
+    package.estimator = tfexp.estimator  # type: ignore[attr-defined]
+    return package
 
 
 class _Loader(importlib.abc.Loader):

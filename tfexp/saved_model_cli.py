@@ -18,18 +18,20 @@ import argparse
 import ast
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tfexp.core.log import get_logger
 from tfexp.formats.protos.example import Example
 from tfexp.graph.graph import Graph
 from tfexp.runtime.session import Session
 from tfexp.train.saved_model_files import get_meta_graph_def, get_saved_model_tag_sets, read_saved_model
 from tfexp.train.saved_model_loader import SavedModelLoader
 
+_log = get_logger()
 _DENYLISTED = {"WriteFile", "ReadFile"}
 
 
@@ -51,7 +53,7 @@ def show(args: argparse.Namespace) -> None:
 def _show_tag_sets(saved_model_dir: str) -> None:
     print("The given SavedModel contains the following tag-sets:")
     for tags in sorted(get_saved_model_tag_sets(saved_model_dir)):
-        print(repr(", ".join(sorted(tags))))
+        print(", ".join(sorted(tags)))
 
 
 def _show_signature_def_map_keys(saved_model_dir: str, tag_set: str) -> None:
@@ -182,15 +184,19 @@ def load_inputs_from_input_arg_string(
 
 
 def _read(path: str, name: str | None) -> Any:
-    """The array in a file; in one of several arrays, that of this name."""
+    """The array in a file; in one of several arrays (.npz, the pickle of a dict), that of this name."""
     data = np.load(path, allow_pickle=True)
-    if not isinstance(data, np.lib.npyio.NpzFile):
+    if isinstance(data, np.ndarray):
         if name:
-            raise RuntimeError(f"Input file {path} contains a single ndarray. Name key '{name}' is not needed.")
+            _log.warning("Input file %s contains a single ndarray. Name key %r is ignored.", path, name)
         return data
-    if not name and len(data.files) != 1:
+    if not isinstance(data, Mapping):
+        return data
+    if not name and len(data) != 1:
         raise RuntimeError(f"Input file {path} contains more than one ndarrays. Please specify the name of ndarray to use.")
-    return data[name or data.files[0]]
+    if name and name not in data:
+        raise RuntimeError(f"Input file {path} does not contain variable with name {name!r}.")
+    return data[name or next(iter(data))]
 
 
 def _parts(argument: str) -> Iterable[str]:

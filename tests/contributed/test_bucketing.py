@@ -40,6 +40,11 @@ def test_each_batch_is_of_one_bucket():
         assert (numbers % 3 == number).all() and (squares == numbers**2).all()
 
 
+def test_a_batch_of_one_tensor_is_a_tensor():
+    which, batch = training.bucket([tf.constant([1.0, 2.0])], tf.constant(1), 3, 2)
+    assert batch.shape == [3, 2] and which.shape == []
+
+
 def test_sequences_of_similar_length_are_padded_together():
     n = tf.train.range_input_producer(9, num_epochs=1, shuffle=False).dequeue()
     lengths, (batch, numbers) = training.bucket_by_sequence_length(

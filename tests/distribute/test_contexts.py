@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tfexp as tf
-from tests.distribute.replicas import two
+from tests.distribute.replicas import initialized, number, two
 
 distribute = tf.distribute
 
@@ -115,9 +115,38 @@ def test_the_wrong_context(call: Callable[[Any], Any], message: str) -> None:
         call(strategy)
 
 
-def test_outside_of_the_scope() -> None:
-    with pytest.raises(RuntimeError, match=r"inside `with MirroredStrategy.scope\(\)`"):
-        two().extended.call_for_each_replica(lambda: 1)
+def test_what_is_extended_enters_the_scope() -> None:
+    strategy = two()
+    with strategy.scope():
+        variable = tf.Variable(1.0, name="v")
+    sums = strategy.extended.call_for_each_replica(lambda: variable + number())
+    total = strategy.extended.reduce_to("SUM", sums, destinations=variable)
+    changed = strategy.extended.update(variable, lambda copy: copy.assign(7.0))
+    assert not distribute.has_strategy()
+    with initialized() as run:
+        assert run.run(strategy.experimental_local_results(total)) == (5.0, 5.0)
+        run.run(changed)
+        assert run.run(variable.values) == (7.0, 7.0)
+
+
+def test_nests_are_reduced() -> None:
+    strategy = two()
+
+    def total() -> Any:
+        return distribute.get_replica_context().all_reduce("SUM", {"a": number(), "b": [(tf.constant(5.0),)]})
+
+    with strategy.scope():
+        reduced = strategy.experimental_run_v2(total)
+    with initialized() as run:
+        assert run.run(strategy.experimental_local_results(reduced["a"])) == (3.0, 3.0)
+        assert run.run(strategy.experimental_local_results(reduced["b"][0][0])) == (10.0, 10.0)
+
+
+def test_reductions_of_aggregations() -> None:
+    convert = distribute.ReduceOp.from_variable_aggregation
+    assert convert(tf.VariableAggregation.MEAN) is distribute.ReduceOp.MEAN
+    with pytest.raises(ValueError, match="Could not convert"):
+        convert(tf.VariableAggregation.ONLY_FIRST_REPLICA)
 
 
 def test_a_strategy_for_the_rest_of_the_program() -> None:

@@ -35,6 +35,10 @@ def task(kind: str, index: Any, cluster: Any = CLUSTER) -> dict[str, Any]:
             ("ps", 1, 4, False, "grpc://b:2", 2, 3, ["/job:ps", "/job:worker", "/job:chief", "/job:master"]),
         ),
         (task("evaluator", 0), ("evaluator", 0, None, False, "", 0, 0, None)),
+        (
+            task("chief", 0, {"chief": ["a:1"], "evaluator": ["b:1"]}),
+            ("chief", 0, 0, True, "grpc://a:1", 0, 1, ["/job:ps", "/job:chief"]),
+        ),
         (task("chief", 0, {"chief": ["a:1"]}), ("chief", 0, 0, True, "", 0, 1, ["/job:ps", "/job:chief"])),
         (
             task("master", 0, {"master": ["a:1"], "worker": ["b:1"]}),

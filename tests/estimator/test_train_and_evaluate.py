@@ -32,7 +32,7 @@ def test_every_checkpoint_is_evaluated_and_the_best_and_last_are_kept(tmp_path: 
     assert results["global_step"] == 3
     assert [path is None for path in exported] == [False, False, True]
     assert [len(exports(tmp_path, name)) for name in ("final", "latest", "best")] == [1, 1, 1]
-    assert exports(tmp_path, "latest") > exports(tmp_path, "best")
+    assert exports(tmp_path, "latest") >= exports(tmp_path, "best")  # called after seconds, which may be the same
     assert E.train_and_evaluate(model, E.TrainSpec(rows(), max_steps=3), evaluation) == (None, None)
 
 

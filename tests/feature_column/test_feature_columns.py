@@ -191,6 +191,7 @@ def test_identities_out_of_range() -> None:
         (lambda: fc.embedding_column(LETTERS, 2, initializer="no function"), "Embedding of column_name: "),
         (lambda: fc.make_parse_example_spec(["x"]), "must be _FeatureColumn instances"),
         (lambda: fc.numeric_column("x", dtype=tf.string), "dtype must be convertible to float"),
+        (lambda: fc.numeric_column("x", shape=2, default_value=[1.0]), "shape of default_value must be equal"),
         (lambda: fc.numeric_column(3), "key must be a string"),
         (lambda: fc.bucketized_column(X, [2, 1]), "boundaries must be a sorted list"),
         (lambda: fc.bucketized_column(LETTERS, [1]), "must be a column generated with numeric_column"),
@@ -205,6 +206,8 @@ def test_identities_out_of_range() -> None:
         (lambda: fc.indicator_column(X), "Input must be a CategoricalColumn"),
         (lambda: fc.embedding_column(LETTERS, 0), "Invalid dimension 0"),
         (lambda: fc.shared_embedding_columns([LETTERS, SPARSE], 2), "must have the same number of buckets"),
+        (lambda: fc.shared_embedding_columns([LETTERS, fc.categorical_column_with_identity("i", 3)], 2), "the same type"),
+        (lambda: fc.linear_model({"s": tf.constant([[1.5]])}, [HASHED]), "input_tensor dtype must be string or integer"),
         (lambda: fc.input_layer({}, [X]), "Feature x is not in features dictionary"),
         (lambda: fc.input_layer({"x": tf.constant(2.0)}, [X]), "cannot have rank 0"),
         (lambda: fc.input_layer(features(), [LETTERS]), "You can wrap a categorical column"),
@@ -215,6 +218,12 @@ def test_identities_out_of_range() -> None:
 def test_what_is_refused(make, text) -> None:
     with pytest.raises(ValueError, match=text.replace("(", r"\(")):
         make()
+
+
+@pytest.mark.parametrize(("dtype", "default"), [(tf.float32, "a"), (tf.int32, 1.5), (tf.int64, [1.0])])
+def test_defaults_are_of_the_type(dtype, default) -> None:
+    with pytest.raises(TypeError, match="default_value must be compatible with dtype"):
+        fc.numeric_column("x", dtype=dtype, default_value=default)
 
 
 def test_sizes_are_integers() -> None:

@@ -103,6 +103,10 @@ from tensorflow.python.framework import ops, test_util
 from tensorflow.python.ops import gen_math_ops, math_ops
 from tensorflow.python.platform import test
 from tensorflow.core.framework import graph_pb2, step_stats_pb2
+from tensorflow_estimator import estimator
+from tensorflow_estimator.python.estimator import estimator as estimator_lib
+
+assert estimator is tf.estimator and estimator_lib.Estimator is estimator.Estimator
 
 assert ops.Graph is tf.Graph and tf.python.ops.math_ops.add is tf.add
 from tensorflow.python.keras import layers
@@ -176,6 +180,72 @@ def test_feature_columns_by_their_classes():
     assert isinstance(column, columns.NumericColumn) and dense_features.DenseFeatures is tf.keras.layers.DenseFeatures
     assert serialization.serialize_feature_column(column)["class_name"] == "NumericColumn"
     assert columns.make_parse_example_spec_v2([column]).keys() == {"x"}
+
+
+def test_feature_columns_read_a_cache():
+    columns = stand_for("tensorflow.python.feature_column.feature_column_v2")
+    with tf.Graph().as_default(), tf.Session() as session:
+        number, letters = tf.feature_column.numeric_column("x"), tf.feature_column.categorical_column_with_identity("i", 4)
+        cache = columns.FeatureTransformationCache({"x": [[1.5]], "i": tf.SparseTensor([[0, 1]], [3], [1, 2])})
+        assert cache.get(number, None) is cache.get(number, None, training=True)
+        ids = letters.get_sparse_tensors(cache, None)
+        assert session.run([number.get_dense_tensor(cache, None), ids.id_tensor.values]) == [[[1.5]], [3]]
+        assert ids.weight_tensor is None and number.parse_example_spec.keys() == {"x"}
+        made = columns._transform_features_v2({"x": [[2.5]]}, [number], None)
+        assert session.run(made[number]) == [[2.5]]
+
+
+def test_estimators_are_a_package_of_their_own():
+    modules = {
+        name: stand_for(f"tensorflow_estimator.python.estimator.{name}")
+        for name in ("estimator", "canned.metric_keys", "canned.head", "canned.optimizers", "model_fn")
+    }
+    assert modules["estimator"] is stand_for("tensorflow.python.estimator.estimator")
+    assert modules["estimator"].Estimator is tf.estimator.Estimator
+    assert modules["canned.metric_keys"].MetricKeys.AUC_PR == "auc_precision_recall"
+    assert modules["model_fn"].LOSS_METRIC_KEY == "loss" and modules["model_fn"].ModeKeys is tf.estimator.ModeKeys
+    head = modules["canned.head"]._binary_logistic_head_with_sigmoid_cross_entropy_loss(thresholds=[0.5])
+    assert head.logits_dimension == 1 and head.loss_reduction == tf.losses.Reduction.SUM
+    head = modules["canned.head"]._regression_head(weight_column="w")
+    with tf.Graph().as_default(), tf.Session() as session:
+        losses = head.create_loss({"w": [[3.0], [1.0]]}, "eval", tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [5.0]]))
+        assert session.run(losses.unreduced_loss).tolist() == [[4.0], [9.0]]
+        assert session.run(losses.training_loss) == 3 * 4 + 9
+    optimizer = modules["canned.optimizers"].get_optimizer_instance("SGD", learning_rate=0.5)
+    assert isinstance(optimizer, tf.train.GradientDescentOptimizer)
+    with pytest.raises(ValueError, match="learning_rate must be specified"):
+        modules["canned.optimizers"].get_optimizer_instance("SGD")
+
+
+def test_strategies_and_checkpoints_by_their_classes():
+    python = "tensorflow.python"
+    assert stand_for(f"{python}.distribute.mirrored_strategy").MirroredStrategyV1 is tf.distribute.MirroredStrategy
+    assert stand_for(f"{python}.training.distribute").StrategyV1 is tf.distribute.Strategy
+    with tf.Graph().as_default():
+        status = tf.train.Checkpoint().restore(None)
+    assert isinstance(status, stand_for(f"{python}.training.tracking.util").InitializationOnlyStatus)
+    with tf.Graph().as_default(), tf.Session() as session:
+        once_each = stand_for(f"{python}.training.optimizer")._deduplicate_indexed_slices
+        summed, indices = session.run(once_each(tf.constant([1.0, 2.0, 5.0]), tf.constant([7, 3, 7])))
+    assert (summed.tolist(), indices.tolist()) == ([6.0, 2.0], [7, 3])
+    assert stand_for(f"{python}.training.training_util").GLOBAL_STEP_READ_KEY == "global_step_read_op_cache"
+
+
+def test_signatures_of_training_and_of_operations():
+    signatures = stand_for("tensorflow.python.saved_model.signature_def_utils_impl")
+    constants = stand_for("tensorflow.python.saved_model.signature_constants")
+    with tf.Graph().as_default():
+        x, loss, op = tf.placeholder(tf.float32, [None], "x"), tf.constant(1.0, name="loss"), tf.no_op("op")
+        made = signatures.supervised_train_signature_def({"x": x}, {"loss": loss}, {"p": x})
+        assert made.method_name == constants.SUPERVISED_TRAIN_METHOD_NAME
+        assert {key: info.name for key, info in made.outputs.items()} == {"loss": "loss:0", "p": "x:0"}
+        assert signatures.supervised_eval_signature_def({"x": x}, None).method_name == "tensorflow/supervised/eval"
+        with pytest.raises(ValueError, match="inputs cannot be None or empty"):
+            signatures.supervised_eval_signature_def({}, {"loss": loss})
+        one = signatures.op_signature_def(op, "key")
+        assert signatures.load_op_from_signature_def(one, "key") is op
+        with pytest.raises(tf.errors.NotFoundError, match="The other could not be found"):
+            signatures.load_op_from_signature_def(one, "other")
 
 
 def test_older_names():

@@ -42,7 +42,7 @@ def test_what_is_not_there(saved):
     def freeze(graph, checkpoint, outputs):
         return freeze_graph(graph, "", False, checkpoint, outputs, "", "", None, True, "")
 
-    with pytest.raises(ValueError, match="Input graph file 'nowhere' does not exist"):
+    with pytest.raises(OSError, match="Input graph file 'nowhere' does not exist"):
         freeze("nowhere", None, "y")
     with pytest.raises(ValueError, match="Input checkpoint 'nowhere' doesn't exist"):
         freeze(str(saved / "graph.pbtxt"), "nowhere", "y")

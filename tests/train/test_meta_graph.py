@@ -11,7 +11,6 @@ from tensorboard.compat.proto import meta_graph_pb2
 from tensorboard.compat.proto.graph_debug_info_pb2 import GraphDebugInfo
 
 import tfexp as tf
-from tfexp.core import errors
 
 
 class Odd:
@@ -138,9 +137,10 @@ def test_savers_in_collections() -> None:
         tf.train.import_meta_graph(definition, import_scope="in")
         names = [s.as_saver_def().filename_tensor_name for s in tf.get_collection(tf.GraphKeys.SAVERS)]
         assert names == ["in/one/Const:0", "in/two/Const:0"]
+    tf.train.Saver(name="apart")
     definition = one.export_meta_graph(clear_extraneous_savers=True)
     scopes = {node.name.partition("/")[0] for node in definition.graph_def.node}
-    assert "one" in scopes and "two" not in scopes
+    assert "one" in scopes and "two" not in scopes and "apart" not in scopes
     assert len(definition.collection_def[tf.GraphKeys.SAVERS].bytes_list.value) == 1
     assert one.to_proto(export_scope="two") is None
     inside = one.to_proto(export_scope="one")
@@ -191,7 +191,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         tf.train.import_meta_graph(str(tmp_path / "none.meta"))
     for content in (b"\xff\x00nonsense", b"not a field"):
         (tmp_path / "bad.meta").write_bytes(content)
-        with pytest.raises(errors.DataLossError, match=r"bad\.meta: not a MetaGraphDef"):
+        with pytest.raises(OSError, match=r"Cannot parse file .*bad\.meta"):
             tf.train.import_meta_graph(str(tmp_path / "bad.meta"))
 
 

@@ -250,10 +250,16 @@ def test_a_singular_session_does_not_recover():
     add = counter()
     session = tf.train.SingularMonitoredSession(hooks=[Told(errors={2: aborted()})])
     assert session.run(add) == 1 and isinstance(session.raw_session(), tf.Session)
+    assert session._sess._sess._sess is session.raw_session()
     with pytest.raises(tf.errors.AbortedError):
         session.run(add)
     session.close()
     assert session.raw_session() is None
+
+
+def test_the_session_is_within_as_many_layers_as_in_tensorflow():
+    with tf.train.MonitoredSession() as session:
+        assert session._sess._sess._sess._sess is session._tf_sess()
 
 
 def test_functions_of_steps():

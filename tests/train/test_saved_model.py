@@ -8,6 +8,7 @@ import pytest
 import tfexp as tf
 from tests.golden import record_saved_model
 from tfexp.formats.protos.saved_model import SavedModel
+from tfexp.train.saved_model_loader import SavedModelLoader
 
 sm = tf.saved_model
 EXPECTED = [[10.0]], b"one\ntwo\n"
@@ -144,6 +145,23 @@ def test_models_initialize_what_the_main_op_says(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         sm.load(session, ["serve"], tmp_path / "model")
         np.testing.assert_array_equal(session.run(["local:0", "v:0"]), [7.0, 4.0])
+
+
+def test_graphs_are_loaded_in_steps(tmp_path):
+    """What is given as `legacy_init_op` is the main op, too."""
+    with tf.Session() as session:
+        tf.get_variable("local", [], initializer=tf.constant_initializer(7.0), collections=[tf.GraphKeys.LOCAL_VARIABLES])
+        session.run(tf.get_variable("v", initializer=1.0).initializer)
+        builder = sm.Builder(tmp_path / "model")
+        builder.add_meta_graph_and_variables(session, ["serve"], legacy_init_op=tf.local_variables_initializer())
+        builder.save()
+    loader = SavedModelLoader(tmp_path / "model")
+    assert "saved_model_main_op" in loader.get_meta_graph_def_from_tags(["serve"]).collection_def
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        saver, _ = loader.load_graph(graph, ["serve"])
+        loader.restore_variables(session, saver)
+        loader.run_init_ops(session, ["serve"])
+        assert session.run(["local:0", "v:0"]) == [7.0, 1.0]
 
 
 def test_files_of_one_name_are_kept_apart(tmp_path):

@@ -376,11 +376,14 @@ def test_inspection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         session.run(tf.global_variables_initializer())
         path = tf.train.Saver().save(session, str(tmp_path / "m"))
     print_tensors_in_checkpoint_file(path, None, True)
-    assert capsys.readouterr().out == "tensor_name:  v1\n[[1. 2.]]\ntensor_name:  v2\n3\n"
+    assert capsys.readouterr().out == "tensor_name:  v1\n[[1. 2.]]\ntensor_name:  v2\n3\n# Total number of params: 3\n"
     print_tensors_in_checkpoint_file(path, "v2", False)
-    assert capsys.readouterr().out == "tensor_name:  v2\n3\n"
-    print_tensors_in_checkpoint_file(path, None, False, True)
-    assert capsys.readouterr().out == "tensor_name:  v1\ntensor_name:  v2\n"
+    assert capsys.readouterr().out == "tensor_name:  v2\n3\n# Total number of params: 3\n"
+    print_tensors_in_checkpoint_file(path, None, False, True, count_exclude_pattern="2$")
+    assert capsys.readouterr().out == (
+        "tensor_name:  v1\ntensor_name:  v2\n"
+        "# Excluding 1 tensors (1 params) that match 2$ when counting.\n# Total number of params: 2\n"
+    )
     print_tensors_in_checkpoint_file(path, None, False)
     assert "v1 (DT_FLOAT) [1,2]" in capsys.readouterr().out
     assert tf.train.list_variables(str(tmp_path)) == [("v1", [1, 2]), ("v2", [])]

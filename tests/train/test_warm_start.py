@@ -89,5 +89,7 @@ def test_what_cannot_be_is_refused(trained, tmp_path):
             ValueError, match=r"table has 5 in dimension 0, and its vocabulary .* has 4 words and 2 buckets: 6"
         ):
             tf.train.warm_start(folder, None, {"table": short})
+        with pytest.raises(ValueError, match="must be a list or str"):
+            tf.train.warm_start(folder, vars_to_warm_start=3)
         with pytest.raises(ValueError, match="has 4 words, and 9 were to be taken"):
             tf.train.warm_start(folder, None, {"table": short._replace(new_vocab_size=9)})

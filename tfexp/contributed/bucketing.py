@@ -45,6 +45,7 @@ def bucket(
 ) -> tuple[Any, Any]:
     """(number of a bucket, a batch of it): each example, `tensors` (a list or dict), goes to the bucket `which_bucket`.
 
+    A batch has the form of the examples; of a list of one tensor it is a tensor.
     batch_size: one for all, or a list with each bucket's. capacity: of the queue of batches and, unless `bucket_capacities`
     says otherwise, of each bucket's. shapes, dynamic_pad, allow_smaller_final_batch: as `tf.train.batch`. keep_input: a
     bool, whether the example counts. The queues are filled by queue runners. ValueError for sizes of other numbers of
@@ -80,7 +81,9 @@ def bucket(
         _collect(queues, top, sizes, allow_smaller_final_batch)
         scalar(f"bucket/{top.name}/size", cast(top.size(), dtypes.float32))
         number, *batch = top.dequeue(name=scope)
-        return number, dict(zip(keys, batch, strict=True)) if keys is not None else batch
+        if keys is not None:
+            return number, dict(zip(keys, batch, strict=True))
+        return number, batch[0] if len(batch) == 1 else batch
 
 
 def _queue_of_batches(

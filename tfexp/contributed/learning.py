@@ -11,7 +11,7 @@ from tfexp.core.log import get_logger
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.dependencies import group, with_dependencies
-from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection
+from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, name_scope
 from tfexp.ops.array_identity import identity
 from tfexp.ops.check import check_numerics as check_numerics_op
 from tfexp.ops.clip import clip_by_norm
@@ -91,9 +91,10 @@ def create_train_op(
             if gradient is not None:
                 histogram(f"{variable.op.name}/gradient", values_of(gradient))
     updated = optimizer.apply_gradients(pairs, global_step=step)
-    if check_numerics:
-        total_loss = _checked(total_loss)
-    train = with_dependencies([updated], total_loss)
+    with name_scope("train_op"):
+        if check_numerics:
+            total_loss = _checked(total_loss)
+        train = with_dependencies([updated], total_loss)
     kept = get_collection(GraphKeys.TRAIN_OP)
     if train not in kept:
         add_to_collection(GraphKeys.TRAIN_OP, train)

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tfexp.core import dtypes
+from tfexp.core import dtypes, nest
 from tfexp.distribute.lockstep import Merge, ReplicaCall
 from tfexp.graph.convert import constant
 from tfexp.graph.custom_gradient import custom_gradient
@@ -51,16 +51,6 @@ def get_replica_context() -> Any:
     return ReplicaContext(_default, 0) if mode is None else mode.replica
 
 
-def require_cross_replica(strategy: Strategy) -> None:
-    """RuntimeError unless this builds across the replicas of `strategy`."""
-    require_same(strategy)
-    mode = current_mode()
-    if mode is None:
-        raise RuntimeError(f"Method requires being inside `with {type(strategy).__name__}.scope()`: it is outside of it.")
-    if mode.replica is not None:
-        raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
-
-
 def require_same(strategy: Strategy) -> None:
     """RuntimeError inside the scope of another strategy."""
     mode = current_mode()
@@ -69,12 +59,13 @@ def require_same(strategy: Strategy) -> None:
 
 
 def across(strategy: Strategy) -> contextlib.AbstractContextManager[None]:
-    """The context across the replicas of `strategy`, entered from outside of it. RuntimeError in one of its replicas."""
+    """The context across the replicas of `strategy`, entered where this is outside of it. RuntimeError in a replica."""
     require_same(strategy)
     mode = current_mode()
     if mode is None:
         return entered(ReplicaMode(strategy))
-    require_cross_replica(strategy)
+    if mode.replica is not None:
+        raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
     return contextlib.nullcontext()
 
 
@@ -131,12 +122,12 @@ class ReplicaContext:
         return self._call.stop(Merge(merge_fn, args, kwargs, get_variable_scope()))
 
     def all_reduce(self, reduce_op: Any, value: Any) -> Any:
-        """The sum or mean of the replicas' `value` (a tensor or a list of them), which every replica gets.
+        """The sum or mean of the replicas' `value` (a tensor or a nest of them), which every replica gets.
 
         Its gradient is the same reduction of the replicas' gradients.
         """
-        if isinstance(value, (list, tuple)):
-            return [self.all_reduce(reduce_op, one) for one in value]
+        if nest.is_nested(value):
+            return nest.map_structure(lambda one: self.all_reduce(reduce_op, one), value)
 
         def reduced(strategy: Any, given: Any) -> Any:
             return strategy.extended.reduce_to(reduce_op, given, destinations=given)

@@ -101,7 +101,7 @@ class HierarchicalCopyAllReduce(ReductionToOneDevice):
 def _check_not_negative(num_packs: int) -> None:
     if num_packs < 0:
         raise ValueError(
-            f"num_packs must be at least 0: NCCL and hierarchical copies take packs of tensors. Given: {num_packs}"
+            f"NCCL all-reduce and hierarchical copies take packs of tensors: num_packs >= 0. Given: {num_packs}"
         )
 
 

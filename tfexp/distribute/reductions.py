@@ -6,6 +6,7 @@ import enum
 from typing import Any
 
 from tfexp.graph.replica_modes import averages_losses
+from tfexp.ops.variable_base import VariableAggregation
 
 
 class ReduceOp(enum.Enum):
@@ -13,6 +14,15 @@ class ReduceOp(enum.Enum):
 
     SUM = "SUM"
     MEAN = "MEAN"
+
+    @staticmethod
+    def from_variable_aggregation(aggregation: VariableAggregation) -> ReduceOp:
+        """How values for a variable with this aggregation are combined. ValueError for one without, or with one value."""
+        if aggregation not in (VariableAggregation.SUM, VariableAggregation.MEAN):
+            raise ValueError(
+                f"Could not convert from `tf.VariableAggregation` {aggregation} to `tf.distribute.ReduceOp` type"
+            )
+        return ReduceOp(aggregation.name)
 
     @staticmethod
     def of(given: Any) -> ReduceOp:

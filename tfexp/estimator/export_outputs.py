@@ -46,8 +46,7 @@ class ClassificationOutput(ExportOutput):
             raise ValueError(f"Classification classes must be a string Tensor; got {classes}")
         if scores is None and classes is None:
             raise ValueError(
-                "Cannot create a ClassificationOutput with empty arguments. At least one of `scores` and `classes` must be "
-                "defined."
+                "Cannot create a ClassificationOutput with empty arguments. At least one of scores and classes must be set."
             )
         self._scores, self._classes = scores, classes
 
@@ -97,7 +96,7 @@ class EvalOutput(ExportOutput):
     """The loss, predictions and metrics of an evaluation; metrics are pairs as of `tf.metrics`, called `NAME/value` and
     `NAME/update_op`. ValueError where one of them is no tensor."""
 
-    _method = "tensorflow/supervised/eval"
+    _method = names.SUPERVISED_EVAL_METHOD_NAME
 
     def __init__(self, loss: Any = None, predictions: Any = None, metrics: Mapping[str, tuple[Any, Any]] | None = None):
         self._outputs: dict[str, Any] = {}
@@ -121,7 +120,7 @@ class EvalOutput(ExportOutput):
 class TrainOutput(EvalOutput):
     """The same of a training step."""
 
-    _method = "tensorflow/supervised/training"
+    _method = names.SUPERVISED_TRAIN_METHOD_NAME
 
 
 def _prefixed(prefix: str, key: str) -> str:
@@ -148,7 +147,7 @@ def with_default(outputs: Mapping[str, ExportOutput]) -> dict[str, ExportOutput]
         return dict(outputs)
     if len(outputs) != 1:
         raise ValueError(
-            "Multiple `export_outputs` were provided, but none of them are specified as the default. Use "
+            "Multiple export_outputs were provided, but none of them is specified as the default. Use "
             f"`tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY` ({key!r}) as the key of one: {', '.join(sorted(outputs))}"
         )
     return {**outputs, key: next(iter(outputs.values()))}

@@ -36,7 +36,7 @@ class ServingInputReceiver(_Fields):
     ) -> ServingInputReceiver:
         return super().__new__(
             cls,
-            _named(features, "feature", "feature"),
+            _named(features, "feature", "feature", takes_numbers=True),
             _named(receiver_tensors, "input", "receiver_tensor"),
             _alternatives(receiver_tensors_alternatives),
         )
@@ -53,7 +53,7 @@ class TensorServingInputReceiver(_Fields):
         if features is None:
             raise ValueError("features must be defined.")
         if not isinstance(features, _TENSORS):
-            raise ValueError("feature must be a Tensor, SparseTensor, or RaggedTensor.")
+            raise ValueError("feature must be a Tensor or SparseTensor, or a RaggedTensor.")
         receiver_tensors = _named(receiver_tensors, "input", "receiver_tensor")
         return super().__new__(cls, features, receiver_tensors, _alternatives(receiver_tensors_alternatives))
 
@@ -72,17 +72,19 @@ class SupervisedInputReceiver(_SupervisedFields):
 
     def __new__(cls, features: Any, labels: Any, receiver_tensors: Any) -> SupervisedInputReceiver:
         for what, given in (("feature", features), ("label", labels)):
-            _named(given, what, what)
+            _named(given, what, what, takes_numbers=True)
         return super().__new__(cls, features, labels, _named(receiver_tensors, "input", "receiver_tensor"), None)
 
 
-def _named(given: Any, single: str, what: str) -> dict[str, Any]:
+def _named(given: Any, single: str, what: str, takes_numbers: bool = False) -> dict[Any, Any]:
     if given is None:
         raise ValueError(f"{what}s must be defined.")
     named = dict(given) if isinstance(given, Mapping) else {single: given}
     for name, tensor in named.items():
+        if not isinstance(name, str) and not (takes_numbers and isinstance(name, int)):
+            raise ValueError(f"{what} keys must be strings: {name}.")
         if not isinstance(tensor, _TENSORS):
-            raise ValueError(f"{what} {name} must be a Tensor, SparseTensor, or RaggedTensor.")
+            raise ValueError(f"{what} {name} must be a Tensor or SparseTensor, or a RaggedTensor.")
     return named
 
 

@@ -148,9 +148,9 @@ def _checked_export_outputs(outputs: Any, predictions: Any, mode: str) -> dict[s
     if not outputs:
         outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(predictions)}
     if not isinstance(outputs, Mapping):
-        raise TypeError(f"`export_outputs` must be dict, received: {outputs}.")
+        raise TypeError(f"export_outputs must be dict, given: {outputs}")
     if not all(isinstance(output, ExportOutput) for output in outputs.values()):
-        raise TypeError(f"Values in `export_outputs` must be ExportOutput objects, received: {outputs}.")
+        raise TypeError(f"Values in export_outputs must be ExportOutput objects. Given: {outputs}")
     return with_default(outputs)
 
 

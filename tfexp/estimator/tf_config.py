@@ -88,8 +88,8 @@ def _task_of(cluster: ClusterSpec, kind: str, index: int, master: str | None, co
         raise ValueError(f"{index} is not a valid task_id for task_type {kind} {whose}")
     count = {job: cluster.num_tasks(job) for job in cluster.jobs if job != EVALUATOR}
     if master is None:
-        alone = sum(count.values()) == 1
-        master = "" if alone else f"grpc://{cluster.task_address(kind, index)}"
+        is_alone = sum(map(cluster.num_tasks, cluster.jobs)) == 1
+        master = "" if is_alone else f"grpc://{cluster.task_address(kind, index)}"
     return Task(
         kind,
         index,

@@ -32,6 +32,7 @@ def _with_values(sparse: SparseTensor, values: Any) -> SparseTensor:
 
 
 def _check_kind(key: str, dtype: DType, sparse: SparseTensor) -> None:
+    _check_texts_or_integers(sparse.dtype, f"column_name: {key} input_tensor")
     if dtype.is_integer != sparse.dtype.is_integer:
         raise ValueError(
             f"Column dtype and SparseTensors dtype must be compatible. key: {key}, column dtype: {dtype}, tensor dtype: "

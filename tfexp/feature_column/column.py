@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
@@ -69,8 +69,8 @@ class SparseIds(NamedTuple):
     weights: SparseTensor | None
 
 
-class DenseColumn:
-    """A column of numbers: [batch, *shape], of a sequence [batch, time, *shape]."""
+class FeatureColumn:
+    """A column, also by the names that TensorFlow has for what columns do; `state_manager` is not needed for it here."""
 
     name: str
 
@@ -78,43 +78,58 @@ class DenseColumn:
     def is_sequence(self) -> bool:
         return False
 
-    @property
-    def variable_shape(self) -> tuple[int, ...]:
-        raise NotImplementedError
-
     def transformed(self, features: Features) -> Any:
-        raise NotImplementedError
-
-    def dense(self, features: Features, trainable: bool = True) -> Tensor:
-        """The column as a tensor; columns with variables make them in the current scope."""
+        """The feature as the column needs it."""
         raise NotImplementedError
 
     def spec(self) -> dict[str, Any]:
         """How `tf.parse_example` reads what the column needs."""
         raise NotImplementedError
 
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        return self.spec()
 
-class CategoricalColumn:
-    """A column of ids below `num_buckets`."""
+    def transform_feature(self, transformation_cache: Features, state_manager: Any = None) -> Any:
+        return self.transformed(transformation_cache)
 
-    name: str
+
+class DenseColumn(FeatureColumn):
+    """A column of numbers: [batch, *shape], of a sequence [batch, time, *shape]."""
 
     @property
-    def is_sequence(self) -> bool:
-        return False
+    def variable_shape(self) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    def dense(self, features: Features, trainable: bool = True) -> Tensor:
+        """The column as a tensor; columns with variables make them in the current scope."""
+        raise NotImplementedError
+
+    def get_dense_tensor(self, transformation_cache: Features, state_manager: Any = None) -> Tensor:
+        return self.dense(transformation_cache)
+
+
+class _IdWeightPair(NamedTuple):
+    """The ids that a categorical column makes, and their weights or None, as TensorFlow calls them."""
+
+    id_tensor: SparseTensor
+    weight_tensor: SparseTensor | None
+
+
+class CategoricalColumn(FeatureColumn):
+    """A column of ids below `num_buckets`."""
+
+    IdWeightPair: ClassVar[type[_IdWeightPair]] = _IdWeightPair
 
     @property
     def num_buckets(self) -> int:
         raise NotImplementedError
 
-    def transformed(self, features: Features) -> Any:
-        raise NotImplementedError
-
     def ids(self, features: Features) -> SparseIds:
         return SparseIds(features.get(self), None)
 
-    def spec(self) -> dict[str, Any]:
-        raise NotImplementedError
+    def get_sparse_tensors(self, transformation_cache: Features, state_manager: Any = None) -> _IdWeightPair:
+        return _IdWeightPair(*self.ids(transformation_cache))
 
 
 def check_batch_sizes(columns: Sequence[Any], outputs: Sequence[Tensor]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tfexp.core import dtypes
+from tfexp.feature_column.categorical import WeightedCategoricalColumn
 from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features
 from tfexp.feature_column.numeric import BucketizedColumn
 from tfexp.graph.scopes import get_default_graph
@@ -180,6 +181,10 @@ class SharedEmbeddingColumn(EmbeddingColumn):
         return made[0]
 
 
+def _kind(column: Any) -> type:
+    return type(column.categorical_column if isinstance(column, WeightedCategoricalColumn) else column)
+
+
 def shared_embedding_columns(
     categorical_columns: Sequence[Any],
     dimension: int,
@@ -191,7 +196,7 @@ def shared_embedding_columns(
     max_norm: float | None = None,
     trainable: bool = True,
 ) -> list[SharedEmbeddingColumn]:
-    """`embedding_column`s of several columns with as many buckets each, all of one table. ValueError for others.
+    """`embedding_column`s of columns of one kind, with as many buckets each, all of one table. ValueError for others.
 
     Source: `tf.feature_column.shared_embedding_columns`.
     """
@@ -199,6 +204,12 @@ def shared_embedding_columns(
     names = ", ".join(column.name for column in ordered)
     initializer = _checked(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, names)
     for column in ordered[1:]:
+        if _kind(column) is not _kind(ordered[0]):
+            raise ValueError(
+                "To use shared_embedding_column, all categorical_columns must have the same type, or be "
+                f"weighted_categorical_column of the same type. Given column: {ordered[0]} of type: {type(ordered[0])} does "
+                f"not match given column: {column} of type: {type(column)}"
+            )
         if column.num_buckets != ordered[0].num_buckets:
             raise ValueError(
                 "To use shared_embedding_column, all categorical_columns must have the same number of buckets. Given "

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dtypes import as_dtype
+from tfexp.core.dtypes import DType, as_dtype
 from tfexp.feature_column.column import DenseColumn, Features, SparseIds
 from tfexp.graph.sparse_tensor import SparseTensor, is_sparse
 from tfexp.graph.tensor import Tensor
@@ -66,7 +66,8 @@ def numeric_column(
 ) -> NumericColumn:
     """Numbers of a shape; `normalizer_fn(tensor)` may change them; `default_value` is for parsing.
 
-    ValueError for a shape with 0, a type that is no number; TypeError for sizes that are no integers. Source:
+    ValueError for a shape with 0, a type that is no number, a default of another shape; TypeError for sizes that are no
+    integers, a default of another type. Source:
     `tf.feature_column.numeric_column`.
     """
     sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
@@ -82,8 +83,21 @@ def numeric_column(
         raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
     if not isinstance(key, str):
         raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
-    default = None if default_value is None else np.broadcast_to(default_value, sizes).tolist()
-    return NumericColumn(key, sizes, default if default is None or not sizes else _tuples(default), kind, normalizer_fn)
+    return NumericColumn(key, sizes, _default(default_value, sizes, kind, key), kind, normalizer_fn)
+
+
+def _default(given: Any, sizes: tuple[int, ...], kind: DType, key: str) -> Any:
+    """A number for each element, of one for all or of one each. TypeError for another type, ValueError for another shape."""
+    if given is None:
+        return None
+    values = np.asarray(given)
+    if values.dtype.kind not in ("iu" if kind.is_integer else "iuf"):
+        raise TypeError(f"default_value must be compatible with dtype. default_value: {given}, dtype: {kind}, key: {key}")
+    if values.shape not in ((), sizes):
+        raise ValueError(
+            f"The shape of default_value must be equal to given shape. default_value: {given}, shape: {sizes}, key: {key}"
+        )
+    return _tuples(np.broadcast_to(values, sizes).tolist())
 
 
 def _tuples(value: Any) -> Any:

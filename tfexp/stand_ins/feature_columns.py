@@ -1,11 +1,30 @@
-"""Feature columns of programs' own, in the terms of `tensorflow.python.feature_column.feature_column`. Source: TF 1.15."""
+"""Feature columns of programs' own, in the terms of `tensorflow.python.feature_column`. Source: TF 1.15."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tfexp.feature_column.column import DenseColumn, Features
 from tfexp.graph.tensor import Tensor
+
+
+class FeatureTransformationCache(Features):
+    """The features of a batch, for columns. `state_manager` and `training` change nothing."""
+
+    def get(self, key: Any, state_manager: Any = None, training: bool | None = None) -> Any:
+        return super().get(key)
+
+
+_LazyBuilder = FeatureTransformationCache
+
+
+def _transform_features_v2(
+    features: Mapping[Any, Any], feature_columns: Iterable[Any], state_manager: Any
+) -> dict[Any, Any]:
+    """{column: the feature as it needs it}."""
+    cache = FeatureTransformationCache(features)
+    return {column: cache.get(column) for column in sorted(feature_columns, key=lambda column: column.name)}
 
 
 class _DenseColumn(DenseColumn):

@@ -113,7 +113,12 @@ def _generated(name: str) -> Any:
 
 @functools.cache
 def stand_for(fullname: str) -> types.ModuleType | None:
-    """What stands for `tensorflow.…`, a module outside of the public namespaces; None where nothing does."""
+    """What stands for `tensorflow.…`, a module outside of the public namespaces; None where nothing does.
+
+    `tensorflow_estimator.python.…` are the modules below `tensorflow.python`.
+    """
+    if fullname.startswith("tensorflow_estimator."):
+        return stand_for(fullname.replace("_estimator", "", 1))
     head, _, rest = fullname.removeprefix("tensorflow.").partition(".")
     below = fullname.removeprefix("tensorflow.")
     if place := OTHERS.get(below, CONTRIB.get(below)):

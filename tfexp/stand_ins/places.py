@@ -13,9 +13,11 @@ and "is tf.logging" says that it is that very module: what programs put into it 
 from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import DATA, renamed
+from tfexp.stand_ins.places_of_estimator import ESTIMATOR
 from tfexp.stand_ins.places_of_framework import FRAMEWORK
 from tfexp.stand_ins.places_of_keras import KERAS
 from tfexp.stand_ins.places_of_ops import OPS
+from tfexp.stand_ins.places_of_training import TRAINING
 
 
 def _pools() -> str:
@@ -53,8 +55,10 @@ _TPU = {
 PYTHON = {
     **DATA,
     **FRAMEWORK,
+    **{f"estimator.{key}": places for key, places in ESTIMATOR.items()},
     **KERAS,
     **OPS,
+    **TRAINING,
     "client.device_lib": "tfexp.runtime.device_list",
     "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
@@ -70,19 +74,6 @@ PYTHON = {
     "debug.wrappers.dumping_wrapper": "tfexp.stand_ins.debugger",
     "debug.wrappers.hooks": "tfexp.stand_ins.debugger",
     "debug.wrappers.local_cli_wrapper": "tfexp.stand_ins.debugger",
-    "distribute.cluster_resolver.cluster_resolver": "tf.distribute.cluster_resolver",
-    "distribute.cluster_resolver.slurm_cluster_resolver": "tf.distribute.cluster_resolver",
-    "distribute.cluster_resolver.tfconfig_cluster_resolver": "tf.distribute.cluster_resolver",
-    "distribute.cross_device_ops": "tf.distribute",
-    "distribute.device_util": "tfexp.distribute.devices:canonicalize=whole",
-    "distribute.distribute_lib": "tf.distribute",
-    "distribute.distribution_strategy_context": "tf.distribute",
-    "distribute.mirrored_strategy": "tf.distribute",
-    "distribute.one_device_strategy": "tf.distribute",
-    "distribute.parameter_server_strategy": "tf.distribute.experimental",
-    "distribute.reduce_util": "tf.distribute",
-    "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
-    "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
@@ -94,10 +85,9 @@ PYTHON = {
     "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
     "eager.wrap_function": "tf tfexp.functions.wrapped",
-    "estimator.estimator_lib": "tf.estimator",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
     "feature_column.feature_column_lib": "tf.feature_column",
-    "feature_column.feature_column_v2": "tf.feature_column " + _COLUMNS,
+    "feature_column.feature_column_v2": "tf.feature_column tfexp.stand_ins.feature_columns " + _COLUMNS,
     "feature_column.dense_features": _COLUMNS,
     "feature_column.sequence_feature_column": "tf.feature_column " + _COLUMNS,
     "feature_column.serialization": _COLUMNS,
@@ -354,15 +344,15 @@ PYTHON = {
     "saved_model.main_op_impl": "tf.saved_model.main_op",
     "saved_model.save": "tf.saved_model",
     "saved_model.saved_model": "tf.saved_model",
-    "saved_model.signature_constants": "tf.saved_model.signature_constants",
+    "saved_model.signature_constants": "tf.saved_model.signature_constants tfexp.train.saved_model_names",
     "saved_model.signature_def_utils": "tf.saved_model.signature_def_utils",
-    "saved_model.signature_def_utils_impl": "tf.saved_model.signature_def_utils tfexp.train.signatures",
+    "saved_model.signature_def_utils_impl": "tf.saved_model.signature_def_utils tfexp.train.signatures "
+    "tfexp.stand_ins.supervised_signatures",
     "saved_model.simple_save": "tf.saved_model",
     "saved_model.tag_constants": "tf.saved_model.tag_constants",
     "saved_model.utils": "tf.saved_model.utils tfexp.train.signatures",
     "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths",
     "summary.event_accumulator": "tensorboard.backend.event_processing.event_accumulator",
-    "summary.plugin_asset": "tf.summary",
     "summary.summary": "tf.summary",
     "summary.summary_iterator": "tf.train",
     "summary.text_summary": "tf.summary:text_summary=text",
@@ -396,7 +386,8 @@ PYTHON = {
     "training.device_util": "tfexp.stand_ins.devices",
     "training.experimental.loss_scale": "tf.train.experimental",
     "training.experimental.loss_scale_optimizer": "tf.train.experimental",
-    "training.device_setter": "tf.train tfexp.train.device_setter",
+    "training.device_setter": "tf.train tfexp.train.device_setter "
+    + renamed("tfexp.train.device_setter", _RoundRobinStrategy="RoundRobinStrategy"),
     "training.evaluation": "tf.contrib.training "
     + renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
     + renamed("tfexp.train.evaluation", _get_or_create_eval_step="get_or_create_eval_step"),
@@ -408,7 +399,8 @@ PYTHON = {
     "training.momentum": "tf.train",
     "training.monitored_session": "tf.train tfexp.stand_ins.wrapped_sessions",
     "training.moving_averages": "tf.train tfexp.train.moving_averages",
-    "training.optimizer": "tf.train tfexp.train.optimizer tfexp.train.optimizer:_var_key=_key",
+    "training.optimizer": "tf.train tfexp.train.optimizer "
+    + renamed("tfexp.train.optimizer", _var_key="_key", _deduplicate_indexed_slices="once_each"),
     "training.proximal_adagrad": "tf.train",
     "training.proximal_gradient_descent": "tf.train",
     "training.py_checkpoint_reader": "tf.train",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from typing import Any
 
 from tfexp.formats.checkpoint_reader import CheckpointReader
@@ -34,9 +36,16 @@ def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
 
 
 def print_tensors_in_checkpoint_file(
-    file_name: str, tensor_name: str | None = None, all_tensors: bool = True, all_tensor_names: bool = False
+    file_name: str,
+    tensor_name: str | None = None,
+    all_tensors: bool = True,
+    all_tensor_names: bool = False,
+    count_exclude_pattern: str = "",
 ) -> None:
-    """Print the checkpoint's tensors: all with values, one by name, or only the names and shapes."""
+    """Print the checkpoint's tensors: all with values, one by name, or only the names and shapes.
+
+    Last comes how many numbers they have, those left out whose names match a regular expression.
+    """
     with load_checkpoint(file_name) as reader:
         if all_tensors or all_tensor_names:
             for name in sorted(reader.get_variable_to_shape_map()):
@@ -48,3 +57,9 @@ def print_tensors_in_checkpoint_file(
             print(reader.get_tensor(tensor_name))
         else:
             print(reader.debug_string().decode())
+        sizes = {name: math.prod(shape) for name, shape in reader.get_variable_to_shape_map().items()}
+        if count_exclude_pattern:
+            left_out = [sizes.pop(name) for name in list(sizes) if re.search(count_exclude_pattern, name)]
+            count = f"{len(left_out)} tensors ({sum(left_out)} params)"
+            print(f"# Excluding {count} that match {count_exclude_pattern} when counting.")
+        print(f"# Total number of params: {sum(sizes.values())}")

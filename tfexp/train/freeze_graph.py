@@ -46,7 +46,7 @@ def freeze_graph(
     """
     for what, path in (("graph", input_graph), ("meta graph", input_meta_graph)):
         if path and not os.path.exists(path):
-            raise ValueError(f"Input {what} file '{path}' does not exist!")
+            raise OSError(f"Input {what} file '{path}' does not exist!")
     definition = _read_graph(input_graph, input_binary) if input_graph else None
     meta_graph = read_meta_graph(input_meta_graph) if input_meta_graph else None
     return freeze_graph_with_def_protos(

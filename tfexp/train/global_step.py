@@ -17,7 +17,7 @@ from tfexp.ops.variable_scope import get_variable
 _log = logging.getLogger("tensorflow")
 
 # Where TensorFlow keeps the tensor that reads the step.
-_READ_CACHE = "global_step_read_op_cache"
+GLOBAL_STEP_READ_KEY = "global_step_read_op_cache"
 
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
@@ -79,13 +79,13 @@ def global_step_read() -> Any:
     """
     graph = get_default_graph()
     step = get_global_step(graph)
-    found = graph.get_collection(_READ_CACHE)
+    found = graph.get_collection(GLOBAL_STEP_READ_KEY)
     if step is None or found:
         return found[0] if found else None
     with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{step.op.name}/"):
         # Hooks read it before anything is initialised in the session.
         value = (step.initialized_value() if hasattr(step, "initialized_value") else step) + 0
-    graph.add_to_collection(_READ_CACHE, value)
+    graph.add_to_collection(GLOBAL_STEP_READ_KEY, value)
     return value
 
 

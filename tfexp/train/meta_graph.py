@@ -11,7 +11,6 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError, Message
 from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, saver_pb2, variable_pb2
 
-from tfexp.core import errors
 from tfexp.core.op import find_op
 from tfexp.formats.atomic_file import replace_file
 from tfexp.graph import attrs as attr_codec
@@ -88,7 +87,7 @@ def export_meta_graph(
     unbound: dict[str, None] = {}
     definition.graph_def.CopyFrom(_scoped(source, export_scope, unbound))
     if clear_extraneous_savers:
-        _drop_other_savers(definition.graph_def, graph, saver_def)
+        _drop_other_savers(definition.graph_def, saver_def)
     for node in definition.graph_def.node:
         if clear_devices:
             node.device = ""
@@ -120,11 +119,13 @@ def _write(filename: str, definition: Message, as_text: bool) -> None:
         replace_file(filename, definition.SerializeToString(deterministic=True))
 
 
-def _drop_other_savers(graph_def: graph_pb2.GraphDef, graph: Any, own: saver_pb2.SaverDef | None) -> None:
-    """Remove the nodes of the savers in the collection, each in a name scope of its own, but those of `own`."""
+_SAVING_OPS = frozenset(("SaveV2", "RestoreV2", "Save", "SaveSlices", "Restore", "RestoreSlice", "MergeV2Checkpoints"))
+
+
+def _drop_other_savers(graph_def: graph_pb2.GraphDef, own: saver_pb2.SaverDef | None) -> None:
+    """Remove the nodes of all savers, each in a name scope of its own, but those of `own`."""
     kept = own.filename_tensor_name.rpartition("/")[0] if own is not None else ""
-    savers = [saver.as_saver_def() for saver in graph.get_collection(GraphKeys.SAVERS)]
-    scopes = {d.filename_tensor_name.rpartition("/")[0] for d in savers} - {kept, ""}
+    scopes = {node.name.rpartition("/")[0] for node in graph_def.node if node.op in _SAVING_OPS} - {kept, ""}
     remaining = [node for node in graph_def.node if not any(node.name.startswith(f"{scope}/") for scope in scopes)]
     if len(remaining) < len(graph_def.node):
         del graph_def.node[:]
@@ -227,7 +228,7 @@ def _own_proto(item: Any, export_scope: str | None = None) -> Message | None:
 
 
 def read_meta_graph(meta_graph_or_file: Any) -> meta_graph_pb2.MetaGraphDef:
-    """The MetaGraphDef of a proto or a file (binary or text). OSError if there is no file, DataLossError if damaged."""
+    """The MetaGraphDef of a proto or a file (binary or text). OSError if there is no file, or no such proto in it."""
     if isinstance(meta_graph_or_file, meta_graph_pb2.MetaGraphDef):
         return meta_graph_or_file
     if isinstance(meta_graph_or_file, Message):
@@ -246,7 +247,7 @@ def read_meta_graph(meta_graph_or_file: Any) -> meta_graph_pb2.MetaGraphDef:
     try:
         text_format.Merge(data.decode(), definition)
     except (UnicodeDecodeError, text_format.ParseError) as error:
-        raise errors.DataLossError(None, None, f"{path}: not a MetaGraphDef: {error}") from None
+        raise OSError(f"Cannot parse file {path}: {error}") from None
     return definition
 
 

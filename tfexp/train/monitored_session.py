@@ -49,6 +49,13 @@ class StepContext:
         raise StopIteration("step_fn has requested the iterations to stop.")
 
 
+class _Layer:
+    """What is around a session."""
+
+    def __init__(self, sess: Any):
+        self._sess = sess
+
+
 class _Monitored:
     """What both kinds of monitored sessions do; `_recovers`: whether a lost session is replaced."""
 
@@ -67,7 +74,7 @@ class _Monitored:
         self._closed = False
         for hook in self._hooks:
             hook.begin()
-        self._sess()
+        self._live()
 
     @property
     def graph(self) -> Graph:
@@ -129,12 +136,20 @@ class _Monitored:
         """The session that steps run in; None where there is none. Programs take it from here."""
         return self._current.session if self._current is not None else None
 
+    @property
+    def _sess(self) -> Any:
+        """The session within as many layers as TensorFlow has there: programs go through them, by `_sess`, to reach it."""
+        layered: Any = self._tf_sess()
+        for _ in range(3 if self._recovers else 2):
+            layered = _Layer(layered)
+        return layered
+
     def _drop(self) -> None:
         current, self._current = self._current, None
         if current is not None:
             current.close()
 
-    def _sess(self) -> HookedSession:
+    def _live(self) -> HookedSession:
         """The session to run in; makes one where there is none, as often as it takes while tasks are lost."""
         pause = _FIRST_PAUSE
         while self._current is None:
@@ -156,7 +171,7 @@ class _Monitored:
             if self._closed:
                 raise RuntimeError("Run called on a closed MonitoredSession.")
             try:
-                return action(self._sess())
+                return action(self._live())
             except LOST as error:
                 if not self._recovers:
                     raise

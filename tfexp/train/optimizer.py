@@ -47,10 +47,16 @@ def call_if_callable(value: Any) -> Any:
     return value() if callable(value) else value
 
 
-def _summed_rows(values: Tensor, var: Any, indices: Tensor) -> tuple[Tensor, Any, Tensor]:
-    """(values, variable, indices) with the sum of the rows for each index that there is."""
+def once_each(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+    """(values, indices) with the sum of the rows for each index that there is."""
     found, positions = unique(indices)
-    return unsorted_segment_sum(values, positions, array.shape(found)[0]), var, found
+    return unsorted_segment_sum(values, positions, array.shape(found)[0]), found
+
+
+def _summed_rows(values: Tensor, var: Any, indices: Tensor) -> tuple[Tensor, Any, Tensor]:
+    """The same with the variable, as updates take them."""
+    summed, found = once_each(values, indices)
+    return summed, var, found
 
 
 def _on_slices(update: Callable[..., Any]) -> Callable[..., Any]:

@@ -72,7 +72,7 @@ class SavedModelBuilder:
             )
         _check_signatures(signature_def_map)
         with sess.graph.as_default():
-            assets = self._add_collections(assets_collection, main_op or legacy_init_op, main_op is not None)
+            assets = self._add_collections(assets_collection, main_op or legacy_init_op)
             saver = saver or _default_saver()
             folder = os.path.join(self._export_dir, names.VARIABLES_DIRECTORY)
             os.makedirs(folder, exist_ok=True)
@@ -103,7 +103,7 @@ class SavedModelBuilder:
                 "`add_meta_graph_and_variables()` first."
             )
         _check_signatures(signature_def_map)
-        assets = self._add_collections(assets_collection, main_op or legacy_init_op, main_op is not None)
+        assets = self._add_collections(assets_collection, main_op or legacy_init_op)
         self._add(saver or _default_saver(), tags, signature_def_map, assets, clear_devices, strip_default_attrs)
 
     def _add(
@@ -119,12 +119,12 @@ class SavedModelBuilder:
                 items.add(type_url=_ASSET_TYPE, value=asset.SerializeToString())
         self._saved_model.meta_graphs.add().CopyFrom(meta_graph)
 
-    def _add_collections(self, assets: Any, start: Any, is_main: bool) -> list[AssetFileDef]:
+    def _add_collections(self, assets: Any, start: Any) -> list[AssetFileDef]:
         """Note in the graph what runs when it is loaded, and copy the files that it reads."""
         if start is not None:
             if not hasattr(start, "_as_node_def") and not hasattr(start, "node_def"):
                 raise TypeError(f"main_op needs to be an Operation: {start!r}")
-            key = names.MAIN_OP_KEY if is_main else names.LEGACY_INIT_OP_KEY
+            key = names.MAIN_OP_KEY
             if any(other is not start for other in get_collection(key)):
                 raise ValueError(f"Graph already contains one or more main ops under the collection {key}.")
             if start not in get_collection(key):

@@ -103,8 +103,7 @@ class SavedModelLoader:
             before = {key: list(sess.graph.get_collection(key)) for key in (names.MAIN_OP_KEY, names.LEGACY_INIT_OP_KEY)}
             saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
             self.restore_variables(sess, saver, import_scope)
-            for start in self._start(sess.graph, meta_graph, import_scope, before):
-                sess.run(start, feed_dict=self._assets(meta_graph, import_scope))
+            self._run_first(sess, meta_graph, import_scope, before)
         return meta_graph
 
     def restore_variables(self, sess: Any, saver: Saver | None, import_scope: str | None = None) -> None:
@@ -113,6 +112,18 @@ class SavedModelLoader:
             _log.info("The specified SavedModel has no variables; no checkpoints were restored.")
         else:
             saver.restore(sess, self.variables_path)
+
+    def run_init_ops(self, sess: Any, tags: Iterable[str], import_scope: str | None = None) -> None:
+        """Run what the graph with these tags, which `load_graph` added, runs first."""
+        none_before: dict[str, list[Any]] = {names.MAIN_OP_KEY: [], names.LEGACY_INIT_OP_KEY: []}
+        with sess.graph.as_default():
+            self._run_first(sess, self.get_meta_graph_def_from_tags(tags), import_scope, none_before)
+
+    def _run_first(
+        self, sess: Any, meta_graph: MetaGraphDef, import_scope: str | None, before: dict[str, list[Any]]
+    ) -> None:
+        for start in self._start(sess.graph, meta_graph, import_scope, before):
+            sess.run(start, feed_dict=self._assets(meta_graph, import_scope))
 
     def _start(
         self, graph: Graph, meta_graph: MetaGraphDef, import_scope: str | None, before: dict[str, list[Any]]

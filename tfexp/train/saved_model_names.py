@@ -28,6 +28,10 @@ TPU = "tpu"
 
 # --- signatures
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
+DEFAULT_TRAIN_SIGNATURE_DEF_KEY = "train"
+DEFAULT_EVAL_SIGNATURE_DEF_KEY = "eval"
+SUPERVISED_TRAIN_METHOD_NAME = "tensorflow/supervised/training"
+SUPERVISED_EVAL_METHOD_NAME = "tensorflow/supervised/eval"
 CLASSIFY_INPUTS = "inputs"
 CLASSIFY_METHOD_NAME = "tensorflow/serving/classify"
 CLASSIFY_OUTPUT_CLASSES = "classes"

@@ -77,6 +77,8 @@ def _chosen(wanted: Any, vocabularies: Mapping[str, VocabInfo]) -> list[Any]:
     everything = list(graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
     if wanted is None:
         return [variable for variable in everything if _whole_name(variable) in vocabularies]
+    if not isinstance(wanted, (list, tuple)):
+        raise ValueError(f"vars_to_warm_start must be a list or str. Given type is {type(wanted)}")
     chosen: list[Any] = []
     for one in wanted:
         if isinstance(one, str):

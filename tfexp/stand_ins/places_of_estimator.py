@@ -1,0 +1,62 @@
+"""The rows of the table of stand-ins (`places`) for `tensorflow_estimator.python.estimator`.
+
+1.15 has the same modules below `tensorflow.python.estimator`.
+"""
+
+from __future__ import annotations
+
+from tfexp.stand_ins.places_of_data import renamed
+
+_NAMES = "tfexp.stand_ins.estimator_names"
+_EXPORT = (
+    "tf.estimator.export tf.estimator.experimental tfexp.estimator.receivers tfexp.estimator.export_outputs "
+    + renamed(_NAMES, SINGLE_FEATURE_DEFAULT_NAME="SINGLE_FEATURE", SINGLE_LABEL_DEFAULT_NAME="SINGLE_LABEL")
+    + renamed(_NAMES, SINGLE_RECEIVER_DEFAULT_NAME="SINGLE_RECEIVER")
+)
+
+ESTIMATOR = {
+    "canned.baseline": "tf.estimator",
+    "canned.boosted_trees": "tf.estimator",
+    "canned.dnn": "tf.estimator tf.estimator.experimental",
+    "canned.dnn_linear_combined": "tf.estimator",
+    "canned.head": _NAMES,
+    "canned.kmeans": "tf.estimator.experimental tfexp.estimator.canned.kmeans",
+    "canned.linear": "tf.estimator tf.estimator.experimental",
+    "canned.metric_keys": _NAMES,
+    "canned.optimizers": _NAMES,
+    "canned.parsing_utils": "tf.estimator",
+    "canned.prediction_keys": _NAMES,
+    "early_stopping": "tf.estimator.experimental "
+    + renamed("tfexp.estimator.eval_metrics", read_eval_metrics="metrics_of_folder"),
+    "estimator": "tf.estimator",
+    "estimator_lib": "tf.estimator",
+    "export.export": _EXPORT,
+    "export.export_lib": _EXPORT,
+    "export.export_output": _EXPORT,
+    "exporter": "tf.estimator tfexp.estimator.exporters:_loss_smaller=loss_smaller",
+    "extenders": "tf.estimator",
+    "head.base_head": "tf.estimator",
+    "head.binary_class_head": "tf.estimator",
+    "head.head_utils": _NAMES,
+    "head.multi_class_head": "tf.estimator",
+    "head.multi_head": "tf.estimator",
+    "head.multi_label_head": "tf.estimator",
+    "head.regression_head": "tf.estimator",
+    "hooks.basic_session_run_hooks": "tf.train",
+    "hooks.fake_summary_writer": "tfexp.stand_ins.fake_summary_writer",
+    "hooks.hooks": "tf.estimator.experimental",
+    "hooks.session_run_hook": "tf.train",
+    "inputs.inputs": "tf.estimator.inputs",
+    "inputs.numpy_io": "tf.estimator.inputs",
+    "inputs.pandas_io": "tf.estimator.inputs",
+    "keras": "tfexp.estimator.keras_models",
+    "mode_keys": "tf.estimator",
+    "model_fn": "tf.estimator tf.estimator.experimental "
+    + renamed(_NAMES, LOSS_METRIC_KEY="LOSS", AVERAGE_LOSS_METRIC_KEY="AVERAGE_LOSS"),
+    "run_config": "tf.estimator tfexp.stand_ins.estimator_names "
+    + renamed("tfexp.estimator.run_config", get_default_session_config="default_session_config"),
+    "tpu.tpu_config": "tf.estimator.tpu tfexp.estimator.tpu.config",
+    "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config",
+    "training": "tf.estimator",
+    "util": "tf.estimator",
+}
