@@ -49,7 +49,12 @@ def test_structures_and_types():
 @pytest.mark.parametrize(
     ("yielded", "types", "shapes", "message"),
     [
-        (["x"], tf.int32, None, "did not match the expected structure. The expected structure was .*int32.*element was x"),
+        (
+            ["x"],
+            tf.int32,
+            None,
+            "could not be converted .* The expected type was int32, but the yielded element was x",
+        ),
         ([1.7], tf.int32, None, "element was 1.7"),
         ([(1, 2)], (tf.int32, tf.int32, tf.int32), None, "did not match the expected structure"),
         ([[1, 2]], tf.int32, [3], r"yielded an element of shape \(2,\) where an element of shape \(3,\) was expected"),

@@ -11,6 +11,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tfexp.core import dtypes
 from tfexp.core.nest import assert_same_structure
 from tfexp.data.eager_iterator import EagerIterator
+from tfexp.data.iterator_saving import SavedPosition
 from tfexp.data.specs import spec_structure
 from tfexp.data.structure import Structured, as_values, components_of, flatten, spec_of
 from tfexp.graph.collections import GraphKeys
@@ -35,7 +36,7 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 )
 
 
-class Iterator(Structured):
+class Iterator(Structured, SavedPosition):
     """Where a program gets a data set's elements from: `get_next()` is a structure of tensors."""
 
     def __init__(self, resource: Tensor, initializer: Operation | None, element: Any):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.nest import Composite
 from tfexp.core.shape import TensorShape
 from tfexp.data.iterator import Iterator
 from tfexp.data.specs import component_structure, spec_structure
@@ -15,12 +17,19 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import optional as ops
 
 
-class Optional:
+class Optional(Composite):
     """A structure of values that may be missing. `_element`: the structure of its Components."""
 
     def __init__(self, variant: Tensor, element: Any):
         self._variant_tensor = variant
         self._element = element
+
+    @property
+    def parts(self) -> tuple[Tensor]:
+        return (self._variant_tensor,)
+
+    def with_parts(self, parts: Sequence[Any]) -> Optional:
+        return Optional(parts[0], self._element)
 
     @staticmethod
     def from_value(value: Any) -> Optional:

@@ -7,7 +7,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.ragged import ArrayInner, RaggedInner
-from tfexp.data.structure import KINDS, Component, Kind, map_leaves
+from tfexp.data.structure import KINDS, Component, Kind, component_of, kind_of, map_leaves
 from tfexp.graph.type_spec import RaggedTensorSpec, SparseTensorSpec, TensorArraySpec, TensorSpec, TypeSpec
 
 
@@ -22,6 +22,14 @@ class DatasetSpec(TypeSpec):
     def element_spec(self) -> Any:
         return self._element_spec
 
+    @property
+    def value_type(self) -> type:
+        """The class of what it describes."""
+        return _kind("dataset").value_class
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        return super().is_compatible_with(_spec_of_value(spec_or_value))
+
     def _parts(self) -> tuple[Any, ...]:
         return self._element_spec, self._dataset_shape
 
@@ -32,8 +40,20 @@ class OptionalSpec(TypeSpec):
     def __init__(self, value_structure: Any):
         self._value_structure = value_structure
 
+    @property
+    def value_type(self) -> type:
+        """The class of what it describes."""
+        return _kind("optional").value_class
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        return super().is_compatible_with(_spec_of_value(spec_or_value))
+
     def _parts(self) -> tuple[Any, ...]:
         return (self._value_structure,)
+
+
+def _spec_of_value(spec_or_value: Any) -> Any:
+    return spec_or_value if kind_of(spec_or_value) is None else _spec(component_of(spec_or_value))
 
 
 def spec_structure(element: Any) -> Any:

@@ -9,7 +9,9 @@ import contextlib
 import glob
 import os
 import shutil
+import stat as kinds
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
 from tfexp.core import errors
@@ -90,8 +92,14 @@ class GFile:
             file.write(as_str_any(file_content) if "b" not in self._mode else file_content)
 
     def seek(self, offset: int, whence: int = 0) -> None:
+        file = self._opened("any")
+        if whence not in (os.SEEK_SET, os.SEEK_CUR, os.SEEK_END):
+            raise errors.InvalidArgumentError(None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
+        position = offset + (0, file.tell(), self.size())[whence]
+        if position < 0:
+            raise errors.InvalidArgumentError(None, None, f"{self._name} has no position {position}")
         with _reported(self._name):
-            self._opened("any").seek(offset, whence)
+            file.seek(position)
 
     def tell(self) -> int:
         with _reported(self._name):
@@ -143,8 +151,8 @@ def glob_files(filename: Any) -> list[str]:
 
 
 def make_directory(dirname: Any) -> None:
-    """Make one folder; AlreadyExistsError, or NotFoundError without its parent. `tf.gfile.MkDir`."""
-    with _reported(dirname):
+    """Make one folder, unless there is one; NotFoundError without its parent. `tf.gfile.MkDir`."""
+    with _reported(dirname), contextlib.suppress(FileExistsError):
         os.mkdir(dirname)
 
 
@@ -191,7 +199,17 @@ def walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list
     yield from os.walk(as_str_any(path_to_str(top)), topdown=in_order)
 
 
-def stat(filename: Any) -> os.stat_result:
-    """Length, times and kind of a file. `tf.gfile.Stat`."""
+@dataclass(frozen=True)
+class FileStatistics:
+    """Length, when it was written and kind of a file. TF: `FileStatistics`."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+def stat(filename: Any) -> FileStatistics:
+    """Length in bytes, time of the last change in nanoseconds and kind of a file. `tf.gfile.Stat`."""
     with _reported(filename):
-        return os.stat(filename)
+        found = os.stat(filename)
+    return FileStatistics(found.st_size, found.st_mtime_ns, kinds.S_ISDIR(found.st_mode))

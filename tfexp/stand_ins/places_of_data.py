@@ -39,7 +39,8 @@ DATA = {
     "tf.data:DatasetV1Adapter=Dataset tf.data.experimental "
     + renamed("tf.data", get_legacy_output_types="get_output_types", get_legacy_output_shapes="get_output_shapes")
     + renamed("tf.data", get_legacy_output_classes="get_output_classes"),
-    "data.ops.iterator_ops": "tf.data tf.data:IteratorV2=Iterator tfexp.data.iterator tf.data.experimental",
+    "data.ops.iterator_ops": "tf.data tfexp.data.eager_iterator:IteratorV2=EagerIterator tfexp.data.iterator "
+    "tf.data.experimental",
     "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs",
     "data.ops.readers": "tf.data tf.data.experimental "
     + renamed("tf.data", TextLineDatasetV1="TextLineDataset", TextLineDatasetV2="TextLineDataset")
