@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tfexp.core.errors import OutOfRangeError
 from tfexp.data.iterator_saving import SavedPosition
 from tfexp.data.specs import spec_structure
+from tfexp.data.statistics import variant_to_run
 from tfexp.data.structure import Structured, as_values
 from tfexp.ops import iterator as ops
 
@@ -21,7 +22,7 @@ class EagerIterator(Structured, SavedPosition):
         self._element = dataset._element
         self._spec = dataset._spec()
         self._iterator_resource = ops.iterator_v2(container="", shared_name="", **self._spec)
-        ops.make_iterator(dataset._variant_tensor, self._iterator_resource)
+        ops.make_iterator(variant_to_run(dataset), self._iterator_resource)
 
     @property
     def element_spec(self) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.nest import Composite
 from tfexp.core.shape import TensorShape
+from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.iterator import Iterator
 from tfexp.data.specs import component_structure, spec_structure
 from tfexp.data.structure import KINDS, Component, Kind, as_tensor, as_values, component_of, flatten, pack_as, spec_of
@@ -67,7 +68,7 @@ def _converted(value: Any) -> list[Any]:
     return [leaf if any(kind.belongs(leaf) for kind in KINDS) else convert_to_tensor(leaf) for leaf in flatten(value)]
 
 
-def get_next_as_optional(iterator: Iterator) -> Optional:
+def get_next_as_optional(iterator: Iterator | EagerIterator) -> Optional:
     """The next element of an iterator as an Optional: at the end, one without a value."""
     with colocate_with(iterator._iterator_resource.op):
         variant = ops.iterator_get_next_as_optional(iterator._iterator_resource, **spec_of(iterator._element))

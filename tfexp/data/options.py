@@ -9,6 +9,7 @@ import enum
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from tfexp.data.statistics import StatsAggregator
 from tfexp.formats.varint import encode_varint
 
 
@@ -142,7 +143,7 @@ class DistributeOptions(_Options):
 class StatsOptions(_Options):
     """`tf.data.experimental.StatsOptions`."""
 
-    _types: ClassVar = {"aggregator": object, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
+    _types: ClassVar = {"aggregator": StatsAggregator, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
     _defaults: ClassVar = {"prefix": "", "counter_prefix": ""}
 
 

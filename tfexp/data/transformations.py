@@ -15,6 +15,7 @@ from tfexp.data.mixing import scanned
 from tfexp.data.seeds import seed_tensors
 from tfexp.data.sparse import SPARSE
 from tfexp.data.specs import component_structure, spec_structure
+from tfexp.data.statistics import StatsAggregator, told
 from tfexp.data.structure import Component, as_values, spec_of
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.tensor import Tensor
@@ -22,6 +23,7 @@ from tfexp.ops.dataset_files import ignore_errors_dataset
 from tfexp.ops.dataset_map import take_while_dataset
 from tfexp.ops.dataset_shuffle import shuffle_and_repeat_dataset
 from tfexp.ops.dataset_sparse import dense_to_sparse_batch_dataset
+from tfexp.ops.dataset_stats import bytes_produced_stats_dataset, latency_stats_dataset
 from tfexp.ops.dataset_wrap import dataset_cardinality
 from tfexp.ops.iterator import dataset_to_single_element
 from tfexp.ops.saveable_object import SaveableObject
@@ -139,6 +141,26 @@ def iterator_saveable(resource: Tensor) -> SaveableObject:
     """The same of the iterator's resource, as `tf.GraphKeys.GLOBAL_ITERATORS` has it."""
     name = resource.op.name
     return IteratorSaveable(resource, f"{name}-state", name)
+
+
+def latency_stats(tag: Any) -> Transformation:
+    """The elements; how many microseconds each took is told to the `StatsAggregator` of the options, under `tag`."""
+    return lambda dataset: _measured(dataset, latency_stats_dataset, tag)
+
+
+def bytes_produced_stats(tag: Any) -> Transformation:
+    """The elements; how many bytes each has is told to the `StatsAggregator` of the options, under `tag`."""
+    return lambda dataset: _measured(dataset, bytes_produced_stats_dataset, tag)
+
+
+def _measured(dataset: Dataset, node: Callable[..., Tensor], tag: Any) -> Dataset:
+    name = convert_to_tensor(tag, dtype=dtypes.string, name="tag")
+    return Dataset(node(dataset._variant_tensor, name, **dataset._spec()), dataset._element, dataset)
+
+
+def set_stats_aggregator(stats_aggregator: StatsAggregator, prefix: str = "", counter_prefix: str = "") -> Transformation:
+    """The elements; `stats_aggregator` is told what is measured before."""
+    return lambda dataset: Dataset(told(dataset, stats_aggregator, prefix, counter_prefix), dataset._element, dataset)
 
 
 def get_single_element(dataset: Dataset) -> Any:
