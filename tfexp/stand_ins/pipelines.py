@@ -1,6 +1,6 @@
-"""Private transformations of data sets: pools of threads, sleep, names of files, rewriting. Source: TF 1.15.
+"""Private data sets and transformations: pools of threads, sleep, names of files, rewriting, records. Source: TF 1.15.
 
-`tensorflow.python.data.experimental.ops`: `threadpool`, `sleep`, `matching_files`, `optimization`.
+`tensorflow.python.data.experimental.ops`: `threadpool`, `sleep`, `matching_files`, `optimization`, `readers`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.data.dataset import Dataset
+from tfexp.data.files import shuffled_and_repeated
+from tfexp.data.interleaving import map_and_batch
+from tfexp.data.readers import TFRecordDataset
 from tfexp.data.structure import Component
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
@@ -22,6 +25,9 @@ from tfexp.ops.dataset_sleep import sleep_dataset
 Transformation = Callable[[Dataset], Dataset]
 
 _numbers = itertools.count()
+
+# Files that are read at a time, and records that are shuffled, where a caller does not say so.
+_READS, _SHUFFLED = 24, 10_000
 
 
 def _through(dataset: Dataset, node: Callable[..., Tensor], *inputs: Any) -> Dataset:
@@ -65,6 +71,37 @@ def optimize(optimizations: Sequence[str] | None = None) -> Transformation:
 def non_serializable() -> Transformation:
     """The elements of the data set, which no pass rewrites."""
     return lambda dataset: _through(dataset, get_op("NonSerializableDataset"))
+
+
+def make_tf_record_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    parser_fn: Callable[..., Any] | None = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int | None = None,
+    shuffle_seed: Any = None,
+    prefetch_buffer_size: Any = None,
+    num_parallel_reads: Any = None,
+    num_parallel_parser_calls: Any = None,
+    drop_final_batch: bool = False,
+) -> Dataset:
+    """Batches of the records in all files of a pattern, or of what `parser_fn` makes of each.
+
+    All have `batch_size` records, but the last one, of several epochs, only without `drop_final_batch`.
+    """
+    names = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    records: Dataset = TFRecordDataset(names, num_parallel_reads=_READS if num_parallel_reads is None else num_parallel_reads)
+    size = _SHUFFLED if shuffle_buffer_size is None else shuffle_buffer_size
+    records = shuffled_and_repeated(records, num_epochs, shuffle, size, shuffle_seed)
+    drop = drop_final_batch or num_epochs is None
+    if parser_fn is None:
+        batches = records.batch(batch_size, drop_remainder=drop)
+    else:
+        batches = records.apply(
+            map_and_batch(parser_fn, batch_size, num_parallel_calls=num_parallel_parser_calls, drop_remainder=drop)
+        )
+    return batches.prefetch(prefetch_buffer_size)
 
 
 class MatchingFilesDataset(Dataset):
