@@ -27,7 +27,7 @@ BytesProducedStatsDataset LatencyStatsDataset SetStatsAggregatorDataset StatsAgg
 ExperimentalSlidingWindowDataset ExperimentalSleepDataset ExperimentalMatchingFilesDataset ExperimentalThreadPoolDataset
 ExperimentalThreadPoolHandle ExperimentalBytesProducedStatsDataset ExperimentalLatencyStatsDataset
 ExperimentalSetStatsAggregatorDataset ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary
-MultiDeviceIterator MultiDeviceIteratorInit MultiDeviceIteratorGetNextFromShard
+Iterator IteratorFromStringHandle MultiDeviceIterator MultiDeviceIteratorInit MultiDeviceIteratorGetNextFromShard
 """
 
 _TREES = """
@@ -77,6 +77,7 @@ QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange Quantiz
 """
 
 EXEMPT: dict[str, str] = {
+    "RemoteCall": "it calls a function: tests/stand_ins/test_control_flow_modules.py",
     "RecordInput": "its records come in random order: tests/data/test_running.py",
     **dict.fromkeys(_TREES.split(), "they work on trees: test_boosted_trees.py, tests/estimator/test_older_estimators.py"),
     "SdcaShrinkL1": "it takes variables: test_sdca.py",

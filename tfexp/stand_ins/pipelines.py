@@ -91,7 +91,9 @@ def make_tf_record_dataset(
     All have `batch_size` records, but the last one, of several epochs, only without `drop_final_batch`.
     """
     names = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
-    records: Dataset = TFRecordDataset(names, num_parallel_reads=_READS if num_parallel_reads is None else num_parallel_reads)
+    records: Dataset = TFRecordDataset(
+        names, num_parallel_reads=_READS if num_parallel_reads is None else num_parallel_reads
+    )
     size = _SHUFFLED if shuffle_buffer_size is None else shuffle_buffer_size
     records = shuffled_and_repeated(records, num_epochs, shuffle, size, shuffle_seed)
     drop = drop_final_batch or num_epochs is None
