@@ -72,3 +72,12 @@ def test_specs_name_their_values():
     assert not spec.is_compatible_with(Data.from_tensors(1.0))
     with eager_mode():
         assert iter(Data.range(3)).element_spec == tf.TensorSpec([], tf.int64)
+
+
+def test_tables_made_in_a_function_are_warned_of():
+    def found(i):
+        table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [3]), -1)
+        return table.lookup(tf.as_string(i))
+
+    with pytest.warns(UserWarning, match="Creating resources inside a function passed to Dataset.map.. is not supported"):
+        Data.range(3).map(found)
