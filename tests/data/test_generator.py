@@ -1,10 +1,14 @@
 """`Dataset.from_generator`: what is yielded, when it begins and ends, what is refused."""
 
+import gc
+import sys
+
 import numpy as np
 import pytest
 
 import tfexp as tf
 from tests.data.running import drain, elements, numbers
+from tfexp.runtime.eager import eager_mode
 
 Data = tf.data.Dataset
 
@@ -101,3 +105,16 @@ def test_a_generator_streams():
         session.run(iterator.initializer)
         assert next(drain(session, element)).tolist() == [0, 1, 2]
     assert asked == [0, 1, 2]
+
+
+def test_a_generator_that_is_left_in_the_middle_goes_quietly(monkeypatch):
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", raised.append)
+
+    def begin():
+        assert int(next(iter(Data.from_generator(lambda: iter(range(9)), tf.int32)))) == 0
+
+    with eager_mode():
+        begin()
+        gc.collect()
+    assert not raised

@@ -18,7 +18,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
 from tfexp.ops.calls import finish_function, function_name
 
-
 _TABLES = frozenset({"HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2", "MutableDenseHashTableV2"})
 
 
