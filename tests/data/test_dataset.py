@@ -410,3 +410,15 @@ def test_a_branch_gives_a_tensor_from_outside_of_the_function():
         return tf.cond(x > 1, lambda: tf.cond(x > 2, lambda: outside, lambda: x), lambda: outside)
 
     assert numbers(tf.data.Dataset.range(5).map(function)) == [7, 7, 2, 7, 7]
+
+
+def test_iterators_of_older_graphs():
+    spec = {"output_types": [tf.int64], "output_shapes": [[]]}
+    iterator = tf.raw_ops.Iterator(shared_name="", container="", **spec)
+    begun = tf.raw_ops.MakeIterator(dataset=tf.data.Dataset.range(3)._variant_tensor, iterator=iterator)
+    handle = tf.raw_ops.IteratorToStringHandle(resource_handle=iterator)
+    same = tf.raw_ops.IteratorFromStringHandle(string_handle=handle, **spec)
+    (element,) = tf.raw_ops.IteratorGetNext(iterator=same, **spec)
+    with tf.Session() as session:
+        session.run(begun)
+        assert list(drain(session, element)) == [0, 1, 2]

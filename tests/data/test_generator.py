@@ -1,10 +1,14 @@
 """`Dataset.from_generator`: what is yielded, when it begins and ends, what is refused."""
 
+import gc
+import sys
+
 import numpy as np
 import pytest
 
 import tfexp as tf
 from tests.data.running import drain, elements, numbers
+from tfexp.runtime.eager import eager_mode
 
 Data = tf.data.Dataset
 
@@ -49,7 +53,12 @@ def test_structures_and_types():
 @pytest.mark.parametrize(
     ("yielded", "types", "shapes", "message"),
     [
-        (["x"], tf.int32, None, "did not match the expected structure. The expected structure was .*int32.*element was x"),
+        (
+            ["x"],
+            tf.int32,
+            None,
+            "could not be converted .* The expected type was int32, but the yielded element was x",
+        ),
         ([1.7], tf.int32, None, "element was 1.7"),
         ([(1, 2)], (tf.int32, tf.int32, tf.int32), None, "did not match the expected structure"),
         ([[1, 2]], tf.int32, [3], r"yielded an element of shape \(2,\) where an element of shape \(3,\) was expected"),
@@ -96,3 +105,16 @@ def test_a_generator_streams():
         session.run(iterator.initializer)
         assert next(drain(session, element)).tolist() == [0, 1, 2]
     assert asked == [0, 1, 2]
+
+
+def test_a_generator_that_is_left_in_the_middle_goes_quietly(monkeypatch):
+    raised = []
+    monkeypatch.setattr(sys, "unraisablehook", raised.append)
+
+    def begin():
+        assert int(next(iter(Data.from_generator(lambda: iter(range(9)), tf.int32)))) == 0
+
+    with eager_mode():
+        begin()
+        gc.collect()
+    assert not raised

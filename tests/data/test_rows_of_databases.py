@@ -30,6 +30,14 @@ def test_rows_come_in_the_querys_order(database):
     assert elements(rows(database, "select n from numbers where n > 9")) == []
 
 
+def test_an_iterator_stays_at_its_end(database):
+    element = tf.data.make_one_shot_iterator(rows(database, "select n from numbers where n > 9")).get_next()
+    with tf.Session() as session:
+        for _ in range(2):
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(element)
+
+
 def test_an_iterator_goes_on_where_it_was(database, tmp_path):
     assert resumed(lambda: rows(database), 3, tmp_path) == [[3], [4], [5], [6]]
 

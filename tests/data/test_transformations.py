@@ -144,7 +144,8 @@ def test_goes_on_where_it_was_saved(name, position, tmp_path):
             TypeError,
             "Invalid `choice_dataset`",
         ),
-        (lambda: Data.from_tensors(1.0).apply(experimental.unique()), TypeError, "does not support type"),
+        (lambda: Data.from_tensors(1.0).apply(experimental.unique()), TypeError, "only supports inputs with a single"),
+        (lambda: Data.from_tensors((1, 2)).apply(experimental.unique()), TypeError, "only supports inputs with a single"),
         (
             lambda: experimental.map_and_batch(len, 2, num_parallel_batches=1, num_parallel_calls=1),
             ValueError,
@@ -215,9 +216,13 @@ def test_options_are_kept_and_merged():
     first, second = tf.data.Options(), tf.data.Options()
     first.experimental_threading.private_threadpool_size = 3
     first.experimental_slack = True
-    second.experimental_slack = False
+    second.experimental_distribute.auto_shard = False
     data = Data.range(3).with_options(first).map(lambda v: v).with_options(second)
     assert data.options().experimental_threading.private_threadpool_size == 3
-    assert data.options().experimental_slack is False
+    assert data.options().experimental_slack is True
+    assert data.options().experimental_distribute.auto_shard is False
     assert Data.zip((Data.range(2), data)).options() == data.options()
     assert tf.data.Options() == tf.data.Options() != first
+    second.experimental_slack = False
+    with pytest.raises(ValueError, match=r"incompatible values .True and False. of option: experimental_slack"):
+        data.with_options(second)

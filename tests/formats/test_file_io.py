@@ -41,6 +41,18 @@ def test_what_a_mode_does_not_allow(tmp_path):
         GFile(path, "q")
 
 
+def test_what_cannot_be_sought_is_refused(tmp_path):
+    (tmp_path / "x").write_text("begin")
+    with GFile(tmp_path / "x") as file:
+        file.seek(offset=-2, whence=2)
+        assert (file.read(), file.tell()) == ("in", 5)
+        for position in ((-1,), (0, 5), (-6, 2)):
+            with pytest.raises(errors.InvalidArgumentError):
+                file.seek(*position)
+        file.seek(-3, 1)
+        assert file.read() == "gin"
+
+
 def test_a_missing_file_is_noticed_when_it_is_read(tmp_path):
     file = GFile(tmp_path / "none")
     with pytest.raises(errors.NotFoundError, match="none; No such file or directory"):
@@ -55,15 +67,17 @@ def test_folders(tmp_path):
         file_io.make_directory(inner)
     file_io.make_directories(inner)
     file_io.make_directories(inner)
-    with pytest.raises(errors.AlreadyExistsError):
-        file_io.make_directory(inner)
+    file_io.make_directory(inner)
     (inner / "f1").write_text("1")
     (inner / "f0").write_text("0")
     assert sorted(file_io.list_directory(inner)) == ["f0", "f1"]
     assert file_io.glob_files(str(inner / "f*")) == file_io.glob_files([str(inner / "f0"), str(inner / "?1")])
     assert [(d, sorted(f)) for _, d, f in file_io.walk(tmp_path)] == [(["a"], []), (["b"], []), ([], ["f0", "f1"])]
     assert file_io.is_directory(inner)
-    assert file_io.stat(inner / "f0").st_size == 1
+    found = file_io.stat(inner / "f0")
+    assert (found.length, found.is_directory) == (1, False)
+    assert found.mtime_nsec > 0
+    assert file_io.stat(inner).is_directory
     file_io.delete_recursively(tmp_path / "a")
     assert not file_io.exists(inner)
     with pytest.raises(errors.NotFoundError, match="Could not find directory"):

@@ -18,7 +18,7 @@ def test_files_and_folders_by_keyword(tmp_path):
         gfile.copy(src=one, dst=other, overwrite=False)
     gfile.rename(src=other, dst=one, overwrite=True)
     assert gfile.glob(pattern=f"{tmp_path}/*/a") == [one] and gfile.exists(path=one)
-    assert gfile.stat(path=one).st_size == 4
+    assert gfile.stat(path=one).length == 4
     assert gfile.isdir(path=str(tmp_path)) and sorted(gfile.listdir(path=str(tmp_path))) == ["one", "two"]
     assert [folder for folder, *_ in gfile.walk(top=str(tmp_path), topdown=False)][-1] == str(tmp_path)
     gfile.remove(path=one)

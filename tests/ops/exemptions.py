@@ -22,7 +22,12 @@ ExperimentalMapAndBatchDataset ExperimentalMapDataset ExperimentalParseExampleDa
 ExperimentalScanDataset ExperimentalSqlDataset ExperimentalTakeWhileDataset ExperimentalUnbatchDataset
 ExperimentalUniqueDataset ExperimentalMaxIntraOpParallelismDataset ExperimentalNonSerializableDataset
 ExperimentalPrivateThreadPoolDataset
-SparseTensorSliceDataset
+SparseTensorSliceDataset SlidingWindowDataset SleepDataset MatchingFilesDataset ThreadPoolDataset ThreadPoolHandle
+BytesProducedStatsDataset LatencyStatsDataset SetStatsAggregatorDataset StatsAggregatorHandle StatsAggregatorSummary
+ExperimentalSlidingWindowDataset ExperimentalSleepDataset ExperimentalMatchingFilesDataset ExperimentalThreadPoolDataset
+ExperimentalThreadPoolHandle ExperimentalBytesProducedStatsDataset ExperimentalLatencyStatsDataset
+ExperimentalSetStatsAggregatorDataset ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary
+Iterator IteratorFromStringHandle MultiDeviceIterator MultiDeviceIteratorInit MultiDeviceIteratorGetNextFromShard
 """
 
 _TREES = """
@@ -72,6 +77,8 @@ QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange Quantiz
 """
 
 EXEMPT: dict[str, str] = {
+    "RemoteCall": "it calls a function: tests/stand_ins/test_control_flow_modules.py",
+    "RecordInput": "its records come in random order: tests/data/test_running.py",
     **dict.fromkeys(_TREES.split(), "they work on trees: test_boosted_trees.py, tests/estimator/test_older_estimators.py"),
     "SdcaShrinkL1": "it takes variables: test_sdca.py",
     "For": "its body is a function: test_for_loop.py",

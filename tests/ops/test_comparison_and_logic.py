@@ -80,6 +80,8 @@ LOGIC += [
         "PopulationCount", [(2, 3)], lambda x: bits(x).sum(-1).astype(np.uint8), dtypes=["int32", "uint8"], low=0, high=100
     ),
     OpCase("PopulationCount", [np.int32([-1, 255])], np.uint8([32, 8]), label="negative"),
+    OpCase("CompareAndBitpack", [np.float32([[3, -1] * 8, [-5] * 15 + [7]]), np.float32(0)], np.uint8([[170, 170], [0, 1]])),
+    OpCase("CompareAndBitpack", [np.arange(8), np.int64(3)], np.uint8([15]), label="whole"),
 ]
 
 

@@ -55,3 +55,11 @@ def test_loops_over_a_defun_that_uses_a_tensor_of_the_graph():
         assert session.run([*repeated, *counted]) == [103, 31]
         with pytest.raises(ValueError, match="captured inputs"):
             functional_ops.While([3.0], Defun(tf.float32)(lambda x: x < step), onward)
+
+
+def test_functions_called_somewhere_else_run_here():
+    both = Defun(tf.float32, tf.float32, func_name="both")(lambda x, y: (x + 1, y * 2))
+    with tf.Session() as session:
+        found = functional_ops.remote_call("/cpu:0", [2.0, 3.5], [tf.float32, tf.float32], both)
+        assert found[0].op.type == "RemoteCall"
+        assert session.run(found) == [3, 7]

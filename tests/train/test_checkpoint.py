@@ -180,3 +180,21 @@ def test_states_of_python_are_saved_and_restored(eager, tmp_path):
         fresh = Position()
         tf.train.Checkpoint(reader={"a": fresh}).restore(str(tmp_path / "again")).run_restore_ops(session)
         assert fresh.place == 7
+
+
+@pytest.mark.parametrize("eager", [False, True])
+def test_iterators_go_on_where_a_checkpoint_has_them(eager, tmp_path):
+    with eager_mode() if eager else tf.Graph().as_default(), tf.Session() as session:
+        iterator = tf.data.make_one_shot_iterator(tf.data.Dataset.range(5).map(lambda i: i * i))
+        graphs = None if eager else iterator.get_next()
+
+        def following():
+            return int(iterator.get_next() if graphs is None else session.run(graphs))
+
+        checkpoint = tf.train.Checkpoint(iterator=iterator)
+        assert (following(), following()) == (0, 1)
+        path = checkpoint.save(str(tmp_path / "ck"), session)
+        assert "iterator/.ATTRIBUTES/ITERATOR" in dict(tf.train.list_variables(path))
+        assert (following(), following()) == (4, 9)
+        checkpoint.restore(path).run_restore_ops(session)
+        assert (following(), following()) == (4, 9)

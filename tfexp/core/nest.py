@@ -41,12 +41,12 @@ def is_nested(seq: Any, expand_composites: bool = False) -> bool:
     """Whether `seq` is a structure rather than a leaf."""
     return (
         isinstance(seq, (list, tuple, Mapping))
-        or _attrs_fields(seq) is not None
+        or attrs_fields(seq) is not None
         or (expand_composites and isinstance(seq, Composite))
     )
 
 
-def _attrs_fields(value: Any) -> list[str] | None:
+def attrs_fields(value: Any) -> list[str] | None:
     """The fields of an instance of a class that the package `attrs` made."""
     if isinstance(value, type):
         return None
@@ -68,7 +68,7 @@ def children(value: Any) -> list[tuple[Any, Any]]:
         return [(key, value[key]) for key in keys_in_order(value)]
     if isinstance(value, Composite):
         return list(enumerate(value.parts))
-    fields = getattr(value, "_fields", None) or _attrs_fields(value)
+    fields = getattr(value, "_fields", None) or attrs_fields(value)
     if fields is not None:
         return [(name, getattr(value, name)) for name in fields]
     return list(enumerate(value))
@@ -131,7 +131,7 @@ def like(structure: Any, elements: Sequence[Any]) -> Any:
         if isinstance(structure, defaultdict):
             return defaultdict(structure.default_factory, ordered)
         return type(structure)(ordered)  # type: ignore[call-arg]
-    if hasattr(structure, "_fields") or _attrs_fields(structure) is not None:
+    if hasattr(structure, "_fields") or attrs_fields(structure) is not None:
         return type(structure)(*elements)
     return type(structure)(elements)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.nest import Composite
 from tfexp.core.shape import TensorShape
 from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.elements import batched, check_predicate, normalize, text_of
@@ -59,7 +60,7 @@ from tfexp.ops.string_join import reduce_join
 _PARALLEL_LENGTH = -1  # AUTOTUNE
 
 
-class Dataset(Structured):
+class Dataset(Structured, Composite):
     """A sequence of elements, each a structure of tensors. `tf.data.Dataset`.
 
     `variant` is the node's output, `element` a structure of `Component`s; options come from the `inputs`.
@@ -81,6 +82,13 @@ class Dataset(Structured):
     def _spec(self) -> dict[str, Any]:
         """What every dataset node says of its elements."""
         return spec_of(self._element)
+
+    @property
+    def parts(self) -> tuple[Tensor]:
+        return (self._variant_tensor,)
+
+    def with_parts(self, parts: Sequence[Any]) -> Dataset:
+        return Dataset(parts[0], self._element)
 
     def _made(self, variant: Tensor, element: Any = None) -> Dataset:
         return Dataset(variant, self._element if element is None else element, self)
@@ -391,7 +399,10 @@ class Dataset(Structured):
         return result
 
     def with_options(self, options: Options) -> Dataset:
-        """This data set; what `options` sets is kept with it. No option changes what comes out."""
+        """This data set; what `options` sets is kept with it. No option changes what comes out.
+
+        ValueError where other options were set before.
+        """
         if not isinstance(options, Options):
             raise TypeError(f"with_options wants a tf.data.Options, not {options!r}")
         with colocate_with(self._variant_tensor.op):

@@ -22,6 +22,7 @@ from tfexp.ops.dataset_wrap import unwrap_dataset_variant, wrap_dataset_variant
 from tfexp.ops.iterator import iterator_get_next, make_iterator
 
 Transformation = Callable[[Dataset], Dataset]
+Call = tuple[NameAttrList, list[Tensor]]  # the attribute of a node that calls a function, what that captured
 
 
 def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
@@ -58,11 +59,35 @@ def _copied(dataset: Dataset, target: str, source: str) -> Dataset:
     each = _function("_remote_next_func", give, [dtypes.resource])
     each[0].attr["experimental_ints_on_device"].CopyFrom(AttrValue(b=True))
     end = _function("_remote_finalize_func", finalize, [dtypes.resource])
-    with on_device(target):
+    return _of_functions(dataset, target, begin, each, end, dataset)
+
+
+def generated(
+    like: Dataset, device: str, inputs: Sequence[Tensor], give: Callable[[Sequence[Tensor]], Sequence[Tensor]]
+) -> Dataset:
+    """A data set on `device` whose elements, which are such as those of `like`, `give(inputs)` gives up to its end."""
+
+    def nothing(state: Sequence[Tensor]) -> list[Tensor]:
+        return [constant(0, dtype=dtypes.int64)]
+
+    begin = _function("_init", nothing, [])
+    each = _function("_next", lambda state: list(give([_use(tensor) for tensor in inputs])), [dtypes.int64])
+    end = _function("_finalize", nothing, [dtypes.int64])
+    return _of_functions(like, device, begin, each, end)
+
+
+def _of_functions(like: Dataset, device: str, begin: Call, each: Call, end: Call, *sources: Dataset) -> Dataset:
+    with on_device(device):
         variant = generator_dataset(
-            begin[1], each[1], end[1], init_func=begin[0], next_func=each[0], finalize_func=end[0], **spec
+            begin[1],
+            each[1],
+            end[1],
+            init_func=begin[0],
+            next_func=each[0],
+            finalize_func=end[0],
+            **spec_of(like._element),
         )
-    return Dataset(variant, dataset._element, dataset)
+    return Dataset(variant, like._element, *sources)
 
 
 def _use(tensor: Tensor) -> Tensor:
@@ -72,10 +97,7 @@ def _use(tensor: Tensor) -> Tensor:
     return graph.capture(tensor)
 
 
-def _function(
-    label: str, body: Callable[[Sequence[Tensor]], list[Tensor]], arguments: Sequence[Any]
-) -> tuple[NameAttrList, list[Tensor]]:
-    """(the attribute of a node that calls it, what it captured)."""
+def _function(label: str, body: Callable[[Sequence[Tensor]], list[Tensor]], arguments: Sequence[Any]) -> Call:
     graph = FunctionGraph(function_name(label), get_default_graph())
     with graph.as_default():
         inputs = [graph.argument(dtype, [], f"args_{i}") for i, dtype in enumerate(arguments)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.data.functions import DatasetFunction
 from tfexp.data.specs import spec_structure
 from tfexp.data.structure import Component, map_leaves, slices_tensor
+from tfexp.graph.constant_value import constant_value
+from tfexp.graph.tensor import Tensor
 
 
 def text_of(structure: Any) -> str:
@@ -23,9 +23,14 @@ def text_of(structure: Any) -> str:
 
 
 def batched(batch_size: Any, drop_remainder: Any) -> Callable[[Component], Component]:
-    known = isinstance(batch_size, (int, np.integer)) and drop_remainder is True
-    length = int(batch_size) if known else None
+    size, drops = _known(batch_size), _known(drop_remainder)
+    length = int(size) if drops and size is not None else None
     return lambda c: c.batch(length)
+
+
+def _known(value: Any) -> Any:
+    """What a number or a tensor always is; None where that depends on the run."""
+    return constant_value(value) if isinstance(value, Tensor) else value
 
 
 def normalize(*element: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,8 @@ from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
 from tfexp.ops.calls import finish_function, function_name
+
+_TABLES = frozenset({"HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2", "MutableDenseHashTableV2"})
 
 
 class DatasetFunction:
@@ -44,6 +47,12 @@ class DatasetFunction:
             traced = convert(function)
             result = traced(*values) if unpack or plain_tuple else traced(values)
             outputs, self.result = self._outputs(result, transformation)
+        if any(op.type in _TABLES for op in graph.get_operations()):
+            warnings.warn(
+                f"Creating resources inside a function passed to {transformation} is not supported. Create each resource "
+                "outside the function, and capture it inside the function to use it.",
+                stacklevel=4,
+            )
         made, self.captured = finish_function(graph, inputs, outputs)
         self.named = NameAttrList(name=made.name, attr={"_tf_data_function": AttrValue(b=True)})
 

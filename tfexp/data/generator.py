@@ -46,19 +46,22 @@ class _Running:
         return np.int64(number)
 
     def give(self, number: Any) -> list[np.ndarray]:
-        """What it yields next, as arrays. StopIteration at its end; TypeError for what does not fit the declared element."""
+        """What it yields next, as arrays. StopIteration at its end.
+
+        TypeError for another structure or other types than those that were declared, ValueError for other shapes.
+        """
         values = next(self._iterators[int(number)])
         try:
             leaves = flatten_up_to(self._element, values)
-            arrays = [_array(leaf, c.dtype) for leaf, c in zip(leaves, self._components, strict=True)]
         except (TypeError, ValueError) as error:
             raise TypeError(
                 "`generator` yielded an element that did not match the expected structure. The expected structure was "
                 f"{self._types}, but the yielded element was {values}."
             ) from error
+        arrays = [_array(leaf, c.dtype) for leaf, c in zip(leaves, self._components, strict=True)]
         for array, component in zip(arrays, self._components, strict=True):
             if not component.shape.is_compatible_with(array.shape):
-                raise TypeError(
+                raise ValueError(
                     f"`generator` yielded an element of shape {array.shape} where an element of shape {component.shape} was "
                     "expected."
                 )
@@ -77,7 +80,13 @@ class _Running:
 def _array(value: Any, dtype: DType) -> np.ndarray:
     if isinstance(value, np.ndarray) and value.dtype == dtype.as_numpy_dtype and not value.dtype.hasobject:
         return value
-    return make_ndarray(make_tensor_proto(value, dtype))
+    try:
+        return make_ndarray(make_tensor_proto(value, dtype))
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "`generator` yielded an element that could not be converted to the expected type. The expected type was "
+            f"{dtype.name}, but the yielded element was {value}."
+        ) from error
 
 
 def generator_variant(generator: Callable[..., Any], types: Any, element: Any, args: Sequence[Tensor]) -> Tensor:

@@ -11,7 +11,9 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tfexp.core import dtypes
 from tfexp.core.nest import assert_same_structure
 from tfexp.data.eager_iterator import EagerIterator
+from tfexp.data.iterator_saving import SavedPosition
 from tfexp.data.specs import spec_structure
+from tfexp.data.statistics import variant_to_run
 from tfexp.data.structure import Structured, as_values, components_of, flatten, spec_of
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
@@ -35,7 +37,7 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 )
 
 
-class Iterator(Structured):
+class Iterator(Structured, SavedPosition):
     """Where a program gets a data set's elements from: `get_next()` is a structure of tensors."""
 
     def __init__(self, resource: Tensor, initializer: Operation | None, element: Any):
@@ -104,7 +106,7 @@ class Iterator(Structured):
                 )
         with colocate_with(self._iterator_resource.op):
             operation: Operation = ops.make_iterator(
-                dataset._variant_tensor, self._iterator_resource, name=name or "make_initializer"
+                variant_to_run(dataset), self._iterator_resource, name=name or "make_initializer"
             )
         return operation
 
@@ -131,7 +133,7 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
         raise RuntimeError("make_initializable_iterator is not supported when eager execution is enabled.")
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.iterator_v2(container="", shared_name=shared_name or "", **dataset._spec())
-        initializer = ops.make_iterator(dataset._variant_tensor, resource)
+        initializer = ops.make_iterator(variant_to_run(dataset), resource)
         return Iterator(resource, initializer, dataset._element)
 
 
@@ -146,7 +148,7 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
     graph = ByValueGraph(f"_make_dataset_{secrets.token_urlsafe(8)}", outer)
     try:
         with graph.as_default():
-            copy = graph.capture(dataset._variant_tensor)
+            copy = graph.capture(variant_to_run(dataset))
     except ValueError as error:
         raise ValueError(
             "Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` does not support "

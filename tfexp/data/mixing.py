@@ -81,12 +81,12 @@ def unique() -> Transformation:
     """Each element only once. TypeError unless elements are int32, int64 or strings."""
 
     def apply(dataset: Dataset) -> Dataset:
-        for component in flatten(dataset._element):
-            if component.dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
-                raise TypeError(
-                    f"`tf.data.Dataset.unique` does not support type {component.dtype!r} -- only `tf.int32`, `tf.int64`, "
-                    "and `tf.string` are supported."
-                )
+        component = dataset._element
+        if not isinstance(component, Component) or component.dtype not in (dtypes.int32, dtypes.int64, dtypes.string):
+            raise TypeError(
+                "`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` "
+                f"component, not {dataset.element_spec}."
+            )
         return Dataset(unique_dataset(dataset._variant_tensor, **dataset._spec()), dataset._element, dataset)
 
     return apply
@@ -144,7 +144,8 @@ def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -
     choice = choice_dataset._element
     if not (isinstance(choice, Component) and choice.dtype is dtypes.int64 and choice.shape.is_compatible_with([])):
         raise TypeError(
-            f"Invalid `choice_dataset`. Elements of `choice_dataset` must be scalar `tf.int64` tensors but are {choice}."
+            "Invalid `choice_dataset`. `choice_dataset` must be a dataset of scalar `tf.int64` tensors, not of "
+            f"{choice_dataset.element_spec}."
         )
     return _directed(datasets, replicated(choice_dataset))
 

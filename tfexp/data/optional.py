@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.nest import Composite
 from tfexp.core.shape import TensorShape
+from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.iterator import Iterator
 from tfexp.data.specs import OptionalSpec, component_structure, spec_structure
 from tfexp.data.structure import KINDS, Component, Kind, as_tensor, as_values, component_of, flatten, pack_as, spec_of
@@ -15,12 +18,19 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import optional as ops
 
 
-class Optional:
+class Optional(Composite):
     """A structure of values that may be missing. `_element`: the structure of its Components."""
 
     def __init__(self, variant: Tensor, element: Any):
         self._variant_tensor = variant
         self._element = element
+
+    @property
+    def parts(self) -> tuple[Tensor]:
+        return (self._variant_tensor,)
+
+    def with_parts(self, parts: Sequence[Any]) -> Optional:
+        return Optional(parts[0], self._element)
 
     @staticmethod
     def from_value(value: Any) -> Optional:
@@ -62,7 +72,7 @@ def _converted(value: Any) -> list[Any]:
     return [leaf if any(kind.belongs(leaf) for kind in KINDS) else convert_to_tensor(leaf) for leaf in flatten(value)]
 
 
-def get_next_as_optional(iterator: Iterator) -> Optional:
+def get_next_as_optional(iterator: Iterator | EagerIterator) -> Optional:
     """The next element of an iterator as an Optional: at the end, one without a value."""
     with colocate_with(iterator._iterator_resource.op):
         variant = ops.iterator_get_next_as_optional(iterator._iterator_resource, **spec_of(iterator._element))

@@ -1,6 +1,6 @@
 """`tf.data.Options`: how a data set may be run. What is set is kept, and stands in the graph; no result depends on it.
 
-A group of options knows its names and their types; what is not set is None. Source: TF 1.15.
+A group of options knows its names, their types and what they are where they are not set: None for most. Source: TF 1.15.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import enum
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from tfexp.data.statistics import StatsAggregator
 from tfexp.formats.varint import encode_varint
 
 
@@ -26,13 +27,15 @@ class _Options:
     """A group of options. AttributeError for a name it does not have, TypeError for a value of another type."""
 
     _types: ClassVar[dict[str, type | tuple[type, ...]]] = {}
+    # What they are before they are set, where that is not None.
+    _defaults: ClassVar[dict[str, Any]] = {}
     # The fields of TensorFlow's message that hold them; others are not written.
     _fields: ClassVar[dict[str, int]] = {}
 
     def __init__(self) -> None:
         for name, kind in self._types.items():
             is_group = isinstance(kind, type) and issubclass(kind, _Options)
-            self.__dict__[name] = kind() if is_group else None  # type: ignore[operator]
+            self.__dict__[name] = kind() if is_group else self._defaults.get(name)  # type: ignore[operator]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._types:
@@ -55,13 +58,16 @@ class _Options:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def updated(self, other: Any) -> Any:
-        """A copy in which what `other` sets counts."""
+        """A copy with what `other` sets as well; ValueError where both set something, and not the same."""
         result = type(self)()
         for name, value in self.__dict__.items():
-            newer = getattr(other, name)
-            result.__dict__[name] = (
-                value.updated(newer) if isinstance(value, _Options) else value if newer is None else newer
-            )
+            another, unset = getattr(other, name), self._defaults.get(name)
+            if isinstance(value, _Options):
+                result.__dict__[name] = value.updated(another)
+            elif value != unset and another != unset and value != another:
+                raise ValueError(f"Cannot merge incompatible values ({value!r} and {another!r}) of option: {name}")
+            else:
+                result.__dict__[name] = value if another == unset else another
         return result
 
     def serialized(self) -> bytes:
@@ -129,14 +135,16 @@ class ThreadingOptions(_Options):
 class DistributeOptions(_Options):
     """`tf.data.experimental.DistributeOptions`."""
 
-    _types: ClassVar = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
+    _types: ClassVar = {"auto_shard": bool, "auto_shard_policy": AutoShardPolicy, "num_devices": int}
+    _defaults: ClassVar = {"auto_shard": True}
     _fields: ClassVar = {"auto_shard_policy": 1, "num_devices": 2}
 
 
 class StatsOptions(_Options):
     """`tf.data.experimental.StatsOptions`."""
 
-    _types: ClassVar = {"aggregator": object, "prefix": str, "latency_all_edges": bool}
+    _types: ClassVar = {"aggregator": StatsAggregator, "prefix": str, "counter_prefix": str, "latency_all_edges": bool}
+    _defaults: ClassVar = {"prefix": "", "counter_prefix": ""}
 
 
 class _NoOptions(_Options):
@@ -152,6 +160,7 @@ class Options(_Options):
         "experimental_external_state_policy": (int, enum.Enum),
         "experimental_optimization": OptimizationOptions,
         "experimental_slack": bool,
+        "experimental_stateful_whitelist": list,
         "experimental_stats": StatsOptions,
         "experimental_threading": ThreadingOptions,
         "_autotune": _NoOptions,
@@ -168,13 +177,13 @@ class Options(_Options):
     }
 
     def merge(self, options: Options) -> Options:
-        """These options with those that `options` sets in their place."""
+        """These options and those that `options` sets; ValueError where the two set something, and not the same."""
         merged: Options = self.updated(options)
         return merged
 
 
 def merged(given: Iterable[Options]) -> Options:
-    """All of these, later ones over earlier ones."""
+    """All of these; ValueError where two set something, and not the same."""
     result = Options()
     for options in given:
         result = result.merge(options)

@@ -11,6 +11,7 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.structure import Component
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.unpublished import constant_value_as_shape
 
 
 def padded_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:
@@ -24,14 +25,22 @@ def padded_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:
             raise TypeError(
                 f"Padded shape {value} must be a 1-D tensor of tf.int64 values, but its element type was {value.dtype.name}."
             )
-        return value, np.full(component.shape.rank or 0, -1)
-    dims = [-1 if d is None else int(d) for d in as_shape(_without_negative(value)).as_list()]
+        known = constant_value_as_shape(value)
+        if known.rank is None:
+            return value, np.full(component.shape.rank or 0, -1)
+        return value, _sizes(known, component)
+    dims = _sizes(as_shape(_without_negative(value)), component)
+    return constant(dims.astype(np.int64), dtype=dtypes.int64), dims
+
+
+def _sizes(shape: TensorShape, component: Component) -> np.ndarray:
+    """Its sizes, unknown ones as -1; ValueError where it has not the rank of the component."""
+    dims = shape.as_list()
     if component.shape.rank is not None and len(dims) != component.shape.rank:
         raise ValueError(
-            f"The padded shape {tuple(value)} is not compatible with the corresponding input component shape "
-            f"{component.shape}."
+            f"The padded shape {shape} is not compatible with the corresponding input component shape {component.shape}."
         )
-    return constant(np.array(dims, np.int64), dtype=dtypes.int64), np.array(dims)
+    return np.array([-1 if size is None else int(size) for size in dims], int)
 
 
 def _without_negative(value: Any) -> Any:

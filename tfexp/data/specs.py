@@ -7,7 +7,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.ragged import ArrayInner, RaggedInner
-from tfexp.data.structure import KINDS, Component, Kind, map_leaves
+from tfexp.data.structure import KINDS, Component, Kind, component_of, kind_of, map_leaves
 from tfexp.graph.sparse_tensor import SparseTensorSpec
 from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec, batched
 from tfexp.ops.tensor_array import TensorArraySpec
@@ -22,6 +22,9 @@ class _OfVariant(TypeSpec):
     @property
     def value_type(self) -> type:
         return _kind(self._kind_name).value_class
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        return super().is_compatible_with(_spec_of_value(spec_or_value))
 
 
 class DatasetSpec(_OfVariant, BatchableTypeSpec):
@@ -83,6 +86,10 @@ class OptionalSpec(_OfVariant):
 
     def _from_components(self, components: Any) -> Any:
         return self.value_type(components[0], component_structure(self._value_structure))
+
+
+def _spec_of_value(spec_or_value: Any) -> Any:
+    return spec_or_value if kind_of(spec_or_value) is None else _spec(component_of(spec_or_value))
 
 
 def spec_structure(element: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The structure of a data set's elements: tuples, named tuples and dicts of components, in any nesting.
+"""The structure of a data set's elements: tuples, named tuples, dicts and classes of `attrs` of components, in any nesting.
 
 A list is no structure here: it is one component, a tensor. Dicts are flattened in the order of their sorted keys. What is no
 plain tensor (a sparse or a ragged tensor, a data set, an optional value) has a `Kind`: how it becomes a tensor of the nodes,
@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
+from tfexp.core.nest import attrs_fields
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -84,6 +85,8 @@ class Component:
 
     def most_specific(self, other: Component) -> Component:
         """What is known of values that are either; TypeError when their types differ."""
+        if not isinstance(other, Component):
+            raise TypeError(f"one component and a structure of several: {other}")
         if (self.dtype, self.kind) != (other.dtype, other.kind):
             raise TypeError(f"{self.dtype.name} and {other.dtype.name}")
         one, two = self.shape, other.shape
@@ -117,7 +120,7 @@ def kind_of(value: Any) -> Kind | None:
 
 
 def is_structure(value: Any) -> bool:
-    return isinstance(value, (tuple, Mapping)) and kind_of(value) is None
+    return (isinstance(value, (tuple, Mapping)) or attrs_fields(value) is not None) and kind_of(value) is None
 
 
 def flatten(structure: Any) -> list[Any]:
@@ -126,6 +129,8 @@ def flatten(structure: Any) -> list[Any]:
         return [leaf for key in sorted(structure) for leaf in flatten(structure[key])]
     if isinstance(structure, tuple) and kind_of(structure) is None:
         return [leaf for part in structure for leaf in flatten(part)]
+    if (fields := attrs_fields(structure)) is not None:
+        return [leaf for name in fields for leaf in flatten(getattr(structure, name))]
     return [structure]
 
 
@@ -146,6 +151,8 @@ def _pack(structure: Any, leaves: Any) -> Any:
     if isinstance(structure, tuple) and kind_of(structure) is None:
         parts = [_pack(part, leaves) for part in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
+    if (fields := attrs_fields(structure)) is not None:
+        return type(structure)(*[_pack(getattr(structure, name), leaves) for name in fields])
     return next(leaves)
 
 
@@ -184,6 +191,10 @@ def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
         if not isinstance(structure, Mapping) or set(shallow) != set(structure):
             raise ValueError(f"The two structures do not have the same keys: {shallow!r} and {structure!r}")
         return [leaf for key in sorted(shallow) for leaf in flatten_up_to(shallow[key], structure[key])]
+    if (fields := attrs_fields(shallow)) is not None:
+        if type(structure) is not type(shallow):
+            raise TypeError(f"The two structures are not of the same type: {shallow!r} and {structure!r}")
+        return [leaf for n in fields for leaf in flatten_up_to(getattr(shallow, n), getattr(structure, n))]
     if not isinstance(structure, (tuple, list)):
         raise TypeError(
             f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(structure)}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
@@ -10,22 +10,23 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.dataset import Dataset, traced
 from tfexp.data.elements import check_predicate
 from tfexp.data.iterator import Iterator
+from tfexp.data.iterator_saving import IteratorSaveable
 from tfexp.data.mixing import scanned
 from tfexp.data.seeds import seed_tensors
 from tfexp.data.sparse import SPARSE
 from tfexp.data.specs import component_structure, spec_structure
+from tfexp.data.statistics import StatsAggregator, told
 from tfexp.data.structure import Component, as_values, spec_of
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import colocate_with
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.dataset_files import ignore_errors_dataset
 from tfexp.ops.dataset_map import take_while_dataset
 from tfexp.ops.dataset_shuffle import shuffle_and_repeat_dataset
 from tfexp.ops.dataset_sparse import dense_to_sparse_batch_dataset
+from tfexp.ops.dataset_stats import bytes_produced_stats_dataset, latency_stats_dataset
 from tfexp.ops.dataset_wrap import dataset_cardinality
 from tfexp.ops.iterator import dataset_to_single_element
-from tfexp.ops.iterator_state import deserialize_iterator, serialize_iterator
-from tfexp.ops.saveable_object import SaveableObject, SaveSpec
+from tfexp.ops.saveable_object import SaveableObject
 
 Transformation = Callable[[Dataset], Dataset]
 
@@ -128,18 +129,6 @@ def from_variant(variant: Tensor, structure: Any) -> Dataset:
     return dataset
 
 
-class _IteratorSaveable(SaveableObject):
-    """The position of an iterator, for a Saver: `tf.data.experimental.make_saveable_from_iterator`."""
-
-    def __init__(self, resource: Tensor):
-        serialized = serialize_iterator(resource)
-        super().__init__(resource, [SaveSpec(serialized, "", resource.op.name + "-state")], resource.op.name)
-
-    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Any) -> Any:
-        with colocate_with(self.op):
-            return deserialize_iterator(self.op, restored_tensors[0])
-
-
 def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
     """The iterator's position as something that a Saver keeps: add it to `tf.GraphKeys.SAVEABLE_OBJECTS`, or give it to one.
 
@@ -150,7 +139,28 @@ def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
 
 def iterator_saveable(resource: Tensor) -> SaveableObject:
     """The same of the iterator's resource, as `tf.GraphKeys.GLOBAL_ITERATORS` has it."""
-    return _IteratorSaveable(resource)
+    name = resource.op.name
+    return IteratorSaveable(resource, f"{name}-state", name)
+
+
+def latency_stats(tag: Any) -> Transformation:
+    """The elements; how many microseconds each took is told to the `StatsAggregator` of the options, under `tag`."""
+    return lambda dataset: _measured(dataset, latency_stats_dataset, tag)
+
+
+def bytes_produced_stats(tag: Any) -> Transformation:
+    """The elements; how many bytes each has is told to the `StatsAggregator` of the options, under `tag`."""
+    return lambda dataset: _measured(dataset, bytes_produced_stats_dataset, tag)
+
+
+def _measured(dataset: Dataset, node: Callable[..., Tensor], tag: Any) -> Dataset:
+    name = convert_to_tensor(tag, dtype=dtypes.string, name="tag")
+    return Dataset(node(dataset._variant_tensor, name, **dataset._spec()), dataset._element, dataset)
+
+
+def set_stats_aggregator(stats_aggregator: StatsAggregator, prefix: str = "", counter_prefix: str = "") -> Transformation:
+    """The elements; `stats_aggregator` is told what is measured before."""
+    return lambda dataset: Dataset(told(dataset, stats_aggregator, prefix, counter_prefix), dataset._element, dataset)
 
 
 def get_single_element(dataset: Dataset) -> Any:

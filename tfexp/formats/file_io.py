@@ -9,7 +9,9 @@ import contextlib
 import glob
 import os
 import shutil
+import stat as kinds
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import IO, Any
 
 from tfexp.core import errors
@@ -156,8 +158,8 @@ def glob_files(filename: Any) -> list[str]:
 
 
 def make_directory(dirname: Any) -> None:
-    """Make one folder; AlreadyExistsError, or NotFoundError without its parent. `tf.gfile.MkDir`."""
-    with _reported(dirname):
+    """Make one folder, unless there is one; NotFoundError without its parent. `tf.gfile.MkDir`."""
+    with _reported(dirname), contextlib.suppress(FileExistsError):
         os.mkdir(dirname)
 
 
@@ -204,7 +206,17 @@ def walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list
     yield from os.walk(as_str_any(path_to_str(top)), topdown=in_order)
 
 
-def stat(filename: Any) -> os.stat_result:
-    """Length, times and kind of a file. `tf.gfile.Stat`."""
+@dataclass(frozen=True)
+class FileStatistics:
+    """Length, when it was written and kind of a file. TF: `FileStatistics`."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+def stat(filename: Any) -> FileStatistics:
+    """Length in bytes, time of the last change in nanoseconds and kind of a file. `tf.gfile.Stat`."""
     with _reported(filename):
-        return os.stat(filename)
+        found = os.stat(filename)
+    return FileStatistics(found.st_size, found.st_mtime_ns, kinds.S_ISDIR(found.st_mode))

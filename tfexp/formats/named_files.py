@@ -60,8 +60,8 @@ def rmtree(path: Any) -> None:
     file_io.delete_recursively(path)
 
 
-def stat(path: Any) -> os.stat_result:
-    """Length, times and kind of a file."""
+def stat(path: Any) -> file_io.FileStatistics:
+    """Length in bytes, time of the last change in nanoseconds and kind of a file."""
     return file_io.stat(path)
 
 

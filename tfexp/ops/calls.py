@@ -35,6 +35,23 @@ _CALL = (
 partitioned_call = define_op(f"PartitionedCall(args: Tin) -> (output: Tout) {_CALL}")
 stateful_partitioned_call = define_op(f"StatefulPartitionedCall(args: Tin) -> (output: Tout) {_CALL} #stateful")
 
+# All devices of a process are its own: a function runs where its nodes are placed, whatever the target is.
+remote_call = define_op(
+    "RemoteCall(target: string, args: Tin) -> (output: Tout) {Tin: list(type) >= 1; Tout: list(type) >= 1; f: func} "
+    "#stateful"
+).not_differentiable()
+
+
+@remote_call.shape
+def _(target: InputShape, args: Sequence[InputShape], *, Tout: list[Any]) -> list[TensorShape]:
+    return [TensorShape(None)] * len(Tout)
+
+
+@remote_call.kernel("CPU")
+def _(ctx: Any, target: Any, args: Sequence[Any], *, f: Any) -> Sequence[Any]:
+    return list(ctx.function(f)(args))
+
+
 _IF = (
     "(cond: Tcond, input: Tin) -> (output: Tout) {Tcond: type; Tin: list(type) >= 0; Tout: list(type) >= 0; "
     "then_branch: func; else_branch: func; output_shapes: list(shape) = []}"

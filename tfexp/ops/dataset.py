@@ -47,6 +47,10 @@ class Dataset(abc.ABC):
         """The same data set, with a memory of its own."""
         return self
 
+    def told(self, tell: Callable[[str, float], None]) -> Dataset:
+        """The same data set, in which what measures calls `tell(tag, number)`."""
+        return self
+
 
 class OptionalValue:
     """What the variant of an optional holds: an element, or None."""
@@ -114,6 +118,10 @@ class FromRecipe(Dataset):
 
     def fresh(self) -> Dataset:
         return FromRecipe(self._make, *[part.fresh() for part in self._parts], cardinality=self.cardinality)
+
+    def told(self, tell: Callable[[str, float], None]) -> Dataset:
+        parts = [part.told(tell) if isinstance(part, Dataset) else part for part in self._parts]
+        return FromRecipe(self._make, *parts, cardinality=self.cardinality)
 
 
 def define_dataset(signature: str) -> Op:

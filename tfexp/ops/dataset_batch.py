@@ -298,6 +298,12 @@ window_dataset = define_dataset(
 )
 
 
+sliding_window_dataset = define_dataset(
+    "SlidingWindowDataset(input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64) -> "
+    "(handle: variant) {drop_remainder: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1}"
+)
+
+
 class Elements(Dataset):
     """A data set of elements that are there already."""
 
@@ -348,10 +354,14 @@ class _Window(Chain):
                 self._waiting.append(element)
         if not self._waiting or (self._drop and len(self._waiting) < self._span):
             return None
-        window = [list(part) for part in list(self._waiting)[: self._span : self._stride]]
+        window = self._whole([list(part) for part in list(self._waiting)[: self._span : self._stride]])
         for _ in range(min(self._shift, len(self._waiting))):
             self._waiting.popleft()
         self._skip += max(0, self._shift - self._span)
+        return window
+
+    def _whole(self, window: list[Element]) -> Element:
+        """What becomes of a window's elements: a data set of each component."""
         return [Elements([[value] for value in column]) for column in zip(*window, strict=True)]
 
     def save(self) -> State:
@@ -363,19 +373,32 @@ class _Window(Chain):
         self._waiting, self._skip, self._ended = deque(state["waiting"]), state["skip"], state["ended"]
 
 
+class _SlidingWindow(_Window):
+    def _whole(self, window: list[Element]) -> Element:
+        return _stacked(window)
+
+
 @window_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, drop_remainder: Any) -> Dataset:
+    return _windows(_Window, dataset, size, shift, stride, bool(drop_remainder))
+
+
+@sliding_window_dataset.kernel("CPU")
+def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, *, drop_remainder: bool) -> Dataset:
+    return _windows(_SlidingWindow, dataset, size, shift, stride, drop_remainder)
+
+
+def _windows(kind: type[_Window], dataset: Dataset, size: Any, shift: Any, stride: Any, drop: bool) -> Dataset:
     numbers = {"size": as_count(size), "shift": as_count(shift), "stride": as_count(stride)}
     for name, number in numbers.items():
         if number <= 0:
             raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero, not {number}.")
-    drop = bool(drop_remainder)
     span, shift = (numbers["size"] - 1) * numbers["stride"] + 1, numbers["shift"]
     count = dataset.cardinality
     if count >= 0:
         count = max(0, -(-(count - span + 1) // shift)) if drop else -(-count // shift)
     return FromRecipe(
-        lambda source: _Window(source.iterator(), numbers["size"], shift, numbers["stride"], drop),
+        lambda source: kind(source.iterator(), numbers["size"], shift, numbers["stride"], drop),
         dataset,
         cardinality=count,
     )

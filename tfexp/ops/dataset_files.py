@@ -15,6 +15,8 @@ from tfexp.formats.compressed_file import open_file, open_stream
 from tfexp.formats.file_errors import file_error
 from tfexp.formats.tfrecord import RecordStream
 from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, State, as_count, define_dataset
+from tfexp.ops.dataset_batch import Elements
+from tfexp.ops.files import matching_names
 
 _FILES = "filenames: string, compression_type: string, buffer_size: int64"
 _METADATA = "{metadata: string = ''} #stateful"
@@ -25,6 +27,8 @@ fixed_length_record_dataset = define_dataset(f"FixedLengthRecordDataset({_LENGTH
 fixed_length_record_dataset_v2 = define_dataset(
     f"FixedLengthRecordDatasetV2({_LENGTHS}, compression_type: string) -> (handle: variant) {_METADATA}"
 )
+
+matching_files_dataset = define_dataset("MatchingFilesDataset(patterns: string) -> (handle: variant) #stateful")
 
 _SKIPPED = 1024  # records that are passed over at once
 
@@ -249,3 +253,9 @@ class _IgnoreErrors(Chain):
 @ignore_errors_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, *, log_warning: bool) -> Dataset:
     return FromRecipe(lambda source: _IgnoreErrors(source.iterator(), log_warning), dataset)
+
+
+@matching_files_dataset.kernel("CPU")
+def _(ctx: Any, patterns: Any) -> Dataset:
+    """The names as they are when an iterator begins."""
+    return FromRecipe(lambda: Elements([[np.array(name, object)] for name in matching_names(patterns)]).iterator())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfexp.core.errors import OutOfRangeError, UnimplementedError
+from tfexp.core.errors import OpError, OutOfRangeError, UnimplementedError
+from tfexp.core.log import get_logger
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.ops.dataset import COMMON, Dataset, DatasetIterator, Element, FromRecipe, State, define_dataset
@@ -55,7 +56,10 @@ class _Generator(DatasetIterator):
             self._end(state)
 
     def __del__(self) -> None:
-        self.close()
+        try:
+            self.close()
+        except OpError as error:  # nobody is there to be told; a graph that went first took its Python functions along
+            get_logger().debug("Ending the iterator of a generator failed: %s", error)
 
 
 @generator_dataset.kernel("CPU")

@@ -267,6 +267,7 @@ def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any, block: A
 @parallel_interleave_dataset_v2.kernel("CPU")
 @parallel_interleave_dataset_v3.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any, block: Any, calls: Any, *, f: Any) -> Dataset:
+    _check_calls(calls, cycle)
     return _interleave(ctx, dataset, arguments, cycle, block, f, as_count(block))
 
 
@@ -283,6 +284,7 @@ def _(
     *,
     f: Any,
 ) -> Dataset:
+    _check_calls(calls, cycle)
     wanted = as_count(buffer_output_elements)
     return _interleave(ctx, dataset, arguments, cycle, block, f, wanted if wanted > 0 else as_count(block))
 
@@ -309,6 +311,18 @@ def _(
         if as_count(value) < least:
             raise InvalidArgumentError(None, None, f"`{name}` must be >{'=' if not least else ''} 0, not {as_count(value)}")
     return _interleave(ctx, dataset, arguments, cycle, block, f, max(as_count(buffer_output_elements), as_count(block)))
+
+
+def _check_calls(calls: Any, cycle: Any) -> None:
+    number = as_count(calls)
+    if number < -1 or number == 0:
+        raise InvalidArgumentError(None, None, f"num_parallel_calls must be greater than zero, not {number}.")
+    if 0 < as_count(cycle) < number:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"num_parallel_calls must be less than or equal to cycle_length, but {number} is more than {as_count(cycle)}.",
+        )
 
 
 def _interleave(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any, block: Any, f: Any, ahead: int) -> Dataset:

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from tfexp.core.op import Op, define_op
+from tfexp.core.shape import TensorShape
 from tfexp.ops import (
     dataset_batch,
     dataset_csv,
@@ -19,15 +20,17 @@ from tfexp.ops import (
     dataset_map_and_batch,
     dataset_mix,
     dataset_parse,
+    dataset_sleep,
     dataset_sparse,
     dataset_sql,
+    dataset_stats,
     dataset_wrap,
     dataset_write,
 )
 from tfexp.ops.dataset import Dataset, define_dataset
 
 _LATER = (
-    *("cardinality_options", "metadata", "stop_on_empty_dataset", "use_default_device"),
+    *("cardinality_options", "metadata", "stop_on_empty_dataset", "use_default_device", "drop_remainder"),
     *("ragged_keys", "ragged_split_types", "ragged_value_types"),
 )
 
@@ -41,7 +44,9 @@ def _define_older(newer: Op) -> None:
     shape, kernel = newer.shape_rule, newer.kernels["CPU"]
     assert shape is not None
     older.shape(lambda *inputs, **attrs: shape(*inputs, **attrs, **defaults))
-    older.kernel("CPU")(lambda ctx, *inputs, **attrs: kernel.compute(ctx, *inputs, **attrs, **defaults))
+    older.kernel("CPU", handle=kernel.handle)(
+        lambda ctx, *inputs, **attrs: kernel.compute(ctx, *inputs, **attrs, **defaults)
+    )
 
 
 for _newer in (
@@ -57,6 +62,14 @@ for _newer in (
     dataset_parse.parse_example_dataset,
     dataset_mix.random_dataset,
     dataset_map.scan_dataset,
+    dataset_sleep.sleep_dataset,
+    dataset_batch.sliding_window_dataset,
+    dataset_stats.bytes_produced_stats_dataset,
+    dataset_stats.latency_stats_dataset,
+    dataset_stats.set_stats_aggregator_dataset,
+    dataset_stats.stats_aggregator_handle,
+    dataset_stats.stats_aggregator_summary,
+    dataset_files.matching_files_dataset,
     dataset_sql.sql_dataset,
     dataset_map.take_while_dataset,
     dataset_batch.unbatch_dataset,
@@ -92,3 +105,30 @@ def _as_it_is(ctx: Any, dataset: Dataset, *settings: Any) -> Dataset:
 
 for _signature in _SETTINGS:
     define_dataset(_signature).kernel("CPU")(_as_it_is)
+
+
+# --- pools of threads ---------------------------------------------------------------------------------------------------
+
+
+class _Threads:
+    """What stands for a pool of threads: data sets have their own."""
+
+
+for _prefix in ("", "Experimental"):
+    define_dataset(
+        f"{_prefix}ThreadPoolDataset(input_dataset: variant, thread_pool: resource) -> (handle: variant) {{{_TYPES}}} "
+        "#stateful"
+    ).kernel("CPU")(_as_it_is)
+    _pool = define_op(
+        f"{_prefix}ThreadPoolHandle() -> (handle: resource) {{num_threads: int; max_intra_op_parallelism: int = 1; "
+        "display_name: string; container: string = ''; shared_name: string = ''} #stateful"
+    ).not_differentiable()
+
+    @_pool.shape
+    def _() -> TensorShape:
+        return TensorShape([])
+
+    @_pool.kernel("CPU", handle=True)
+    def _(ctx: Any, *, container: str, shared_name: str) -> _Threads:
+        threads: _Threads = ctx.resource(container, shared_name or ctx.node_name, _Threads, "thread_pool")
+        return threads

@@ -254,7 +254,10 @@ def _(
     *,
     reshuffle_each_iteration: bool,
 ) -> Dataset:
-    return repeated(_shuffled(dataset, buffer_size, seed, seed2, reshuffle_each_iteration), as_count(count))
+    times = as_count(count)
+    if times < -1 or times == 0:
+        raise InvalidArgumentError(None, None, f"count must be greater than zero or equal to -1, not {times}.")
+    return repeated(_shuffled(dataset, buffer_size, seed, seed2, reshuffle_each_iteration), times)
 
 
 def _shuffled(dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, reshuffle_each_iteration: bool) -> Dataset:

@@ -84,7 +84,6 @@ class _Rows(DatasetIterator):
         except sqlite3.Error as error:
             raise UnknownError(None, None, f"Step() failed: {error}: {self._query}") from None
         if not rows:
-            self.close()
             return None
         self._position += len(rows)
         return [_column(values, dtype) for values, dtype in zip(zip(*rows, strict=True), self._types, strict=True)]

@@ -87,6 +87,10 @@ def _(pattern: InputShape) -> TensorShape:
 
 @matching_files.kernel("CPU")
 def _(ctx: Any, pattern: Array) -> Array:
+    return matching_names(pattern)
+
+
+def matching_names(pattern: Array) -> Array:
     """All matches of all patterns, sorted; a pattern without a folder gives names that begin with `./`."""
     found: list[bytes] = []
     for each in pattern.ravel():

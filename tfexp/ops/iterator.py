@@ -93,7 +93,9 @@ class IteratorResource:
             self._iterator.close()
 
 
-iterator_v2 = define_op(f"IteratorV2() -> (handle: resource) {{shared_name: string; container: string; {_TYPES}}} #stateful")
+_NEW = f"() -> (handle: resource) {{shared_name: string; container: string; {_TYPES}}} #stateful"
+iterator_v1 = define_op(f"Iterator{_NEW}")  # what graphs of the first versions with data sets have
+iterator_v2 = define_op(f"IteratorV2{_NEW}")
 one_shot_iterator = define_op(
     f"OneShotIterator() -> (handle: resource) {{dataset_factory: func; {_TYPES}; container: string = ''; shared_name: "
     "string = ''} #stateful"
@@ -106,34 +108,38 @@ iterator_get_next_sync = define_op(
 iterator_to_string_handle = define_op(
     "IteratorToStringHandle(resource_handle: resource) -> (string_handle: string) #stateful"
 )
-iterator_from_string_handle_v2 = define_op(
-    "IteratorFromStringHandleV2(string_handle: string) -> (resource_handle: resource) {output_types: list(type) >= 0 = []; "
+_NAMED = (
+    "(string_handle: string) -> (resource_handle: resource) {output_types: list(type) >= 0 = []; "
     "output_shapes: list(shape) >= 0 = []} #stateful"
 )
+iterator_from_string_handle = define_op(f"IteratorFromStringHandle{_NAMED}")
+iterator_from_string_handle_v2 = define_op(f"IteratorFromStringHandleV2{_NAMED}")
 dataset_to_single_element = define_op(
     f"DatasetToSingleElement(dataset: variant) -> (components: output_types) {{{_TYPES}; metadata: string = ''}} #stateful"
 )
 
 for _op in (
+    iterator_v1,
     iterator_v2,
     one_shot_iterator,
     make_iterator,
     iterator_get_next,
     iterator_get_next_sync,
     iterator_to_string_handle,
+    iterator_from_string_handle,
     iterator_from_string_handle_v2,
     dataset_to_single_element,
 ):
     _op.not_differentiable()
 
-for _op in (iterator_v2, one_shot_iterator):
+for _op in (iterator_v1, iterator_v2, one_shot_iterator):
 
     @_op.shape
     def _() -> TensorShape:
         return TensorShape([])
 
 
-for _op in (iterator_to_string_handle, iterator_from_string_handle_v2):
+for _op in (iterator_to_string_handle, iterator_from_string_handle, iterator_from_string_handle_v2):
 
     @_op.shape
     def _(handle: InputShape) -> TensorShape:
@@ -163,6 +169,7 @@ def _resource(ctx: Any, container: str, name: str, types: Sequence[Any], shapes:
     return found
 
 
+@iterator_v1.kernel("CPU", handle=True)
 @iterator_v2.kernel("CPU", handle=True)
 def _(ctx: Any, *, container: str, shared_name: str, output_types: list[Any], output_shapes: list[Any]) -> IteratorResource:
     return _resource(ctx, container, shared_name or ctx.node_name, output_types, output_shapes)
@@ -209,6 +216,7 @@ def _(ctx: Any, resource_handle: IteratorResource) -> Any:
     return np.array(name.encode(), object)
 
 
+@iterator_from_string_handle.kernel("CPU")
 @iterator_from_string_handle_v2.kernel("CPU")
 def _(ctx: Any, string_handle: Any, *, output_types: list[Any], output_shapes: list[Any]) -> IteratorResource:
     name = str(string_handle[()].decode("utf-8", "replace"))

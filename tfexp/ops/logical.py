@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import define_op
+from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import broadcasting, shape_preserving
 
@@ -68,3 +69,25 @@ shape_preserving(population_count).not_differentiable()
 def _(ctx: Any, x: np.ndarray) -> np.ndarray:
     unsigned = np.asarray(x).view(f"u{x.dtype.itemsize}")
     return np.bitwise_count(unsigned).astype(np.uint8)
+
+
+compare_and_bitpack = define_op(
+    "CompareAndBitpack(input: T, threshold: T) -> (output: uint8) {T: type in "
+    "[bool,half,float,double,int8,int16,int32,int64]}"
+).not_differentiable()
+
+
+@compare_and_bitpack.shape
+def _(input: InputShape, threshold: InputShape) -> TensorShape:
+    threshold.assert_has_rank(0)
+    shape = input.with_rank_at_least(1)
+    size = shape[-1].value
+    if size is not None and size % 8:
+        raise ValueError(f"The last dimension must be divisible by 8, but is {size}")
+    return shape[:-1].concatenate([None if size is None else size // 8])
+
+
+@compare_and_bitpack.kernel("CPU")
+def _(ctx: Any, input: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    """Eight comparisons a byte, the first of them in the highest bit."""
+    return np.packbits(np.asarray(input) > threshold, axis=-1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from tfexp.graph.scopes import executing_eagerly, init_scope
 from tfexp.ops.saveable_object import SaveableObject
@@ -64,6 +65,25 @@ class Trackable:
     def _functions_to_save(self) -> dict[str, Any]:
         """What a SavedModel has as functions of it, besides those that are attributes."""
         return {}
+
+
+class SavedState(Trackable, abc.ABC):
+    """A part of a checkpoint that is no variable: it says how it is written and read."""
+
+    _attribute: ClassVar[str]
+    """Under which name, of the object's attributes, a checkpoint keeps it."""
+
+    def _checkpoint_children(self) -> list[tuple[str, Any]]:
+        return []
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """How errors call it."""
+
+    @abc.abstractmethod
+    def saveable(self, key: str) -> SaveableObject:
+        """What a Saver keeps under that key."""
 
 
 waiting_for_variables: list[Callable[[], bool]] = []

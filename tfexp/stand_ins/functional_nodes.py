@@ -1,4 +1,4 @@
-"""Nodes that run a `Defun`: `functional_ops.If`, `While`, `For` and `partitioned_call`. Source: TF 1.15."""
+"""Nodes that run a `Defun`: `functional_ops.If`, `While`, `For`, `partitioned_call`, `remote_call`. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -77,4 +77,12 @@ def partitioned_call(args: Sequence[Any], f: Any, tout: Sequence[Any] | None = N
     tensors = [convert_to_tensor(arg) for arg in args]
     op = get_op("StatefulPartitionedCall" if f.stateful_ops else "PartitionedCall")
     results: list[Tensor] = op([*tensors, *f.captured_inputs], Tout=list(tout or _result_types(f)), f=f)
+    return results
+
+
+def remote_call(target: Any, args: Sequence[Any], Tout: Sequence[Any], f: Any, name: str | None = None) -> list[Tensor]:
+    """The results, of types `Tout`, of `f` of `args`, as one node; it runs in this process, whatever `target` says."""
+    tensors = [convert_to_tensor(arg) for arg in args]
+    place = convert_to_tensor(target, name="target")
+    results: list[Tensor] = get_op("RemoteCall")(place, [*tensors, *f.captured_inputs], Tout=list(Tout), f=f, name=name)
     return results

@@ -199,7 +199,7 @@ PYTHON = {
     "ops.custom_gradient": "tf",
     "ops.data_flow_grad": "tf",
     "ops.data_flow_ops": "tf tf.queue tf.queue:GPUCompatibleFIFOQueue=FIFOQueue tfexp.ops.barrier:Barrier=Barrier "
-    "tfexp.ops.staging ops",
+    "tfexp.ops.staging tfexp.stand_ins.record_inputs ops",
     "ops.embedding_ops": "tf.nn tf",
     "ops.functional_ops": "tf tfexp.stand_ins.functional_nodes ops "
     + renamed("tf", foldl_v2="foldl", foldr_v2="foldr", scan_v2="scan"),

@@ -20,18 +20,25 @@ DATA = {
     "data.experimental.ops.grouping": "tf.data.experimental",
     "data.experimental.ops.interleave_ops": "tf.data.experimental",
     "data.experimental.ops.iterator_ops": "tf.data.experimental",
-    "data.experimental.ops.optimization": "tf.data.experimental",
+    "data.experimental.ops.matching_files": "tfexp.stand_ins.pipelines",
+    "data.experimental.ops.optimization": "tfexp.stand_ins.pipelines tf.data.experimental",
     "data.experimental.ops.optimization_options": "tf.data.experimental",
     "data.experimental.ops.parsing_ops": "tf.data.experimental",
     "data.experimental.ops.prefetching_ops": "tf.data.experimental",
     "data.experimental.ops.random_ops": "tf.data.experimental",
-    "data.experimental.ops.readers": "tf.data.experimental",
+    "data.experimental.ops.readers": "tf.data.experimental tfexp.stand_ins.pipelines",
     "data.experimental.ops.resampling": "tf.data.experimental",
     "data.experimental.ops.scan_ops": "tf.data.experimental",
     "data.experimental.ops.shuffle_ops": "tf.data.experimental",
+    "data.experimental.ops.sleep": "tfexp.stand_ins.pipelines",
+    "data.experimental.ops.stats_aggregator": "tf.data.experimental "
+    + renamed("tf.data.experimental", StatsAggregatorV1="StatsAggregator"),
+    "data.experimental.ops.stats_ops": "tf.data.experimental tfexp.data.transformations",
     "data.experimental.ops.take_while_ops": "tf.data.experimental",
+    "data.experimental.ops.threadpool": "tfexp.stand_ins.pipelines",
     "data.experimental.ops.unique": "tf.data.experimental",
     "data.experimental.ops.writers": "tf.data.experimental",
+    "data.experimental.kernel_tests.reader_dataset_ops_test_base": "tfexp.stand_ins.reader_tests",
     "data.experimental.kernel_tests.serialization.dataset_serialization_test_base": "tfexp.stand_ins.dataset_saving_tests",
     "data.kernel_tests.filter_test_base": "tfexp.stand_ins.dataset_tests",
     "data.kernel_tests.test_base": "tfexp.stand_ins.dataset_tests",
@@ -39,7 +46,9 @@ DATA = {
     "tf.data:DatasetV1Adapter=Dataset tf.data.experimental "
     + renamed("tf.data", get_legacy_output_types="get_output_types", get_legacy_output_shapes="get_output_shapes")
     + renamed("tf.data", get_legacy_output_classes="get_output_classes"),
-    "data.ops.iterator_ops": "tf.data tf.data:IteratorV2=Iterator tfexp.data.iterator tf.data.experimental",
+    "data.ops.iterator_ops": "tf.data tfexp.data.eager_iterator:IteratorV2=EagerIterator tfexp.data.iterator "
+    "tf.data.experimental",
+    "data.ops.multi_device_iterator_ops": "tfexp.stand_ins.multi_device_iterators",
     "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs",
     "data.ops.readers": "tf.data tf.data.experimental "
     + renamed("tf.data", TextLineDatasetV1="TextLineDataset", TextLineDatasetV2="TextLineDataset")

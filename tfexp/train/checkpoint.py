@@ -17,12 +17,11 @@ from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.ops.array_identity import identity
 from tfexp.ops.saveable_object import SaveableObject, SaveSpec
-from tfexp.ops.trackable import Trackable, is_trackable, parts_of
+from tfexp.ops.trackable import SavedState, Trackable, is_trackable, parts_of
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variables import Variable
 from tfexp.train.deferred_restore import wait_for_variables
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, ObjectGraph, match, object_graph, saveables
-from tfexp.train.python_state import PythonState
 from tfexp.train.saver import Saver
 
 
@@ -205,7 +204,7 @@ class LoadStatus:
         """The same, and initialise those that the checkpoint does not have."""
         session, found = _session(session), self._match()
         if found.left_out and not executing_eagerly():
-            session.run(group(*[one.initializer for one in found.left_out if not isinstance(one, PythonState)]))
+            session.run(group(*[one.initializer for one in found.left_out if not isinstance(one, SavedState)]))
         self._checkpoint._restore_from(self._path, found.variables, session)
 
 
@@ -218,7 +217,7 @@ class NameBasedStatus(LoadStatus):
 
     def _match(self) -> Match:
         values = object_graph(self._checkpoint).values.values()
-        variables = [value for value in values if not isinstance(value, PythonState)]
+        variables = [value for value in values if not isinstance(value, SavedState)]
         by_name = {variable.op.name: variable for variable in variables}
         found = {name: variable for name, variable in by_name.items() if name in self._keys}
         left_out = [variable for name, variable in by_name.items() if name not in self._keys]

@@ -14,9 +14,8 @@ from typing import Any
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from tfexp.formats.checkpoints import open_checkpoint
-from tfexp.ops.trackable import Trackable, parts_of
+from tfexp.ops.trackable import SavedState, Trackable, parts_of
 from tfexp.ops.variable_base import Variable
-from tfexp.train.python_state import PythonState
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -25,7 +24,7 @@ def _attribute(value: Any) -> str | None:
     """Which of an object's attributes a checkpoint keeps; None for one that only has parts."""
     if isinstance(value, Variable):
         return "VARIABLE_VALUE"
-    return "py_state" if isinstance(value, PythonState) else None
+    return value._attribute if isinstance(value, SavedState) else None
 
 
 def _full_name(value: Any) -> str:
@@ -44,12 +43,12 @@ def names_to_keys(path: str) -> dict[str, str] | None:
 
 def saveables(values: dict[str, Any]) -> dict[str, Any]:
     """What a Saver takes for objects by their keys."""
-    return {key: value.saveable(key) if isinstance(value, PythonState) else value for key, value in values.items()}
+    return {key: value.saveable(key) if isinstance(value, SavedState) else value for key, value in values.items()}
 
 
 @dataclass(frozen=True)
 class ObjectGraph:
-    """What is reached from a root: the message, and what has a value (variables, states of Python's) by their keys."""
+    """What is reached from a root: the message, and what has a value (variables, saved states) by their keys."""
 
     proto: TrackableObjectGraph
     values: dict[str, Any]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from tfexp.core import dtypes
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.py_func import py_func
 from tfexp.ops.saveable_object import SaveableObject, SaveSpec
-from tfexp.ops.trackable import Trackable
+from tfexp.ops.trackable import SavedState
 
 
-class PythonState(Trackable, abc.ABC):
+class PythonState(SavedState):
     """A part of a `tf.train.Checkpoint` that is no variable: derive from it, and say how it is written and read.
 
     In graphs both are called when the checkpoint is saved or restored, in the process that built the graph.
     """
+
+    _attribute: ClassVar = "py_state"
 
     @abc.abstractmethod
     def serialize(self) -> bytes | str:
@@ -27,16 +29,11 @@ class PythonState(Trackable, abc.ABC):
     def deserialize(self, string_value: bytes) -> None:
         """Take on the state that `serialize` gave."""
 
-    def _checkpoint_children(self) -> list[tuple[str, Any]]:
-        return []
-
     @property
     def name(self) -> str:
-        """How errors call it."""
         return type(self).__name__
 
     def saveable(self, key: str) -> SaveableObject:
-        """What a Saver keeps under that key."""
         return _Saveable(self, key)
 
 

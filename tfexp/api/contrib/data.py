@@ -1,5 +1,12 @@
-"""`tf.contrib.data`: what became `tf.data.experimental`."""
+"""`tf.contrib.data`: what became `tf.data.experimental`, and some more."""
 
+from tfexp.contributed.data_sets import assert_element_shape as assert_element_shape
+from tfexp.contributed.data_sets import batch_and_drop_remainder as batch_and_drop_remainder
+from tfexp.contributed.data_sets import padded_batch_and_drop_remainder as padded_batch_and_drop_remainder
+from tfexp.contributed.data_sets import read_batch_features as read_batch_features
+from tfexp.contributed.data_sets import reduce_dataset as reduce_dataset
+from tfexp.contributed.data_sets import sliding_window_batch as sliding_window_batch
+from tfexp.contributed.data_sets import sloppy_interleave as sloppy_interleave
 from tfexp.core.gone import missing_from
 from tfexp.data.experimental import AUTOTUNE as AUTOTUNE
 from tfexp.data.experimental import Counter as Counter
@@ -34,4 +41,7 @@ from tfexp.data.experimental import take_while as take_while
 from tfexp.data.experimental import unbatch as unbatch
 from tfexp.data.experimental import unique as unique
 
-__getattr__ = missing_from("tf.contrib.data")
+__getattr__ = missing_from(
+    "tf.contrib.data",
+    {"CheckpointInputPipelineHook": "tfexp.estimator.input_checkpoints:CheckpointInputPipelineHook"},
+)

@@ -36,6 +36,8 @@ from tfexp.data.specs import Structure as Structure
 from tfexp.data.specs import TensorArrayStructure as TensorArrayStructure
 from tfexp.data.specs import TensorStructure as TensorStructure
 from tfexp.data.sql import SqlDataset as SqlDataset
+from tfexp.data.statistics import StatsAggregator as StatsAggregator
+from tfexp.data.transformations import bytes_produced_stats as bytes_produced_stats
 from tfexp.data.transformations import cardinality as cardinality
 from tfexp.data.transformations import dense_to_sparse_batch as dense_to_sparse_batch
 from tfexp.data.transformations import enumerate_dataset as enumerate_dataset
@@ -43,6 +45,7 @@ from tfexp.data.transformations import from_variant as from_variant
 from tfexp.data.transformations import get_single_element as get_single_element
 from tfexp.data.transformations import get_structure as get_structure
 from tfexp.data.transformations import ignore_errors as ignore_errors
+from tfexp.data.transformations import latency_stats as latency_stats
 from tfexp.data.transformations import make_saveable_from_iterator as make_saveable_from_iterator
 from tfexp.data.transformations import scan as scan
 from tfexp.data.transformations import shuffle_and_repeat as shuffle_and_repeat
