@@ -3,7 +3,9 @@
 from tfexp.contributed.bucketing import bucket as bucket
 from tfexp.contributed.bucketing import bucket_by_sequence_length as bucket_by_sequence_length
 from tfexp.contributed.hparam import HParams as HParams
+from tfexp.contributed.learning import add_gradients_summaries as add_gradients_summaries
 from tfexp.contributed.learning import clip_gradient_norms as clip_gradient_norms
+from tfexp.contributed.learning import clip_gradient_norms_fn as clip_gradient_norms_fn
 from tfexp.contributed.learning import create_train_op as create_train_op
 from tfexp.contributed.learning import multiply_gradients as multiply_gradients
 from tfexp.contributed.monitored_training import train as train
