@@ -1,5 +1,11 @@
 """`tf.contrib.data`: what became `tf.data.experimental`."""
 
+from tfexp.contributed.dataset_batches import assert_element_shape as assert_element_shape
+from tfexp.contributed.dataset_batches import batch_and_drop_remainder as batch_and_drop_remainder
+from tfexp.contributed.dataset_batches import padded_batch_and_drop_remainder as padded_batch_and_drop_remainder
+from tfexp.contributed.dataset_batches import reduce_dataset as reduce_dataset
+from tfexp.contributed.dataset_batches import sliding_window_batch as sliding_window_batch
+from tfexp.contributed.dataset_batches import sloppy_interleave as sloppy_interleave
 from tfexp.core.gone import missing_from
 from tfexp.data.experimental import AUTOTUNE as AUTOTUNE
 from tfexp.data.experimental import Counter as Counter

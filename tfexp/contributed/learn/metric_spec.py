@@ -59,9 +59,9 @@ class MetricSpec:
         if called.get("weights", "") is None:
             raise ValueError(f"{list(_CALLED['weights'])} missing from {self.metric_fn_name}({names}).")
         if called["predictions"] is None or called["labels"] is None:
-            weights = {called["weights"]: given["weights"]} if "weights" in given else {}
+            weights = {str(called["weights"]): given["weights"]} if "weights" in given else {}
             return self.metric_fn(given["predictions"], given["labels"], **weights)
-        return self.metric_fn(**{called[role]: value for role, value in given.items()})
+        return self.metric_fn(**{str(called[role]): value for role, value in given.items()})
 
 
 def _one(given: Any, key: str | None, what: str) -> Any:
