@@ -179,3 +179,18 @@ def test_columns_of_what_an_input_function_gives():
     assert (first.key, first.shape, second.key, second.shape) == ("a", (), "b", (3,)) and first.dtype == tf.int32
     with pytest.raises(ValueError, match="no type of real values"):
         learn.infer_real_valued_columns_from_input_fn(lambda: {"s": tf.constant(["text"])})
+
+
+def test_tables_in_files(tmp_path):
+    base = learn.datasets.base
+    path = tmp_path / "table.csv"
+    path.write_text("2,3,setosa,virginica\n1.5,2,3,0\n4,5,6,1\n")
+    table = base.load_csv_with_header(str(path), np.int32, np.float32)
+    np.testing.assert_array_equal(table.data, np.float32([[1.5, 2, 3], [4, 5, 6]]))
+    np.testing.assert_array_equal(table.target, np.int32([0, 1]))
+    path.write_text("0,1.5,2\n1,4,5\n")
+    data, target = base.load_csv_without_header(str(path), np.int32, np.float32, target_column=0)
+    assert (data.tolist(), target.tolist(), data.dtype, target.dtype) == ([[1.5, 2], [4, 5]], [0, 1], np.float32, np.int32)
+    path.write_text("3,2\n1,2,0\n")
+    with pytest.raises(ValueError, match="says \\(examples, features\\) = \\(3, 2\\)"):
+        base.load_csv_with_header(str(path), np.int32, np.float32)

@@ -452,7 +452,7 @@ PYTHON = {
 
 # tensorflow.<key>, for modules in neither `python` nor `core`.
 OTHERS = {
-    "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist",
+    "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist tf.contrib.learn.datasets.base",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
 }

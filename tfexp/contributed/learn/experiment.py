@@ -165,7 +165,12 @@ class Experiment:
     def _evaluated(
         self, input_fn: Callable[..., Any], name: str | None, path: str | None = None, steps: int | None = None
     ) -> dict[str, Any]:
-        given = {"steps": steps or self._eval_steps, "hooks": self._eval_hooks, "checkpoint_path": path, "name": name}
+        given: dict[str, Any] = {
+            "steps": steps or self._eval_steps,
+            "hooks": self._eval_hooks,
+            "checkpoint_path": path,
+            "name": name,
+        }
         if not self._is_core:
             given["metrics"] = self._eval_metrics
         found: dict[str, Any] = self._estimator.evaluate(input_fn=input_fn, **given)

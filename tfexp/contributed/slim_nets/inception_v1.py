@@ -55,7 +55,7 @@ def inception_v1_arg_scope(
 
 
 def inception_v1_base(
-    inputs: Any, final_endpoint: str = "Mixed_5c", scope: str | None = "InceptionV1"
+    inputs: Any, final_endpoint: str = "Mixed_5c", scope: Any = "InceptionV1"
 ) -> tuple[Any, dict[str, Any]]:
     """(outputs of that step, {step: outputs} up to it) of images [batch, height, width, 3]. `slim.nets.inception`.
 
@@ -77,7 +77,7 @@ def inception_v1(
     prediction_fn: Any = softmax,
     spatial_squeeze: bool = True,
     reuse: Any = None,
-    scope: str | None = "InceptionV1",
+    scope: Any = "InceptionV1",
 ) -> tuple[Any, dict[str, Any]]:
     """(logits [batch, num_classes], {name: outputs}, `Predictions` among them) of images [batch, 224, 224, 3].
 

@@ -108,7 +108,7 @@ def inception_v2_base(
     final_endpoint: str = "Mixed_5c",
     min_depth: int = 16,
     depth_multiplier: float = 1.0,
-    scope: str | None = None,
+    scope: Any = None,
 ) -> tuple[Any, dict[str, Any]]:
     """(outputs of that step, {step: outputs} up to it) of images [batch, height, width, 3]. `slim.nets.inception`.
 
@@ -133,7 +133,7 @@ def inception_v2(
     prediction_fn: Any = softmax,
     spatial_squeeze: bool = True,
     reuse: Any = None,
-    scope: str | None = "InceptionV2",
+    scope: Any = "InceptionV2",
 ) -> tuple[Any, dict[str, Any]]:
     """(logits [batch, num_classes], {name: outputs}, `Predictions` among them) of images [batch, 224, 224, 3].
 

@@ -142,7 +142,7 @@ def inception_v3_base(
     final_endpoint: str = "Mixed_7c",
     min_depth: int = 16,
     depth_multiplier: float = 1.0,
-    scope: str | None = None,
+    scope: Any = None,
 ) -> tuple[Any, dict[str, Any]]:
     """(outputs of that step, {step: outputs} up to it) of images [batch, height, width, 3]. `slim.nets.inception`.
 
@@ -164,7 +164,7 @@ def inception_v3(
     prediction_fn: Any = softmax,
     spatial_squeeze: bool = True,
     reuse: Any = None,
-    scope: str | None = "InceptionV3",
+    scope: Any = "InceptionV3",
 ) -> tuple[Any, dict[str, Any]]:
     """(logits [batch, num_classes], {name: outputs}) of images [batch, 299, 299, 3]. `slim.nets.inception.inception_v3`.
 
