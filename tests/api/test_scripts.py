@@ -23,8 +23,6 @@ PLACES = {
     "random_experimental": "random.experimental",
     "train_experimental": "train.experimental",
     "contrib/compiler_jit": "contrib.compiler.jit",
-    "contrib/learn_datasets": "contrib.learn.datasets",
-    "contrib/learn_preprocessing": "contrib.learn.preprocessing",
 }
 NAMESPACES = [PLACES.get(name, name.replace("/", ".")) for name in FILES]
 

@@ -103,3 +103,33 @@ def test_recall_at_k():
         session.run(tf.local_variables_initializer())
         assert session.run(update) == 0.5
     assert [variable.op.name for variable in tf.local_variables()] == ["recall_at_2/total", "recall_at_2/count"]
+
+
+def test_rates_of_errors_at_thresholds():
+    scores = tf.constant([0.1, 0.3, 0.35, 0.6, 0.7, 0.9])
+    truth = tf.constant([False, True, False, True, False, True])
+    pairs = [
+        metrics.streaming_false_negative_rate_at_thresholds(scores, truth, [0.2, 0.65]),
+        metrics.streaming_false_positive_rate_at_thresholds(scores, truth, [0.2, 0.65], weights=tf.constant(2.0)),
+    ]
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        updates = session.run([update for _, update in pairs])
+        np.testing.assert_allclose(updates, [[0, 2 / 3], [2 / 3, 1 / 3]], atol=1e-6)
+        np.testing.assert_array_equal(session.run([value for value, _ in pairs]), updates)
+
+
+def test_classes_that_are_ranked_already():
+    ranked, labels = np.array([[1, 2, 3], [4, 0, 2], [5, 1, 0]]), np.array([[2, 7], [3, 6], [1, 0]])
+    with tf.Session() as session:
+        pairs = [
+            metrics.streaming_sparse_precision_at_top_k(tf.constant(ranked), tf.constant(labels)),
+            metrics.streaming_sparse_precision_at_top_k(
+                tf.constant(ranked), tf.constant(labels), 1, tf.constant([0.5, 1, 2])
+            ),
+            metrics.sparse_recall_at_top_k(tf.constant(labels), tf.constant(ranked)),
+            metrics.streaming_sparse_average_precision_at_top_k(tf.constant(ranked), tf.constant(labels)),
+        ]
+        session.run(tf.local_variables_initializer())
+        got = session.run([update for _, update in pairs])
+    np.testing.assert_allclose(got, [3 / 9, 0.8, 3 / 6, (1 / 4 + 0 + (1 / 2 + 2 / 3) / 2) / 3], rtol=1e-6)

@@ -19,7 +19,7 @@ def test_hyperparameters_keep_their_types():
     settings.parse("units=16,rate=1,sizes=[7,11],name=new,flag=true")
     assert settings.values() == {"units": 16, "rate": 1.0, "sizes": [7, 11], "name": "new", "flag": True}
     assert isinstance(settings.rate, float) and "units" in settings and settings.get("other", 3) == 3
-    settings.parse("sizes[1]=13")
+    settings.parse("sizes=[7,13]")
     settings.set_hparam("units", 4)
     settings.units = 5
     settings.parse_json('{"rate": 0.25}')
@@ -32,10 +32,10 @@ def test_hyperparameters_keep_their_types():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s.parse("units=1.5"), "Could not cast hparam 'units'"),
+        (lambda s: s.parse("units=1.5"), "Could not parse hparam 'units' of type 'int' with value '1.5'"),
         (lambda s: s.parse("other=1"), "Unknown hyperparameter type for other"),
         (lambda s: s.parse("units"), "Malformed hyperparameter value"),
-        (lambda s: s.parse("units=[1,2]"), "Could not parse hparam 'units'"),
+        (lambda s: s.parse("units=[1,2]"), "Must not pass a list for single-valued parameter: units"),
         (lambda s: s.set_hparam("units", [1]), "Must not pass a list for single-valued parameter: units"),
         (lambda s: s.set_hparam("sizes", 1), "Must pass a list for multi-valued parameter: sizes"),
         (lambda s: s.set_hparam("units", 1.5), "Could not cast"),

@@ -138,5 +138,59 @@ def test_the_loss_is_a_mean_and_gradients_may_be_clipped(tmp_path):
     assert made.evaluate(x, y)["loss"] == pytest.approx(1.5**2)
     with pytest.raises(ValueError, match="enable_centered_bias"):
         learn.LinearRegressor([column], str(tmp_path), enable_centered_bias=True)
-    with pytest.raises(ValueError, match="metrics="):
-        made.evaluate(x, y, metrics={"mean": None})
+    with pytest.raises(ValueError, match="feed_fn="):
+        made.evaluate(x, y, feed_fn=dict)
+
+
+def test_wide_and_deep_models(tmp_path):
+    wide = tf.contrib.layers.sparse_column_with_integerized_feature("first", 2)
+    deep = tf.contrib.layers.real_valued_column("second")
+    given = {
+        "linear_feature_columns": [wide],
+        "dnn_feature_columns": [deep],
+        "dnn_hidden_units": [3],
+        "linear_optimizer": tf.train.GradientDescentOptimizer(1.0),
+        "gradient_clip_norm": 5.0,
+    }
+
+    def inputs():
+        return {"first": tf.constant(X[:, :1].astype(np.int64)), "second": tf.constant(X[:, 1:])}, tf.constant(Y)
+
+    def numbers():
+        features, labels = inputs()
+        return features, tf.cast(labels, tf.float32)
+
+    classifier = learn.DNNLinearCombinedClassifier(str(tmp_path / "c"), **given)
+    classifier.fit(input_fn=inputs, steps=20)
+    accuracy = learn.MetricSpec(tf.contrib.metrics.streaming_accuracy, prediction_key="classes")
+    found = classifier.evaluate(input_fn=inputs, steps=1, metrics={"right": accuracy})
+    assert found["right"] == found["accuracy"] == 1.0 and found["global_step"] == 20
+    regressor = learn.DNNLinearCombinedRegressor(str(tmp_path / "r"), **given)
+    regressor.fit(input_fn=numbers, steps=20)
+    error = learn.MetricSpec(tf.contrib.metrics.streaming_mean_squared_error)
+    found = regressor.evaluate(input_fn=numbers, steps=1, metrics={"error": error})
+    np.testing.assert_allclose(found["error"], found["loss"], rtol=1e-5)
+
+
+def test_columns_of_what_an_input_function_gives():
+    first, second = learn.infer_real_valued_columns_from_input_fn(
+        lambda: ({"b": tf.zeros([5, 3]), "a": tf.zeros([5], tf.int32)}, None)
+    )
+    assert (first.key, first.shape, second.key, second.shape) == ("a", (), "b", (3,)) and first.dtype == tf.int32
+    with pytest.raises(ValueError, match="no type of real values"):
+        learn.infer_real_valued_columns_from_input_fn(lambda: {"s": tf.constant(["text"])})
+
+
+def test_tables_in_files(tmp_path):
+    base = learn.datasets.base
+    path = tmp_path / "table.csv"
+    path.write_text("2,3,setosa,virginica\n1.5,2,3,0\n4,5,6,1\n")
+    table = base.load_csv_with_header(str(path), np.int32, np.float32)
+    np.testing.assert_array_equal(table.data, np.float32([[1.5, 2, 3], [4, 5, 6]]))
+    np.testing.assert_array_equal(table.target, np.int32([0, 1]))
+    path.write_text("0,1.5,2\n1,4,5\n")
+    data, target = base.load_csv_without_header(str(path), np.int32, np.float32, target_column=0)
+    assert (data.tolist(), target.tolist(), data.dtype, target.dtype) == ([[1.5, 2], [4, 5]], [0, 1], np.float32, np.int32)
+    path.write_text("3,2\n1,2,0\n")
+    with pytest.raises(ValueError, match="says \\(examples, features\\) = \\(3, 2\\)"):
+        base.load_csv_with_header(str(path), np.int32, np.float32)

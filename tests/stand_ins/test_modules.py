@@ -253,3 +253,16 @@ def test_older_names():
     assert stand_for("tensorflow.python.ops.losses.loss_reduction").ReductionV2.SUM == "sum"
     with stand_for("tensorflow.python.ops.spectral_ops_test_util").fft_kernel_label_map():
         pass
+
+
+def test_parts_of_contrib_that_are_namespaces_of_their_own_answer_for_their_modules():
+    contrib = tf.contrib
+    for name, part in (
+        ("slim.python.slim.learning", contrib.slim.learning.train),
+        ("slim.python.slim.nets.resnet_v1", contrib.slim.nets.resnet_v1.resnet_v1_50),
+        ("learn.python.learn.monitors", contrib.learn.monitors.EveryN),
+        ("losses.python.metric_learning.metric_loss_ops", contrib.losses.metric_learning.npairs_loss),
+        ("learn.python.learn.datasets.base", contrib.learn.datasets.base.load_csv_with_header),
+    ):
+        assert getattr(stand_for(f"tensorflow.contrib.{name}"), part.__name__) is part
+    assert stand_for("tensorflow.contrib.learn.python.learn.estimators.run_config").RunConfig is contrib.learn.RunConfig

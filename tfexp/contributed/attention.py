@@ -37,6 +37,8 @@ class AttentionMechanism:
     alignments of the last step.
     """
 
+    _scope = ""  # of the variables that scores are made with
+
     def __init__(
         self,
         memory: Any,
@@ -83,11 +85,15 @@ class AttentionMechanism:
 
     def __call__(self, query: Any, state: Any) -> tuple[Any, Any]:
         """(alignments [batch, time], the next state) of a query [batch, depth]."""
-        score = self._score(query)
+        with variable_scope(None, self._scope, [query]):
+            score = self._score(query)
         if self._mask is not None:
             score = where(self._mask, score, self._masked_score * ones(shape(score), score.dtype))  # type: ignore[operator]
-        alignments = self._probabilities(score)
+        alignments = self._aligned(score, state)
         return alignments, alignments
+
+    def _aligned(self, score: Any, state: Any) -> Any:
+        return self._probabilities(score)
 
     def _score(self, query: Any) -> Any:
         raise NotImplementedError
@@ -98,6 +104,8 @@ class LuongAttention(AttentionMechanism):
 
     ValueError for a query that is not `num_units` deep. Source: `tf.contrib.seq2seq.LuongAttention`.
     """
+
+    _scope = "luong_attention"
 
     def __init__(
         self,
@@ -114,18 +122,17 @@ class LuongAttention(AttentionMechanism):
         self._scale = scale
 
     def _score(self, query: Any) -> Any:
-        with variable_scope(None, "luong_attention", [query]):
-            depth, units = query.get_shape()[-1].value, self.keys.get_shape()[-1].value
-            if depth != units:
-                raise ValueError(
-                    "Incompatible or unknown inner dimensions between query and keys.  Query has units: "
-                    f"{depth}.  Keys have units: {units}.  Perhaps you need to set num_units to the keys' dimension "
-                    f"({units})?"
-                )
-            score: Any = squeeze(matmul(expand_dims(query, 1), self.keys, transpose_b=True), [1])
-            if self._scale:
-                score = get_variable("attention_g", dtype=query.dtype, initializer=ones_initializer(), shape=()) * score
-            return score
+        depth, units = query.get_shape()[-1].value, self.keys.get_shape()[-1].value
+        if depth != units:
+            raise ValueError(
+                "Incompatible or unknown inner dimensions between query and keys.  Query has units: "
+                f"{depth}.  Keys have units: {units}.  Perhaps you need to set num_units to the keys' dimension "
+                f"({units})?"
+            )
+        score: Any = squeeze(matmul(expand_dims(query, 1), self.keys, transpose_b=True), [1])
+        if self._scale:
+            score = get_variable("attention_g", dtype=query.dtype, initializer=ones_initializer(), shape=()) * score
+        return score
 
 
 class BahdanauAttention(AttentionMechanism):
@@ -133,6 +140,8 @@ class BahdanauAttention(AttentionMechanism):
 
     Source: `tf.contrib.seq2seq.BahdanauAttention`.
     """
+
+    _scope = "bahdanau_attention"
 
     def __init__(
         self,
@@ -150,16 +159,15 @@ class BahdanauAttention(AttentionMechanism):
         self._normalize = normalize
 
     def _score(self, query: Any) -> Any:
-        with variable_scope(None, "bahdanau_attention", [query]):
-            wanted: Any = expand_dims(self.query_layer(query), 1)
-            v: Any = get_variable("attention_v", [self._num_units], dtype=query.dtype)
-            if not self._normalize:
-                return reduce_sum(v * tanh(self.keys + wanted), [2])
-            start = constant_initializer(np.sqrt(1.0 / self._num_units))
-            g: Any = get_variable("attention_g", dtype=query.dtype, initializer=start, shape=())
-            b: Any = get_variable("attention_b", [self._num_units], dtype=query.dtype, initializer=zeros_initializer())
-            unit = g * v * rsqrt(reduce_sum(square(v)))
-            return reduce_sum(unit * tanh(self.keys + wanted + b), [2])
+        wanted: Any = expand_dims(self.query_layer(query), 1)
+        v: Any = get_variable("attention_v", [self._num_units], dtype=query.dtype)
+        if not self._normalize:
+            return reduce_sum(v * tanh(self.keys + wanted), [2])
+        start = constant_initializer(np.sqrt(1.0 / self._num_units))
+        g: Any = get_variable("attention_g", dtype=query.dtype, initializer=start, shape=())
+        b: Any = get_variable("attention_b", [self._num_units], dtype=query.dtype, initializer=zeros_initializer())
+        unit = g * v * rsqrt(reduce_sum(square(v)))
+        return reduce_sum(unit * tanh(self.keys + wanted + b), [2])
 
 
 class AttentionWrapperState(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.contributed.decoding import Helper, TrainingHelper
-from tfexp.core import dtypes
+from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
@@ -14,8 +14,10 @@ from tfexp.graph.scopes import name_scope
 from tfexp.ops.array import shape as shape_of
 from tfexp.ops.array import size
 from tfexp.ops.array_fill import fill
+from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import where
 from tfexp.ops.array_tile import tile
+from tfexp.ops.cast import cast
 from tfexp.ops.comparison import greater_equal
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.embedding import embedding_lookup
@@ -156,3 +158,51 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
                 return where(greater_equal(sample_ids, 0), self._embed(maximum(sample_ids, 0)), inputs)
 
             return finished, cond(reduce_all(finished), lambda: inputs, mixed), state
+
+
+class ScheduledOutputTrainingHelper(TrainingHelper):
+    """A TrainingHelper that feeds, by chance, the model's own outputs of the step before (arXiv 1506.03099).
+
+    sampling_probability: of doing so, for each example, a scalar. next_inputs_fn: makes inputs of outputs; by default they
+    are inputs as they are. auxiliary_inputs: joined to inputs of either kind, [batch, time, …]. A sample is 1 where outputs
+    are fed. ValueError for a probability that is no scalar. Source: `tf.contrib.seq2seq.ScheduledOutputTrainingHelper`.
+    """
+
+    def __init__(
+        self,
+        inputs: Any,
+        sequence_length: Any,
+        sampling_probability: Any,
+        time_major: bool = False,
+        seed: int | None = None,
+        next_inputs_fn: Callable[[Any], Any] | None = None,
+        auxiliary_inputs: Any = None,
+        name: str | None = None,
+    ):
+        given = [inputs, auxiliary_inputs, sampling_probability]
+        with name_scope(name, "ScheduledOutputTrainingHelper", given):
+            self._probability: Any = convert_to_tensor(sampling_probability, name="sampling_probability")
+            if self._probability.get_shape().ndims not in (0, 1):
+                raise ValueError(
+                    f"sampling_probability must be either a scalar or a vector. saw shape: {self._probability.get_shape()}"
+                )
+            self._seed, self._next_inputs_fn, self._auxiliary = seed, next_inputs_fn, None
+            if auxiliary_inputs is not None:
+                inputs = nest.map_structure(lambda x, more: concat([x, more], -1), inputs, auxiliary_inputs)
+                self._auxiliary = TrainingHelper(auxiliary_inputs, sequence_length, time_major)
+            super().__init__(inputs, sequence_length, time_major=time_major, name=name)
+
+    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+        with name_scope(name, "ScheduledOutputTrainingHelperSample", [time, outputs, state]):
+            chances: Any = random_uniform([self.batch_size], seed=self._seed, dtype=self._probability.dtype)
+            return cast(chances < self._probability, dtypes.int32)
+
+    def next_inputs(self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None) -> Any:
+        with name_scope(name, "ScheduledOutputTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
+            finished, inputs, state = super().next_inputs(time, outputs, state, sample_ids)
+            own = outputs if self._next_inputs_fn is None else self._next_inputs_fn(outputs)
+            if self._auxiliary is not None:
+                _, more, _ = self._auxiliary.next_inputs(time, outputs, state, sample_ids)
+                own = nest.map_structure(lambda x, y: concat([x, y], -1), own, more)
+            fed = cast(sample_ids, dtypes.bool)
+            return finished, nest.map_structure(lambda x, y: where(fed, x, y), own, inputs), state

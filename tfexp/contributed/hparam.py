@@ -36,6 +36,53 @@ def _cast(name: str, kind: Any, value: Any) -> Any:
         raise wrong from error
 
 
+def parse_values(values: str, type_map: Mapping[str, Any], ignore_unknown: bool = False) -> dict[str, Any]:
+    """What `name=value,name=[v1,v2],name[1]=value` says: {name: value, list, or {index: value}}, of the types given.
+
+    ValueError for what cannot be read as its type, for a name that comes twice, and unless told, for a name without a type.
+    """
+    found: dict[str, Any] = {}
+    position = 0
+    while position < len(values):
+        match = _ASSIGNMENT.match(values, position)
+        if match is None:
+            raise ValueError(f"Malformed hyperparameter value: {values[position:]}")
+        position = match.end()
+        name = match["name"]
+        if name in type_map:
+            _take(found, match, type_map[name], values)
+        elif not ignore_unknown:
+            raise ValueError(f"Unknown hyperparameter type for {name}")
+    return found
+
+
+def _take(found: dict[str, Any], match: re.Match[str], kind: Any, values: str) -> None:
+    """Put what one assignment says among what was found."""
+    name = match["name"]
+
+    def parsed(text: str) -> Any:
+        try:
+            return _cast(name, kind, text.strip())
+        except ValueError as error:
+            raise ValueError(
+                f"Could not parse hparam '{name}' of type '{kind.__name__}' with value '{text.strip()}' in {values}"
+            ) from error
+
+    if match["index"] is None:
+        if name in found:
+            raise ValueError(f"Multiple assignments to variable '{name}' in {values}")
+        listed = match["values"]
+        found[name] = parsed(match["value"]) if listed is None else [parsed(t) for t in listed.split(",") if t.strip()]
+        return
+    if match["values"] is not None:
+        raise ValueError("Assignment of a list to a list index.")
+    index = int(match["index"][1:-1])
+    by_index = found.setdefault(name, {})
+    if not isinstance(by_index, dict) or index in by_index:
+        raise ValueError(f"Multiple assignments to variable '{name}[{index}]' in {values}")
+    by_index[index] = parsed(match["value"])
+
+
 class HParams:
     """Attributes with the given values; each keeps its type, and a list that of its elements."""
 
@@ -72,11 +119,8 @@ class HParams:
         """Another value, of its type. KeyError for an unknown name, ValueError for the wrong type or a list against one."""
         kind, is_list = self._types[name]
         if isinstance(value, (list, tuple)) != is_list and kind is not type(None):
-            needed = "a list" if is_list else "not a list"
-            raise ValueError(
-                f"Must {'pass' if is_list else 'not pass'} a list for {'multi' if is_list else 'single'}-valued "
-                f"parameter: {name} is {needed}"
-            )
+            kinds = ("pass", "multi") if is_list else ("not pass", "single")
+            raise ValueError(f"Must {kinds[0]} a list for {kinds[1]}-valued parameter: {name}.")
         if kind is not type(None):
             value = [_cast(name, kind, v) for v in value] if is_list else _cast(name, kind, value)
         object.__setattr__(self, name, value)
@@ -87,33 +131,8 @@ class HParams:
             del self._types[name]
 
     def parse(self, values: str) -> HParams:
-        """Set from `name=value,name=[v1,v2],name[1]=value`. ValueError for what cannot be read or is unknown."""
-        position = 0
-        while position < len(values):
-            found = _ASSIGNMENT.match(values, position)
-            if found is None:
-                raise ValueError(f"Malformed hyperparameter value: {values[position:]}")
-            position = found.end()
-            self._assign(found, values)
-        return self
-
-    def _assign(self, found: re.Match[str], values: str) -> None:
-        name = found["name"]
-        if name not in self._types:
-            raise ValueError(f"Unknown hyperparameter type for {name}")
-        kind, is_list = self._types[name]
-        if found["values"] is not None:
-            if not is_list:
-                raise ValueError(f"Could not parse hparam {name!r} in {values!r}: it takes one value")
-            parts = [part.strip() for part in found["values"].split(",") if part.strip()]
-            self.set_hparam(name, [_cast(name, kind, part) for part in parts])
-        elif found["index"] is not None:
-            changed = list(getattr(self, name))
-            changed[int(found["index"][1:-1])] = _cast(name, kind, found["value"].strip())
-            self.set_hparam(name, changed)
-        else:
-            value = _cast(name, kind, found["value"].strip()) if kind is not type(None) else found["value"].strip()
-            self.set_hparam(name, [value] if is_list else value)
+        """Set from `name=value,name=[v1,v2]`. ValueError for what cannot be read or is unknown, see `parse_values`."""
+        return self.override_from_dict(parse_values(values, {name: kind for name, (kind, _) in self._types.items()}))
 
     def override_from_dict(self, values_dict: Mapping[str, Any]) -> HParams:
         for name, value in values_dict.items():

@@ -35,9 +35,9 @@ def variable_getter(collections: Any = None, renames: Mapping[str, str] = _NAMES
 
 
 def collected(collections: Any, alias: str, outputs: Any) -> Any:
-    """`outputs`, kept in the collections and known to `convert_collection_to_dict` as `alias`."""
+    """`outputs`, kept in the collections and known to `convert_collection_to_dict` as `alias`, a scope's name."""
     if collections:
-        outputs.aliases = [*getattr(outputs, "aliases", []), alias]
+        outputs.aliases = [*getattr(outputs, "aliases", []), alias.removesuffix("/")]
         add_to_collections([collections] if isinstance(collections, str) else collections, outputs)
     return outputs
 

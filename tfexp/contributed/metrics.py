@@ -10,6 +10,9 @@ from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.metrics.ranking import average_precision_at_top_k
+from tfexp.metrics.ranking import precision_at_top_k as _precision_at_top_k
+from tfexp.metrics.ranking import recall_at_top_k as _recall_at_top_k
 from tfexp.metrics.streaming import FLOAT, fitted, published
 from tfexp.metrics.thresholds import at_thresholds, spread
 from tfexp.ops.array_fill import ones_like
@@ -59,6 +62,48 @@ streaming_specificity_at_sensitivity = _swapped(_metrics.specificity_at_sensitiv
 streaming_sparse_precision_at_k = _swapped(_metrics.precision_at_k, "streaming_sparse")
 streaming_sparse_recall_at_k = _swapped(_metrics.recall_at_k, "streaming_sparse")
 streaming_sparse_average_precision_at_k = _swapped(_metrics.average_precision_at_k, "streaming_sparse")
+
+
+def streaming_sparse_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """(share, update) of the classes predicted for an example, [..., k], that are among its labels, [..., labels]."""
+    return _precision_at_top_k(
+        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
+    )
+
+
+def sparse_recall_at_top_k(
+    labels: Any,
+    top_k_predictions: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """(share, update) of an example's labels, [..., labels], that are among the classes predicted for it, [..., k]."""
+    return _recall_at_top_k(
+        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
+    )
+
+
+def streaming_sparse_average_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> tuple[Any, Any]:
+    """(mean over examples, update) of the average precision of predicted classes [..., k], the likeliest first."""
+    return average_precision_at_top_k(labels, top_k_predictions, weights, metrics_collections, updates_collections, name)
 
 
 def accuracy(predictions: Any, labels: Any, weights: Any = None, name: str | None = None) -> Tensor:

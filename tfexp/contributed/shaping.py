@@ -59,7 +59,9 @@ def _pool(layer_class: type, default_scope: str) -> Callable[..., Any]:
         scope: str | None = None,
     ) -> Any:
         with name_scope(scope, default_scope, [inputs]) as opened:
-            layer = layer_class(pool_size=kernel_size, strides=stride, padding=padding, data_format=layout(data_format))
+            layer = layer_class(
+                pool_size=kernel_size, strides=stride, padding=padding, data_format=layout(data_format), _scope=opened
+            )
             return collected(outputs_collections, opened, layer.apply(convert_to_tensor(inputs)))
 
     pool.__name__ = pool.__qualname__ = default_scope.lower().replace("pool", "_pool")

@@ -84,6 +84,42 @@ def local_variable(initial_value: Any, validate_shape: bool = True, name: str | 
     )
 
 
+def global_variable(
+    initial_value: Any, validate_shape: bool = True, name: str | None = None, use_resource: bool | None = None
+) -> Any:
+    """A variable in GLOBAL_VARIABLES, that training leaves alone."""
+    return Variable(
+        initial_value,
+        trainable=False,
+        collections=[GraphKeys.GLOBAL_VARIABLES],
+        validate_shape=validate_shape,
+        name=name,
+        use_resource=use_resource,
+    )
+
+
+class VariableDeviceChooser:
+    """The device of each variable in turn: task 0, 1, … of `num_tasks` parameter servers, or without them here."""
+
+    def __init__(
+        self,
+        num_tasks: int = 0,
+        job_name: str = "ps",
+        device_type: str = "CPU",
+        device_index: int = 0,
+        replica: int | None = None,
+    ):
+        self._tasks, self._next = num_tasks, 0
+        self._parts = [] if replica is None else [f"/replica:{replica}"]
+        self._job, self._device = f"/job:{job_name}", f"/device:{device_type}:{device_index}"
+
+    def __call__(self, op: Any) -> str:
+        if self._tasks == 0:
+            return "".join([*self._parts, self._device])
+        task, self._next = self._next, (self._next + 1) % self._tasks
+        return "".join([self._job, *self._parts, f"/task:{task}", self._device])
+
+
 def add_model_variable(var: Any) -> None:
     """Put a variable into MODEL_VARIABLES unless it is there."""
     if not any(var is other for other in get_collection(GraphKeys.MODEL_VARIABLES)):

@@ -135,7 +135,11 @@ def stand_for(fullname: str) -> types.ModuleType | None:
             return _package(fullname)
     if head == "contrib" and (found := re.fullmatch(r"(\w+)\.python(\.(?!.*\bnets\b).*)?", rest)):
         public = f"tf.contrib.{found[1]}"
-        return Stand(fullname, public) if dir(_place(public)) else None
+        library = _place(public)
+        named = (part for part in reversed(rest.split(".")[2:]) if isinstance(vars(library).get(part), types.ModuleType))
+        if part := next(named, None):  # of it, a namespace of its own
+            return Stand(fullname, f"{public}.{part} {public}")
+        return Stand(fullname, public) if dir(library) else None
     if head == "core":
         last = rest.rpartition(".")[2]
         if last.endswith("_pb2"):

@@ -452,7 +452,7 @@ PYTHON = {
 
 # tensorflow.<key>, for modules in neither `python` nor `core`.
 OTHERS = {
-    "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist",
+    "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist tf.contrib.learn.datasets.base",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
 }
@@ -466,6 +466,13 @@ CONTRIB = {
     },
     "contrib.slim.python.slim.data.prefetch_queue": "tfexp.contributed.slim_data.prefetch_queue",
     "contrib.slim.python.slim.data.tfexample_decoder": "tfexp.contributed.slim_data.tfexample_decoder",
+    **{
+        f"contrib.slim.python.slim.nets.{name}": f"tf.contrib.slim.nets.{name}"
+        for name in (
+            *("alexnet", "inception", "inception_v1", "inception_v2", "inception_v3"),
+            *("overfeat", "resnet_utils", "resnet_v1", "resnet_v2", "vgg"),
+        )
+    },
     "contrib.slim.python.slim.queues": "tfexp.contributed.slim_data.queues",
     "contrib.tpu.python.ops.tpu_ops": _TPU["tpu.ops.tpu_ops"],
     **{f"contrib.tpu.python.{key}": places for key, places in _TPU.items() if key.count(".") == 1},

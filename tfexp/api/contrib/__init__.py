@@ -35,6 +35,7 @@ _OWN = (
     "lookup",
     "losses",
     "metrics",
+    "mixed_precision",
     "nn",
     "opt",
     "optimizer_v2",

@@ -1,16 +1,20 @@
 """`tf.contrib.eager`: eager execution's own names."""
 
+from tfexp.api.app import run as run
 from tfexp.core.gone import missing_from
 from tfexp.data.eager_iterator import EagerIterator as Iterator
 from tfexp.functions.function import function as defun
 from tfexp.functions.function import function as function
+from tfexp.graph.custom_gradient import custom_gradient as custom_gradient
 from tfexp.graph.gradient_functions import gradients_function as gradients_function
 from tfexp.graph.gradient_functions import implicit_gradients as implicit_gradients
 from tfexp.graph.gradient_functions import implicit_value_and_gradients as implicit_value_and_gradients
 from tfexp.graph.gradient_functions import value_and_gradients_function as value_and_gradients_function
 from tfexp.graph.scopes import executing_eagerly as executing_eagerly
 from tfexp.graph.tape import GradientTape as GradientTape
+from tfexp.graph.type_spec import TensorSpec as TensorSpec
 from tfexp.ops.eager_variables import EagerVariable as Variable
+from tfexp.ops.py_func import py_function as py_func
 from tfexp.ops.template import make_template as make_template
 from tfexp.ops.variable_store import EagerVariableStore as EagerVariableStore
 from tfexp.runtime.eager import ASYNC as ASYNC
@@ -24,6 +28,7 @@ from tfexp.runtime.eager import list_devices as list_devices
 from tfexp.runtime.eager import num_gpus as num_gpus
 from tfexp.runtime.test_modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
 from tfexp.runtime.test_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
+from tfexp.train.checkpoint import Checkpoint as Checkpoint
 from tfexp.train.saver import Saver as Saver
 
 in_eager_mode = executing_eagerly

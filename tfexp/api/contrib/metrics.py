@@ -9,6 +9,7 @@ from tfexp.contributed.metrics import aggregate_metric_map as aggregate_metric_m
 from tfexp.contributed.metrics import aggregate_metrics as aggregate_metrics
 from tfexp.contributed.metrics import confusion_matrix as confusion_matrix
 from tfexp.contributed.metrics import f1_score as f1_score
+from tfexp.contributed.metrics import sparse_recall_at_top_k as sparse_recall_at_top_k
 from tfexp.contributed.metrics import streaming_accuracy as streaming_accuracy
 from tfexp.contributed.metrics import streaming_auc as streaming_auc
 from tfexp.contributed.metrics import streaming_false_negative_rate as streaming_false_negative_rate
@@ -33,13 +34,23 @@ from tfexp.contributed.metrics import streaming_recall_at_thresholds as streamin
 from tfexp.contributed.metrics import streaming_root_mean_squared_error as streaming_root_mean_squared_error
 from tfexp.contributed.metrics import streaming_sensitivity_at_specificity as streaming_sensitivity_at_specificity
 from tfexp.contributed.metrics import streaming_sparse_average_precision_at_k as streaming_sparse_average_precision_at_k
+from tfexp.contributed.metrics import (
+    streaming_sparse_average_precision_at_top_k as streaming_sparse_average_precision_at_top_k,
+)
 from tfexp.contributed.metrics import streaming_sparse_precision_at_k as streaming_sparse_precision_at_k
+from tfexp.contributed.metrics import streaming_sparse_precision_at_top_k as streaming_sparse_precision_at_top_k
 from tfexp.contributed.metrics import streaming_sparse_recall_at_k as streaming_sparse_recall_at_k
 from tfexp.contributed.metrics import streaming_specificity_at_sensitivity as streaming_specificity_at_sensitivity
 from tfexp.contributed.metrics import streaming_true_negatives as streaming_true_negatives
 from tfexp.contributed.metrics import streaming_true_negatives_at_thresholds as streaming_true_negatives_at_thresholds
 from tfexp.contributed.metrics import streaming_true_positives as streaming_true_positives
 from tfexp.contributed.metrics import streaming_true_positives_at_thresholds as streaming_true_positives_at_thresholds
+from tfexp.contributed.threshold_metrics import (
+    streaming_false_negative_rate_at_thresholds as streaming_false_negative_rate_at_thresholds,
+)
+from tfexp.contributed.threshold_metrics import (
+    streaming_false_positive_rate_at_thresholds as streaming_false_positive_rate_at_thresholds,
+)
 from tfexp.core.gone import missing_from
 from tfexp.ops.sets import set_difference as set_difference
 from tfexp.ops.sets import set_intersection as set_intersection

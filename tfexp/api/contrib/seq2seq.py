@@ -24,6 +24,11 @@ from tfexp.contributed.decoding import dynamic_decode as dynamic_decode
 from tfexp.contributed.decoding_helpers import CustomHelper as CustomHelper
 from tfexp.contributed.decoding_helpers import InferenceHelper as InferenceHelper
 from tfexp.contributed.decoding_helpers import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
+from tfexp.contributed.decoding_helpers import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
+from tfexp.contributed.monotonic_attention import BahdanauMonotonicAttention as BahdanauMonotonicAttention
+from tfexp.contributed.monotonic_attention import LuongMonotonicAttention as LuongMonotonicAttention
+from tfexp.contributed.monotonic_attention import monotonic_attention as monotonic_attention
+from tfexp.contributed.monotonic_attention import safe_cumprod as safe_cumprod
 from tfexp.core.gone import missing_from
 from tfexp.ops.gather_tree import gather_tree as gather_tree
 

@@ -3,10 +3,17 @@
 from tfexp.contributed.bucketing import bucket as bucket
 from tfexp.contributed.bucketing import bucket_by_sequence_length as bucket_by_sequence_length
 from tfexp.contributed.hparam import HParams as HParams
+from tfexp.contributed.hparam import parse_values as parse_values
+from tfexp.contributed.learning import add_gradients_summaries as add_gradients_summaries
 from tfexp.contributed.learning import clip_gradient_norms as clip_gradient_norms
+from tfexp.contributed.learning import clip_gradient_norms_fn as clip_gradient_norms_fn
 from tfexp.contributed.learning import create_train_op as create_train_op
 from tfexp.contributed.learning import multiply_gradients as multiply_gradients
 from tfexp.contributed.monitored_training import train as train
+from tfexp.contributed.sampling import rejection_sample as rejection_sample
+from tfexp.contributed.sampling import resample_at_rate as resample_at_rate
+from tfexp.contributed.sampling import stratified_sample as stratified_sample
+from tfexp.contributed.sampling import weighted_resample as weighted_resample
 from tfexp.core.gone import missing_from
 from tfexp.train.checkpoint_watching import checkpoints_iterator as checkpoints_iterator
 from tfexp.train.checkpoint_watching import wait_for_new_checkpoint as wait_for_new_checkpoint

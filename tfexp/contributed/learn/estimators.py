@@ -14,19 +14,14 @@ from typing import Any, cast
 import numpy as np
 
 from tfexp import estimator
-from tfexp.contributed.opt.clipping import clip_gradients_by_global_norm
-from tfexp.contributed.opt.wrapper import OptimizerWrapper
+from tfexp.contributed.learn.metric_spec import MetricSpec
+from tfexp.contributed.learn.monitors import replace_monitors_with_hooks
 from tfexp.core import dtypes
 from tfexp.estimator.arguments import call_with_wanted
-from tfexp.estimator.canned.dnn import LEARNING_RATE
-from tfexp.estimator.canned.features import as_columns
-from tfexp.estimator.canned.linear import default_learning_rate
-from tfexp.estimator.canned.optimizers import optimizer_of
 from tfexp.estimator.inputs import numpy_input_fn
 from tfexp.feature_column import numeric_column
-from tfexp.ops.losses import Reduction
-from tfexp.ops.nn_activation import relu
-from tfexp.train.optimizer import Optimizer
+from tfexp.graph.graph import Graph
+from tfexp.ops.array import squeeze
 
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
@@ -43,6 +38,23 @@ def _numbers(value: np.ndarray, name: str) -> Any:
     if value.dtype.kind not in "iuf":
         raise ValueError(f"on `{name}`: {value.dtype} is no type of real values; such features need columns of their own")
     return dtypes.as_dtype(value.dtype)
+
+
+def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list[Any]:
+    """A column of numbers for each of the features that an input function gives: a tensor [batch, size], or a dict of them.
+
+    ValueError for features that are no numbers.
+    """
+    with Graph().as_default():
+        given = input_fn()
+        features = given[0] if isinstance(given, tuple) else given
+        named = features if isinstance(features, Mapping) else {"": features}
+        columns = []
+        for name, tensor in sorted(named.items()):
+            if not (tensor.dtype.is_floating or tensor.dtype.is_integer):
+                raise ValueError(f"on `{name}`: {tensor.dtype} is no type of real values; such features need columns")
+            columns.append(numeric_column(name, tensor.get_shape()[1:].as_list(), dtype=tensor.dtype))
+        return columns
 
 
 class Trainable:
@@ -81,10 +93,11 @@ class Trainable:
     ) -> Trainable:
         """Train for `steps`, or up to `max_steps`; arrays again and again in random order, `batch_size` (128) at a time.
 
-        monitors: session hooks.
+        monitors: of `tf.contrib.learn.monitors`, or session hooks.
         """
         given = self._input(x, y, input_fn, batch_size, num_epochs=None, shuffle=True)
-        self.estimator.train(given, hooks=monitors, steps=steps, max_steps=max_steps)
+        hooks = replace_monitors_with_hooks(monitors, self)
+        self.estimator.train(given, hooks=hooks, steps=steps, max_steps=max_steps)
         return self
 
     partial_fit = fit
@@ -97,19 +110,33 @@ class Trainable:
         feed_fn: None = None,
         batch_size: int | None = None,
         steps: int | None = None,
-        metrics: None = None,
+        metrics: Mapping[str, MetricSpec] | None = None,
         name: str | None = None,
         checkpoint_path: str | None = None,
         hooks: Sequence[Any] | None = None,
         log_progress: bool = True,
     ) -> dict[str, Any]:
-        """The metrics, with `loss` and `global_step`; of arrays, over all of them. ValueError for feed_fn and metrics."""
-        _refuse(feed_fn=feed_fn, metrics=metrics)
+        """The metrics, with `loss` and `global_step`, and those of `metrics`; of arrays, over all of them.
+
+        ValueError for feed_fn.
+        """
+        refuse(feed_fn=feed_fn)
         given = self._input(x, y, input_fn, batch_size, num_epochs=1, shuffle=False)
-        found: dict[str, Any] = self.estimator.evaluate(
+        measured = self.estimator
+        if metrics:
+            measured = estimator.add_metrics(measured, functools.partial(self._measures, metrics=metrics))
+        found: dict[str, Any] = measured.evaluate(
             given, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name
         )
         return found
+
+    def _measures(self, features: Any, labels: Any, predictions: Any, *, metrics: Mapping[str, MetricSpec]) -> Any:
+        named = self._as_contrib_names(predictions)
+        return {name: spec.create_metric_ops(features, labels, named) for name, spec in metrics.items()}
+
+    def _as_contrib_names(self, predictions: Any) -> Any:
+        """The model's predictions as metrics ask for them."""
+        return predictions
 
     def predict(
         self,
@@ -153,32 +180,11 @@ def _engineer(input_fn: Callable[[], Any], feature_engineering_fn: Callable[[Any
     return feature_engineering_fn(*(given if isinstance(given, tuple) else (given, None)))
 
 
-def _refuse(**given: Any) -> None:
+def refuse(**given: Any) -> None:
     """ValueError for what `tf.contrib.learn` takes and tfexp does not have."""
     for name, value in given.items():
         if value:
             raise ValueError(f"tf.contrib.learn: tfexp does not have {name}=")
-
-
-class _Clipping(OptimizerWrapper):
-    """An optimizer of gradients scaled so that their norm, all together, is at most `norm`."""
-
-    def __init__(self, opt: Optimizer, norm: float):
-        super().__init__(opt, False, opt.get_name())
-        self._norm = norm
-
-    def apply_gradients(self, grads_and_vars: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
-        return self._opt.apply_gradients(clip_gradients_by_global_norm(grads_and_vars, self._norm), *args, **kwargs)
-
-
-def _optimizer(given: Any, clip_norm: float | None, learning_rate: float) -> Callable[[], Optimizer]:
-    """Makes the optimizer in the graph of the model."""
-
-    def make() -> Optimizer:
-        made = optimizer_of(given, learning_rate)
-        return made if clip_norm is None else _Clipping(made, clip_norm)
-
-    return make
 
 
 def _plain(value: Any) -> Any:
@@ -195,6 +201,13 @@ class Classifier(Trainable):
     """Its predictions are classes."""
 
     _prediction = "class_ids"
+
+    def _as_contrib_names(self, predictions: Any) -> Any:
+        return {
+            "classes": squeeze(predictions["class_ids"], [-1]),
+            "probabilities": predictions["probabilities"],
+            "logits": predictions["logits"],
+        }
 
     def predict_classes(
         self,
@@ -217,6 +230,10 @@ class Classifier(Trainable):
 
 class Regressor(Trainable):
     """Its predictions are numbers."""
+
+    def _as_contrib_names(self, predictions: Any) -> Any:
+        scores = predictions["predictions"]
+        return {"scores": squeeze(scores, [-1]) if scores.get_shape()[-1].value == 1 else scores}
 
     def predict_scores(
         self,
@@ -302,148 +319,6 @@ class Estimator(Trainable):
             return found
         rows: list[Any] = list(found)
         return _side_by_side(rows) if rows and isinstance(rows[0], Mapping) else np.stack(rows)
-
-
-class DNNClassifier(Classifier):
-    """Dense layers under a softmax (of two classes: a sigmoid). optimizer: Adagrad by default."""
-
-    def __init__(
-        self,
-        hidden_units: Sequence[int],
-        feature_columns: Any,
-        model_dir: str | None = None,
-        n_classes: int = 2,
-        weight_column_name: str | None = None,
-        optimizer: Any = None,
-        activation_fn: Callable[[Any], Any] = relu,
-        dropout: float | None = None,
-        gradient_clip_norm: float | None = None,
-        enable_centered_bias: bool = False,
-        config: Any = None,
-        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
-        input_layer_min_slice_size: int | None = None,
-        label_keys: Sequence[str] | None = None,
-    ):
-        _refuse(enable_centered_bias=enable_centered_bias, embedding_lr_multipliers=embedding_lr_multipliers)
-        super().__init__(
-            estimator.DNNClassifier(
-                hidden_units,
-                feature_columns,
-                model_dir,
-                n_classes,
-                weight_column_name,
-                label_keys,
-                _optimizer(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
-                activation_fn,
-                dropout,
-                config=config,
-                loss_reduction=Reduction.MEAN,
-            ),
-            feature_engineering_fn,
-        )
-
-
-class DNNRegressor(Regressor):
-    """Dense layers, trained on the mean squared error. optimizer: Adagrad by default."""
-
-    def __init__(
-        self,
-        hidden_units: Sequence[int],
-        feature_columns: Any,
-        model_dir: str | None = None,
-        weight_column_name: str | None = None,
-        optimizer: Any = None,
-        activation_fn: Callable[[Any], Any] = relu,
-        dropout: float | None = None,
-        gradient_clip_norm: float | None = None,
-        enable_centered_bias: bool = False,
-        config: Any = None,
-        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        label_dimension: int = 1,
-        embedding_lr_multipliers: None = None,
-        input_layer_min_slice_size: int | None = None,
-    ):
-        _refuse(enable_centered_bias=enable_centered_bias, embedding_lr_multipliers=embedding_lr_multipliers)
-        super().__init__(
-            estimator.DNNRegressor(
-                hidden_units,
-                feature_columns,
-                model_dir,
-                label_dimension,
-                weight_column_name,
-                _optimizer(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
-                activation_fn,
-                dropout,
-                config=config,
-                loss_reduction=Reduction.MEAN,
-            ),
-            feature_engineering_fn,
-        )
-
-
-class LinearClassifier(Classifier):
-    """A softmax (of two classes: a sigmoid) of weighted features. optimizer: Ftrl by default."""
-
-    def __init__(
-        self,
-        feature_columns: Any,
-        model_dir: str | None = None,
-        n_classes: int = 2,
-        weight_column_name: str | None = None,
-        optimizer: Any = None,
-        gradient_clip_norm: float | None = None,
-        enable_centered_bias: bool = False,
-        _joint_weight: bool = False,
-        config: Any = None,
-        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        label_keys: Sequence[str] | None = None,
-    ):
-        _refuse(enable_centered_bias=enable_centered_bias, _joint_weight=_joint_weight)
-        super().__init__(
-            estimator.LinearClassifier(
-                feature_columns,
-                model_dir,
-                n_classes,
-                weight_column_name,
-                label_keys,
-                _optimizer(optimizer or "Ftrl", gradient_clip_norm, default_learning_rate(as_columns(feature_columns), 0.2)),
-                config,
-                loss_reduction=Reduction.MEAN,
-            ),
-            feature_engineering_fn,
-        )
-
-
-class LinearRegressor(Regressor):
-    """A weighted sum of features, trained on the mean squared error. optimizer: Ftrl by default."""
-
-    def __init__(
-        self,
-        feature_columns: Any,
-        model_dir: str | None = None,
-        weight_column_name: str | None = None,
-        optimizer: Any = None,
-        gradient_clip_norm: float | None = None,
-        enable_centered_bias: bool = False,
-        label_dimension: int = 1,
-        _joint_weights: bool = False,
-        config: Any = None,
-        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-    ):
-        _refuse(enable_centered_bias=enable_centered_bias, _joint_weights=_joint_weights)
-        super().__init__(
-            estimator.LinearRegressor(
-                feature_columns,
-                model_dir,
-                label_dimension,
-                weight_column_name,
-                _optimizer(optimizer or "Ftrl", gradient_clip_norm, default_learning_rate(as_columns(feature_columns), 0.2)),
-                config,
-                loss_reduction=Reduction.MEAN,
-            ),
-            feature_engineering_fn,
-        )
 
 
 class SKCompat:

@@ -7,9 +7,14 @@ from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
 from tfexp.contributed.arg_scope import arg_scoped_arguments as arg_scoped_arguments
 from tfexp.contributed.arg_scope import current_arg_scope as current_arg_scope
 from tfexp.contributed.arg_scope import has_arg_scope as has_arg_scope
+from tfexp.contributed.shape_checks import assert_scalar_int as assert_scalar_int
+from tfexp.contributed.shape_checks import reduce_sum_n as reduce_sum_n
+from tfexp.contributed.shape_checks import with_same_shape as with_same_shape
+from tfexp.contributed.shape_checks import with_shape as with_shape
 from tfexp.contributed.smart_cond import smart_case as smart_case
 from tfexp.contributed.smart_cond import smart_cond as smart_cond
 from tfexp.contributed.smart_cond import smart_constant_value as smart_constant_value
+from tfexp.contributed.variables import VariableDeviceChooser as VariableDeviceChooser
 from tfexp.contributed.variables import add_model_variable as add_model_variable
 from tfexp.contributed.variables import assign_from_checkpoint as assign_from_checkpoint
 from tfexp.contributed.variables import assign_from_checkpoint_fn as assign_from_checkpoint_fn
@@ -25,6 +30,7 @@ from tfexp.contributed.variables import get_variables as get_variables
 from tfexp.contributed.variables import get_variables_by_name as get_variables_by_name
 from tfexp.contributed.variables import get_variables_by_suffix as get_variables_by_suffix
 from tfexp.contributed.variables import get_variables_to_restore as get_variables_to_restore
+from tfexp.contributed.variables import global_variable as global_variable
 from tfexp.contributed.variables import local_variable as local_variable
 from tfexp.contributed.variables import model_variable as model_variable
 from tfexp.contributed.variables import variable as variable
@@ -37,6 +43,8 @@ from tfexp.graph.scopes import graph_of as get_graph_from_inputs
 from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tfexp.graph.type_spec import TensorSpec as TensorSpec
 from tfexp.graph.unpublished import get_name_scope as get_name_scope
+from tfexp.graph.unpublished import prepend_name_scope as prepend_name_scope
+from tfexp.graph.unpublished import strip_name_scope as strip_name_scope
 from tfexp.ops.check_compare import assert_scalar as assert_scalar
 from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
 from tfexp.ops.check_types import is_tensor as is_tensor

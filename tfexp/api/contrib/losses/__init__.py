@@ -1,5 +1,6 @@
 """`tf.contrib.losses`: losses with contrib's order of arguments."""
 
+from tfexp.api.contrib.losses import metric_learning as metric_learning
 from tfexp.contributed.losses import absolute_difference as absolute_difference
 from tfexp.contributed.losses import add_loss as add_loss
 from tfexp.contributed.losses import compute_weighted_loss as compute_weighted_loss

@@ -2,7 +2,10 @@
 
 from tfexp.api.contrib import losses as losses
 from tfexp.api.contrib import metrics as metrics
-from tfexp.contributed import learning as learning
+from tfexp.api.contrib.slim import evaluation as evaluation
+from tfexp.api.contrib.slim import learning as learning
+from tfexp.api.contrib.slim import model_analyzer as model_analyzer
+from tfexp.api.contrib.slim import nets as nets
 from tfexp.contributed.arg_scope import add_arg_scope as add_arg_scope
 from tfexp.contributed.arg_scope import arg_scope as arg_scope
 from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
@@ -33,6 +36,9 @@ from tfexp.contributed.normalization import group_norm as group_norm
 from tfexp.contributed.normalization import instance_norm as instance_norm
 from tfexp.contributed.normalization import layer_norm as layer_norm
 from tfexp.contributed.normalization import unit_norm as unit_norm
+from tfexp.contributed.optimize_loss import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
+from tfexp.contributed.optimize_loss import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
+from tfexp.contributed.optimize_loss import optimize_loss as optimize_loss
 from tfexp.contributed.rearranging import bow_encoder as bow_encoder
 from tfexp.contributed.rearranging import dense_to_sparse as dense_to_sparse
 from tfexp.contributed.rearranging import images_to_sequence as images_to_sequence
@@ -58,6 +64,12 @@ from tfexp.contributed.slim_data import parallel_reader as parallel_reader
 from tfexp.contributed.slim_data import prefetch_queue as prefetch_queue
 from tfexp.contributed.slim_data import queues as queues
 from tfexp.contributed.slim_data import tfexample_decoder as tfexample_decoder
+from tfexp.contributed.summaries import summarize_activation as summarize_activation
+from tfexp.contributed.summaries import summarize_activations as summarize_activations
+from tfexp.contributed.summaries import summarize_collection as summarize_collection
+from tfexp.contributed.summaries import summarize_tensor as summarize_tensor
+from tfexp.contributed.summaries import summarize_tensors as summarize_tensors
+from tfexp.contributed.variables import VariableDeviceChooser as VariableDeviceChooser
 from tfexp.contributed.variables import add_model_variable as add_model_variable
 from tfexp.contributed.variables import assign_from_checkpoint as assign_from_checkpoint
 from tfexp.contributed.variables import assign_from_checkpoint_fn as assign_from_checkpoint_fn
@@ -73,6 +85,7 @@ from tfexp.contributed.variables import get_variables as get_variables
 from tfexp.contributed.variables import get_variables_by_name as get_variables_by_name
 from tfexp.contributed.variables import get_variables_by_suffix as get_variables_by_suffix
 from tfexp.contributed.variables import get_variables_to_restore as get_variables_to_restore
+from tfexp.contributed.variables import global_variable as global_variable
 from tfexp.contributed.variables import local_variable as local_variable
 from tfexp.contributed.variables import model_variable as model_variable
 from tfexp.contributed.variables import variable as variable

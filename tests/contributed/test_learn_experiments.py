@@ -1,0 +1,249 @@
+"""tf.contrib.learn: experiments, monitors, metrics and settings of runs."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+
+learn = tf.contrib.learn
+monitors = learn.monitors
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    before = tf.logging.get_verbosity()
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    yield
+    tf.logging.set_verbosity(before)
+
+
+def inputs():
+    return {"x": tf.constant([[1.0], [2.0]])}, tf.constant([1.0, 2.0])
+
+
+def model(features, labels, mode):
+    predicted = tf.layers.dense(features["x"], 1)[:, 0]
+    loss = tf.losses.mean_squared_error(labels, predicted)
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return learn.ModelFnOps(mode, predicted, loss, train)
+
+
+def estimator(folder, **settings):
+    return learn.Estimator(model, str(folder), learn.RunConfig(tf_random_seed=1, **settings))
+
+
+ERROR = {"mse": learn.MetricSpec(tf.contrib.metrics.streaming_mean_squared_error)}
+
+
+# --- monitors
+
+
+class Told(monitors.EveryN):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.log = []
+
+    def every_n_step_begin(self, step):
+        return ["global_step:0"]
+
+    def every_n_step_end(self, step, outputs):
+        self.log.append((step, int(outputs["global_step:0"])))
+        return False
+
+    def every_n_post_step(self, step, session):
+        self.log.append(step)
+
+
+def test_a_monitor_is_told_of_the_first_steps_and_then_of_some(tmp_path):
+    told, kept = Told(3, 2), monitors.CaptureVariable("global_step:0", every_n=2)
+    made = estimator(tmp_path)
+    made.fit(input_fn=inputs, steps=9, monitors=[told, kept, tf.train.StopAtStepHook(num_steps=20)])
+    assert [one if isinstance(one, int) else one[0] for one in told.log] == [1, 1, 2, 2, 5, 5, 8, 8, 9]
+    assert sorted(kept.values) == [1, 3, 5, 7, 9]
+    made.fit(input_fn=inputs, steps=50, monitors=[monitors.StopAtStep(last_step=12)])
+    assert made.get_variable_value("global_step") == 12
+    made.fit(input_fn=inputs, steps=50, monitors=[monitors.StopAtStep(num_steps=3)])
+    assert made.get_variable_value("global_step") == 15
+
+
+def test_a_validation_stops_what_does_not_become_better(tmp_path):
+    made = estimator(tmp_path, save_checkpoints_steps=2)
+    watch = monitors.ValidationMonitor(
+        input_fn=inputs,
+        eval_steps=1,
+        metrics=ERROR,
+        every_n_steps=2,
+        early_stopping_rounds=4,
+        early_stopping_metric="mse",
+        early_stopping_metric_minimize=False,
+        check_interval_secs=None,
+    )
+    made.fit(input_fn=inputs, steps=60, monitors=[watch])
+    reached = made.get_variable_value("global_step")
+    assert watch.early_stopped and reached == watch.best_step + 4 < 20
+    assert sorted(watch.best_metrics) == ["global_step", "loss", "mse"] and watch.best_metrics["mse"] == watch.best_value
+
+
+def test_tensors_are_logged_and_nans_are_found(tmp_path, monkeypatch):
+    said = []
+    monkeypatch.setattr("tfexp.contributed.learn.monitors._log.info", lambda text, *values: said.append(text % values))
+    watch = [monitors.PrintTensor({"kernel": "dense/kernel:0"}), monitors.LoggingTrainable("dense/bias")]
+    estimator(tmp_path / "a").fit(input_fn=inputs, steps=1, monitors=watch)
+    lines = [line for line in said if "tep 1: " in line]
+    assert lines[0].startswith("Step 1: kernel = [[") and lines[1].startswith(
+        "Logging Trainable for Step 1: {'dense/bias:0'"
+    )
+
+    def diverged(features, labels, mode):
+        ops = model(features, labels, mode)
+        return ops._replace(training_hooks=monitors.replace_monitors_with_hooks([monitors.NanLoss(ops.loss * np.nan)], made))
+
+    made = learn.Estimator(diverged, str(tmp_path / "b"))
+    with pytest.raises(learn.NanLossDuringTrainingError, match="NaN loss during training"):
+        made.fit(input_fn=inputs, steps=2)
+
+
+def test_steps_out_of_turn():
+    base = monitors.BaseMonitor()
+    base.begin()
+    with pytest.raises(ValueError, match="begin called twice without end"):
+        base.begin()
+    assert base.step_begin(3) == []
+    with pytest.raises(ValueError, match="step_end expected 3 but got 4"):
+        base.step_end(4, None)
+    base.epoch_begin(0)
+    with pytest.raises(ValueError, match="epoch_end expected 0 but got 1"):
+        base.epoch_end(1)
+    for given in ({}, {"num_steps": 1, "last_step": 2}):
+        with pytest.raises(ValueError, match="of num_steps or last_step"):
+            monitors.StopAtStep(**given)
+    with pytest.raises(ValueError, match="Either x or input_fn"):
+        monitors.ValidationMonitor()
+
+
+# --- metrics
+
+
+def test_a_metric_finds_its_arguments_by_name():
+    spec = learn.MetricSpec(lambda predictions, targets, weights: (predictions, targets, weights), weight_key="w")
+    assert spec.create_metric_ops({"w": 3}, 2, 1) == (1, 2, 3)
+    assert learn.MetricSpec(lambda a, b: (a, b), label_key="y").create_metric_ops({}, {"y": 2, "z": 0}, {"one": 1}) == (1, 2)
+    shown = "MetricSpec(metric_fn=streaming_accuracy, prediction_key=classes, label_key=None, weight_key=None)"
+    assert str(learn.MetricSpec(tf.contrib.metrics.streaming_accuracy, "classes")) == shown
+    with pytest.raises(ValueError, match="without specified prediction_key requires predictions tensor"):
+        learn.MetricSpec(lambda labels, predictions: 0).create_metric_ops(None, 1, {"a": 1, "b": 2})
+    with pytest.raises(KeyError, match="Key 'z' missing"):
+        learn.MetricSpec(lambda labels, predictions: 0, "z").create_metric_ops(None, 1, {"a": 1})
+    with pytest.raises(ValueError, match="missing from <lambda>"):
+        learn.MetricSpec(lambda labels, predictions: 0, weight_key="w").create_metric_ops({"w": 1}, 1, 1)
+
+
+# --- experiments
+
+
+def test_an_experiment_trains_evaluates_and_exports(tmp_path):
+    exports = []
+
+    def export(given, path, checkpoint_path, eval_result):
+        exports.append((given, path.removeprefix(str(tmp_path)), eval_result["global_step"]))
+        return "exported"
+
+    made = estimator(tmp_path)
+    experiment = learn.Experiment(
+        made,
+        inputs,
+        inputs,
+        ERROR,
+        train_steps=5,
+        eval_steps=1,
+        min_eval_frequency=2,
+        export_strategies=learn.ExportStrategy("servo", export),
+    )
+    found, exported = experiment.train_and_evaluate()
+    assert sorted(found) == ["global_step", "loss", "mse"] and found["global_step"] == 5
+    assert exported == ["exported"] and exports == [(made, "/export/servo", 5)]
+    assert experiment.evaluate()["mse"] == found["mse"] and (tmp_path / "eval_one_pass").is_dir()
+    assert [one.name for one in experiment.reset_export_strategies()] == ["servo"]
+    assert experiment.test()[1] == []
+
+
+def test_an_experiment_with_an_estimator_of_the_core(tmp_path):
+    def core(features, labels, mode):
+        return model(features, labels, mode)._replace(eval_metric_ops={"mean": tf.metrics.mean(labels)})
+
+    made = tf.estimator.Estimator(core, str(tmp_path), tf.estimator.RunConfig(save_checkpoints_steps=1))
+    seen = []
+
+    class Hook(tf.train.SessionRunHook):
+        def end(self, session):
+            seen.append("evaluated")
+
+    experiment = learn.Experiment(
+        made, inputs, inputs, train_steps=3, eval_steps=1, eval_hooks=[Hook()], min_eval_frequency=1, check_interval_secs=0
+    )
+    found, exported = experiment.train_and_evaluate()
+    assert found["mean"] == 1.5 and exported == [] and len(seen) > 1
+    assert experiment.continuous_train_and_eval()[0]["global_step"] == 3
+    found, _ = experiment.continuous_eval(0, 0)
+    assert found["global_step"] == 3
+
+
+def test_training_and_evaluating_in_turn(tmp_path):
+    experiment = learn.Experiment(
+        estimator(tmp_path), inputs, inputs, train_steps=5, eval_steps=1, train_steps_per_iteration=2
+    )
+    told = Told(1)
+    experiment.extend_train_hooks([told])
+    found, _ = experiment.continuous_train_and_eval(lambda results: results is None or results["global_step"] < 4)
+    assert found["global_step"] == 4 and [one for one in told.log if isinstance(one, int)] == [1, 2, 3, 4]
+
+
+def test_what_experiments_refuse(tmp_path):
+    made = estimator(tmp_path)
+    with pytest.raises(ValueError, match="must implement"):
+        learn.Experiment(3, inputs, inputs)
+    with pytest.raises(ValueError, match="`saving_listeners` must be `None`"):
+        learn.Experiment(made, inputs, inputs, saving_listeners=[1])
+    with pytest.raises(ValueError, match="`eval_metrics` must be `None`"):
+        learn.Experiment(tf.estimator.Estimator(model, str(tmp_path)), inputs, inputs, eval_metrics=ERROR)
+    with pytest.raises(ValueError, match="`export_strategies` must be"):
+        learn.Experiment(made, inputs, inputs, export_strategies=[3])
+
+
+def test_an_experiment_is_run_by_its_schedule(tmp_path):
+    run = learn.learn_runner.run
+
+    def experiment(run_config, hparams):
+        made = learn.Estimator(model, config=run_config)
+        return learn.Experiment(made, inputs, inputs, train_steps=hparams, eval_steps=1)
+
+    config = learn.RunConfig(model_dir=str(tmp_path))
+    found, _ = run(experiment, run_config=config, hparams=2)
+    assert found["global_step"] == 2
+    assert run(lambda output_dir: experiment(config, 2), str(tmp_path), "evaluate")["global_step"] == 2
+    for error, says, arguments in (
+        (ValueError, "Must set value for `output_dir` or `run_config`", {}),
+        (ValueError, "Cannot provide both", {"output_dir": "a", "run_config": config}),
+        (ValueError, "Must specify a model directory", {"run_config": learn.RunConfig()}),
+        (ValueError, "non-existent task fly", {"run_config": config, "schedule": "fly"}),
+        (TypeError, "non-callable member train_steps", {"run_config": config, "schedule": "train_steps"}),
+    ):
+        with pytest.raises(error, match=says):
+            run(experiment, **arguments)
+    with pytest.raises(TypeError, match="is not callable"):
+        run(3, "a")
+    with pytest.raises(TypeError, match="did not return an Experiment"):
+        run(lambda output_dir: 4, "a")
+    with pytest.raises(RuntimeError, match="expected to be used by the `Estimator`"):
+        run(lambda run_config, hparams: experiment(config, 1), run_config=config.replace(save_summary_steps=3))
+
+
+def test_settings_of_contribs_time():
+    config = learn.RunConfig(num_cores=3, log_device_placement=True, gpu_memory_fraction=0.5, save_checkpoints_steps=7)
+    assert (config.save_checkpoints_secs, config.save_checkpoints_steps, config.master) == (None, 7, "")
+    made = config.session_config
+    assert (made.intra_op_parallelism_threads, made.inter_op_parallelism_threads, made.log_device_placement) == (3, 3, True)
+    assert made.gpu_options.per_process_gpu_memory_fraction == 0.5
+    assert learn.RunConfig().save_checkpoints_secs == 600 and isinstance(config, tf.estimator.RunConfig)
+    with pytest.raises(ValueError, match="master of this task is ''"):
+        learn.RunConfig(master="grpc://elsewhere:1")

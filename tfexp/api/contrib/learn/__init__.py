@@ -1,0 +1,36 @@
+"""`tf.contrib.learn`: estimators that take arrays, experiments, monitors, data sets, vocabularies of texts."""
+
+from tfexp.api.contrib.learn import datasets as datasets
+from tfexp.api.contrib.learn import learn_runner as learn_runner
+from tfexp.api.contrib.learn import monitors as monitors
+from tfexp.api.contrib.learn import preprocessing as preprocessing
+from tfexp.contributed.learn.canned import DNNClassifier as DNNClassifier
+from tfexp.contributed.learn.canned import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
+from tfexp.contributed.learn.canned import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
+from tfexp.contributed.learn.canned import DNNRegressor as DNNRegressor
+from tfexp.contributed.learn.canned import LinearClassifier as LinearClassifier
+from tfexp.contributed.learn.canned import LinearRegressor as LinearRegressor
+from tfexp.contributed.learn.constants import PredictionKey as PredictionKey
+from tfexp.contributed.learn.constants import ProblemType as ProblemType
+from tfexp.contributed.learn.constants import TaskType as TaskType
+from tfexp.contributed.learn.estimators import Estimator as Estimator
+from tfexp.contributed.learn.estimators import ModeKeys as ModeKeys
+from tfexp.contributed.learn.estimators import ModelFnOps as ModelFnOps
+from tfexp.contributed.learn.estimators import SKCompat as SKCompat
+from tfexp.contributed.learn.estimators import Trainable as Trainable
+from tfexp.contributed.learn.estimators import (
+    infer_real_valued_columns_from_input as infer_real_valued_columns_from_input,
+)
+from tfexp.contributed.learn.estimators import (
+    infer_real_valued_columns_from_input_fn as infer_real_valued_columns_from_input_fn,
+)
+from tfexp.contributed.learn.experiment import Experiment as Experiment
+from tfexp.contributed.learn.experiment import ExportStrategy as ExportStrategy
+from tfexp.contributed.learn.metric_spec import MetricSpec as MetricSpec
+from tfexp.contributed.learn.monitors import NanLossDuringTrainingError as NanLossDuringTrainingError
+from tfexp.contributed.learn.run_config import RunConfig as RunConfig
+from tfexp.core.gone import missing_from
+
+__all__ = ["datasets", "learn_runner", "monitors", "preprocessing"]
+
+__getattr__ = missing_from("tf.contrib.learn")

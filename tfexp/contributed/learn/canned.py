@@ -1,0 +1,322 @@
+"""Networks and linear models of `tf.contrib.learn`, and both together. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tfexp import estimator
+from tfexp.contributed.learn.estimators import Classifier, Regressor, refuse
+from tfexp.contributed.opt.clipping import clip_gradients_by_global_norm
+from tfexp.contributed.opt.wrapper import OptimizerWrapper
+from tfexp.estimator.canned.dnn import LEARNING_RATE
+from tfexp.estimator.canned.features import as_columns
+from tfexp.estimator.canned.linear import default_learning_rate
+from tfexp.estimator.canned.optimizers import optimizer_of
+from tfexp.ops.losses import Reduction
+from tfexp.ops.nn_activation import relu
+from tfexp.train.optimizer import Optimizer
+
+_LINEAR_RATE = 0.2  # at most
+
+
+class _Clipping(OptimizerWrapper):
+    """An optimizer of gradients scaled so that their norm, all together, is at most `norm`."""
+
+    def __init__(self, opt: Optimizer, norm: float):
+        super().__init__(opt, False, opt.get_name())
+        self._norm = norm
+
+    def apply_gradients(self, grads_and_vars: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        return self._opt.apply_gradients(clip_gradients_by_global_norm(grads_and_vars, self._norm), *args, **kwargs)
+
+
+def _optimizer(given: Any, clip_norm: float | None, learning_rate: float) -> Callable[[], Optimizer]:
+    """Makes the optimizer in the graph of the model."""
+
+    def make() -> Optimizer:
+        made = optimizer_of(given, learning_rate)
+        return made if clip_norm is None else _Clipping(made, clip_norm)
+
+    return make
+
+
+class DNNClassifier(Classifier):
+    """Dense layers under a softmax (of two classes: a sigmoid). optimizer: Adagrad by default."""
+
+    def __init__(
+        self,
+        hidden_units: Sequence[int],
+        feature_columns: Any,
+        model_dir: str | None = None,
+        n_classes: int = 2,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        activation_fn: Callable[[Any], Any] = relu,
+        dropout: float | None = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+        embedding_lr_multipliers: None = None,
+        input_layer_min_slice_size: int | None = None,
+        label_keys: Sequence[str] | None = None,
+    ):
+        refuse(enable_centered_bias=enable_centered_bias, embedding_lr_multipliers=embedding_lr_multipliers)
+        super().__init__(
+            estimator.DNNClassifier(
+                hidden_units,
+                feature_columns,
+                model_dir,
+                n_classes,
+                weight_column_name,
+                label_keys,
+                _optimizer(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
+                activation_fn,
+                dropout,
+                config=config,
+                loss_reduction=Reduction.MEAN,
+            ),
+            feature_engineering_fn,
+        )
+
+
+class DNNRegressor(Regressor):
+    """Dense layers, trained on the mean squared error. optimizer: Adagrad by default."""
+
+    def __init__(
+        self,
+        hidden_units: Sequence[int],
+        feature_columns: Any,
+        model_dir: str | None = None,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        activation_fn: Callable[[Any], Any] = relu,
+        dropout: float | None = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+        label_dimension: int = 1,
+        embedding_lr_multipliers: None = None,
+        input_layer_min_slice_size: int | None = None,
+    ):
+        refuse(enable_centered_bias=enable_centered_bias, embedding_lr_multipliers=embedding_lr_multipliers)
+        super().__init__(
+            estimator.DNNRegressor(
+                hidden_units,
+                feature_columns,
+                model_dir,
+                label_dimension,
+                weight_column_name,
+                _optimizer(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
+                activation_fn,
+                dropout,
+                config=config,
+                loss_reduction=Reduction.MEAN,
+            ),
+            feature_engineering_fn,
+        )
+
+
+class LinearClassifier(Classifier):
+    """A softmax (of two classes: a sigmoid) of weighted features. optimizer: Ftrl by default."""
+
+    def __init__(
+        self,
+        feature_columns: Any,
+        model_dir: str | None = None,
+        n_classes: int = 2,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        _joint_weight: bool = False,
+        config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+        label_keys: Sequence[str] | None = None,
+    ):
+        refuse(enable_centered_bias=enable_centered_bias, _joint_weight=_joint_weight)
+        super().__init__(
+            estimator.LinearClassifier(
+                feature_columns,
+                model_dir,
+                n_classes,
+                weight_column_name,
+                label_keys,
+                _optimizer(
+                    optimizer or "Ftrl", gradient_clip_norm, default_learning_rate(as_columns(feature_columns), _LINEAR_RATE)
+                ),
+                config,
+                loss_reduction=Reduction.MEAN,
+            ),
+            feature_engineering_fn,
+        )
+
+
+class LinearRegressor(Regressor):
+    """A weighted sum of features, trained on the mean squared error. optimizer: Ftrl by default."""
+
+    def __init__(
+        self,
+        feature_columns: Any,
+        model_dir: str | None = None,
+        weight_column_name: str | None = None,
+        optimizer: Any = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        label_dimension: int = 1,
+        _joint_weights: bool = False,
+        config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+    ):
+        refuse(enable_centered_bias=enable_centered_bias, _joint_weights=_joint_weights)
+        super().__init__(
+            estimator.LinearRegressor(
+                feature_columns,
+                model_dir,
+                label_dimension,
+                weight_column_name,
+                _optimizer(
+                    optimizer or "Ftrl", gradient_clip_norm, default_learning_rate(as_columns(feature_columns), _LINEAR_RATE)
+                ),
+                config,
+                loss_reduction=Reduction.MEAN,
+            ),
+            feature_engineering_fn,
+        )
+
+
+def _combined_arguments(
+    linear_feature_columns: Any,
+    linear_optimizer: Any,
+    dnn_feature_columns: Any,
+    dnn_optimizer: Any,
+    dnn_hidden_units: Sequence[int] | None,
+    dnn_activation_fn: Callable[[Any], Any],
+    dnn_dropout: float | None,
+    gradient_clip_norm: float | None,
+    config: Any,
+) -> dict[str, Any]:
+    """What the estimators of a network and a linear model together have in common."""
+    columns = as_columns(linear_feature_columns or [])
+    linear_rate = default_learning_rate(columns, _LINEAR_RATE) if columns else _LINEAR_RATE
+    return {
+        "linear_feature_columns": linear_feature_columns,
+        "linear_optimizer": _optimizer(linear_optimizer or "Ftrl", gradient_clip_norm, linear_rate),
+        "dnn_feature_columns": dnn_feature_columns,
+        "dnn_optimizer": _optimizer(dnn_optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
+        "dnn_hidden_units": dnn_hidden_units,
+        "dnn_activation_fn": dnn_activation_fn,
+        "dnn_dropout": dnn_dropout,
+        "config": config,
+        "loss_reduction": Reduction.MEAN,
+    }
+
+
+class DNNLinearCombinedClassifier(Classifier):
+    """A softmax (of two classes: a sigmoid) of the sum of a network's and a linear model's logits: wide and deep.
+
+    Optimizers: Ftrl for the linear model and Adagrad for the network by default. A step counts once.
+    """
+
+    def __init__(
+        self,
+        model_dir: str | None = None,
+        n_classes: int = 2,
+        weight_column_name: str | None = None,
+        linear_feature_columns: Any = None,
+        linear_optimizer: Any = None,
+        _joint_linear_weights: bool = False,
+        dnn_feature_columns: Any = None,
+        dnn_optimizer: Any = None,
+        dnn_hidden_units: Sequence[int] | None = None,
+        dnn_activation_fn: Callable[[Any], Any] = relu,
+        dnn_dropout: float | None = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+        embedding_lr_multipliers: None = None,
+        input_layer_min_slice_size: int | None = None,
+        label_keys: Sequence[str] | None = None,
+        fix_global_step_increment_bug: bool = False,
+    ):
+        refuse(
+            enable_centered_bias=enable_centered_bias,
+            embedding_lr_multipliers=embedding_lr_multipliers,
+            _joint_linear_weights=_joint_linear_weights,
+        )
+        super().__init__(
+            estimator.DNNLinearCombinedClassifier(
+                model_dir,
+                n_classes=n_classes,
+                weight_column=weight_column_name,
+                label_vocabulary=label_keys,
+                **_combined_arguments(
+                    linear_feature_columns,
+                    linear_optimizer,
+                    dnn_feature_columns,
+                    dnn_optimizer,
+                    dnn_hidden_units,
+                    dnn_activation_fn,
+                    dnn_dropout,
+                    gradient_clip_norm,
+                    config,
+                ),
+            ),
+            feature_engineering_fn,
+        )
+
+
+class DNNLinearCombinedRegressor(Regressor):
+    """The sum of a network's and a linear model's outputs, trained on the mean squared error.
+
+    Optimizers: Ftrl for the linear model and Adagrad for the network by default. A step counts once.
+    """
+
+    def __init__(
+        self,
+        model_dir: str | None = None,
+        weight_column_name: str | None = None,
+        linear_feature_columns: Any = None,
+        linear_optimizer: Any = None,
+        _joint_linear_weights: bool = False,
+        dnn_feature_columns: Any = None,
+        dnn_optimizer: Any = None,
+        dnn_hidden_units: Sequence[int] | None = None,
+        dnn_activation_fn: Callable[[Any], Any] = relu,
+        dnn_dropout: float | None = None,
+        gradient_clip_norm: float | None = None,
+        enable_centered_bias: bool = False,
+        label_dimension: int = 1,
+        config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+        embedding_lr_multipliers: None = None,
+        input_layer_min_slice_size: int | None = None,
+        fix_global_step_increment_bug: bool = False,
+    ):
+        refuse(
+            enable_centered_bias=enable_centered_bias,
+            embedding_lr_multipliers=embedding_lr_multipliers,
+            _joint_linear_weights=_joint_linear_weights,
+        )
+        super().__init__(
+            estimator.DNNLinearCombinedRegressor(
+                model_dir,
+                label_dimension=label_dimension,
+                weight_column=weight_column_name,
+                **_combined_arguments(
+                    linear_feature_columns,
+                    linear_optimizer,
+                    dnn_feature_columns,
+                    dnn_optimizer,
+                    dnn_hidden_units,
+                    dnn_activation_fn,
+                    dnn_dropout,
+                    gradient_clip_norm,
+                    config,
+                ),
+            ),
+            feature_engineering_fn,
+        )
