@@ -182,6 +182,10 @@ class DataLossError(OpError, code=DATA_LOSS):
     """Stored data is corrupt or truncated."""
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """What is asked of a Tensor needs its value, which a graph does not have. Source: `errors_impl`."""
+
+
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
     """The class for a wire code; KeyError for OK or a number that is no code."""
     return _CLASSES[error_code]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import OperatorNotAllowedInGraphError
 from tfexp.core.reference import Reference
 from tfexp.core.shape import TensorShape, as_shape
 
@@ -100,8 +101,9 @@ class Tensor:
         return self
 
     def __iter__(self) -> Any:
-        raise TypeError(
-            f"Tensor objects are only iterable when eager execution is enabled. To iterate over {self.name} use tf.map_fn."
+        raise OperatorNotAllowedInGraphError(
+            "iterating over `tf.Tensor` is not allowed in Graph execution: Tensor objects are only iterable when eager "
+            f"execution is enabled. To iterate over {self.name} use tf.map_fn."
         )
 
     def __len__(self) -> int:
@@ -111,10 +113,10 @@ class Tensor:
         )
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            f"Using a `tf.Tensor` as a Python `bool` is not allowed ({self.name}). Use `if t is not None:` instead of "
-            "`if t:` to test if a tensor is defined, and TensorFlow ops such as tf.cond to execute subgraphs that "
-            "depend on the value of a tensor."
+        raise OperatorNotAllowedInGraphError(
+            f"using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution ({self.name}). Use "
+            "`if t is not None:` instead of `if t:` to test if a tensor is defined, and TensorFlow ops such as tf.cond to "
+            "execute subgraphs that depend on the value of a tensor."
         )
 
     __nonzero__ = __bool__  # Python 2's name, which programs of those days copy

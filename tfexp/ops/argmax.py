@@ -57,6 +57,8 @@ def _attach(op: Op, find: Callable[..., np.ndarray]) -> None:
             raise InvalidArgumentError(None, None, f"Expected dimension in the range [{-rank}, {rank}), but got {axis}")
         if np.shape(x)[axis] == 0:
             raise InvalidArgumentError(None, None, f"Reduction axis {axis} is empty in shape {list(np.shape(x))}")
+        if not x.size:
+            return np.zeros(np.delete(x.shape, axis), output_type.as_numpy_dtype)
         return np.asarray(find(x, axis=axis)).astype(output_type.as_numpy_dtype)
 
     @op.bind
@@ -65,7 +67,7 @@ def _attach(op: Op, find: Callable[..., np.ndarray]) -> None:
         if dimension is None or not shape.rank or not shape.is_fully_defined():
             return None
         axis, dims = int(dimension), shape.as_list()
-        if not -len(dims) <= axis < len(dims) or dims[axis] == 0:
+        if not -len(dims) <= axis < len(dims) or 0 in dims:
             return None
         dtype = np.dtype(node.output_dtypes[0].as_numpy_dtype)
         if dtype == np.intp:

@@ -415,7 +415,7 @@ bitcast_op = define_op(
     "Bitcast(input: T) -> (output: type) {T: type in [bfloat16,half,float,double,int64,int32,uint8,uint16,uint32,uint64,"
     "int8,int16,complex64,complex128,qint8,quint8,qint16,quint16,qint32]; type: type in [bfloat16,half,float,double,int64,"
     "int32,uint8,uint16,uint32,uint64,int8,int16,complex64,complex128,qint8,quint8,qint16,quint16,qint32]}"
-).not_differentiable()
+)
 
 
 @bitcast_op.shape

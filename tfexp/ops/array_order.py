@@ -365,9 +365,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 # --- what one vector has and another lacks ---------------------------------------------------------------------------
 
-list_diff_op = define_op(
-    "ListDiff(x: T, y: T) -> (out: T, idx: out_idx) {T: type; out_idx: type in [int32,int64] = int32}"
-).not_differentiable()
+list_diff_op = define_op("ListDiff(x: T, y: T) -> (out: T, idx: out_idx) {T: type; out_idx: type in [int32,int64] = int32}")
 
 
 @list_diff_op.shape

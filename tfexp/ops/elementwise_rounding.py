@@ -52,7 +52,7 @@ is_nan = define_op("IsNan(x: T) -> (y: bool) {T: type in [bfloat16,half,float,do
 is_inf = define_op("IsInf(x: T) -> (y: bool) {T: type in [bfloat16,half,float,double]}")
 is_finite = define_op("IsFinite(x: T) -> (y: bool) {T: type in [bfloat16,half,float,double]}")
 for _op, _question in ((is_nan, np.isnan), (is_inf, np.isinf), (is_finite, np.isfinite)):
-    shape_preserving(_op).not_differentiable().ufunc(_question)
+    shape_preserving(_op).ufunc(_question)
 
 nextafter = define_op("NextAfter(x1: T, x2: T) -> (output: T) {T: type in [double,float] = float}")
 broadcasting(nextafter).not_differentiable().ufunc(np.nextafter)

@@ -25,7 +25,7 @@ def norm(
 ) -> Tensor:
     """The norm of all elements (`axis` None), of vectors (an int) or of matrices (a pair of ints). `tf.norm`.
 
-    `ord` is "euclidean", "fro", np.inf, or a positive number; for matrices "euclidean", "fro", 1, 2 or np.inf. Raises
+    `ord` is "euclidean", np.inf, or a positive number; for matrices "euclidean", "fro", 1, 2 or np.inf. Raises
     ValueError for others.
     """
     keepdims = bool(old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
@@ -41,10 +41,8 @@ def norm(
             raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
         if isinstance(axis, (list, tuple)):
             axis = axis[0]
-        if ord not in ("euclidean", "fro", np.inf) and not (isinstance(ord, (int, float)) and ord > 0):
+        if ord not in ("euclidean", np.inf) and not (isinstance(ord, (int, float)) and ord > 0):
             raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
-        if ord == "fro" and axis is not None:
-            raise ValueError("Invalid vector norm: 'fro' is for matrices and for whole tensors")
     with name_scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):

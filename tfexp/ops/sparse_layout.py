@@ -116,7 +116,7 @@ def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 reshape_op = define_op(
     "SparseReshape(input_indices: int64, input_shape: int64, new_shape: int64) -> (output_indices: int64, "
     "output_shape: int64)"
-).not_differentiable()
+)
 
 
 @reshape_op.shape
