@@ -209,3 +209,10 @@ def test_what_custom_gradients_refuse_of_variables(resource, grad, error, text):
         x = tf.constant(2.0)
         with pytest.raises(error, match=text):
             tf.gradients(scaled(x), x)
+
+
+def test_gradients_go_through_optional_values():
+    x = tf.constant([2.0, 3.0])
+    kept = tf.data.experimental.Optional.from_value(x * x)
+    (grad,) = tf.gradients(kept.get_value(), x)
+    assert run(grad).tolist() == [4, 6]
