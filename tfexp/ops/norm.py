@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, complex_numbers, elementwise_binary, elementwise_unary, linalg, reduce
 from tfexp.ops.array_order import transpose
-from tfexp.ops.reduce import old_spelling
 
 
 def norm(
@@ -28,7 +28,7 @@ def norm(
     `ord` is "euclidean", np.inf, or a positive number; for matrices "euclidean", "fro", 1, 2 or np.inf. Raises
     ValueError for others.
     """
-    keepdims = bool(old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
+    keepdims = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     is_matrix = isinstance(axis, (tuple, list)) and len(axis) == 2
     if is_matrix:
         axis = tuple(axis)

@@ -28,15 +28,6 @@ NUMBERS = (
 REAL = "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64"
 
 
-def renamed(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The value of an argument that goes by two names; ValueError when both are given."""
-    if old is None:
-        return new
-    if new is not None:
-        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
-    return old
-
-
 def refuse(text: str) -> InvalidArgumentError:
     """The error of a run that got such input."""
     return InvalidArgumentError(None, None, text)
