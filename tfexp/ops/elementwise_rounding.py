@@ -64,4 +64,5 @@ broadcasting(nextafter).ufunc(np.nextafter)
 @nextafter.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     # A step from x1 has the length of a rounding error, whatever x2 is: all but x1 itself is nothing.
-    return reduced_gradients(*op.inputs, grad, array_fill.zeros_like(grad))
+    x1, x2 = op.inputs
+    return reduced_gradients(x1, x2, grad, array_fill.zeros_like(grad))

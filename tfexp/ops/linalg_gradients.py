@@ -37,7 +37,7 @@ def _tall_least_squares(op: Operation, grad: Tensor) -> list[Tensor | None]:
     # x = C^-1 A^T b, of C = A^T A + l I: with z = C^-1 g, db gets A z, and dA gets (b - A x) z^T - A z x^T.
     matrix, rhs, l2 = op.inputs
     solution = op.outputs[0]
-    z = linalg.cholesky_solve(_factor(matrix, l2, adjoint_a=True), grad)
+    z = linalg.cholesky_solve(_factor(matmul(matrix, matrix, transpose_a=True), l2), grad)
     rhs_grad: Any = matmul(matrix, z)
     rest: Any = rhs - matmul(matrix, solution)  # type: ignore[operator]  # bound by ops.overloads
     return [matmul(rest, z, transpose_b=True) - matmul(rhs_grad, solution, transpose_b=True), rhs_grad, None]
@@ -46,17 +46,16 @@ def _tall_least_squares(op: Operation, grad: Tensor) -> list[Tensor | None]:
 def _wide_least_squares(op: Operation, grad: Tensor) -> list[Tensor | None]:
     # x = A^T y, of y = C^-1 b and C = A A^T + l I: db gets w = C^-1 A g, and dA gets y (g - A^T w)^T - w x^T.
     matrix, rhs, l2 = op.inputs
-    factor = _factor(matrix, l2, adjoint_b=True)
+    factor = _factor(matmul(matrix, matrix, transpose_b=True), l2)
     y, w = linalg.cholesky_solve(factor, rhs), linalg.cholesky_solve(factor, matmul(matrix, grad))
     rest: Any = grad - matmul(matrix, w, transpose_a=True)  # type: ignore[operator]
     first: Any = matmul(y, rest, transpose_b=True)
     return [first - matmul(w, op.outputs[0], transpose_b=True), w, None]
 
 
-def _factor(matrix: Tensor, l2: Tensor, **sides: bool) -> Tensor:
-    gram: Any = matmul(matrix, matrix, **sides)
+def _factor(gram: Any, l2: Tensor) -> Tensor:
     size = array.shape(gram)[-1]  # type: ignore[index]
-    return linalg.cholesky(gram + eye(size, dtype=matrix.dtype) * cast.cast(l2, matrix.dtype))
+    return linalg.cholesky(gram + eye(size, dtype=gram.dtype) * cast.cast(l2, gram.dtype))
 
 
 @linalg.matrix_solve_ls_op.gradient
@@ -64,15 +63,14 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     if not op.get_attr("fast"):
         raise ValueError("Gradient not defined for fast=False")
     dims = op.inputs[0].shape.known_dims
-    if dims is None or None in dims[-2:]:
-        sides: Any = array.shape(op.inputs[0])
-        found = cond(
-            sides[-2] >= sides[-1],
-            lambda: _tall_least_squares(op, grad)[:2],
-            lambda: _wide_least_squares(op, grad)[:2],
-        )
-        return [*found, None]
-    return _tall_least_squares(op, grad) if dims[-2] >= dims[-1] else _wide_least_squares(op, grad)
+    rows, columns = (None, None) if dims is None else dims[-2:]
+    if rows is not None and columns is not None:
+        return _tall_least_squares(op, grad) if rows >= columns else _wide_least_squares(op, grad)
+    sides: Any = array.shape(op.inputs[0])
+    found = cond(
+        sides[-2] >= sides[-1], lambda: _tall_least_squares(op, grad)[:2], lambda: _wide_least_squares(op, grad)[:2]
+    )
+    return [*found, None]
 
 
 @linalg.matrix_determinant_op.gradient
