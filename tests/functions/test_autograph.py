@@ -67,7 +67,7 @@ def test_eager_calls_convert_too_and_tapes_watch_them() -> None:
 
 def test_what_is_not_to_be_converted_is_not() -> None:
     with tf.Graph().as_default():
-        with pytest.raises(TypeError, match=r"Using a `tf\.Tensor` as a Python `bool` is not allowed"):
+        with pytest.raises(TypeError, match=r"using a `tf\.Tensor` as a Python `bool` is not allowed"):
             tf.function(collatz, autograph=False)(tf.constant(3))
         python = tf.function(lambda n: tf.constant([i for i in range(n) if i % 2]))
         with tf.Session() as session:

@@ -106,6 +106,13 @@ def test_an_op_without_gradient_is_named_with_its_place():
         tf.gradients(y, y.op.inputs[0])
 
 
+@pytest.mark.parametrize("stops", [lambda x: tf.unique(x)[0], tf.guarantee_const, tf.random_shuffle])
+def test_gradients_do_not_end_where_nobody_said_so(stops):
+    x = tf.constant([1.0, 2.0])
+    with pytest.raises(LookupError, match="No gradient defined for operation"):
+        tf.gradients(stops(x), x)
+
+
 def test_overridden_and_custom_gradients():
     @tf.RegisterGradient("TimesFive")
     def _(op, grad):
@@ -203,3 +210,10 @@ def test_what_custom_gradients_refuse_of_variables(resource, grad, error, text):
         x = tf.constant(2.0)
         with pytest.raises(error, match=text):
             tf.gradients(scaled(x), x)
+
+
+def test_gradients_go_through_optional_values():
+    x = tf.constant([2.0, 3.0])
+    kept = tf.data.experimental.Optional.from_value(x * x)
+    (grad,) = tf.gradients(kept.get_value(), x)
+    assert run(grad).tolist() == [4, 6]

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 import tfexp as tf
+from tfexp.core.errors import OperatorNotAllowedInGraphError
 from tfexp.graph.scopes import graph_of
 
 
@@ -151,9 +152,9 @@ def test_tensors_are_no_python_values(graph):
     x = tf.placeholder(tf.float32, [2, None], name="x")
     assert str(x) == 'Tensor("x:0", shape=(2, ?), dtype=float32)'
     assert repr(x) == "<tf.Tensor 'x:0' shape=(2, ?) dtype=float32>"
-    with pytest.raises(TypeError, match="as a Python `bool` is not allowed"):
+    with pytest.raises(OperatorNotAllowedInGraphError, match="as a Python `bool` is not allowed in Graph execution"):
         bool(x)
-    with pytest.raises(TypeError, match="only iterable when eager"):
+    with pytest.raises(OperatorNotAllowedInGraphError, match="only iterable when eager"):
         iter(x)
     with pytest.raises(TypeError, match="len is not well defined"):
         len(x)

@@ -239,7 +239,7 @@ def test_one_hot_takes_its_dtype_from_its_values() -> None:
 
 
 def test_both_spellings_of_an_argument_are_refused() -> None:
-    with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot specify both 'axis' and 'dim'"):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot specify both 'dim' and 'axis'"):
         tf.expand_dims([1.0], axis=0, dim=0)
 
 

@@ -149,6 +149,10 @@ def test_stack_of_constants_is_a_constant() -> None:
             tf.stack([tf.zeros([2, 3])], axis=4)
 
 
+def test_nothing_unstacks_to_nothing() -> None:
+    assert tf.unstack(np.zeros([0, 3])) == []
+
+
 def test_unstack_and_split_want_known_numbers() -> None:
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [None, 3])

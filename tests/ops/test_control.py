@@ -32,8 +32,8 @@ def test_switch_and_merge_in_a_graph() -> None:
             result, chosen = session.run([output, index], {pred: value})
             assert result.tolist() == wanted
             assert chosen == int(value)
-        with pytest.raises(LookupError, match=r"inside tf\.cond and tf\.while_loop only"):
-            tf.gradients(output, when_true)
+        (grad,) = tf.gradients(output, when_true)
+        assert session.run(grad, {pred: True}).tolist() == [7, 7]
 
 
 def test_references_are_switched_as_references() -> None:
@@ -54,6 +54,16 @@ def test_gradients_flow_through_cond() -> None:
         (grad,) = tf.gradients(tf.cond(pred, lambda: x * x, lambda: x * 5.0), x)
         assert session.run(grad, {pred: True}).tolist() == [4, 6]
         assert session.run(grad, {pred: False}).tolist() == [5, 5]
+
+
+def test_gradients_through_cond_differentiate_again() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        pred, x = tf.placeholder(tf.bool, []), tf.constant([2.0, 3.0])
+        (first,) = tf.gradients(tf.cond(pred, lambda: x * x * x, lambda: x * 5.0), x)
+        (second,) = tf.gradients(first, x)
+        (third,) = tf.gradients(second, x)
+        assert [v.tolist() for v in session.run([second, third], {pred: True})] == [[12, 18], [6, 6]]
+        assert session.run(second, {pred: False}).tolist() == [0, 0]
 
 
 def test_groups_are_one_node_for_each_device() -> None:

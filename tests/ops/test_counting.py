@@ -26,6 +26,13 @@ def counted(values, size, weights):
 COUNTS = [
     OpCase("DenseBincount", [VALUES, I32(5), I32([])], counted, errors=[NEGATIVE]),
     OpCase("DenseBincount", [VALUES, I32(5), np.float32([0.5, 1, 2, 4, 8, 16])], counted, label="weights"),
+    OpCase("DenseBincount", [VALUES, I32(5), (6,)], counted, label="drawn"),
+    OpCase(
+        "DenseBincount",
+        [I32([[1, 1, 0], [2, 5, 2]]), I32(3), (2, 3)],
+        lambda values, size, weights: np.stack([counted(v, size, w) for v, w in zip(values, weights, strict=True)]),
+        label="drawn rows",
+    ),
     OpCase("DenseBincount", [VALUES, I32(5), I32([])], I32([0, 1, 1, 1, 0]), {"binary_output": True}, label="binary"),
     OpCase(
         "DenseBincount",

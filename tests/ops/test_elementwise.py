@@ -167,7 +167,7 @@ BINARY += [
         low=0.6,
         high=0.9,
         dtypes=["float64"],
-        gradient=(),
+        numeric=False,
     ),
 ]
 SUMS = [

@@ -60,8 +60,11 @@ def test_rows_of_a_batch_of_variables(use_resource):
         variable = tf.Variable(start, use_resource=use_resource)
         indices = np.array([[2, 0], [1, 2]])
         update = tf.batch_scatter_update(variable, indices, -np.ones((2, 2, 4)))
+        again = variable.batch_scatter_update(tf.IndexedSlices(tf.constant(np.ones([2, 1, 4])), tf.constant([[0], [0]])))
         session.run(tf.global_variables_initializer())
         session.run(update)
         expected = start.copy()
         expected[[0, 0, 1, 1], indices.ravel()] = -1
         np.testing.assert_array_equal(session.run(variable), expected)
+        session.run(again)
+        assert (session.run(variable)[:, 0] == 1).all()

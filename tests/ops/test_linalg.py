@@ -369,7 +369,14 @@ SYSTEMS = [
         [(5, 3), (5, 2), np.float64(0.5)],
         lambda a, b, l2: by_cofactors(a.T @ a + 0.5 * np.eye(3, dtype=a.dtype)) @ a.T @ b,
         {"fast": True},
-        gradient=(),
+        **BOTH,
+    ),
+    OpCase(
+        "MatrixSolveLs",
+        [(3, 5), (3, 2), np.float64(0.5)],
+        lambda a, b, l2: a.T @ by_cofactors(a @ a.T + 0.5 * np.eye(3, dtype=a.dtype)) @ b,
+        {"fast": True},
+        label="wide",
         **BOTH,
     ),
     OpCase(
@@ -378,6 +385,7 @@ SYSTEMS = [
         lambda a, b, l2: a.T @ by_cofactors(a @ a.T) @ b,
         {"fast": False},
         gradient=(),
+        refuses=ValueError,
         label="slow",
         dtypes=["float64"],
         tolerance=1e-9,

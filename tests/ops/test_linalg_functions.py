@@ -137,6 +137,7 @@ def test_ranks_and_pseudo_inverses() -> None:
         wanted = np.linalg.pinv(deficient)
         np.testing.assert_allclose(session.run(tf.linalg.pinv(deficient)), wanted, atol=1e-12)
         np.testing.assert_allclose(session.run(tf.linalg.pinv(unknown), {unknown: deficient}), wanted, atol=1e-12)
+        assert session.run(tf.linalg.matrix_rank([[1, 2], [2, 4]])) == 1
     with pytest.raises(ValueError, match="must have at least 2 dimensions"):
         tf.linalg.pinv([1.0])
     with pytest.raises(TypeError, match="`float`-like"):
@@ -205,3 +206,23 @@ def test_exponentials_and_logarithms_undo_each_other() -> None:
         np.testing.assert_allclose(session.run(slope, {unknown: np.zeros([1, 2, 2])}), np.ones([1, 2, 2]), rtol=1e-5)
     with pytest.raises(ValueError, match="Dimensions must be equal"):
         tf.linalg.expm(np.ones([2, 3]))
+
+
+def test_no_matrices_and_empty_ones() -> None:
+    with tf.Session() as session:
+        lower_upper, permutation = session.run(tf.linalg.lu(np.zeros([2, 0, 0])))
+        assert (lower_upper.shape, permutation.shape) == ((2, 0, 0), (2, 0))
+        assert session.run(tf.linalg.solve(np.zeros([2, 2]), np.zeros([2, 0]))).shape == (2, 0)
+
+
+def test_what_exponentials_and_norms_are_not_of() -> None:
+    with pytest.raises(ValueError, match="does not support matrices of type <dtype: 'int32'>"):
+        tf.linalg.expm([[1, 2], [3, 4]])
+    with pytest.raises(ValueError, match="must be a supported vector norm, got fro"):
+        tf.norm([[1.0, 2.0]], ord="fro")
+
+
+def test_products_said_to_be_sparse_keep_bfloat16() -> None:
+    half = tf.cast([[1.0, 2.0]], tf.bfloat16)
+    assert tf.matmul(half, half, transpose_b=True, a_is_sparse=True).dtype == tf.bfloat16
+    assert tf.matmul(half, tf.constant([[1.0], [2.0]]), a_is_sparse=True).dtype == tf.float32

@@ -130,8 +130,8 @@ SPECIAL = [
     OpCase("Erf", [np.float64([-np.inf, 0, np.inf])], np.float64([-1, 0, 1]), label="far"),
     OpCase(
         "Lgamma",
-        [np.float64([1, 2, 5, 0.5, 0, -1, -0.5])],
-        np.float64([0, 0, math.log(24), math.log(math.pi) / 2, np.inf, np.inf, math.log(2 * math.sqrt(math.pi))]),
+        [np.float64([1, 2, 5, 0.5, 0, -1, -np.inf, -0.5])],
+        np.float64([0, 0, math.log(24), math.log(math.pi) / 2, *[np.inf] * 3, math.log(2 * math.sqrt(math.pi))]),
     ),
     OpCase(
         "Lgamma",

@@ -203,6 +203,16 @@ def test_constants_fill_a_shape_with_one_element_only():
             tf.constant([1, 2], shape=[3])
 
 
+def test_any_sequence_may_stand_for_a_list():
+    with eager_mode():
+        for value in (range(2), (range(2), [3, 4]), [np.array([1, 2]), np.array([3, 4])], tf.TensorShape([3, 5])):
+            made = tf.constant(value)
+            assert made.dtype == tf.int32 and made.numpy().tolist() == np.array(value, np.int32).tolist()
+        assert tf.constant([np.array([0.5]), np.array([1.5])]).dtype == tf.float64
+        assert tf.constant([np.array([b"a"]), np.array([b"b"])]).numpy().tolist() == [[b"a"], [b"b"]]
+        assert tf.convert_to_tensor(range(3), tf.float32).numpy().tolist() == [0.0, 1.0, 2.0]
+
+
 def test_jacobians():
     x = tf.constant(MATRIX)
     with tf.GradientTape(persistent=True) as tape:

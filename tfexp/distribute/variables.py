@@ -28,7 +28,7 @@ _OF_ALL = ("count_up_to", "scatter_nd_update", "scatter_nd_add", "scatter_nd_sub
 _UPDATES = (
     *_OF_ALL,
     *("assign", "assign_add", "assign_sub", "scatter_update", "scatter_add", "scatter_sub", "scatter_mul", "scatter_div"),
-    *("scatter_min", "scatter_max"),
+    *("scatter_min", "scatter_max", "batch_scatter_update"),
 )
 
 

@@ -132,9 +132,12 @@ def make_ndarray(tensor: TensorProto, writable: bool = True) -> Array:
     return _from_values(getattr(tensor, _VALUE_FIELDS[dtype]), dtype, dims)
 
 
-def to_array(values: Any, dtype: DType | None = None) -> tuple[Array, DType]:
+def to_array(values: Any, dtype: DType | None = None, any_sequence: bool = False) -> tuple[Array, DType]:
     """`values` as (array of the dtype's NumPy type, dtype), by the rules of `make_tensor_proto`; strings
     become bytes.
+
+    With `any_sequence`, as in eager execution, ranges and arrays may stand where lists do; their integers count as
+    Python's, while NumPy's floats keep their dtype.
     """
     if values is None:
         raise ValueError("None values not supported.")
@@ -148,7 +151,7 @@ def to_array(values: Any, dtype: DType | None = None) -> tuple[Array, DType]:
         if dtype is dtypes.string:
             return _object_array(_as_bytes_list(array), array.shape), dtype
         return array.astype(dtype.as_numpy_dtype, copy=False), dtype
-    return _python_to_array(values, dtype)
+    return _python_to_array(values, dtype, any_sequence)
 
 
 def _python_scalar(value: Any, dtype: DType | None) -> TensorProto | None:
@@ -174,7 +177,7 @@ def _python_scalar(value: Any, dtype: DType | None) -> TensorProto | None:
     return None
 
 
-def _python_to_array(values: Any, dtype: DType | None) -> tuple[Array, DType]:
+def _python_to_array(values: Any, dtype: DType | None, any_sequence: bool = False) -> tuple[Array, DType]:
     """`to_array` for what is not an array itself: a scalar, or nested lists and tuples."""
     try:
         array = np.array(values)
@@ -188,6 +191,9 @@ def _python_to_array(values: Any, dtype: DType | None) -> tuple[Array, DType]:
                 f"but wanted {_dense_dims(values)}."
             ) from error
     dims = _dense_dims(values)
+    if any_sequence and list(array.shape) != dims and array.dtype != object:
+        kept = as_dtype(array.dtype) if dtype is None and array.dtype.kind == "f" else dtype
+        return _python_to_array(array.tolist(), kept)
     if list(array.shape) != dims:
         _refuse_leaves(values, dtype)
         raise ValueError(f"Argument must be a dense tensor: {values!r} - got shape {list(array.shape)}, but wanted {dims}.")

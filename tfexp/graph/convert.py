@@ -40,7 +40,8 @@ def register_tensor_conversion_function(base_type: Any, conversion_func: Convert
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False) -> Tensor:
     """A `Const` node. With `shape`, a value of fewer elements is repeated (`verify_shape` forbids it). `tf.constant`.
 
-    Where ops run at once only a single element is repeated; TypeError for others that do not fill the shape.
+    Where ops run at once only a single element is repeated; TypeError for others that do not fill the shape. There, any
+    sequence may stand for a list, and arrays may be elements of lists.
     """
     if shape is not None:
         shape = TensorShape(shape).as_list()
@@ -51,7 +52,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
             f"with {math.prod(shape)} elements)."
         )
     if graph.is_eager and shape is None:
-        return graph.value(*to_array(value, None if dtype is None else as_dtype(dtype)))
+        if isinstance(value, (Dimension, TensorShape)):
+            return convert_to_tensor(value, dtype=dtype, name=name)
+        return graph.value(*to_array(value, None if dtype is None else as_dtype(dtype), any_sequence=True))
     proto = make_tensor_proto(value, dtype=dtype, shape=shape, verify_shape=verify_shape)
     op = graph.add_node("Const", [], {"value": proto, "dtype": as_dtype(proto.dtype)}, name=name)
     return op.outputs[0]

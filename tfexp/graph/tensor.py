@@ -102,7 +102,8 @@ class Tensor:
 
     def __iter__(self) -> Any:
         raise OperatorNotAllowedInGraphError(
-            f"Tensor objects are only iterable when eager execution is enabled. To iterate over {self.name} use tf.map_fn."
+            "iterating over `tf.Tensor` is not allowed in Graph execution: Tensor objects are only iterable when eager "
+            f"execution is enabled. To iterate over {self.name} use tf.map_fn."
         )
 
     def __len__(self) -> int:
@@ -113,9 +114,9 @@ class Tensor:
 
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
-            f"Using a `tf.Tensor` as a Python `bool` is not allowed ({self.name}). Use `if t is not None:` instead of "
-            "`if t:` to test if a tensor is defined, and TensorFlow ops such as tf.cond to execute subgraphs that "
-            "depend on the value of a tensor."
+            f"using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution ({self.name}). Use "
+            "`if t is not None:` instead of `if t:` to test if a tensor is defined, and TensorFlow ops such as tf.cond to "
+            "execute subgraphs that depend on the value of a tensor."
         )
 
     __nonzero__ = __bool__  # Python 2's name, which programs of those days copy

@@ -40,10 +40,7 @@ conditional_accumulator = Twins(
     define_op(f"ResourceConditionalAccumulator() -> (handle: resource) {{{_MADE}}} #stateful"),
     define_op(f"ConditionalAccumulator() -> (handle: ref string) {{{_MADE}}} #stateful"),
 )
-conditional_accumulator.not_differentiable()
-sparse_conditional_accumulator = define_op(
-    f"SparseConditionalAccumulator() -> (handle: ref string) {{{_MADE}}} #stateful"
-).not_differentiable()
+sparse_conditional_accumulator = define_op(f"SparseConditionalAccumulator() -> (handle: ref string) {{{_MADE}}} #stateful")
 
 
 @conditional_accumulator.shape
@@ -87,7 +84,6 @@ def _accumulator(
 # --- questions and steps -----------------------------------------------------------------------------------------------
 
 accumulator_num_accumulated = _twins("AccumulatorNumAccumulated(handle: HANDLE) -> (num_accumulated: int32)")
-accumulator_num_accumulated.not_differentiable()
 
 
 @accumulator_num_accumulated.shape
@@ -101,7 +97,6 @@ def _(ctx: Any, handle: Accumulator) -> Any:
 
 
 accumulator_set_global_step = _twins("AccumulatorSetGlobalStep(handle: HANDLE, new_global_step: int64) -> ()")
-accumulator_set_global_step.not_differentiable()
 
 
 @accumulator_set_global_step.shape
@@ -134,7 +129,6 @@ def _check_type(accumulator: Accumulator, dtype: DType) -> None:
 accumulator_apply_gradient = _twins(
     f"AccumulatorApplyGradient(handle: HANDLE, local_step: int64, gradient: dtype) -> () {{dtype: {_NUMBER}}}"
 )
-accumulator_apply_gradient.not_differentiable()
 
 
 @accumulator_apply_gradient.shape
@@ -151,7 +145,6 @@ def _(ctx: Any, handle: Accumulator, local_step: Array, gradient: Array, *, dtyp
 accumulator_take_gradient = _twins(
     f"AccumulatorTakeGradient(handle: HANDLE, num_required: int32) -> (average: dtype) {{dtype: {_NUMBER}}}"
 )
-accumulator_take_gradient.not_differentiable()
 
 
 @accumulator_take_gradient.shape
@@ -179,7 +172,7 @@ sparse_accumulator_apply_gradient = define_op(
     "SparseAccumulatorApplyGradient(handle: ref string, local_step: int64, gradient_indices: int64, "
     f"gradient_values: dtype, gradient_shape: int64) -> () {{dtype: {_NUMBER}; has_known_shape: bool}}",
     writes_refs=False,
-).not_differentiable()
+)
 
 
 @sparse_accumulator_apply_gradient.shape
@@ -215,7 +208,7 @@ sparse_accumulator_take_gradient = define_op(
     "SparseAccumulatorTakeGradient(handle: ref string, num_required: int32) -> (indices: int64, values: dtype, "
     f"shape: int64) {{dtype: {_NUMBER}}}",
     writes_refs=False,
-).not_differentiable()
+)
 
 
 @sparse_accumulator_take_gradient.shape

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.reduce import old_spelling
 
 arg_max = define_op(
     "ArgMax(input: T, dimension: Tidx) -> (output: output_type) {T: type in [float,double,int32,uint8,int16,int8,"
@@ -57,6 +57,8 @@ def _attach(op: Op, find: Callable[..., np.ndarray]) -> None:
             raise InvalidArgumentError(None, None, f"Expected dimension in the range [{-rank}, {rank}), but got {axis}")
         if np.shape(x)[axis] == 0:
             raise InvalidArgumentError(None, None, f"Reduction axis {axis} is empty in shape {list(np.shape(x))}")
+        if not x.size:
+            return np.zeros(np.delete(x.shape, axis), output_type.as_numpy_dtype)
         return np.asarray(find(x, axis=axis)).astype(output_type.as_numpy_dtype)
 
     @op.bind
@@ -65,7 +67,7 @@ def _attach(op: Op, find: Callable[..., np.ndarray]) -> None:
         if dimension is None or not shape.rank or not shape.is_fully_defined():
             return None
         axis, dims = int(dimension), shape.as_list()
-        if not -len(dims) <= axis < len(dims) or dims[axis] == 0:
+        if not -len(dims) <= axis < len(dims) or 0 in dims:
             return None
         dtype = np.dtype(node.output_dtypes[0].as_numpy_dtype)
         if dtype == np.intp:
@@ -93,7 +95,7 @@ def argmax(
     input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = dtypes.int64
 ) -> Tensor:
     """The index of the largest element along `axis` (0 by default), the first of equals. `tf.argmax`."""
-    axis = old_spelling("axis", axis, "dimension", dimension)
+    axis = deprecated_argument_lookup("axis", axis, "dimension", dimension)
     return arg_max(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
@@ -101,7 +103,7 @@ def argmin(
     input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = dtypes.int64
 ) -> Tensor:
     """The index of the smallest element along `axis` (0 by default), the first of equals. `tf.argmin`."""
-    axis = old_spelling("axis", axis, "dimension", dimension)
+    axis = deprecated_argument_lookup("axis", axis, "dimension", dimension)
     return arg_min(input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
@@ -342,20 +343,11 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 @takes_composites
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
     """`input` with a dimension of 1 inserted before `axis`. Source: `tf.expand_dims`."""
-    axis = either_argument("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
     result: Tensor = expand_dims_op(input, axis, name=name)
     return result
-
-
-def either_argument(name: str, value: Any, deprecated_name: str, deprecated_value: Any) -> Any:
-    """The one of two spellings of an argument that was given; ValueError when both were."""
-    if deprecated_value is None:
-        return value
-    if value is not None:
-        raise ValueError(f"Cannot specify both {name!r} and {deprecated_name!r}")
-    return deprecated_value
 
 
 squeeze_op = define_op("Squeeze(input: T) -> (output: T) {T: type; squeeze_dims: list(int) >= 0 = []}")
@@ -403,7 +395,7 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 @takes_composites
 def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
     """`input` without its dimensions of 1, all of them or those in `axis`. Source: `tf.squeeze`."""
-    axis = either_argument("axis", axis, "squeeze_dims", squeeze_dims)
+    axis = deprecated_argument_lookup("axis", axis, "squeeze_dims", squeeze_dims)
     if axis is None:
         axis = []
     axes = list(axis) if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
@@ -415,7 +407,7 @@ bitcast_op = define_op(
     "Bitcast(input: T) -> (output: type) {T: type in [bfloat16,half,float,double,int64,int32,uint8,uint16,uint32,uint64,"
     "int8,int16,complex64,complex128,qint8,quint8,qint16,quint16,qint32]; type: type in [bfloat16,half,float,double,int64,"
     "int32,uint8,uint16,uint32,uint64,int8,int16,complex64,complex128,qint8,quint8,qint16,quint16,qint32]}"
-).not_differentiable()
+)
 
 
 @bitcast_op.shape

@@ -76,8 +76,7 @@ def _(ctx: Any, params: Array, indices: Array, axis: Array, *, batch_dims: int) 
     dims = np.shape(params)
     if not -len(dims) <= position < len(dims):
         raise ValueError(
-            f"Shape must be at least rank {position + 1 if position >= 0 else -position} but is rank {len(dims)}: axis "
-            f"{position} of params of shape {dims_text(dims)}"
+            f"Expected axis in the range [{-len(dims)}, {len(dims)}), but got {position} for params of {dims_text(dims)}"
         )
     position %= len(dims)
     check_indices(indices, dims[position])

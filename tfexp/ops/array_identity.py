@@ -62,9 +62,6 @@ def _(ctx: Any, *, dtype: DType, shape: TensorShape) -> Array:
     raise ValueError(f"You must feed a value for placeholder tensor {name!r} with dtype {type_text(dtype)}{known}")
 
 
-placeholder_op.not_differentiable()
-
-
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that every run has to feed. Running it unfed is an InvalidArgumentError. Source: `tf.placeholder`."""
     if executing_eagerly():
@@ -171,7 +168,7 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     return result
 
 
-guarantee_const_op = define_op("GuaranteeConst(input: T) -> (output: T) {T: type} #stateful").not_differentiable()
+guarantee_const_op = define_op("GuaranteeConst(input: T) -> (output: T) {T: type} #stateful")
 guarantee_const_op.shape(same_shape)
 
 

@@ -411,4 +411,5 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
             num = dims[axis]
         if num is None:
             raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
-    return list(unpack_op(value, num=num, axis=axis, name=name))
+    parts = unpack_op(value, num=num, axis=axis, name=name)
+    return list(parts) if num else []

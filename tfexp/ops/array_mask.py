@@ -177,7 +177,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 where_op = define_op(
     "Where(input: T) -> (index: int64) {T: type in [float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,"
     "bfloat16,qint16,quint16,uint16,complex128,half,uint32,uint64,bool] = bool}"
-).not_differentiable()
+)
 
 
 @where_op.shape

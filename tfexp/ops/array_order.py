@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
@@ -16,7 +17,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, either_argument, rank
+from tfexp.ops.array import Array, dims_text, rank
 from tfexp.ops.array_fill import range_op
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 
@@ -321,8 +322,8 @@ def reverse_sequence(
     batch_dim: int | None = None,
 ) -> Tensor:
     """Row i of `input` with its first `seq_lengths[i]` elements turned round. Source: `tf.reverse_sequence`."""
-    seq = either_argument("seq_axis", seq_axis, "seq_dim", seq_dim)
-    batch = either_argument("batch_axis", batch_axis, "batch_dim", batch_dim)
+    seq = deprecated_argument_lookup("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch = deprecated_argument_lookup("batch_axis", batch_axis, "batch_dim", batch_dim)
     result: Tensor = reverse_sequence_op(input, seq_lengths, seq_dim=seq, batch_dim=0 if batch is None else batch, name=name)
     return result
 
@@ -365,9 +366,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 # --- what one vector has and another lacks ---------------------------------------------------------------------------
 
-list_diff_op = define_op(
-    "ListDiff(x: T, y: T) -> (out: T, idx: out_idx) {T: type; out_idx: type in [int32,int64] = int32}"
-).not_differentiable()
+list_diff_op = define_op("ListDiff(x: T, y: T) -> (out: T, idx: out_idx) {T: type; out_idx: type in [int32,int64] = int32}")
 
 
 @list_diff_op.shape

@@ -231,9 +231,7 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = N
     elif mode in ("REFLECT", "SYMMETRIC"):
         result = mirror_pad_op(tensor, paddings, mode=mode, name=name)
     else:
-        raise ValueError(
-            f"Value of argument `mode` expected to be one of 'CONSTANT', 'REFLECT', or 'SYMMETRIC'. Received `mode` = {mode}"
-        )
+        raise ValueError(f"Unknown padding mode: {mode}. Use 'CONSTANT', 'REFLECT' or 'SYMMETRIC'")
     _tell_known_sizes(result)
     return result  # type: ignore[no-any-return]
 

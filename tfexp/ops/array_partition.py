@@ -146,9 +146,7 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
 
 # --- parallel stack ---------------------------------------------------------------------------------------------------
 
-parallel_concat_op = define_op(
-    "ParallelConcat(values: N * T) -> (output: T) {N: int >= 1; T: type; shape: shape}"
-).not_differentiable()
+parallel_concat_op = define_op("ParallelConcat(values: N * T) -> (output: T) {N: int >= 1; T: type; shape: shape}")
 
 
 @parallel_concat_op.shape

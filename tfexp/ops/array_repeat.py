@@ -29,7 +29,7 @@ from tfexp.ops.string_arrays import listed
 
 unravel_index_op = define_op(
     "UnravelIndex(indices: Tidx, dims: Tidx) -> (output: Tidx) {Tidx: type in [int32,int64] = int32}"
-).not_differentiable()
+)
 
 
 @unravel_index_op.shape

@@ -73,9 +73,7 @@ def _counts(positions: Array, number: int, out_idx: DType) -> Array:
     return np.bincount(positions, minlength=number).astype(out_idx.as_numpy_dtype)
 
 
-unique_op = define_op(
-    "Unique(x: T) -> (y: T, idx: out_idx) {T: type; out_idx: type in [int32,int64] = int32}"
-).not_differentiable()
+unique_op = define_op("Unique(x: T) -> (y: T, idx: out_idx) {T: type; out_idx: type in [int32,int64] = int32}")
 
 
 @unique_op.shape
@@ -96,7 +94,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
 
 unique_with_counts_op = define_op(
     "UniqueWithCounts(x: T) -> (y: T, idx: out_idx, count: out_idx) {T: type; out_idx: type in [int32,int64] = int32}"
-).not_differentiable()
+)
 
 
 @unique_with_counts_op.shape
@@ -116,10 +114,10 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
 
 
 _ALONG_AXIS = "T: type; Taxis: type in [int32,int64] = int64; out_idx: type in [int32,int64] = int32"
-unique_v2_op = define_op(f"UniqueV2(x: T, axis: Taxis) -> (y: T, idx: out_idx) {{{_ALONG_AXIS}}}").not_differentiable()
+unique_v2_op = define_op(f"UniqueV2(x: T, axis: Taxis) -> (y: T, idx: out_idx) {{{_ALONG_AXIS}}}")
 unique_with_counts_v2_op = define_op(
     f"UniqueWithCountsV2(x: T, axis: Taxis) -> (y: T, idx: out_idx, count: out_idx) {{{_ALONG_AXIS}}}"
-).not_differentiable()
+)
 
 
 def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, int]:

@@ -36,9 +36,6 @@ close = define_op("BarrierClose(handle: ref string) -> () {cancel_pending_enqueu
 ready_size = define_op("BarrierReadySize(handle: ref string) -> (size: int32)", writes_refs=False)
 incomplete_size = define_op("BarrierIncompleteSize(handle: ref string) -> (size: int32)", writes_refs=False)
 
-for _op in (barrier, insert_many, take_many, close, ready_size, incomplete_size):
-    _op.not_differentiable()
-
 
 @barrier.shape
 def _() -> TensorShape:

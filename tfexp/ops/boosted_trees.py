@@ -68,12 +68,6 @@ update_ensemble = define_op(
     "{pruning_mode: int >= 0; num_features: int >= 0} #stateful"
 )
 
-for _op in (
-    *(tree_ensemble_resource, create_ensemble, is_ensemble_initialized, serialize_ensemble, deserialize_ensemble),
-    *(get_ensemble_states, predict, training_predict, example_debug_outputs, center_bias, make_stats_summary),
-    *(calculate_best_gains, update_ensemble),
-):
-    _op.not_differentiable()
 
 _TINY = 1e-15  # hessians and differences of gains up to here are none
 _ENOUGH_CENTERED = 0.01

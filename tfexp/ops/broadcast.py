@@ -65,9 +65,6 @@ def _(ctx: Any, s0: np.ndarray, s1: np.ndarray) -> np.ndarray:
         ) from None
 
 
-broadcast_args.not_differentiable()
-
-
 def reduction_axes(
     x: Sequence[int | None], y: Sequence[int | None], repeat_ones: bool = False
 ) -> tuple[list[int], list[int]] | None:

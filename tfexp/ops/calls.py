@@ -96,7 +96,6 @@ stateless_if.gradient(cond_gradient)
 
 # Stands for a value that a branch does not have, where the other branch has one.
 fake_param = define_op("FakeParam() -> (output: dtype) {dtype: type; shape: shape}")
-fake_param.not_differentiable()
 
 
 @fake_param.shape
@@ -146,7 +145,6 @@ def _(input: Sequence[InputShape], *, Tout: list[Any]) -> list[TensorShape]:
 
 
 to_bool = define_op("ToBool(input: T) -> (output: bool) {T: type}")
-to_bool.not_differentiable()
 
 
 @to_bool.shape

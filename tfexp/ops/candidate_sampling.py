@@ -29,7 +29,7 @@ SEEDS = "seed: int = 0; seed2: int = 0"
 
 
 def _define(name: str, attrs: str = "range_max: int >= 1; ") -> Op:
-    return define_op(f"{name}(true_classes: int64) -> {SAMPLED} {{{COUNTS}{attrs}{SEEDS}}} #stateful").not_differentiable()
+    return define_op(f"{name}(true_classes: int64) -> {SAMPLED} {{{COUNTS}{attrs}{SEEDS}}} #stateful")
 
 
 uniform_op = _define("UniformCandidateSampler")
@@ -213,7 +213,7 @@ def _integers(numbers: npt.NDArray[Any], limit: int) -> Drawn:
 accidental_hits_op = define_op(
     "ComputeAccidentalHits(true_classes: int64, sampled_candidates: int64) -> (indices: int32, ids: int64, weights: float) "
     f"{{num_true: int; {SEEDS}}}"
-).not_differentiable()
+)
 
 
 @accidental_hits_op.shape

@@ -32,7 +32,7 @@ fixed_unigram_op = define_op(
     f"FixedUnigramCandidateSampler(true_classes: int64) -> {SAMPLED} {{{COUNTS}range_max: int >= 1; vocab_file: string = "
     "''; distortion: float = 1.0; num_reserved_ids: int = 0; num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: "
     f"list(float) = []; {SEEDS}}} #stateful"
-).not_differentiable()
+)
 
 
 @fixed_unigram_op.shape

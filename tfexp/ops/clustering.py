@@ -19,14 +19,12 @@ _AT_ONCE = 1024  # words of a stream
 nearest_neighbors = define_op(
     "NearestNeighbors(points: float, centers: float, k: int64) -> "
     "(nearest_center_indices: int64, nearest_center_distances: float)"
-).not_differentiable()
+)
 kmeans_plus_plus_initialization = define_op(
     "KmeansPlusPlusInitialization(points: float, num_to_sample: int64, seed: int64, num_retries_per_sample: int64) -> "
     "(samples: float)"
-).not_differentiable()
-kmc2_chain_initialization = define_op(
-    "KMC2ChainInitialization(distances: float, seed: int64) -> (index: int64)"
-).not_differentiable()
+)
+kmc2_chain_initialization = define_op("KMC2ChainInitialization(distances: float, seed: int64) -> (index: int64)")
 
 
 @nearest_neighbors.shape

@@ -8,7 +8,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.kernel import BindRequest, Call
-from tfexp.core.op import define_op, get_op
+from tfexp.core.op import define_op
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
@@ -148,12 +148,12 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 
 
 def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of complex numbers; for reals 0, or pi where negative. `tf.angle`."""
+    """The argument of complex numbers; 0 for all reals. `tf.angle`."""
     with name_scope(name, "Angle", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         if input.dtype.is_complex:
             return angle_op(input, Tout=input.dtype.real_dtype, name=scope)
-        return get_op("Select")(input < 0, np.pi * array_fill.ones_like(input), array_fill.zeros_like(input))
+        return array_fill.zeros_like(input)
 
 
 conj_op = define_op("Conj(input: T) -> (output: T) {T: type in [complex64,complex128,variant] = complex64}")

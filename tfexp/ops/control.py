@@ -15,6 +15,7 @@ from tfexp.graph.loop_nodes import output_context
 from tfexp.graph.loop_rules import branch_predicate, loop_merge_gradient, loop_switch_gradient
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.ops import comparison
 from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
 
@@ -33,9 +34,6 @@ def _(ctx: Any) -> None:
     return None
 
 
-no_op_op.not_differentiable()
-
-
 control_trigger_op = define_op("ControlTrigger() -> ()")
 
 
@@ -47,9 +45,6 @@ def _() -> None:
 @control_trigger_op.kernel("CPU", takes_dead=True)
 def _(ctx: Any) -> None:
     return None
-
-
-control_trigger_op.not_differentiable()
 
 
 # --- Switch and Merge -------------------------------------------------------------------------------------------------
@@ -125,8 +120,9 @@ def _(ctx: Any, inputs: list[Array]) -> list[Any]:
 
 def _merge_gradient(op: Operation, grad: Any, _: Any) -> list[Any]:
     context = output_context(op.inputs[0].op) or output_context(op.inputs[1].op)
-    if context is None:
-        raise LookupError(f"The gradient of Merge {op.name!r} is defined inside tf.cond and tf.while_loop only")
+    if context is None:  # of a gradient itself, say: whichever input came through tells who gets it
+        taken = [comparison.equal(op.outputs[1], i) for i in range(len(op.inputs))]
+        return [switch_ref_or_tensor(grad, is_taken)[1] for is_taken in taken]
     if not context.is_cond:
         return loop_merge_gradient(op, grad)
     return list(switch_ref_or_tensor(grad, branch_predicate(context), name="cond_grad"))

@@ -13,9 +13,10 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, cast, elementwise_binary, reduce
+from tfexp.ops import array, array_gather, cast, comparison, elementwise_binary, reduce
 from tfexp.ops.shape_rules import merged_dims, with_rank
 
 dense_bincount_op = define_op(
@@ -68,6 +69,18 @@ def _(ctx: Any, input: np.ndarray, size: Any, weights: np.ndarray, *, binary_out
         return _counts(input, count, weights, binary_output)
     rows = [_counts(v, count, weights[i] if weights.size else weights, binary_output) for i, v in enumerate(input)]
     return np.stack(rows) if rows else np.zeros((0, count), weights.dtype)
+
+
+@dense_bincount_op.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
+    values, size, weights = op.inputs
+    if op.get_attr("binary_output") or weights.shape.num_elements() == 0:
+        return [None, None, None]
+    # A value adds its weight to its own bin; those past the last bin are left out.
+    inside = comparison.less(values, size)
+    bins = values * cast.cast(inside, values.dtype)
+    picked: Any = array_gather.gather(grad, bins, batch_dims=(values.shape.rank or 1) - 1)
+    return [None, None, picked * cast.cast(inside, grad.dtype)]
 
 
 @bincount_op.shape
@@ -164,7 +177,3 @@ def _(ctx: Any, input: np.ndarray, *, boundaries: list[float]) -> np.ndarray:
     if any(a > b for a, b in itertools.pairwise(boundaries)):
         raise InvalidArgumentError(None, None, "Expected sorted boundaries")
     return np.searchsorted(np.array(boundaries, np.float32), input, side="right").astype(np.int32)
-
-
-for _op in (dense_bincount_op, bincount_op, histogram_fixed_width_op, bucketize_op):
-    _op.not_differentiable()

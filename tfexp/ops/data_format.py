@@ -12,8 +12,8 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array
 
 _ATTRS = "T: type in [int32,int64] = int32; src_format: string = 'NHWC'; dst_format: string = 'NCHW'"
-dim_map_op = define_op(f"DataFormatDimMap(x: T) -> (y: T) {{{_ATTRS}}}").not_differentiable()
-vec_permute_op = define_op(f"DataFormatVecPermute(x: T) -> (y: T) {{{_ATTRS}}}").not_differentiable()
+dim_map_op = define_op(f"DataFormatDimMap(x: T) -> (y: T) {{{_ATTRS}}}")
+vec_permute_op = define_op(f"DataFormatVecPermute(x: T) -> (y: T) {{{_ATTRS}}}")
 
 
 def _places(source: str, target: str) -> np.ndarray:

@@ -125,9 +125,8 @@ class FromRecipe(Dataset):
 
 
 def define_dataset(signature: str) -> Op:
-    """Register a dataset op: one scalar variant, no gradient."""
+    """Register a dataset op: one scalar variant."""
     op = define_op(signature)
-    op.not_differentiable()
 
     @op.shape
     def _(*inputs: InputShape | Sequence[InputShape]) -> TensorShape:

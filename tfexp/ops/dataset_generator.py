@@ -21,7 +21,7 @@ generator_dataset = define_dataset(
 )
 anonymous_iterator_v3 = define_op(
     "AnonymousIteratorV3() -> (handle: resource) {output_types: list(type) >= 1; output_shapes: list(shape) >= 1} #stateful"
-).not_differentiable()
+)
 
 
 class _Generator(DatasetIterator):

@@ -39,7 +39,7 @@ def _define_older(newer: Op) -> None:
     signature = f"Experimental{newer.signature}"
     for attr in _LATER:
         signature = re.sub(rf"(?<=\{{){attr}: [^;}}]*;? ?|; {attr}: [^;}}]*", "", signature)
-    older = define_op(re.sub(r" \{\}", "", signature)).not_differentiable()
+    older = define_op(re.sub(r" \{\}", "", signature))
     defaults = {name: attr.default for name, attr in newer.attrs.items() if name not in older.attrs}
     shape, kernel = newer.shape_rule, newer.kernels["CPU"]
     assert shape is not None

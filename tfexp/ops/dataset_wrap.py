@@ -23,8 +23,8 @@ dataset_cardinality = define_op(
     "DatasetCardinality(input_dataset: variant) -> (cardinality: int64) {cardinality_options: string = ''}"
 )
 
+
 for _op in (wrap_dataset_variant, unwrap_dataset_variant, dataset_cardinality):
-    _op.not_differentiable()
 
     @_op.shape
     def _(source: InputShape) -> TensorShape:

@@ -13,7 +13,7 @@ from tfexp.ops.dataset import Dataset
 
 dataset_to_tf_record = define_op(
     "DatasetToTFRecord(input_dataset: variant, filename: string, compression_type: string) -> () #stateful"
-).not_differentiable()
+)
 
 
 @dataset_to_tf_record.shape

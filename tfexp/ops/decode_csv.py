@@ -181,9 +181,6 @@ def _columns(
     return results
 
 
-decode_csv_op.not_differentiable()
-
-
 def _fields(record: bytes, delimiter: bytes, quotes: bool) -> Sequence[bytes]:
     if not record:
         return []

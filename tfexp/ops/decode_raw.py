@@ -132,7 +132,7 @@ def decode_raw_v2(
 
 
 decode_compressed_op = define_op("DecodeCompressed(bytes: string) -> (output: string) {compression_type: string = ''}")
-shape_preserving(decode_compressed_op).not_differentiable()
+shape_preserving(decode_compressed_op)
 _WINDOWS = {b"ZLIB": zlib.MAX_WBITS, b"GZIP": zlib.MAX_WBITS + 16}
 
 
@@ -218,7 +218,7 @@ def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Ten
 
 
 decode_json_example_op = define_op("DecodeJSONExample(json_examples: string) -> (binary_examples: string)")
-shape_preserving(decode_json_example_op).not_differentiable()
+shape_preserving(decode_json_example_op)
 
 
 @decode_json_example_op.kernel("CPU")

@@ -123,8 +123,8 @@ shape_preserving(lgamma)
 
 
 def _log_gamma(x: float) -> float:
-    if x <= 0 and x == math.floor(x):
-        return math.inf  # a pole
+    if math.isinf(x) or (x <= 0 and x == math.floor(x)):
+        return math.inf  # a pole, or a limit
     return math.lgamma(x)
 
 

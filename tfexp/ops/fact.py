@@ -10,7 +10,7 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
 
-fact_op = define_op("Fact() -> (fact: string)").not_differentiable()
+fact_op = define_op("Fact() -> (fact: string)")
 
 
 @fact_op.shape

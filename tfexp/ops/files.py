@@ -48,9 +48,6 @@ def _(ctx: Any, filename: Array) -> Array:
     return contents
 
 
-read_file.not_differentiable()
-
-
 write_file = define_op("WriteFile(filename: string, contents: string) -> () {} #stateful")
 
 
@@ -70,9 +67,6 @@ def _(ctx: Any, filename: Array, contents: Array) -> None:
             file.write(_one(contents, "contents"))
     except OSError as error:
         raise file_error(path, error) from error
-
-
-write_file.not_differentiable()
 
 
 matching_files = define_op("MatchingFiles(pattern: string) -> (filenames: string) {} #stateful")
@@ -100,6 +94,3 @@ def matching_names(pattern: Array) -> Array:
     result = np.empty(len(found), object)
     result[:] = sorted(found)
     return result
-
-
-matching_files.not_differentiable()

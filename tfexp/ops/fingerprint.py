@@ -15,7 +15,7 @@ from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 from tfexp.ops.string_arrays import texts_of
 from tfexp.ops.string_hash import fingerprint64, hashes
 
-fingerprint_op = define_op("Fingerprint(data: T, method: string) -> (fingerprint: uint8) {T: type}").not_differentiable()
+fingerprint_op = define_op("Fingerprint(data: T, method: string) -> (fingerprint: uint8) {T: type}")
 
 _METHOD = b"farmhash64"
 

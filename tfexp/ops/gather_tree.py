@@ -15,7 +15,7 @@ from tfexp.ops.shape_rules import merged, with_rank
 
 gather_tree_op = define_op(
     "GatherTree(step_ids: T, parent_ids: T, max_sequence_lengths: int32, end_token: T) -> (beams: T) {T: type in [int32]}"
-).not_differentiable()
+)
 
 
 @gather_tree_op.shape

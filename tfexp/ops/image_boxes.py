@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import either_argument
 from tfexp.ops.image_boxes_ops import (
     draw_bounding_boxes_op,
     draw_bounding_boxes_v2_op,
@@ -35,7 +35,7 @@ def crop_and_resize(
 
     Source: `tf.image.crop_and_resize`.
     """
-    box_ind = either_argument("box_indices", box_indices, "box_ind", box_ind)
+    box_ind = deprecated_argument_lookup("box_indices", box_indices, "box_ind", box_ind)
     result: Tensor = crop_and_resize_op(
         image, boxes, box_ind, crop_size, method=method, extrapolation_value=extrapolation_value, name=name
     )
@@ -68,7 +68,7 @@ def extract_image_patches(
     sizes: Any = None,
 ) -> Tensor:
     """The windows of a batch of images along the channels. Source: `tf.image.extract_image_patches`."""
-    ksizes = either_argument("sizes", sizes, "ksizes", ksizes)
+    ksizes = deprecated_argument_lookup("sizes", sizes, "ksizes", ksizes)
     result: Tensor = extract_image_patches_op(
         images, ksizes=ksizes, strides=strides, rates=rates, padding=padding, name=name
     )

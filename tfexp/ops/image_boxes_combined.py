@@ -21,7 +21,7 @@ combined_nms_op = define_op(
     "CombinedNonMaxSuppression(boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, "
     "iou_threshold: float, score_threshold: float) -> (nmsed_boxes: float, nmsed_scores: float, nmsed_classes: float, "
     "valid_detections: int32) {pad_per_class: bool = false; clip_boxes: bool = true}"
-).not_differentiable()
+)
 
 
 @combined_nms_op.shape

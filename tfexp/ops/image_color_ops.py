@@ -8,12 +8,17 @@ import numpy as np
 
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.ops import array_fill, cast, comparison, reduce
+from tfexp.ops.argmax import argmax, argmin
 from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array_order import reverse, roll
+from tfexp.ops.elementwise_division import div_no_nan
 from tfexp.ops.shape_rules import with_rank_at_least
 
 _FLOATS = "T: type in [half,bfloat16,float,double] = float"
 _SMALL = "T: type in [half,float] = float"
-rgb_to_hsv_op = define_op(f"RGBToHSV(images: T) -> (output: T) {{{_FLOATS}}}").not_differentiable()
+rgb_to_hsv_op = define_op(f"RGBToHSV(images: T) -> (output: T) {{{_FLOATS}}}")
 hsv_to_rgb_op = define_op(f"HSVToRGB(images: T) -> (output: T) {{{_FLOATS}}}").not_differentiable()
 adjust_contrast_op = define_op(f"AdjustContrastv2(images: T, contrast_factor: float) -> (output: T) {{{_SMALL}}}")
 adjust_hue_op = define_op(f"AdjustHue(images: T, delta: float) -> (output: T) {{{_SMALL}}}")
@@ -129,3 +134,20 @@ def _(ctx: Any, images: Array, scale: Any) -> Array:
     hsv = _hsv(_wide(images))
     hsv[..., 1] = np.clip(hsv[..., 1] * np.float32(scale), 0, 1)
     return _rgb(hsv).astype(images.dtype, copy=False)
+
+
+@rgb_to_hsv_op.gradient
+def _(op: Operation, grad: Any) -> Any:
+    # With m the largest channel, n the smallest and k the place of m: hue = (2 k + (next - last) / (m - n)) / 6, where next
+    # and last follow m in the circle of channels; saturation = 1 - n / m; value = m. Where there are several, the first is
+    # m and the last is n; saturation does not follow channels that are zero.
+    rgb: Any = op.inputs[0]
+    largest: Any = array_fill.one_hot(argmax(rgb, -1), 3, dtype=rgb.dtype)
+    smallest: Any = array_fill.one_hot(2 - argmin(reverse(rgb, [-1]), -1), 3, dtype=rgb.dtype)  # type: ignore[operator]
+    m, n = reduce.reduce_max(rgb, -1, keepdims=True), reduce.reduce_min(rgb, -1, keepdims=True)
+    circle: Any = roll(largest, 1, -1) - roll(largest, 2, -1)  # type: ignore[operator]
+    extent: Any = m - n  # type: ignore[operator]
+    turned: Any = div_no_nan(reduce.reduce_sum(rgb * circle, -1, keepdims=True), extent)
+    hue: Any = div_no_nan(circle - turned * (largest - smallest), 6 * extent)
+    saturation: Any = div_no_nan(largest * div_no_nan(n, m) - smallest, m) * cast.cast(comparison.greater(rgb, 0), rgb.dtype)
+    return hue * grad[..., 0:1] + saturation * grad[..., 1:2] + largest * grad[..., 2:3]

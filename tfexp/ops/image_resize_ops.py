@@ -29,7 +29,7 @@ resize_bilinear_op = define_op(
 resize_bilinear_grad_op = define_op(
     "ResizeBilinearGrad(grads: float, original_image: T) -> (output: T) "
     f"{{T: type in [float,bfloat16,half,double]; {_ATTRS}}}"
-).not_differentiable()
+)
 resize_nearest_neighbor_op = define_op(
     f"ResizeNearestNeighbor(images: T, size: int32) -> (resized_images: T) {{T: type in "
     f"[{_TYPES},half,float,double,bfloat16]; {_ATTRS}}}"

@@ -27,7 +27,7 @@ scale_and_translate_op = define_op(
 scale_and_translate_grad_op = define_op(
     "ScaleAndTranslateGrad(grads: T, original_image: T, scale: float, translation: float) -> (output: T) "
     f"{{T: type in [float]; {_ATTRS}}}"
-).not_differentiable()
+)
 
 
 # --- kernels: weights by distance ---------------------------------------------------------------------------------------

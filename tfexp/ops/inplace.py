@@ -22,7 +22,7 @@ from tfexp.ops.shape_rules import with_rank
 
 
 def _define(name: str, change: Callable[[Array, Array, Array], Any]) -> Op:
-    op = define_op(f"{name}(x: T, i: int32, v: T) -> (y: T) {{T: type}}").not_differentiable()
+    op = define_op(f"{name}(x: T, i: int32, v: T) -> (y: T) {{T: type}}")
     op.shape(lambda x, i, v: x)
 
     @op.kernel("CPU")
@@ -55,7 +55,7 @@ inplace_update_op = _define("InplaceUpdate", _replace)
 inplace_add_op = _define("InplaceAdd", np.add.at)
 inplace_sub_op = _define("InplaceSub", np.subtract.at)
 
-deep_copy_op = define_op("DeepCopy(x: T) -> (y: T) {T: type} #stateful").not_differentiable()
+deep_copy_op = define_op("DeepCopy(x: T) -> (y: T) {T: type} #stateful")
 deep_copy_op.shape(lambda x: x)
 
 
@@ -64,9 +64,7 @@ def _(ctx: Any, x: Array) -> Array:
     return np.array(x)
 
 
-empty_op = define_op(
-    "Empty(shape: int32) -> (output: dtype) {dtype: type; init: bool = false} #stateful"
-).not_differentiable()
+empty_op = define_op("Empty(shape: int32) -> (output: dtype) {dtype: type; init: bool = false} #stateful")
 
 
 @empty_op.shape

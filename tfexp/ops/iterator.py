@@ -118,19 +118,6 @@ dataset_to_single_element = define_op(
     f"DatasetToSingleElement(dataset: variant) -> (components: output_types) {{{_TYPES}; metadata: string = ''}} #stateful"
 )
 
-for _op in (
-    iterator_v1,
-    iterator_v2,
-    one_shot_iterator,
-    make_iterator,
-    iterator_get_next,
-    iterator_get_next_sync,
-    iterator_to_string_handle,
-    iterator_from_string_handle,
-    iterator_from_string_handle_v2,
-    dataset_to_single_element,
-):
-    _op.not_differentiable()
 
 for _op in (iterator_v1, iterator_v2, one_shot_iterator):
 

@@ -14,10 +14,8 @@ from tfexp.ops.iterator import IteratorResource
 
 serialize_iterator = define_op(
     "SerializeIterator(resource_handle: resource) -> (serialized: variant) {external_state_policy: int = 0} #stateful"
-).not_differentiable()
-deserialize_iterator = define_op(
-    "DeserializeIterator(resource_handle: resource, serialized: variant) -> () #stateful"
-).not_differentiable()
+)
+deserialize_iterator = define_op("DeserializeIterator(resource_handle: resource, serialized: variant) -> () #stateful")
 
 
 @serialize_iterator.shape

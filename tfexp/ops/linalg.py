@@ -149,6 +149,8 @@ def _check_system(matrix: np.ndarray, rhs: np.ndarray) -> None:
 @matrix_solve_op.kernel("CPU")
 def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, *, adjoint: bool) -> np.ndarray:
     _check_system(matrix, rhs)
+    if not rhs.size:  # no question is asked, whether or not the matrix has an inverse
+        return np.zeros_like(rhs)
     try:
         return np.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
     except np.linalg.LinAlgError:

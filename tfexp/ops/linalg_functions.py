@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def _(ctx: Any, input: np.ndarray, *, output_idx_type: DType) -> list[np.ndarray
         raise InvalidArgumentError(None, None, f"Input matrix must be square, got shape {list(input.shape)}")
     n = input.shape[-1]
     wide = np.float32 if input.dtype == np.float16 else input.dtype
-    lu = input.astype(wide).reshape(-1, n, n)
+    lu = input.astype(wide).reshape(math.prod(input.shape[:-2]), n, n)
     order = np.tile(np.arange(n), (lu.shape[0], 1))
     each = np.arange(lu.shape[0])
     # A column is eliminated after the ones before it: columns follow one another, all matrices go together.
@@ -96,7 +97,7 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
     InvalidArgumentError or ValueError, with `validate_args`, for fewer than two dimensions.
     """
     with name_scope(name, "matrix_rank", [a, tol]):
-        a = convert_to_tensor(a, name="a")
+        a = convert_to_tensor(a, name="a", dtype_hint=dtypes.float32)
         if validate_args:
             with_rank_at_least(a.shape, 2)
         values = svd(a, compute_uv=False)

@@ -166,7 +166,6 @@ def _(ctx: Any, table_handle: Table) -> Array:
 lookup_table_export = define_twins(
     "LookupTableExport(table_handle: HANDLE) -> (keys: Tkeys, values: Tvalues) {Tkeys: type; Tvalues: type}"
 )
-lookup_table_export.not_differentiable()
 
 
 @lookup_table_export.shape
@@ -188,8 +187,8 @@ lookup_table_insert = define_twins(
 lookup_table_import = define_twins(
     "LookupTableImport(table_handle: HANDLE, keys: Tin, values: Tout) -> () {Tin: type; Tout: type}"
 )
+lookup_table_insert.not_differentiable()
 for _op in (lookup_table_insert, lookup_table_import):
-    _op.not_differentiable()
 
     @_op.shape
     def _(table: InputShape, keys: InputShape, values: InputShape) -> None:
@@ -209,7 +208,6 @@ def _(ctx: Any, table_handle: Table, keys: Array, values: Array, *, Tin: DType, 
 
 
 lookup_table_remove = define_op("LookupTableRemoveV2(table_handle: resource, keys: Tin) -> () {Tin: type} #stateful")
-lookup_table_remove.not_differentiable()
 
 
 @lookup_table_remove.shape

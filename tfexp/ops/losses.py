@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.replica_modes import SUMMED_LOSSES
 from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import either_argument, rank, shape, size, squeeze
+from tfexp.ops.array import rank, shape, size, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_identity import stop_gradient
@@ -233,7 +234,7 @@ def cosine_distance(
     dim: int | None = None,
 ) -> Tensor:
     """1 - sum(predictions * labels) along `axis`; both are taken as unit vectors. Source: `tf.losses.cosine_distance`."""
-    axis = either_argument("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("You must specify argument `axis`.")
     _required(labels=labels, predictions=predictions)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -350,5 +351,6 @@ def matmul(
             b, transpose_b = complex_numbers.conj(b), True
         if is_sparse:
             flags = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
-            return sparse_mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=scope, **flags)
+            product = sparse_mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=scope, **flags)
+            return cast.cast(product, dtypes.bfloat16) if a.dtype == b.dtype == dtypes.bfloat16 else product
         return mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=scope)

@@ -170,6 +170,8 @@ def expm(input: Any, name: str | None = None) -> Tensor:
         half = x.dtype in (dtypes.float16, dtypes.bfloat16)
         wide: Any = cast.cast(x, dtypes.float32) if half else x
         real = wide.dtype.real_dtype
+        if real.name not in _PADE:
+            raise ValueError(f"tf.linalg.expm does not support matrices of type {x.dtype}")
         coefficients, largest = _PADE[real.name]
         size = reduce.reduce_max(reduce.reduce_sum(absolute(wide), axis=-2), axis=-1)
         halvings = maximum(ceil(log(size / largest) / np.log(2.0).astype(real.as_numpy_dtype)), 0.0)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, either_argument
+from tfexp.ops.array import Array, dims_text
 from tfexp.ops.array_order import reverse
 from tfexp.ops.conv import same_attrs
 from tfexp.ops.elementwise_unary import neg
@@ -136,8 +137,8 @@ def dilation2d(
     dilations: Any = None,
 ) -> Tensor:
     """max over each window of input + filter [rows, columns, depth]. Source: `tf.nn.dilation2d`."""
-    filter = either_argument("filters", filters, "filter", filter)
-    rates = either_argument("dilations", dilations, "rates", rates)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
+    rates = deprecated_argument_lookup("dilations", dilations, "rates", rates)
     result: Tensor = dilation2d_op(input, filter, strides=list(strides), rates=list(rates), padding=padding, name=name)
     return result
 

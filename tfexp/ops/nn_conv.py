@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import either_argument, expand_dims, shape, squeeze
+from tfexp.ops.array import expand_dims, shape, squeeze
 from tfexp.ops.conv import (
     conv2d_backprop_filter_op,
     conv2d_backprop_input_op,
@@ -39,7 +40,7 @@ def conv1d(
     dilations: Any = None,
 ) -> Tensor:
     """value [batch, width, depth] with filters [width, depth, out depth], as Conv2D of one row. Source: `tf.nn.conv1d`."""
-    value = either_argument("input", input, "value", value)
+    value = deprecated_argument_lookup("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as scope:
         second = is_channels_second(data_format, _FORMATS[1])
         data_format = "NCHW" if second else "NHWC"
@@ -80,7 +81,7 @@ def conv2d(
     data_format = data_format or "NHWC"
     result: Tensor = conv2d_op(
         input,
-        either_argument("filters", filters, "filter", filter),
+        deprecated_argument_lookup("filters", filters, "filter", filter),
         strides=for_all_dims(strides, 2, data_format, "strides"),
         use_cudnn_on_gpu=use_cudnn_on_gpu,
         data_format=data_format,
@@ -132,7 +133,7 @@ def conv2d_backprop_input(
     """The gradient of conv2d for its input. Source: `tf.nn.conv2d_backprop_input`."""
     result: Tensor = conv2d_backprop_input_op(
         input_sizes,
-        either_argument("filters", filters, "filter", filter),
+        deprecated_argument_lookup("filters", filters, "filter", filter),
         out_backprop,
         strides=list(strides),
         use_cudnn_on_gpu=use_cudnn_on_gpu,
@@ -157,7 +158,7 @@ def conv3d(
     """input [batch, depth, rows, columns, channels] with filter [depth, rows, columns, channels, out]. `tf.nn.conv3d`."""
     result: Tensor = conv3d_op(
         input,
-        either_argument("filters", filters, "filter", filter),
+        deprecated_argument_lookup("filters", filters, "filter", filter),
         strides=for_all_dims(strides, 3, data_format, "strides"),
         padding=padding,
         data_format=data_format,
@@ -209,8 +210,8 @@ def convolution(
 
     ValueError when both are asked for, or when ranks do not fit.
     """
-    filter = either_argument("filters", filters, "filter", filter)
-    dilation_rate = either_argument("dilations", dilations, "dilation_rate", dilation_rate)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
+    dilation_rate = deprecated_argument_lookup("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, "convolution", [input, filter]) as scope:
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
@@ -352,7 +353,7 @@ def depthwise_conv2d(
     dilations: Any = None,
 ) -> Tensor:
     """Each channel with its own filters [rows, columns, depth, multiplier], dilated by `rate`. TF symbol of this name."""
-    rate = either_argument("dilations", dilations, "rate", rate)
+    rate = deprecated_argument_lookup("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as scope:
         input = convert_to_tensor(input, name="tensor_in")
         filter = convert_to_tensor(filter, name="filter_in")
@@ -382,7 +383,7 @@ def separable_conv2d(
     dilations: Any = None,
 ) -> Tensor:
     """Depthwise convolution, then a 1 x 1 convolution that mixes the channels. Source: `tf.nn.separable_conv2d`."""
-    rate = either_argument("dilations", dilations, "rate", rate)
+    rate = deprecated_argument_lookup("dilations", dilations, "rate", rate)
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as scope:
         input = convert_to_tensor(input, name="tensor_in")
         depthwise_filter = convert_to_tensor(depthwise_filter, name="depthwise_filter")

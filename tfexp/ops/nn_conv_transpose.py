@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import either_argument, expand_dims, squeeze
+from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.array_join import concat
 from tfexp.ops.conv import conv2d_backprop_input_op, conv3d_backprop_input_v2_op
 from tfexp.ops.nn_window_args import for_all_dims, is_channels_second, padding_attrs
@@ -67,8 +68,8 @@ def conv2d_transpose(
     dilations: Any = None,
 ) -> Tensor:
     """The transpose of conv2d with filter [rows, columns, out depth, depth]. Source: `tf.nn.conv2d_transpose`."""
-    value = either_argument("input", input, "value", value)
-    filter = either_argument("filters", filters, "filter", filter)
+    value = deprecated_argument_lookup("input", input, "value", value)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
         data_format = data_format or "NHWC"
         result: Tensor = conv2d_backprop_input_op(
@@ -97,8 +98,8 @@ def conv3d_transpose(
     dilations: Any = None,
 ) -> Tensor:
     """The transpose of conv3d with filter [depth, rows, columns, out, channels]. Source: `tf.nn.conv3d_transpose`."""
-    value = either_argument("input", input, "value", value)
-    filter = either_argument("filters", filters, "filter", filter)
+    value = deprecated_argument_lookup("input", input, "value", value)
+    filter = deprecated_argument_lookup("filters", filters, "filter", filter)
     with name_scope(name, "conv3d_transpose", [value, filter, output_shape]) as scope:
         data_format = data_format or "NDHWC"
         result: Tensor = conv3d_backprop_input_v2_op(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
@@ -15,7 +16,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, either_argument, expand_dims, rank, reshape, shape, squeeze
+from tfexp.ops.array import Array, dims_text, expand_dims, rank, reshape, shape, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_identity import stop_gradient
@@ -161,7 +162,7 @@ def softmax_cross_entropy_with_logits_v2(
 
     labels and logits have the same shape; the result has it without `axis`. float16 is computed in float32.
     """
-    axis = either_argument("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     _checked_arguments("softmax_cross_entropy_with_logits", None, labels, logits)
     with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as scope:
@@ -375,7 +376,7 @@ def weighted_cross_entropy_with_logits(
     labels: Any = None, logits: Any = None, pos_weight: Any = None, name: str | None = None, targets: Any = None
 ) -> Tensor:
     """As `sigmoid_cross_entropy_with_logits`, positive labels weighing `pos_weight`. TF symbol of this name."""
-    labels = either_argument("labels", labels, "targets", targets)
+    labels = deprecated_argument_lookup("labels", labels, "targets", targets)
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
@@ -16,7 +17,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, either_argument, size, squeeze
+from tfexp.ops.array import Array, size, squeeze
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_identity import identity, stop_gradient
 from tfexp.ops.cast import cast
@@ -74,7 +75,7 @@ def moments(
     x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: Any = None, keepdims: Any = None
 ) -> tuple[Tensor, Tensor]:
     """(mean, variance) of x over `axes`; float16 is computed in float32. `shift` is ignored. Source: `tf.nn.moments`."""
-    keep = bool(either_argument("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "moments", [x, axes]):
         x = convert_to_tensor(x) if not isinstance(x, Tensor) else x
         wide = cast(x, dtypes.float32) if x.dtype is dtypes.float16 else x
@@ -103,7 +104,7 @@ def batch_normalization(
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
     """x / sqrt(max(sum(x ** 2), epsilon)), sums along `axis`. Source: `tf.nn.l2_normalize`."""
-    axis = either_argument("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         square_sum = reduce_sum(square(x), axis, keepdims=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import either_argument, expand_dims, squeeze
+from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.nn_dilated import with_space_to_batch
 from tfexp.ops.nn_window_args import for_all_dims, is_channels_second
 from tfexp.ops.pool import avg_pool3d_op, avg_pool_op, max_pool3d_op, max_pool_op
@@ -44,7 +45,7 @@ def max_pool(
     input: Any = None,
 ) -> Tensor:
     """The largest element of each window of images [batch, rows, columns, depth]. Source: `tf.nn.max_pool`."""
-    value = either_argument("input", input, "value", value)
+    value = deprecated_argument_lookup("input", input, "value", value)
     return _pool2d(max_pool_op, value, ksize, strides, padding, data_format, name, "MaxPool")
 
 
@@ -65,7 +66,7 @@ def avg_pool(
     input: Any = None,
 ) -> Tensor:
     """The mean of each window of images [batch, rows, columns, depth]. Source: `tf.nn.avg_pool`."""
-    value = either_argument("input", input, "value", value)
+    value = deprecated_argument_lookup("input", input, "value", value)
     return _pool2d(avg_pool_op, value, ksize, strides, padding, data_format, name, "AvgPool")
 
 
@@ -179,7 +180,7 @@ def max_pool_with_argmax(
     """(maxima, flat indices of the first of them). Source: `tf.nn.max_pool_with_argmax`."""
     if data_format != "NHWC":
         raise ValueError(f"`data_format` values other than 'NHWC' are not supported. Received: data_format={data_format}")
-    index_type = either_argument("output_dtype", output_dtype, "Targmax", Targmax)
+    index_type = deprecated_argument_lookup("output_dtype", output_dtype, "Targmax", Targmax)
     result: tuple[Tensor, Tensor] = max_pool_with_argmax_op(
         input,
         ksize=list(ksize),
@@ -204,7 +205,7 @@ def pool(
     dilations: Any = None,
 ) -> Tensor:
     """Pooling ("AVG" or "MAX") over one to three dimensions, strided or dilated. Source: `tf.nn.pool`."""
-    dilation_rate = either_argument("dilations", dilations, "dilation_rate", dilation_rate)
+    dilation_rate = deprecated_argument_lookup("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
         input = convert_to_tensor(input, name="input")
         count = len(window_shape)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
@@ -15,7 +16,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, either_argument, rank
+from tfexp.ops.array import Array, rank
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_order import transpose
@@ -140,11 +141,11 @@ def exchange_axes(x: Any, axis: Any, last: Any, name: str | None = None) -> Tens
 
 def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
     """exp(logits), each row along `axis` (the last) divided by its sum. Source: `tf.nn.softmax`."""
-    axis = either_argument("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     return _along(softmax_op, logits, -1 if axis is None else axis, name)
 
 
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
     """log(softmax(logits)) along `axis` (the last). Source: `tf.nn.log_softmax`."""
-    axis = either_argument("axis", axis, "dim", dim)
+    axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     return _along(log_softmax_op, logits, -1 if axis is None else axis, name)

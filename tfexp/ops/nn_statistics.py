@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import either_argument, rank, shape, squeeze
+from tfexp.ops.array import rank, shape, squeeze
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather
 from tfexp.ops.cast import cast
@@ -25,7 +26,7 @@ def sufficient_statistics(
     x: Any, axes: Any, shift: Any = None, keep_dims: Any = None, name: str | None = None, keepdims: Any = None
 ) -> tuple[Tensor, Tensor, Tensor, Any]:
     """(count, sum of x - shift, sum of its squares, shift) over `axes`. Source: `tf.nn.sufficient_statistics`."""
-    keep = bool(either_argument("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "sufficient_statistics", [x, shift]):
         x = convert_to_tensor(x, name="x")
         dims = x.get_shape()
@@ -69,7 +70,7 @@ def weighted_moments(
     x: Any, axes: Any, frequency_weights: Any, name: str | None = None, keep_dims: Any = None, keepdims: Any = None
 ) -> tuple[Tensor, Tensor]:
     """(mean, variance) over `axes`, each element counted as often as its weight says. TF symbol of this name."""
-    keep = bool(either_argument("keepdims", keepdims, "keep_dims", keep_dims))
+    keep = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
         x = convert_to_tensor(x, name="x")
         weights: Any = convert_to_tensor(frequency_weights, name="frequency_weights")
@@ -105,7 +106,7 @@ def batch_norm_with_global_normalization(
     variance: Any = None,
 ) -> Tensor:
     """`batch_normalization` as it was called first; gamma counts if `scale_after_normalization`. TF symbol of this name."""
-    t = either_argument("input", input, "t", t)
-    m = either_argument("mean", mean, "m", m)
-    v = either_argument("variance", variance, "v", v)
+    t = deprecated_argument_lookup("input", input, "t", t)
+    m = deprecated_argument_lookup("mean", mean, "m", m)
+    v = deprecated_argument_lookup("variance", variance, "v", v)
     return batch_normalization(t, m, v, beta, gamma if scale_after_normalization else None, variance_epsilon, name)

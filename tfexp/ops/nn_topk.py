@@ -170,10 +170,6 @@ def _in_top(predictions: Array, targets: Array, k: int) -> Array:
     return result
 
 
-in_top_k_v2_op.not_differentiable()
-in_top_k_op.not_differentiable()
-
-
 @in_top_k_v2_op.shape
 def _(predictions: InputShape, targets: InputShape, k: InputShape) -> TensorShape:
     with_rank(k, 0)

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, complex_numbers, elementwise_binary, elementwise_unary, linalg, reduce
 from tfexp.ops.array_order import transpose
-from tfexp.ops.reduce import old_spelling
 
 
 def norm(
@@ -25,10 +25,10 @@ def norm(
 ) -> Tensor:
     """The norm of all elements (`axis` None), of vectors (an int) or of matrices (a pair of ints). `tf.norm`.
 
-    `ord` is "euclidean", "fro", np.inf, or a positive number; for matrices "euclidean", "fro", 1, 2 or np.inf. Raises
+    `ord` is "euclidean", np.inf, or a positive number; for matrices "euclidean", "fro", 1, 2 or np.inf. Raises
     ValueError for others.
     """
-    keepdims = bool(old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
+    keepdims = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     is_matrix = isinstance(axis, (tuple, list)) and len(axis) == 2
     if is_matrix:
         axis = tuple(axis)
@@ -41,10 +41,8 @@ def norm(
             raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
         if isinstance(axis, (list, tuple)):
             axis = axis[0]
-        if ord not in ("euclidean", "fro", np.inf) and not (isinstance(ord, (int, float)) and ord > 0):
+        if ord not in ("euclidean", np.inf) and not (isinstance(ord, (int, float)) and ord > 0):
             raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
-        if ord == "fro" and axis is not None:
-            raise ValueError("Invalid vector norm: 'fro' is for matrices and for whole tensors")
     with name_scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):

@@ -10,6 +10,8 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
 from tfexp.ops.dataset import OptionalValue, kept
 from tfexp.ops.iterator import IteratorResource
 
@@ -24,8 +26,17 @@ iterator_get_next_as_optional = define_op(
     f"IteratorGetNextAsOptional(iterator: resource) -> (optional: variant) {{{_TYPES}}} #stateful"
 )
 
-for _op in (optional_from_value, optional_none, optional_has_value, optional_get_value, iterator_get_next_as_optional):
-    _op.not_differentiable()
+
+@optional_from_value.gradient
+def _(op: Operation, grad: Tensor) -> list[Tensor]:
+    types, shapes = [x.dtype for x in op.inputs], [x.shape for x in op.inputs]
+    return list(optional_get_value(grad, output_types=types, output_shapes=shapes))
+
+
+@optional_get_value.gradient
+def _(op: Operation, *grads: Tensor) -> Tensor:
+    result: Tensor = optional_from_value(list(grads))
+    return result
 
 
 @optional_none.shape

@@ -43,8 +43,6 @@ parse_single_example_op = define_op(
     "sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; sparse_types: list(type) in [float,int64,string] >= 0; "
     "Tdense: list(type) in [float,int64,string] >= 0; dense_shapes: list(shape) >= 0}"
 )
-for _op in (parse_example_op, parse_example_v2_op, parse_single_example_op):
-    _op.not_differentiable()
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------

@@ -68,8 +68,6 @@ parse_sequence_example_v2_op = define_op(
     "feature_list_ragged_split_types: list(type) in [int32,int64] >= 0 = []; feature_list_dense_shapes: list(shape) >= 0 = "
     "[]}"
 )
-for _op in (parse_sequence_example_op, parse_single_sequence_example_op, parse_sequence_example_v2_op):
-    _op.not_differentiable()
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------

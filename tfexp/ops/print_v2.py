@@ -25,7 +25,6 @@ from tfexp.ops.string_format import string_format
 from tfexp.ops.variable_base import Variable
 
 print_v2_op = define_op("PrintV2(input: string) -> () {output_stream: string = 'stderr'; end: string = '\\n'} #stateful")
-print_v2_op.not_differentiable()
 
 _FILE = "file://"
 _LOGS = {"log(info)": log.info, "log(warning)": log.warn, "log(error)": log.error}

@@ -55,13 +55,6 @@ bucketize = define_op(
     "(buckets: num_features * int32) {num_features: int >= 0}"
 )
 
-for _op in (
-    *(quantile_stream_resource, create_quantile_stream_resource, is_quantile_stream_resource_initialized),
-    *(make_quantile_summaries, add_quantile_summaries, flush_quantile_stream, get_bucket_boundaries),
-    *(restore_bucket_boundaries, bucketize),
-):
-    _op.not_differentiable()
-
 
 class _Streams:
     """A stream for each feature, and the boundaries that the numbers so far came to."""

@@ -26,7 +26,7 @@ ragged_tensor_from_variant = define_op(
     "RaggedTensorFromVariant(encoded_ragged: variant) -> (output_nested_splits: output_ragged_rank * Tsplits, "
     "output_dense_values: Tvalues) {input_ragged_rank: int >= -1; output_ragged_rank: int >= 0; Tvalues: type; "
     "Tsplits: type in [int32,int64] = int64}"
-).not_differentiable()
+)
 
 
 @dataclass(frozen=True, eq=False)

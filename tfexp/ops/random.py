@@ -202,9 +202,6 @@ def _(ctx: KernelContext, value: Array, *, seed: int, seed2: int) -> Array:
     return value[distributions.shuffled_indices(stream, len(value))]
 
 
-random_shuffle_op.not_differentiable()
-
-
 multinomial_op = define_op(
     "Multinomial(logits: T, num_samples: int32) -> (output: output_dtype) {seed: int = 0; seed2: int = 0; "
     "T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64]; "

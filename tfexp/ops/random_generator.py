@@ -40,9 +40,7 @@ _COLLECTION = "__random_generator"
 
 # --- ops --------------------------------------------------------------------------------------------------------------
 
-read_and_skip_op = variable_op(
-    "RngReadAndSkip(resource: resource, alg: int32, delta: uint64) -> (value: int64) #stateful"
-).not_differentiable()
+read_and_skip_op = variable_op("RngReadAndSkip(resource: resource, alg: int32, delta: uint64) -> (value: int64) #stateful")
 
 
 @read_and_skip_op.shape
@@ -80,7 +78,7 @@ def _moved_on(before: np.ndarray, values: int) -> np.ndarray:
 
 non_deterministic_ints_op = define_op(
     "NonDeterministicInts(shape: shape_dtype) -> (output: dtype) {dtype: type = int64; shape_dtype: type = int64} #stateful"
-).not_differentiable()
+)
 
 
 @non_deterministic_ints_op.shape

@@ -31,8 +31,6 @@ uniform_int_op = variable_op(f"StatefulUniformInt{_HEAD}, minval: dtype, maxval:
 
 
 def _attach(op: Op, stateless: Op) -> None:
-    op.not_differentiable()
-
     @op.shape
     def _(resource: InputShape, algorithm: InputShape, shape: InputShape, *bounds: InputShape) -> TensorShape:
         for scalar in (resource, algorithm, *bounds):
@@ -53,7 +51,7 @@ _attach(uniform_op, random_stateless.uniform_op)
 _attach(full_int_op, random_stateless.full_int_op)
 _attach(uniform_int_op, random_stateless.uniform_int_op)
 
-skip_op = variable_op("RngSkip(resource: resource, algorithm: int64, delta: int64) -> () #stateful").not_differentiable()
+skip_op = variable_op("RngSkip(resource: resource, algorithm: int64, delta: int64) -> () #stateful")
 
 
 @skip_op.shape

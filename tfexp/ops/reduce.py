@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
@@ -251,19 +252,11 @@ def axes_or_all(x: Any, axis: Any) -> Any:
     return array_fill.range(0, array.rank(x))
 
 
-def old_spelling(name: str, value: Any, old_name: str, old_value: Any) -> Any:
-    if old_value is not None:
-        if value is not None:
-            raise ValueError(f"Cannot specify both {old_name!r} and {name!r}.")
-        return old_value
-    return value
-
-
 def _reduce(
     op: Op, input_tensor: Any, axis: Any, keepdims: Any, name: str | None, reduction_indices: Any, keep_dims: Any
 ) -> Tensor:
-    axis = old_spelling("axis", axis, "reduction_indices", reduction_indices)
-    keepdims = bool(old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
+    axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     if not isinstance(input_tensor, Tensor) and hasattr(input_tensor, "_as_graph_element"):
         input_tensor = convert_to_tensor(input_tensor)
     result = op(input_tensor, axes_or_all(input_tensor, axis), keep_dims=keepdims, name=name)

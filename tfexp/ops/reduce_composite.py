@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_identity, cast, comparison, elementwise_binary, elementwise_unary, reduce
 from tfexp.ops.elementwise_rounding import is_finite
-from tfexp.ops.reduce import known_scalar, old_spelling
+from tfexp.ops.reduce import known_scalar
 
 
 def reduce_logsumexp(
@@ -23,8 +24,8 @@ def reduce_logsumexp(
     keep_dims: Any = None,
 ) -> Tensor:
     """log(sum(exp(x))) over `axis`, without overflow: the largest element is taken out first. `tf.reduce_logsumexp`."""
-    axis = old_spelling("axis", axis, "reduction_indices", reduction_indices)
-    keepdims = bool(old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
+    axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "ReduceLogSumExp", [input_tensor]) as scope:
         input_tensor = convert_to_tensor(input_tensor)
         highest = reduce.reduce_max(input_tensor, axis=axis, keepdims=True)
@@ -64,9 +65,9 @@ def count_nonzero(
     input: Any = None,
 ) -> Tensor:
     """How many elements are not zero (for strings: not empty) over `axis`, as `dtype`. `tf.count_nonzero`."""
-    axis = old_spelling("axis", axis, "reduction_indices", reduction_indices)
-    keepdims = bool(old_spelling("keepdims", keepdims, "keep_dims", keep_dims))
-    input_tensor = old_spelling("input", input, "input_tensor", input_tensor)
+    axis = deprecated_argument_lookup("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
+    input_tensor = deprecated_argument_lookup("input", input, "input_tensor", input_tensor)
     with name_scope(name, "count_nonzero", [input_tensor]):
         input_tensor = convert_to_tensor(input_tensor, name="input")
         zero = array_fill.zeros([], dtype=input_tensor.dtype.base_dtype)

@@ -154,7 +154,3 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
         norm = array.reshape(norm, kept)
         grad = array.reshape(grad, kept)
     return [elementwise_division.truediv(op.inputs[0], norm / grad), None]
-
-
-reduce.all_.not_differentiable()
-reduce.any_.not_differentiable()

@@ -41,8 +41,6 @@ def _(ctx: Any, prefix: Any, tensor_names: Any, shape_and_slices: Any, tensors: 
                 writer.add(name.decode(), array, dtype)
 
 
-save_v2.not_differentiable()
-
 restore_v2 = define_op(
     "RestoreV2(prefix: string, tensor_names: string, shape_and_slices: string) -> (tensors: dtypes) "
     "{dtypes: list(type) >= 1} #stateful"
@@ -99,8 +97,6 @@ def _restore(reader: CheckpointReader, name: str, spec: str, dtype: Any) -> Any:
     return reader.get_slice(name, part)
 
 
-restore_v2.not_differentiable()
-
 merge_v2_checkpoints = define_op(
     "MergeV2Checkpoints(checkpoint_prefixes: string, destination_prefix: string) -> () "
     "{delete_old_dirs: bool = true} #stateful"
@@ -118,8 +114,6 @@ def _(ctx: Any, checkpoint_prefixes: Any, destination_prefix: Any, *, delete_old
     merge_bundles([p.decode() for p in checkpoint_prefixes], _text(destination_prefix), delete_old_dirs)
 
 
-merge_v2_checkpoints.not_differentiable()
-
 sharded_filename = define_op("ShardedFilename(basename: string, shard: int32, num_shards: int32) -> (filename: string)")
 
 
@@ -135,8 +129,6 @@ def _(ctx: Any, basename: Any, shard: Any, num_shards: Any) -> Any:
     return np.array(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode(), dtype=object)
 
 
-sharded_filename.not_differentiable()
-
 sharded_filespec = define_op("ShardedFilespec(basename: string, num_shards: int32) -> (filename: string)")
 
 
@@ -151,8 +143,6 @@ def _(basename: TensorShape, num_shards: TensorShape) -> TensorShape:
 def _(ctx: Any, basename: Any, num_shards: Any) -> Any:
     return np.array(f"{_text(basename)}-?????-of-{int(num_shards):05d}".encode(), dtype=object)
 
-
-sharded_filespec.not_differentiable()
 
 # --- the first format -------------------------------------------------------------------------------------------------
 
@@ -178,9 +168,6 @@ def _(ctx: Any, filename: Any, tensor_names: Any, shapes_and_slices: Any, data: 
         shape, part = parse_shape_and_slice(spec.decode()) if spec else whole
         parts.append(Part(name.decode(), shape, part, array, dtype.base_dtype))
     write_slices(_text(filename), parts)
-
-
-save_slices.not_differentiable()
 
 
 def _c_name(dtype: Any) -> str:

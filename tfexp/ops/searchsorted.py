@@ -17,8 +17,8 @@ from tfexp.ops.array import Array, reshape, shape_as_tensor
 from tfexp.ops.shape_rules import with_rank
 
 _TYPES = "{T: type; out_type: type in [int32,int64] = int32}"
-lower_bound_op = define_op(f"LowerBound(sorted_inputs: T, values: T) -> (output: out_type) {_TYPES}").not_differentiable()
-upper_bound_op = define_op(f"UpperBound(sorted_inputs: T, values: T) -> (output: out_type) {_TYPES}").not_differentiable()
+lower_bound_op = define_op(f"LowerBound(sorted_inputs: T, values: T) -> (output: out_type) {_TYPES}")
+upper_bound_op = define_op(f"UpperBound(sorted_inputs: T, values: T) -> (output: out_type) {_TYPES}")
 
 
 def _attach(op: Op, side: Literal["left", "right"]) -> None:

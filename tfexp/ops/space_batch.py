@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
@@ -15,7 +16,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, either_argument
+from tfexp.ops.array import Array, dims_text
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_join import stack
 from tfexp.ops.shape_rules import merged, with_rank
@@ -330,7 +331,7 @@ def space_to_batch(
     input: Any, paddings: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
 ) -> Tensor:
     """Images' rows and columns in blocks, moved to the batch. Source: `tf.space_to_batch`."""
-    size = either_argument("block_shape", block_shape, "block_size", block_size)
+    size = deprecated_argument_lookup("block_shape", block_shape, "block_size", block_size)
     block = np.array([size, size], np.int64)
     result = space_to_batch_nd_op(input, paddings=paddings, block_shape=block, name=name)
     result.set_shape(result.get_shape().with_rank(4))
@@ -341,7 +342,7 @@ def batch_to_space(
     input: Any, crops: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
 ) -> Tensor:
     """What `space_to_batch` did, undone. Source: `tf.batch_to_space`."""
-    size = either_argument("block_shape", block_shape, "block_size", block_size)
+    size = deprecated_argument_lookup("block_shape", block_shape, "block_size", block_size)
     block = np.array([size, size], np.int64)
     result = batch_to_space_nd_op(input, crops=crops, block_shape=block, name=name)
     result.set_shape(result.get_shape().with_rank(4))

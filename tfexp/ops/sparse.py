@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.shape import TensorShape
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
@@ -28,7 +29,7 @@ from tfexp.ops import (
     cast,
     comparison,
 )
-from tfexp.ops.sparse_layout import concat_op, fill_op, renamed, reshape_op, slice_op, sparse_reorder
+from tfexp.ops.sparse_layout import concat_op, fill_op, reshape_op, slice_op, sparse_reorder
 from tfexp.ops.sparse_math import add_op, dense_add_op, matmul_op
 
 # --- to and from dense -------------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ def sparse_concat(
     Their other dimensions must be equal, or are grown to the largest with `expand_nonconcat_dim`. TypeError unless
     `sp_inputs` is a list of sparse tensors.
     """
-    axis = renamed("axis", axis, "concat_dim", concat_dim)
+    axis = deprecated_argument_lookup("axis", axis, "concat_dim", concat_dim)
     expand = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
     if not isinstance(sp_inputs, (list, tuple)) or not all(map(is_sparse, sp_inputs)):
         raise TypeError("Expected inputs to be a list of SparseTensors.")
@@ -220,7 +221,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     Where both sparse operands have an element, a sum of a magnitude below `threshold` (0) is left out.
     TypeError when both are dense.
     """
-    threshold = renamed("threshold", threshold, "thresh", thresh)
+    threshold = deprecated_argument_lookup("threshold", threshold, "thresh", thresh)
     if not is_sparse(a) and not is_sparse(b):
         raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
     if not is_sparse(a) or not is_sparse(b):

@@ -29,11 +29,11 @@ cross_op = define_op(
     f"SparseCross({_INPUTS}) -> (output_indices: int64, output_values: out_type, output_shape: int64) {{N: int >= 0; "
     f"hashed_output: bool; num_buckets: int >= 0; hash_key: int; {_TYPES}; out_type: type in [int64,string]; "
     "internal_type: type in [int64,string]}"
-).not_differentiable()
+)
 cross_v2_op = define_op(
     f"SparseCrossV2({_INPUTS}, sep: string) -> (output_indices: int64, output_values: string, output_shape: int64) "
     f"{{N: int >= 0; {_TYPES}}}"
-).not_differentiable()
+)
 
 # What TensorFlow starts the hash of a combination with unless told otherwise.
 DEFAULT_HASH_KEY = 0xDECAFCAFFE

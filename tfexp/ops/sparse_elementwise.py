@@ -77,6 +77,11 @@ _attach(dense_mul_op, np.multiply)
 _attach(dense_div_op, _divided)
 
 
+@dense_add_op.gradient
+def _(op: Operation, grad: Any) -> list[Any]:
+    raise NotImplementedError("Gradient for SparseDenseCwiseAdd is currently not implemented yet.")
+
+
 def _met(op: Operation) -> tuple[Any, Any, Any]:
     """(for each sparse element the place of the dense one that it meets, that one, the dense side's shape)."""
     indices, _, dims, dense = op.inputs

@@ -28,15 +28,6 @@ NUMBERS = (
 REAL = "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64"
 
 
-def renamed(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The value of an argument that goes by two names; ValueError when both are given."""
-    if old is None:
-        return new
-    if new is not None:
-        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'.")
-    return old
-
-
 def refuse(text: str) -> InvalidArgumentError:
     """The error of a run that got such input."""
     return InvalidArgumentError(None, None, text)
@@ -116,7 +107,7 @@ def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 reshape_op = define_op(
     "SparseReshape(input_indices: int64, input_shape: int64, new_shape: int64) -> (output_indices: int64, "
     "output_shape: int64)"
-).not_differentiable()
+)
 
 
 @reshape_op.shape

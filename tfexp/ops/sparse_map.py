@@ -25,16 +25,12 @@ Array = np.ndarray
 
 _ATTRS = "container: string = ''; shared_name: string = ''"
 _PARTS = "(sparse_indices: int64, sparse_values: T, sparse_shape: int64)"
-add_op = define_op(
-    f"AddSparseToTensorsMap{_PARTS} -> (sparse_handle: int64) {{T: type; {_ATTRS}}} #stateful"
-).not_differentiable()
-add_many_op = define_op(
-    f"AddManySparseToTensorsMap{_PARTS} -> (sparse_handles: int64) {{T: type; {_ATTRS}}} #stateful"
-).not_differentiable()
+add_op = define_op(f"AddSparseToTensorsMap{_PARTS} -> (sparse_handle: int64) {{T: type; {_ATTRS}}} #stateful")
+add_many_op = define_op(f"AddManySparseToTensorsMap{_PARTS} -> (sparse_handles: int64) {{T: type; {_ATTRS}}} #stateful")
 take_many_op = define_op(
     "TakeManySparseFromTensorsMap(sparse_handles: int64) -> (sparse_indices: int64, sparse_values: dtype, "
     f"sparse_shape: int64) {{dtype: type; {_ATTRS}}} #stateful"
-).not_differentiable()
+)
 
 
 class _TensorsMap:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.errors import InternalError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -23,7 +24,7 @@ from tfexp.ops import array, array_fill, array_gather, cast, elementwise_unary
 from tfexp.ops.reduce_gradients import kept_shape
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.sparse_elementwise import dense_add_op
-from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, comma, refuse, renamed, row_major
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, comma, refuse, row_major
 
 Array = np.ndarray
 
@@ -156,8 +157,8 @@ def _arguments(
 ) -> tuple[list[Any], bool]:
     """(the op's inputs, whether reduced dimensions stay as 1)."""
     x = as_sparse_tensor(sp_input)
-    axis = renamed("axis", axis, "reduction_axes", reduction_axes)
-    keep = renamed("keepdims", keepdims, "keep_dims", keep_dims)
+    axis = deprecated_argument_lookup("axis", axis, "reduction_axes", reduction_axes)
+    keep = deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims)
     if axis is None:
         rank = x.get_shape().ndims
         if rank is None:

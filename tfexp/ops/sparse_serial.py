@@ -27,19 +27,19 @@ Array = np.ndarray
 serialize_op = define_op(
     "SerializeSparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64) -> (serialized_sparse: out_type) "
     "{T: type; out_type: type in [string,variant] = string}"
-).not_differentiable()
+)
 serialize_many_op = define_op(
     "SerializeManySparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64) -> (serialized_sparse: out_type) "
     "{T: type; out_type: type in [string,variant] = string}"
-).not_differentiable()
+)
 deserialize_op = define_op(
     "DeserializeSparse(serialized_sparse: Tserialized) -> (sparse_indices: int64, sparse_values: dtype, "
     "sparse_shape: int64) {dtype: type; Tserialized: type in [string,variant] = string}"
-).not_differentiable()
+)
 deserialize_many_op = define_op(
     "DeserializeManySparse(serialized_sparse: string) -> (sparse_indices: int64, sparse_values: dtype, sparse_shape: int64) "
     "{dtype: type}"
-).not_differentiable()
+)
 
 
 def _check_ranks(indices: InputShape, values: InputShape, dims: InputShape) -> None:

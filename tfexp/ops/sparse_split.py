@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.sparse_layout import check_sparse, dim_of, refuse, renamed
+from tfexp.ops.sparse_layout import check_sparse, dim_of, refuse
 
 Array = np.ndarray
 
@@ -61,12 +62,14 @@ def sparse_split(
 ) -> list[SparseTensor]:
     """`num_split` parts of about the same size along `axis`, the first ones longer by one if need be. `tf.sparse_split`.
 
-    ValueError without `num_split` or `axis`.
+    ValueError without one of them.
     """
-    axis = renamed("axis", axis, "split_dim", split_dim)
+    axis = deprecated_argument_lookup("axis", axis, "split_dim", split_dim)
     if num_split is None:
         raise ValueError("num_split is required")
     if axis is None:
         raise ValueError("axis is required")
+    if sp_input is None:
+        raise ValueError("sp_input is required")
     indices, values, dims = split_op(axis, *as_sparse_tensor(sp_input).parts, num_split=num_split, name=name)
     return [SparseTensor(*parts) for parts in zip(indices, values, dims, strict=True)]

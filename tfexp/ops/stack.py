@@ -53,9 +53,6 @@ def _(ctx: Any, max_size: Array, *, elem_type: DType, stack_name: str) -> Stack:
     return Stack(elem_type, int(max_size), stack_name or ctx.node_name)
 
 
-stack_op.not_differentiable()
-
-
 stack_push_op = define_op(
     "StackPushV2(handle: resource, elem: T) -> (output: T) {T: type; swap_memory: bool = false} #stateful"
 )
@@ -72,9 +69,6 @@ def _(ctx: Any, handle: Stack, elem: Array) -> Array:
     return elem
 
 
-stack_push_op.not_differentiable()
-
-
 stack_pop_op = define_op("StackPopV2(handle: resource) -> (elem: elem_type) {elem_type: type} #stateful")
 
 
@@ -86,9 +80,6 @@ def _(handle: InputShape) -> TensorShape:
 @stack_pop_op.kernel("CPU", view=True)
 def _(ctx: Any, handle: Stack) -> Array:
     return handle.pop()
-
-
-stack_pop_op.not_differentiable()
 
 
 stack_close_op = define_op("StackCloseV2(handle: resource) -> () #stateful")
@@ -103,6 +94,3 @@ def _(handle: InputShape) -> None:
 def _(ctx: Any, handle: Stack) -> None:
     handle.closed = True
     handle.elements.clear()
-
-
-stack_close_op.not_differentiable()

@@ -68,8 +68,6 @@ def _row(op: Op, apply: Any) -> None:
         area = ctx.resource(container, name, lambda: Row(name, capacity, memory_limit), "staging area")
         return apply(area, *inputs)
 
-    op.not_differentiable()
-
 
 _row(stage_op, lambda area, values: area.put(_own(values)))
 _row(unstage_op, lambda area: area.get())
@@ -124,8 +122,6 @@ def _map(op: Op, ordered: bool, apply: Any) -> None:
         name = shared_name or ctx.node_name
         area = ctx.resource(container, name, lambda: Map(name, capacity, memory_limit, ordered), "staging area")
         return apply(area, len(dtypes), *inputs)
-
-    op.not_differentiable()
 
 
 def _pop_any(area: Map, width: int, indices: Array) -> Any:

@@ -48,9 +48,6 @@ def _(
     return np.array(b"".join(pieces), object)
 
 
-string_format_op.not_differentiable()
-
-
 def _shown(array: np.ndarray, dtype: DType, summarize: int) -> bytes:
     """A tensor as NumPy would print it; of an axis longer than twice `summarize`, that many at each end (below 0: all)."""
     show = _element_format(dtype)

@@ -136,9 +136,6 @@ def _(ctx: Any, inputs: np.ndarray, segment_ids: np.ndarray, num_segments: Any, 
     return string_array(joined, (count, *rest))
 
 
-unsorted_segment_join_op.not_differentiable()
-
-
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Tensor:

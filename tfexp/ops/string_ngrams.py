@@ -17,7 +17,7 @@ ngrams_op = define_op(
     "StringNGrams(data: string, data_splits: Tsplits) -> (ngrams: string, ngrams_splits: Tsplits) {separator: string; "
     "ngram_widths: list(int) >= 0; left_pad: string; right_pad: string; pad_width: int; preserve_short_sequences: bool; "
     "Tsplits: type in [int32,int64] = int64}"
-).not_differentiable()
+)
 
 
 @ngrams_op.shape

@@ -100,10 +100,8 @@ def _(ctx: Any, input: np.ndarray, pattern: Any) -> np.ndarray:
     return _matches(input, np.asarray(pattern).item())
 
 
-regex_full_match_op.not_differentiable()
-
 static_regex_full_match_op = define_op("StaticRegexFullMatch(input: string) -> (output: bool) {pattern: string}")
-shape_preserving(static_regex_full_match_op).not_differentiable()
+shape_preserving(static_regex_full_match_op)
 
 
 @static_regex_full_match_op.kernel("CPU")
@@ -155,7 +153,7 @@ regex_replace_op.not_differentiable()
 static_regex_replace_op = define_op(
     "StaticRegexReplace(input: string) -> (output: string) {pattern: string; rewrite: string; replace_global: bool = true}"
 )
-shape_preserving(static_regex_replace_op).not_differentiable()
+shape_preserving(static_regex_replace_op)
 
 
 @static_regex_replace_op.kernel("CPU")

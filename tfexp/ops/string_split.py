@@ -39,7 +39,6 @@ def _shapes(input: TensorShape, separator: TensorShape) -> list[TensorShape]:
 string_split_op.shape(_shapes)
 string_split_v2_op.shape(_shapes)
 string_split_op.not_differentiable()
-string_split_v2_op.not_differentiable()
 
 
 def _divided(

@@ -26,7 +26,7 @@ SPACE = b" \t\n\v\f\r"
 string_length_op = define_op(
     "StringLength(input: string) -> (output: int32) {unit: string in ['BYTE','UTF8_CHAR'] = 'BYTE'}"
 )
-shape_preserving(string_length_op).not_differentiable()
+shape_preserving(string_length_op)
 
 # Bytes that go on with a character of UTF-8: every other one begins a character.
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -47,7 +47,7 @@ def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Te
 
 
 string_strip_op = define_op("StringStrip(input: string) -> (output: string)")
-shape_preserving(string_strip_op).not_differentiable()
+shape_preserving(string_strip_op)
 
 
 @string_strip_op.kernel("CPU")
@@ -66,7 +66,7 @@ string_upper_op = define_op("StringUpper(input: string) -> (output: string) {enc
 
 
 def _case_kernel(op: Op, of_bytes: Any, of_text: Any) -> None:
-    shape_preserving(op).not_differentiable()
+    shape_preserving(op)
 
     @op.kernel("CPU")
     def _(ctx: Any, input: np.ndarray, *, encoding: bytes | str) -> np.ndarray:
@@ -147,9 +147,6 @@ def _within(
     starts = np.where(starts < 0, starts + sizes, starts)
     left = sizes - starts
     return starts, np.where((lengths < 0) | (lengths > left), left, lengths)
-
-
-substr_op.not_differentiable()
 
 
 def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:

@@ -135,8 +135,5 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [tensor_list.tensor_list_resize(grad, tensor_list.tensor_list_length(op.inputs[0])), None]
 
 
-for _op in (
-    *(tensor_list.tensor_list_length, tensor_list.tensor_list_element_shape, tensor_list.tensor_list_concat_lists),
-    *(tensor_list.empty_tensor_list, tensor_list.tensor_list_reserve),
-):
+for _op in (tensor_list.tensor_list_length, tensor_list.tensor_list_element_shape, tensor_list.tensor_list_concat_lists):
     _op.not_differentiable()

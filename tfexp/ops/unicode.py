@@ -39,8 +39,6 @@ encode_op = define_op(
 transcode_op = define_op(
     f"UnicodeTranscode(input: string) -> (output: string) {{input_encoding: string; {_ENCODINGS}; {_ERRORS}; {_CONTROL}}}"
 )
-for _op in (decode_op, decode_with_offsets_op, encode_op, transcode_op):
-    _op.not_differentiable()
 
 
 def _decoded_shapes(count: int) -> Any:

@@ -145,7 +145,6 @@ def _define(
         of_references = op = define_op(f"{name}({_arguments(refs, 'ref T', others)}) -> (out: ref T) {attrs}")
         op.shape(lambda *shapes: shape_rule(layout, shapes))
         op.kernel("CPU")(lambda ctx, *inputs, **attrs: update(op, layout, inputs, attrs))
-        op.not_differentiable()
 
     @of_handles.shape
     def _(*shapes: Any) -> None:

@@ -299,6 +299,10 @@ class RefVariable(Variable):
     def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
         return self._scatter(scatter.scatter_max, sparse_delta, use_locking, name)
 
+    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+        """Replace what the IndexedSlices names, for each element of a batch; see `tf.batch_scatter_update`."""
+        return self._scatter(scatter.batch_scatter_update, sparse_delta, use_locking, name)
+
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Replace the elements or slices that `indices`' last dimension names; see `tf.scatter_nd_update`."""
         return scatter.scatter_nd_update(self._variable, indices, updates, use_locking=True, name=name)
