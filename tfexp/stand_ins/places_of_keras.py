@@ -52,7 +52,9 @@ KERAS = {
     ),
     "keras.saving.save": "tf.keras.models",
     "keras.saving.saved_model_experimental": "tf.keras.experimental",
-    "keras.testing_utils": "tfexp.stand_ins.keras_tests",
+    "keras.testing_utils": (
+        "tfexp.stand_ins.keras_tests tfexp.stand_ins.keras_test_models tfexp.stand_ins.keras_layer_test"
+    ),
     "keras.utils.data_utils": "tf.keras.utils tfexp.keras.utils.files",
     "keras.utils.generic_utils": "tf.keras.utils tfexp.keras.serialization",
     "keras.utils.io_utils": "tf.keras.utils",
