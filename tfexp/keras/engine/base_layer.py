@@ -161,7 +161,7 @@ class Layer(Connected):
             self._build_for_shape(input_shape)
         with backend.get_graph().as_default():
             inputs = _map_shapes_to_placeholders(as_tensor_shapes(input_shape), self._dtype or backend.floatx())
-            with _drawn_aside(self):
+            with drawn_aside(self):
                 outputs = self(inputs)
         return nest.map_structure(lambda tensor: tensor.get_shape(), outputs)
 
@@ -416,12 +416,15 @@ def _map_shapes_to_placeholders(shapes: Any, dtype: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _drawn_aside(layer: Layer) -> Iterator[None]:
-    """A call that is only for its shapes: no node, loss or update is left behind."""
+def drawn_aside(layer: Layer) -> Iterator[None]:
+    """Calls that are not the program's: no node, loss or update is left behind, here or in the layers inside."""
     books = ("_inbound_nodes", "_outbound_nodes", "_losses", "_updates")
     before = {book: list(getattr(layer, book)) for book in books}
     try:
-        yield
+        with contextlib.ExitStack() as stack:
+            for inner in layer._inner_layers:
+                stack.enter_context(drawn_aside(inner))
+            yield
     finally:
         for book, kept in before.items():
             getattr(layer, book)[:] = kept

@@ -78,6 +78,15 @@ class Gathered(Weights):
         """Whether there are losses, here or inside, wherever they can be used."""
         return bool(self._losses) or any(layer.has_losses for layer in self._inner_layers)
 
+    def losses_of_weights(self) -> list[Callable[[], Any]]:
+        """The layer's own losses that are functions without arguments: what regularizers say of its variables."""
+        return [loss.value for loss, _ in self._losses if isinstance(loss, _Later)]
+
+    def losses_made_in(self, graph: Any) -> list[Any]:
+        """The tensors among the losses, here and inside, that calls in a graph left."""
+        own = [loss for loss, _ in self._losses if not isinstance(loss, _Later) and loss.graph is graph]
+        return own + [loss for layer in self._inner_layers for loss in layer.losses_made_in(graph)]
+
     @property
     def losses(self) -> list[Any]:
         """The losses of the layer and of the layers inside; in eager execution those of the last call."""

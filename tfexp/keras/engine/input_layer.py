@@ -17,8 +17,6 @@ class InputLayer(Layer):
     input_shape: without the batch, whose size is `batch_size`. sparse, ragged: it takes a SparseTensor, a RaggedTensor.
     """
 
-    _object_identifier = "_tf_keras_input_layer"
-
     def __init__(
         self,
         input_shape: Any = None,

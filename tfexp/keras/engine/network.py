@@ -36,6 +36,7 @@ class Network(Layer):
     Without these arguments a subclass has layers as attributes and says in `call` how they go together.
     """
 
+    _object_identifier = "_tf_keras_network"
     _is_graph_network: bool  # made of inputs and outputs
     _layers: list[Any]
     _map: LayerMap
@@ -380,10 +381,6 @@ class Network(Layer):
                 with_weights += 1
             numbered[f"layer-{number}"] = layer
         return [*numbered.items(), *((name, part) for name, part in children if name not in numbered)]
-
-    @property
-    def _object_identifier(self) -> str:  # type: ignore[override]
-        return "_tf_keras_network" if self._is_graph_network else "_tf_keras_model"
 
     def _functions_to_save(self) -> dict[str, Any]:
         return model_functions(self) if self.inputs else {}
