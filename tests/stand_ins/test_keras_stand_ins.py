@@ -133,3 +133,38 @@ def test_data_to_train_with_are_those_of_the_seed():
     np.testing.assert_allclose(x[0], [1.2034017, 3.7431252, -2.6538045], rtol=1e-6)  # recorded from TensorFlow
     np.testing.assert_allclose(x_test[1], [2.599646, 4.588233, -0.89145625], rtol=1e-6)
     assert x.dtype == np.float32 and [*y, *y_test] == [0, 1, 1, 0, 0, 1, 0]
+
+
+def test_utilities_of_keras():
+    utilities = stand_for("tensorflow.python.keras.utils.generic_utils")
+
+    def takes(a, *, b, **others):
+        return a, b, others
+
+    assert [utilities.has_arg(takes, name) for name in ("a", "b", "c", "others")] == [True, True, False, False]
+    assert utilities.has_arg(takes, "c", accept_all=True)
+    assert utilities.make_batches(7, 3) == [(0, 3), (3, 6), (6, 7)]
+    x = np.arange(5)
+    assert utilities.slice_arrays(x, 1, 3).tolist() == [1, 2] and utilities.slice_arrays(None) == [None]
+    assert [one if one is None else one.tolist() for one in utilities.slice_arrays([x, None], [0, 4])] == [[0, 4], None]
+    with pytest.raises(ValueError, match="has to be None"):
+        utilities.slice_arrays(x, [0], 2)
+    assert utilities.to_list(1) == utilities.to_list([1]) == [1]
+    assert utilities.is_all_none([None, None]) and not utilities.is_all_none(1)
+    with pytest.raises(ValueError, match=r"Unknown entries in loss dictionary: \['b'\]"):
+        utilities.check_for_unexpected_keys("loss", {"a": 1, "b": 2}, ["a"])
+    with pytest.raises(TypeError, match="understood"):
+        utilities.validate_kwargs({"a": 1}, ["b"])
+    utilities.validate_kwargs({"b": 1}, ["b"])
+    assert utilities.to_snake_case("LeakyReLU") == "leaky_re_lu"
+    layer = tf.keras.layers.Dense(2)
+    layer.build((None, 3))
+    assert stand_for("tensorflow.python.keras.utils.layer_utils").count_params([*layer.weights, layer.bias]) == 8
+
+
+def test_a_policy_for_a_block():
+    policy = stand_for("tensorflow.python.keras.mixed_precision.experimental.policy")
+    before = policy.global_policy()
+    with policy.policy_scope("float64"):
+        assert tf.keras.layers.Dense(1).dtype == "float64"
+    assert policy.global_policy() is before

@@ -58,7 +58,7 @@ class _Chain(Model):
         for number, layer in enumerate(layers):
             setattr(self, f"layer{number}", layer)
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         return _in_turn(self.layers, inputs)
 
 
@@ -72,7 +72,7 @@ class _BuiltChain(Model):
     def build(self, input_shape: Any) -> None:
         self.in_order = list(self._make())
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         return _in_turn(self.in_order, inputs)
 
 
@@ -161,7 +161,7 @@ class _Branches(Model):
         super().__init__()
         self.parts = [list(layers) for layers in parts]
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         return _through_branches(inputs, *self.parts)
 
 
@@ -175,7 +175,7 @@ class _BuiltBranches(Model):
     def build(self, input_shape: Any) -> None:
         self.parts = [list(layers) for layers in self._make()]
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         return _through_branches(inputs, *self.parts)
 
 

@@ -36,7 +36,7 @@ class Sequential(Model):
     def dynamic(self) -> bool:
         return any(layer.dynamic for layer in self.layers)
 
-    @property
+    @property  # type: ignore[misc]
     def input_spec(self) -> Any:
         """That of the first layer."""
         return self.layers[0].input_spec if self.layers else None

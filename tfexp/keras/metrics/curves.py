@@ -98,8 +98,8 @@ class AUC(_AtThresholds):
 
     def interpolate_pr_auc(self) -> Any:
         """The area under precision over recall, the counts interpolated between the thresholds."""
-        counts = (self.true_positives, self.false_positives, self.false_negatives)
-        return interpolated_area(*(count.read_value() for count in counts), self.num_thresholds)
+        tp, fp, fn = (v.read_value() for v in (self.true_positives, self.false_positives, self.false_negatives))
+        return interpolated_area(tp, fp, fn, self.num_thresholds)
 
     def get_config(self) -> dict[str, Any]:
         config = {

@@ -32,7 +32,6 @@ class Training:
 
     name: str
     inputs: Any
-    dynamic: bool
     outputs: Any
     _policy: Policy
     stop_training = False
@@ -92,7 +91,7 @@ class Training:
         eagerly = executing_eagerly()
         if self._run_eagerly and not eagerly:
             raise ValueError("You can only set `run_eagerly=True` if eager execution is enabled.")
-        if not self.dynamic:
+        if not self.dynamic:  # type: ignore[attr-defined]
             return functions_run_eagerly() if self._run_eagerly is None else self._run_eagerly
         if not eagerly:
             raise ValueError(
