@@ -1,13 +1,14 @@
 """Private modules of Keras that other libraries' layers and tests are written with."""
 
 import sys
+import unittest
 
 import numpy as np
 import pytest
 
 import tfexp as tf
 from tfexp import as_tensorflow
-from tfexp.stand_ins import keras_tensors, keras_tests
+from tfexp.stand_ins import keras_layer_test, keras_tensors, keras_test_models, keras_tests
 from tfexp.stand_ins.modules import stand_for
 
 
@@ -64,14 +65,67 @@ def test_a_test_of_keras_runs_in_each_mode():
     seen = []
 
     class Modes(keras_tests.TestCase):
+        @keras_tests.run_with_all_model_types(exclude_models="sequential")
         @keras_tests.run_all_keras_modes
         def test_modes(self):
-            seen.append((tf.executing_eagerly(), keras_tests.should_run_eagerly()))
+            modes = tf.executing_eagerly(), keras_tests.should_run_eagerly(), keras_tests.should_run_tf_function()
+            seen.append((*modes, keras_test_models.get_model_type()))
 
-    Modes("test_modes").debug()
-    assert seen == [(False, False), (True, False), (True, True)]
+    @keras_tests.run_all_keras_modes(always_skip_eager=True)
+    class Classes(keras_tests.TestCase):
+        def test_classes(self):
+            seen.append(tf.executing_eagerly())
+
+    for case in (Modes, Classes):
+        for name in unittest.TestLoader().getTestCaseNames(case):
+            case(name).debug()
+    for_each_mode = [(True, True, True), (True, False, True), (False, False, False)]
+    assert sorted(seen[:6]) == sorted((*mode, kind) for mode in for_each_mode for kind in ("functional", "subclass"))
+    assert sorted(seen[6:]) == [False, True]
     with pytest.raises(ValueError, match="run_all_keras_modes"):
         keras_tests.should_run_eagerly()
+    with pytest.raises(ValueError, match="run_all_keras_modes"):
+        keras_tests.should_run_tf_function()
+    with pytest.raises(ValueError, match="run_with_all_model_types"):
+        keras_test_models.get_model_type()
+
+
+@pytest.mark.parametrize("kind", ["sequential", "functional", "subclass", "subclass_custom_build"])
+def test_models_of_each_kind(kind):
+    x, y = np.ones((4, 3), np.float32), np.ones((4, 2), np.float32)
+    dense = tf.keras.layers.Dense
+    with keras_test_models.model_type_scope(kind):
+        models = [keras_test_models.get_small_mlp(5, 2, 3), keras_test_models.get_model_from_layers([dense(2)], (3,))]
+        for model in models:
+            model.compile(keras_tests.get_v2_optimizer("sgd", learning_rate=0.1), "mse")
+            model.train_on_batch(x, y)
+        assert [len(model.weights) for model in models] == [4, 2]
+        branches = [tf.keras.Input((3,)), dense(2)], [tf.keras.Input((3,)), dense(2)]
+        if kind == "sequential":
+            with pytest.raises(ValueError, match="sequential"):
+                keras_test_models.get_multi_io_model(*branches)
+            return
+        model = keras_test_models.get_multi_io_model(*branches, shared_output_branch=[tf.keras.layers.Add()])
+        assert model.predict([x, x]).shape == (4, 2) and len(model.weights) == 4
+        shared = [tf.keras.Input((3,)), dense(2)]
+        model = keras_test_models.get_multi_io_model([dense(1)], [dense(2)], shared_input_branch=shared)
+        assert [one.shape for one in model.predict(x)] == [(4, 1), (4, 2)]
+
+
+def test_what_a_layer_has_to_do():
+    output = keras_layer_test.layer_test(tf.keras.layers.Dense, {"units": 2}, (None, 3))
+    assert output.shape[1:] == (2,)
+
+    class OfAnotherShape(tf.keras.layers.Layer):
+        def compute_output_shape(self, input_shape):
+            return tf.TensorShape((7, 7))
+
+    with pytest.raises(AssertionError, match=r"the output has shape \(2, 3\), not \(7, 7\)"):
+        keras_layer_test.layer_test(OfAnotherShape, input_shape=(2, 3))
+    with pytest.raises(AssertionError, match="float32, not float64"):
+        keras_layer_test.layer_test(tf.keras.layers.Dense, {"units": 2}, (2, 3), expected_output_dtype="float64")
+    with pytest.raises(ValueError, match="input_shape is None"):
+        keras_layer_test.layer_test(tf.keras.layers.Dense, {"units": 2})
 
 
 def test_data_to_train_with_are_those_of_the_seed():
@@ -79,3 +133,38 @@ def test_data_to_train_with_are_those_of_the_seed():
     np.testing.assert_allclose(x[0], [1.2034017, 3.7431252, -2.6538045], rtol=1e-6)  # recorded from TensorFlow
     np.testing.assert_allclose(x_test[1], [2.599646, 4.588233, -0.89145625], rtol=1e-6)
     assert x.dtype == np.float32 and [*y, *y_test] == [0, 1, 1, 0, 0, 1, 0]
+
+
+def test_utilities_of_keras():
+    utilities = stand_for("tensorflow.python.keras.utils.generic_utils")
+
+    def takes(a, *, b, **others):
+        return a, b, others
+
+    assert [utilities.has_arg(takes, name) for name in ("a", "b", "c", "others")] == [True, True, False, False]
+    assert utilities.has_arg(takes, "c", accept_all=True)
+    assert utilities.make_batches(7, 3) == [(0, 3), (3, 6), (6, 7)]
+    x = np.arange(5)
+    assert utilities.slice_arrays(x, 1, 3).tolist() == [1, 2] and utilities.slice_arrays(None) == [None]
+    assert [one if one is None else one.tolist() for one in utilities.slice_arrays([x, None], [0, 4])] == [[0, 4], None]
+    with pytest.raises(ValueError, match="has to be None"):
+        utilities.slice_arrays(x, [0], 2)
+    assert utilities.to_list(1) == utilities.to_list([1]) == [1]
+    assert utilities.is_all_none([None, None]) and not utilities.is_all_none(1)
+    with pytest.raises(ValueError, match=r"Unknown entries in loss dictionary: \['b'\]"):
+        utilities.check_for_unexpected_keys("loss", {"a": 1, "b": 2}, ["a"])
+    with pytest.raises(TypeError, match="understood"):
+        utilities.validate_kwargs({"a": 1}, ["b"])
+    utilities.validate_kwargs({"b": 1}, ["b"])
+    assert utilities.to_snake_case("LeakyReLU") == "leaky_re_lu"
+    layer = tf.keras.layers.Dense(2)
+    layer.build((None, 3))
+    assert stand_for("tensorflow.python.keras.utils.layer_utils").count_params([*layer.weights, layer.bias]) == 8
+
+
+def test_a_policy_for_a_block():
+    policy = stand_for("tensorflow.python.keras.mixed_precision.experimental.policy")
+    before = policy.global_policy()
+    with policy.policy_scope("float64"):
+        assert tf.keras.layers.Dense(1).dtype == "float64"
+    assert policy.global_policy() is before

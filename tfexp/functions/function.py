@@ -37,6 +37,11 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
     _runs_eagerly = bool(run_eagerly)
 
 
+def functions_run_eagerly() -> bool:
+    """What `run_functions_eagerly` said last."""
+    return _runs_eagerly
+
+
 class PolymorphicFunction:
     """A Python function behind traces of it, one for each graph around it and kind of arguments."""
 

@@ -95,7 +95,9 @@ class EagerGraph(Graph):
         for tensor in inputs:
             if not isinstance(tensor, EagerTensor):
                 if tensor.graph.draws_besides_eager:
-                    return tensor.graph.add_node(op_type, inputs, attrs, name, output_dtypes, compute_shapes)
+                    # Eager execution forgets its names: what is whole here is to become unique there.
+                    wished = (name or op_type).rstrip("/")
+                    return tensor.graph.add_node(op_type, inputs, attrs, wished, output_dtypes, compute_shapes)
                 raise TypeError(f"{tensor} belongs to a graph; eager execution, which runs {op_type}, has values only")
         results = self._called(attrs["f"])(inputs) if op_type in _CALLS else self._compute(op_def, inputs, attrs)
         dtypes = output_dtypes if output_dtypes is not None else output_types(op_def, attrs)

@@ -181,11 +181,17 @@ class BaseSession:
 
         With `accept_options` it takes `options=` and `run_metadata=`. Source: `tf.Session.make_callable`.
         """
+        return self._callable_for(fetches, feed_list, accept_options)
+
+    def _callable_for(
+        self, fetches: Any, feed_list: Any, accept_options: bool, checks_shapes: bool = True
+    ) -> Callable[..., Any]:
+        """As `make_callable`. checks_shapes: whether a value must have a shape that the graph knows for its tensor."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
         self._check_runnable()
         tensors = [self._graph.as_graph_element(feed, allow_operation=False) for feed in feed_list or ()]
-        invocation = Invocation(self, self._graph, self._backend, fetches, tensors)
+        invocation = Invocation(self, self._graph, self._backend, fetches, tensors, checks_shapes)
         mutations = self._mutations
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
@@ -194,7 +200,8 @@ class BaseSession:
                 raise TypeError("make_callable was not asked for a callable that accepts options")
             self._check_runnable()
             if mutations != self._mutations:
-                invocation, mutations = Invocation(self, self._graph, self._backend, fetches, tensors), self._mutations
+                invocation = Invocation(self, self._graph, self._backend, fetches, tensors, checks_shapes)
+                mutations = self._mutations
             if len(values) != len(tensors):
                 raise TypeError(f"The callable takes {len(tensors)} values, one for each of feed_list, got {len(values)}")
             return invocation.run(values, options, run_metadata)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tfexp.stand_ins.places_of_data import renamed
+
 _NAMESPACES = (
     "activations applications backend callbacks constraints datasets initializers layers losses metrics models optimizers "
     "preprocessing preprocessing.image preprocessing.sequence preprocessing.text regularizers utils wrappers "
@@ -11,6 +13,7 @@ _LAYERS = (
     "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent embeddings local merge noise "
     "normalization pooling recurrent recurrent_v2 serialization wrappers"
 )
+_OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam"
 _DATASETS = "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters"
 _APPLICATIONS = (
     "densenet imagenet_utils inception_resnet_v2 inception_v3 mobilenet mobilenet_v2 nasnet resnet resnet50 resnet_v2 vgg16 "
@@ -22,41 +25,77 @@ KERAS = {
     "keras": "tf.keras",
     **{f"keras.{name}": f"tf.keras.{name}" for name in _NAMESPACES.split()},
     **{f"keras.layers.{name}": "tf.keras.layers" for name in _LAYERS.split()},
+    **{f"keras.optimizer_v2.{name}": "tf.keras.optimizers" for name in _OPTIMIZERS.split()},
     **{f"keras.datasets.{name}": f"tf.keras.datasets.{name}" for name in _DATASETS.split()},
     **{f"keras.applications.{name}": f"tf.keras.applications.{name}" for name in _APPLICATIONS.split()},
-    "keras.backend": "tf.keras.backend tfexp.keras.backend",
+    "keras.backend": (
+        "tf.keras.backend tfexp.keras.backend "
+        + renamed("tfexp.keras.backend.graph_function", GraphExecutionFunction="GraphFunction")
+        + renamed("tfexp.keras.backend.graph_function", EagerExecutionFunction="EagerFunction")
+    ),
+    "keras.backend_config": "tf.keras.backend",
+    "keras.callbacks_v1": "tf.keras.callbacks",
+    "keras.constraints": "tf.keras.constraints "
+    + renamed("tf.keras.constraints", maxnorm="MaxNorm", nonneg="NonNeg", unitnorm="UnitNorm"),
     "keras.engine": "tf.keras.layers tf.keras.models tf.keras",
-    "keras.engine.base_layer": "tfexp.keras.engine.base_layer tfexp.keras.engine.operation_layer tf.keras.layers",
+    "keras.engine.base_layer": (
+        "tfexp.keras.engine.base_layer tfexp.keras.engine.operation_layer tfexp.keras.engine.added tf.keras.layers "
+        "tfexp.keras.engine.node:KerasHistory=KerasHistory"
+    ),
     "keras.engine.input_layer": "tf.keras.layers tf.keras",
-    "keras.engine.input_spec": "tfexp.keras.engine.input_spec",
+    "keras.engine.input_spec": (
+        "tfexp.keras.engine.input_spec tfexp.keras.engine.input_spec:assert_input_compatibility=check_inputs"
+    ),
+    "keras.engine.node": "tfexp.keras.engine.node",
+    "keras.engine.saving": "tf.keras.models",
     "keras.engine.network": "tfexp.keras.engine.network tf.keras.utils",
     "keras.engine.sequential": "tf.keras.models",
     "keras.engine.training": "tf.keras.models",
     "keras.keras_parameterized": "tfexp.stand_ins.keras_tests",
+    "keras.layers.convolutional": (
+        "tf.keras.layers tfexp.keras.layers.convolutional:Conv=Conv "
+        "tfexp.keras.layers.convolutional_separable:SeparableConv=SeparableConv "
+        + renamed("tf.keras.layers", Deconvolution2D="Conv2DTranspose", Deconv2D="Conv2DTranspose")
+        + renamed("tf.keras.layers", Deconvolution3D="Conv3DTranspose", Deconv3D="Conv3DTranspose")
+    ),
+    "keras.layers.dense_attention": "tf.keras.layers tfexp.keras.layers.attention:BaseDenseAttention=DenseAttention",
+    "keras.losses": (
+        "tf.keras.losses tfexp.keras.losses.loss:LossFunctionWrapper=LossFunctionWrapper "
+        "tfexp.keras.losses.functions:huber_loss=huber_loss"
+    ),
+    "keras.metrics": "tf.keras.metrics tfexp.keras.metrics",
     "keras.mixed_precision": "tf.keras.mixed_precision",
     "keras.mixed_precision.experimental": "tf.keras.mixed_precision.experimental",
     "keras.mixed_precision.experimental.autocast_variable": "tfexp.keras.mixed_precision.autocast",
     "keras.mixed_precision.experimental.loss_scale_optimizer": "tf.keras.mixed_precision.experimental",
-    "keras.mixed_precision.experimental.policy": "tf.keras.mixed_precision.experimental",
-    "keras.optimizer_v2.adadelta": "tf.keras.optimizers",
-    "keras.optimizer_v2.adagrad": "tf.keras.optimizers",
-    "keras.optimizer_v2.adam": "tf.keras.optimizers",
-    "keras.optimizer_v2.gradient_descent": "tf.keras.optimizers",
-    "keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules",
-    "keras.optimizer_v2.rmsprop": "tf.keras.optimizers",
+    "keras.mixed_precision.experimental.policy": ("tf.keras.mixed_precision.experimental tfexp.stand_ins.keras_policies"),
+    "keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules tfexp.keras.optimizers.schedules",
+    "keras.optimizer_v2.optimizer_v2": "tf.keras.optimizers:OptimizerV2=Optimizer",
+    "keras.optimizer_v2.rmsprop": "tf.keras.optimizers tf.keras.optimizers:RMSProp=RMSprop",
     "keras.premade.linear": "tf.keras.experimental",
     "keras.premade.wide_deep": "tf.keras.experimental",
     "keras.saving": "tf.keras.models",
     "keras.saving.hdf5_format": (
         "tfexp.keras.saving.model_hdf5 tfexp.keras.saving.weights_hdf5 tfexp.keras.saving.older_weights"
     ),
+    "keras.saving.model_config": "tf.keras.models",
     "keras.saving.save": "tf.keras.models",
     "keras.saving.saved_model_experimental": "tf.keras.experimental",
-    "keras.testing_utils": "tfexp.stand_ins.keras_tests",
+    "keras.testing_utils": (
+        "tfexp.stand_ins.keras_tests tfexp.stand_ins.keras_test_models tfexp.stand_ins.keras_layer_test"
+    ),
     "keras.utils.data_utils": "tf.keras.utils tfexp.keras.utils.files",
-    "keras.utils.generic_utils": "tf.keras.utils tfexp.keras.serialization",
+    "keras.utils.generic_utils": (
+        "tf.keras.utils tfexp.keras.serialization tfexp.stand_ins.keras_utilities "
+        + renamed("tfexp.core.text", to_snake_case="snake_case")
+        + renamed("tfexp.keras.layers.function_code", func_dump="dump", func_load="load")
+    ),
     "keras.utils.io_utils": "tf.keras.utils",
-    "keras.utils.layer_utils": "tf.keras.utils",
+    "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary tfexp.stand_ins.keras_utilities",
+    "keras.utils.losses_utils": (
+        "tfexp.keras.losses.weighted tf.keras.losses:ReductionV2=Reduction "
+        "tf.losses.util:squeeze_or_expand_dimensions=squeeze_or_expand_dimensions"
+    ),
     "keras.utils.multi_gpu_utils": "tf.keras.utils",
     "keras.utils.np_utils": "tf.keras.utils",
     "keras.utils.tf_utils": "tfexp.stand_ins.keras_tensors tfexp.keras.engine.dependencies",

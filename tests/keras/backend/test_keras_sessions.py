@@ -403,3 +403,12 @@ def test_functions_while_ops_run_at_once() -> None:
         assert K.function(x, {"h": hidden})(np.ones((1, 3)))["h"].tolist() == [[3, 3]]
         with pytest.raises(ValueError, match="not supported during eager execution"):
             K.function([x], [out], updates=[out])
+
+
+def test_a_function_takes_what_the_graph_did_not_foresee() -> None:
+    with tf.Graph().as_default():
+        x = K.placeholder((None, 2))
+        doubled = K.function([x], [x * 2.0, tf.shape(x)])([np.ones((3, 5))])
+        assert [one.tolist() for one in doubled] == [[[2.0] * 5] * 3, [3, 5]]
+        with pytest.raises(ValueError, match="Cannot feed value of shape"):
+            K.get_session().make_callable(x, [x])(np.ones((3, 5)))

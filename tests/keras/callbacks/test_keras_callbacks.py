@@ -14,6 +14,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.keras.callbacks.callback import CallbackList
+from tfexp.runtime.eager import eager_mode
 
 X = np.random.RandomState(1).rand(10, 3)
 Y = np.random.RandomState(2).rand(10, 2)
@@ -340,8 +341,14 @@ def test_tensorboard_gets_histograms_as_validation_goes_on(tmp_path: Path) -> No
         "a/bias_0_grad",
         "a_out",
     ]
-    with pytest.raises(ValueError, match="validation_data must be provided"):
-        model.fit(X, Y, verbose=0, callbacks=[tf.keras.callbacks.TensorBoard(tmp_path / "other", histogram_freq=1)])
+    model.fit(X, Y, verbose=0, callbacks=[tf.keras.callbacks.TensorBoard(tmp_path / "other", histogram_freq=1)])
+    assert all(len(tags) == 1 for _, tags in _tags(_events(tmp_path / "other")))
+
+
+def test_tensorboard_gets_the_graph_of_eager_models(tmp_path: Path) -> None:
+    with eager_mode():
+        linear().fit(X, Y, verbose=0, callbacks=[tf.keras.callbacks.TensorBoard(tmp_path)])
+    assert any(event.graph_def for event in _events(tmp_path))
 
 
 def test_tensorboard_gets_embeddings(tmp_path: Path) -> None:

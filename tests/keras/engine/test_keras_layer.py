@@ -311,3 +311,24 @@ def test_an_input_spec_is_made_again_of_its_config() -> None:
     config = tf.keras.layers.InputSpec(shape=(1, 2)).get_config()
     assert config == {"dtype": None, "shape": (1, 2), "ndim": 2, "max_ndim": None, "min_ndim": None, "axes": {}}
     assert tf.keras.layers.InputSpec.from_config(config).get_config() == config
+
+
+def test_input_specs_and_signatures() -> None:
+    layer = L.Dense(3)
+    layer.input_spec = [None, L.InputSpec(ndim=2)]
+    with pytest.raises(TypeError, match="must be an instance of InputSpec"):
+        layer.input_spec = 3
+    signature = L.Dense(3).compute_output_signature(tf.TensorSpec((None, 5), tf.float32))
+    assert (signature.shape.as_list(), signature.dtype) == ([None, 3], tf.float32)
+    assert L.Flatten().compute_output_signature(tf.TensorSpec((2, 5), tf.int32)).dtype == tf.int32
+    with pytest.raises(TypeError, match="Only TensorSpec signature types are supported"):
+        L.Dense(3).compute_output_signature((2, 3))
+
+
+def test_a_loss_outside_of_a_call_is_no_value() -> None:
+    with eager_mode():
+        layer = L.Layer()
+        with pytest.raises(ValueError, match="Expected a symbolic Tensors or a callable"):
+            layer.add_loss(tf.constant(1.0))
+        layer.add_loss(lambda: tf.constant(1.0))
+        assert [loss.numpy() for loss in layer.losses] == [1.0]

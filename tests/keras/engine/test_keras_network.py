@@ -106,7 +106,7 @@ def test_structures_of_inputs_and_outputs() -> None:
 def test_configuration_and_back() -> None:
     model = shared()
     config = json.loads(json.dumps(model.get_config()))
-    assert config["name"] == "model" and config["trainable"] is True
+    assert config["name"] == "model" and sorted(config) == ["input_layers", "layers", "name", "output_layers"]
     dense, add = config["layers"][2:]
     assert dense["inbound_nodes"] == [[["input_1", 0, 0, {}]], [["input_2", 0, 0, {}]], [["add", 0, 0, {}]]]
     assert add["inbound_nodes"] == [[["dense", 0, 0, {}], ["dense", 1, 0, {}]]]
@@ -330,3 +330,16 @@ def test_losses_at_the_side_where_ops_run_at_once() -> None:
         assert [loss.numpy() for loss in model.losses] == [12.0]
         tf.function(lambda x: model(x))(tf.ones((2, 3)))
         assert all(hasattr(loss, "numpy") for loss in model.losses)
+
+
+def test_plain_operations_on_eager_models_get_names_of_their_own() -> None:
+    with eager_mode():
+        output = L.Dense(2)(L.Input((3,)))
+        names = [tf.reduce_sum(output).op.name for _ in range(2)]
+        assert names[1] == f"{names[0]}_1"
+
+
+def test_inputs_are_no_values() -> None:
+    with eager_mode(), pytest.raises(ValueError, match="should not pass an EagerTensor to `Input`"):
+        L.Input(tensor=tf.constant([[1.0]]))
+    assert L.Input((None, 2), ragged=True).shape.as_list() == [None, None, 2]

@@ -87,7 +87,7 @@ def test_add_and_pop() -> None:
     assert model.output_shape == (None, 5)
     model.pop()
     model.pop()
-    assert (model.layers, model.outputs) == ([], None)
+    assert (model.layers, model.outputs) == ([], [])
     model.add(L.Dense(7, input_dim=2))
     assert model.output_shape == (None, 7)
     with pytest.raises(TypeError, match=r"The added layer must be an instance of class Layer\. Found: 3"):
@@ -111,7 +111,7 @@ def test_copies() -> None:
     assert (copy.name, names(copy.layers), names(copy.weights)) == ("q", ["dense"], ["dense_1/kernel:0", "dense_1/bias:0"])
     on_tensor = tf.keras.models.clone_model(model, tf.ones((2, 3)))
     assert on_tensor.output_shape == (2, 2)
-    assert tf.keras.models.clone_model(Sequential([L.Dense(2)])).inputs is None
+    assert tf.keras.models.clone_model(Sequential([L.Dense(2)])).inputs == []
     with pytest.raises(ValueError, match="at most one tensor"):
         tf.keras.models.clone_model(model, [tf.ones((2, 3)), tf.ones((2, 3))])
 
@@ -128,3 +128,9 @@ def test_masks_and_phase_before_it_is_built() -> None:
 def test_input_in_a_list_of_layers() -> None:
     model = Sequential([Input((3,), name="given"), L.Dense(2)])
     assert model.input_names == ["given"] and model.output_shape == (None, 2) and len(model.layers) == 1
+
+
+def test_it_demands_what_its_first_layer_does() -> None:
+    model = Sequential([L.Dense(2)])
+    assert model.input_spec is model.layers[0].input_spec
+    assert Sequential().input_spec is None

@@ -58,7 +58,7 @@ def test_layers_in_attributes() -> None:
 def test_build_by_hand() -> None:
     model = Mine()
     with pytest.raises(ValueError, match="Input shape must be defined"):
-        model.build()
+        model.build(None)
     with pytest.raises(ValueError, match="not one of the valid types"):
         model.build(3)
     model.build((None, 3))
@@ -156,9 +156,9 @@ _________________________________________________________________
 BRANCHES = """\
 Layer (type)            Output Shap Param Connected to      
 ============================================================
-input_1 (InputLayer)    [(None, 3)] 0     
+input_1 (InputLayer)    [(None, 3)] 0                       
 ____________________________________________________________
-input_2 (InputLayer)    [(None, 3)] 0     
+input_2 (InputLayer)    [(None, 3)] 0                       
 ____________________________________________________________
 dense_1 (Dense)         (None, 3)   12    input_1[0][0]     
                                           input_2[0][0]     
@@ -207,3 +207,28 @@ def test_a_subclass_called_with_a_dictionary_is_trained_on_one(eagerly: bool) ->
 
 def test_one_size_is_a_shape() -> None:
     assert tf.keras.Input(5).shape.as_list() == [None, 5]
+
+
+class _Layered(tf.keras.Model):
+    def __init__(self, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.dense, self.saw = L.Dense(1), []
+
+    def call(self, inputs: Any) -> Any:
+        self.saw.append(tf.is_tensor(inputs) and hasattr(inputs, "numpy"))
+        return self.dense(inputs)
+
+
+def test_an_eager_subclass_knows_its_ends_once_it_has_seen_data() -> None:
+    x, y = np.ones((4, 3), np.float32), np.ones((4, 1), np.float32)
+    with eager_mode():
+        model = _Layered()
+        assert (model.inputs, model.outputs) == ([], [])
+        model.compile("sgd", "mse")
+        model.fit(x, y, verbose=0)
+        assert [one.shape.as_list() for one in (*model.inputs, *model.outputs)] == [[None, 3], [None, 1]]
+        assert model.saw == [False, True]
+        model = _Layered(dynamic=True)  # which cannot be drawn
+        model.compile("sgd", "mse")
+        model.fit(x, y, verbose=0)
+        assert all(model.saw) and tf.is_tensor(model.predict_on_batch(x))

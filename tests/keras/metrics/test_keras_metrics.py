@@ -202,3 +202,10 @@ def test_names(session: Any) -> None:
 def test_arguments_that_cannot_be(make: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         make()
+
+
+def test_the_interpolated_area_is_a_method_too() -> None:
+    with eager_mode():
+        metric = metrics.AUC(curve="PR", num_thresholds=5)
+        metric.update_state([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+        assert metric.interpolate_pr_auc().numpy() == metric.result().numpy() == pytest.approx(0.8873, abs=1e-4)

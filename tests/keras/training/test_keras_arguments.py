@@ -93,7 +93,7 @@ COMPILED: list[tuple[int, dict[str, Any], type[Exception], str]] = [
         "When passing a list as `target_tensors`, it should have one entry per model output.",
     ),
     (1, {"odd": 1}, TypeError, "Invalid keyword argument(s) in `compile`: {'odd'}"),
-    (1, {"run_eagerly": True}, ValueError, "You can only enable `run_eagerly` while eager execution is on."),
+    (1, {"run_eagerly": True}, ValueError, "You can only set `run_eagerly=True` if eager execution is enabled."),
 ]
 
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 import tfexp as tf
+from tfexp.keras import layers as L
 from tfexp.runtime.eager import eager_mode
 
 _RANDOM = np.random.RandomState(0)
@@ -283,3 +284,55 @@ def test_eager_models_are_trained_on_eager_tensors_and_datasets() -> None:
         losses = model.fit(data.repeat(), steps_per_epoch=2, epochs=3, verbose=0, validation_data=data).history
         assert losses["val_loss"] == sorted(losses["val_loss"], reverse=True)
         np.testing.assert_array_equal(model.predict(data), model.predict(X))
+
+
+def test_who_runs_eagerly() -> None:
+    model = tf.keras.Sequential([L.Dense(1, input_dim=2)])
+    model.run_eagerly = True
+    with pytest.raises(ValueError, match="if eager execution is enabled"):
+        _ = model.run_eagerly
+    with eager_mode():
+        assert model.run_eagerly is True
+        dynamic = tf.keras.Sequential([L.Dense(1, dynamic=True)])
+        assert dynamic.run_eagerly is True
+        with pytest.raises(ValueError, match="You cannot set `run_eagerly=False`"):
+            dynamic.compile("sgd", "mse", run_eagerly=False)
+        with pytest.raises(ValueError, match="target_tensors argument is not supported"):
+            model.compile("sgd", "mse", target_tensors=[tf.constant([[1.0]])], run_eagerly=True)
+        model = tf.keras.Sequential([L.Dense(1, input_dim=2)])
+        assert model.run_eagerly is False
+        with pytest.raises(ValueError, match="no loss to optimize"):
+            model.compile("sgd")
+
+
+def test_what_was_trainable_at_first_is_trained_eagerly() -> None:
+    x, y = np.ones((4, 2), np.float32), np.ones((4, 1), np.float32)
+    with eager_mode():
+        model = tf.keras.Sequential([L.Dense(1, input_dim=2)])
+        for run_eagerly in (False, True):
+            model.trainable = True
+            model.compile("sgd", "mse", run_eagerly=run_eagerly)
+            model.train_on_batch(x, y)
+            model.trainable = False
+            before = model.get_weights()[1]
+            model.train_on_batch(x, y)
+            assert (model.get_weights()[1] == before).all() is np.bool_(run_eagerly)
+
+
+def test_what_is_held_out_weighs_as_its_classes() -> None:
+    x, y = np.ones((4, 2), np.float32), np.array([[0.0], [0.0], [0.0], [1.0]], np.float32)
+    model = tf.keras.Sequential([L.Dense(1, input_dim=2, kernel_initializer="zeros")])
+    model.compile(tf.keras.optimizers.SGD(0.0), "mse")
+    history = model.fit(x, y, class_weight={0: 1.0, 1: 3.0}, validation_split=0.25, verbose=0).history
+    assert history["val_loss"] == [3.0]
+
+
+def test_targets_are_checked_where_the_shapes_are_known() -> None:
+    x, y = np.ones((4, 2), np.float32), np.ones((4, 1), np.float32)
+    model = tf.keras.Sequential([L.Dense(3)])
+    model.compile("sgd", "mse")
+    model.fit(x, y, verbose=0)  # which broadcasts
+    model = tf.keras.Sequential([L.Dense(3, input_dim=2)])
+    model.compile("sgd", "mse")
+    with pytest.raises(ValueError, match="was passed for an output of shape"):
+        model.fit(x, y, verbose=0)

@@ -89,7 +89,9 @@ class GraphFunction:
         key = (session, tuple(self.feed_dict or ()), tuple(self.fetches))
         if self._prepared is None or self._prepared[0] != key:
             feeds = [*self.inputs, *key[1]]
-            self._prepared = key, session.make_callable(self._fetched(), feeds, accept_options=True)
+            # TensorFlow feeds a step whatever shape the values have: targets may be of another than was foreseen.
+            made = session._callable_for(self._fetched(), feeds, accept_options=True, checks_shapes=False)
+            self._prepared = key, made
         return self._prepared[1]
 
     def _values(self, inputs: Any) -> list[Any]:

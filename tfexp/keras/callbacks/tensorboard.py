@@ -85,6 +85,8 @@ class TensorBoard(Callback):
         if self.write_graph and not executing_eagerly():
             model._make_train_function()  # so that what it adds is drawn, too
             graph = backend.get_session().graph
+        elif self.write_graph:
+            graph = backend.get_graph()
         if self.histogram_freq and self.merged is None:
             self.merged = _summaries(model, self.write_grads, self.write_images)
         self.writer = FileWriter(self.log_dir, graph)
@@ -101,14 +103,7 @@ class TensorBoard(Callback):
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
         """Epochs whose validation is written down have the test function compute the summaries besides."""
-        if not self.histogram_freq:
-            return
-        if not self.params["do_validation"]:
-            raise ValueError(
-                "If printing histograms, validation_data must be provided, and cannot be a generator: the summaries are "
-                "of its batches"
-            )
-        if epoch % self.histogram_freq == 0:
+        if self.histogram_freq and epoch % self.histogram_freq == 0:
             self.model._watch_tests(self.merged, self._keep)
 
     def _keep(self, summary: Any) -> None:

@@ -21,6 +21,7 @@ from tfexp.core.text import snake_case
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, init_scope, name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.type_spec import TensorSpec
 from tfexp.keras import backend, regularizers
 from tfexp.keras.engine.call_context import calling, current_call
 from tfexp.keras.engine.connected import Connected
@@ -63,7 +64,7 @@ class Layer(Connected):
         self.stateful = False
         self.built = False
         self.supports_masking = False
-        self.input_spec: Any = None
+        self._input_spec: Any = None
         self._name = name if name is not None else unique_layer_name(snake_case(type(self).__name__))
         if not isinstance(self._name, str):
             raise TypeError(f"Layer's name must be a string, got: {name!r}")
@@ -104,6 +105,18 @@ class Layer(Connected):
     @activity_regularizer.setter
     def activity_regularizer(self, regularizer: Any) -> None:
         self._activity_regularizer = regularizer
+
+    @property
+    def input_spec(self) -> Any:
+        """What the inputs must be: an InputSpec, a structure of these, or None. Setting it to more is a TypeError."""
+        return self._input_spec
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        for one in nest.flatten(value):
+            if one is not None and not isinstance(one, InputSpec):
+                raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {one}")
+        self._input_spec = value
 
     def __repr__(self) -> str:
         return f"<{type(self).__module__}.{type(self).__name__} {self._name!r}>"
@@ -148,9 +161,24 @@ class Layer(Connected):
             self._build_for_shape(input_shape)
         with backend.get_graph().as_default():
             inputs = _map_shapes_to_placeholders(as_tensor_shapes(input_shape), self._dtype or backend.floatx())
-            with _drawn_aside(self):
+            with drawn_aside(self):
                 outputs = self(inputs)
         return nest.map_structure(lambda tensor: tensor.get_shape(), outputs)
+
+    def compute_output_signature(self, input_signature: Any) -> Any:
+        """A TensorSpec, or a structure of these, of what `call` gives for inputs of such TensorSpecs.
+
+        TypeError for another thing than a TensorSpec; NotImplementedError as in `compute_output_shape`.
+        """
+
+        def shape_of(spec: Any) -> TensorShape:
+            if not isinstance(spec, TensorSpec):
+                raise TypeError(f"Only TensorSpec signature types are supported, but saw signature signature entry: {spec}.")
+            return spec.shape
+
+        shapes = self.compute_output_shape(nest.map_structure(shape_of, input_signature))
+        dtype = self._policy.compute_dtype or nest.flatten(input_signature)[0].dtype
+        return nest.map_structure(lambda shape: TensorSpec(shape, dtype), shapes)
 
     def _build_for_shape(self, input_shape: Any) -> None:
         if not self.built:
@@ -388,12 +416,15 @@ def _map_shapes_to_placeholders(shapes: Any, dtype: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _drawn_aside(layer: Layer) -> Iterator[None]:
-    """A call that is only for its shapes: no node, loss or update is left behind."""
+def drawn_aside(layer: Layer) -> Iterator[None]:
+    """Calls that are not the program's: no node, loss or update is left behind, here or in the layers inside."""
     books = ("_inbound_nodes", "_outbound_nodes", "_losses", "_updates")
     before = {book: list(getattr(layer, book)) for book in books}
     try:
-        yield
+        with contextlib.ExitStack() as stack:
+            for inner in layer._inner_layers:
+                stack.enter_context(drawn_aside(inner))
+            yield
     finally:
         for book, kept in before.items():
             getattr(layer, book)[:] = kept

@@ -50,12 +50,21 @@ class Gathered(Weights):
     # --- losses ---------------------------------------------------------------------------------------------------------
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Keep losses: tensors, or functions without arguments that make one. inputs: what they depend on, if on any."""
+        """Keep losses: tensors, or functions without arguments that make one. inputs: what they depend on, if on any.
+
+        ValueError in eager execution for a value, outside of the layer's call.
+        """
         for loss in _as_list(losses):
             if _is_function(loss):
                 self._losses.append((_Later(loss), inputs is None))
             elif loss is not None:
-                self._losses.append((convert_to_tensor(loss, preferred_dtype=backend.floatx()), inputs is None))
+                tensor = convert_to_tensor(loss, preferred_dtype=backend.floatx())
+                if current_call() is None and not is_symbolic(tensor):
+                    raise ValueError(
+                        "Expected a symbolic Tensors or a callable for the loss value. Please wrap your loss computation in "
+                        "a zero argument `lambda`."
+                    )
+                self._losses.append((tensor, inputs is None))
 
     def _all_losses(self) -> list[tuple[Any, bool]]:
         """(loss, whether it depends on no inputs): tensors, then what functions make, then those of the layers inside."""
@@ -63,6 +72,20 @@ class Gathered(Weights):
         own = [(loss.value() if isinstance(loss, _Later) else loss, free) for loss, free in kept]
         inner = [loss for layer in self._inner_layers for loss in layer._all_losses()]
         return [(loss, free) for loss, free in own if loss is not None and _is_of_here(loss)] + inner
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether there are losses, here or inside, wherever they can be used."""
+        return bool(self._losses) or any(layer.has_losses for layer in self._inner_layers)
+
+    def losses_of_weights(self) -> list[Callable[[], Any]]:
+        """The layer's own losses that are functions without arguments: what regularizers say of its variables."""
+        return [loss.value for loss, _ in self._losses if isinstance(loss, _Later)]
+
+    def losses_made_in(self, graph: Any) -> list[Any]:
+        """The tensors among the losses, here and inside, that calls in a graph left."""
+        own = [loss for loss, _ in self._losses if not isinstance(loss, _Later) and loss.graph is graph]
+        return own + [loss for layer in self._inner_layers for loss in layer.losses_made_in(graph)]
 
     @property
     def losses(self) -> list[Any]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.node import Node, shape_of
-from tfexp.ops.array_identity import placeholder
-from tfexp.ops.sparse_placeholder import sparse_placeholder
-from tfexp.ragged_tensors.constants import placeholder as ragged_placeholder
 
 
 class InputLayer(Layer):
@@ -18,8 +16,6 @@ class InputLayer(Layer):
 
     input_shape: without the batch, whose size is `batch_size`. sparse, ragged: it takes a SparseTensor, a RaggedTensor.
     """
-
-    _object_identifier = "_tf_keras_input_layer"
 
     def __init__(
         self,
@@ -43,6 +39,11 @@ class InputLayer(Layer):
             )
         if batch_input_shape is not None:
             batch_size, input_shape = batch_input_shape[0], tuple(batch_input_shape[1:])
+        if isinstance(input_tensor, EagerTensor):
+            raise ValueError(
+                "You should not pass an EagerTensor to `Input`. For example, instead of creating an InputLayer, you should "
+                "instantiate your model and directly call it on your input."
+            )
         if dtype is None:
             dtype = backend.floatx() if input_tensor is None else input_tensor.dtype.base_dtype.name
         elif input_tensor is not None and input_tensor.dtype.base_dtype != dtypes.as_dtype(dtype):
@@ -57,20 +58,13 @@ class InputLayer(Layer):
                 input_shape = (input_shape,)
             known = tuple(input_shape) if input_shape is not None else None
             self._batch_input_shape = None if known is None else (batch_size, *known)
-            with backend.get_graph().as_default():
-                input_tensor = self._placeholder()
+            input_tensor = backend.placeholder(
+                self._batch_input_shape, dtype=self.dtype, sparse=sparse, name=self.name, ragged=ragged
+            )
         else:
             self._batch_input_shape = shape_of(input_tensor)
         input_tensor._keras_mask = None
         Node(self, [input_tensor], [input_tensor], reads=False)
-
-    def _placeholder(self) -> Any:
-        if self.sparse:
-            return sparse_placeholder(self.dtype, shape=self._batch_input_shape, name=self.name)
-        if self.ragged:
-            shape = self._batch_input_shape or ()
-            return ragged_placeholder(self.dtype, ragged_rank=shape.count(None), name=self.name)
-        return placeholder(self.dtype, shape=self._batch_input_shape, name=self.name)
 
     def get_config(self) -> dict[str, Any]:
         return {

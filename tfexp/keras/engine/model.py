@@ -8,3 +8,5 @@ from tfexp.keras.training.training import Training
 
 class Model(Training, Network):
     """`Model(inputs, outputs, name)`, or a subclass with layers in its attributes and a `call` that joins them."""
+
+    _object_identifier = "_tf_keras_model"

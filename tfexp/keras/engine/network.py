@@ -36,6 +36,7 @@ class Network(Layer):
     Without these arguments a subclass has layers as attributes and says in `call` how they go together.
     """
 
+    _object_identifier = "_tf_keras_network"
     _is_graph_network: bool  # made of inputs and outputs
     _layers: list[Any]
     _map: LayerMap
@@ -61,8 +62,8 @@ class Network(Layer):
         """As every layer begins, under a name of its own or of its class."""
         vars(self).setdefault("_layers", [])
         super().__init__(name=name or unique_layer_name(snake_case(type(self).__name__)), **kwargs)
-        self.inputs: Any = None
-        self.outputs: Any = None
+        self.inputs: Any = []
+        self.outputs: Any = []
         self.input_names: list[str] = []
         self._takes_named_inputs = False
         self.output_names: list[str] = []
@@ -182,15 +183,6 @@ class Network(Layer):
     def output(self) -> Any:
         return self._nested_outputs if self._is_graph_network else super().output
 
-    @property
-    def input_spec(self) -> Any:
-        """What batches must look like: for inputs with a shape."""
-        return self._input_spec
-
-    @input_spec.setter
-    def input_spec(self, value: Any) -> None:
-        self._input_spec = value
-
     def _assert_weights_created(self) -> None:
         if not self._is_graph_network and "build" in vars(type(self)) and not self.built and not self.dynamic:
             raise ValueError(
@@ -273,7 +265,7 @@ class Network(Layer):
 
     # --- calling --------------------------------------------------------------------------------------------------------
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Any) -> None:
         """Make the variables of a subclass, for inputs of this shape with the batch, by calling it on placeholders."""
         if self._is_graph_network:
             self.built = True
@@ -389,10 +381,6 @@ class Network(Layer):
                 with_weights += 1
             numbered[f"layer-{number}"] = layer
         return [*numbered.items(), *((name, part) for name, part in children if name not in numbered)]
-
-    @property
-    def _object_identifier(self) -> str:  # type: ignore[override]
-        return "_tf_keras_network" if self._is_graph_network else "_tf_keras_model"
 
     def _functions_to_save(self) -> dict[str, Any]:
         return model_functions(self) if self.inputs else {}

@@ -1,6 +1,6 @@
 """A network of layers as a configuration, and back. Source: `tf.keras.Model.get_config`, TF 1.15.
 
-    {"name", "trainable", "layers": [{"class_name", "config", "name", "inbound_nodes"}], "input_layers", "output_layers"}
+    {"name", "layers": [{"class_name", "config", "name", "inbound_nodes"}], "input_layers", "output_layers"}
 
 An inbound node is a list of [layer, node, tensor, arguments]: a tensor by the name of its layer, the number of the call
 among those of the network, and its number among the call's outputs.
@@ -47,7 +47,6 @@ def config_of_network(network: Network) -> dict[str, Any]:
     ]
     return {
         "name": network.name,
-        "trainable": network.trainable,
         "layers": layers,
         "input_layers": [place(history_of(tensor)) for tensor in network.inputs],
         "output_layers": [place(history) for history in network._output_coordinates],

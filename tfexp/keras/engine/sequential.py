@@ -36,6 +36,11 @@ class Sequential(Model):
     def dynamic(self) -> bool:
         return any(layer.dynamic for layer in self.layers)
 
+    @property  # type: ignore[misc]
+    def input_spec(self) -> Any:
+        """That of the first layer."""
+        return self.layers[0].input_spec if self.layers else None
+
     def add(self, layer: Any) -> None:
         """Put a layer behind those that there are. TypeError for what is none, ValueError for several outputs."""
         history = history_of(layer)
@@ -86,7 +91,7 @@ class Sequential(Model):
         self.layers[-1]._inbound_nodes[:] = []
         if not remaining:
             vars(self)["_layers"], vars(self)["_is_graph_network"] = [], False
-            self.inputs, self.outputs = None, None
+            self.inputs, self.outputs = [], []
             self._inbound_nodes[:] = []
             return
         remaining[-1]._outbound_nodes[:] = []

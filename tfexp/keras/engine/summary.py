@@ -33,7 +33,7 @@ def print_summary(
     for number, layer in enumerate(layers):
         sources = [] if chain else _sources(layer, model)
         cells = [f"{layer.name} ({type(layer).__name__})", shown_shape(layer, "output_shape"), str(layer.count_params())]
-        show(_row([*cells, *sources[:1]] if sources else cells, ends))
+        show(_row(cells if chain else [*cells, sources[0] if sources else ""], ends))
         for source in sources[1:]:
             show(_row(["", "", "", source], ends))
         show(("=" if number == len(layers) - 1 else "_") * length)

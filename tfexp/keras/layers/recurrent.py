@@ -54,7 +54,6 @@ class RNN(Layer):
     the cell's `call` gets at each step), which may be inputs of a model, and a `mask` [batch, time].
     """
 
-    _object_identifier = "_tf_keras_rnn_layer"
     _books = Layer._books | {"_states"}
     cell: Any
 

@@ -84,9 +84,9 @@ class AUC(_AtThresholds):
         self._count_at([0.0 - _EPSILON, *inner, 1.0 + _EPSILON])
 
     def result(self) -> Any:
-        tp, fp, fn = (v.read_value() for v in (self.true_positives, self.false_positives, self.false_negatives))
         if self.curve == "PR" and self.summation_method == "interpolation":
-            return interpolated_area(tp, fp, fn, self.num_thresholds)
+            return self.interpolate_pr_auc()
+        tp, fp = self.true_positives.read_value(), self.false_positives.read_value()
         found, mistaken = self._rates()
         x, y = (mistaken, found) if self.curve == "ROC" else (found, div_no_nan(tp, tp + fp))
         left, right = y[: self.num_thresholds - 1], y[1:]
@@ -95,6 +95,11 @@ class AUC(_AtThresholds):
         else:
             heights = (minimum if self.summation_method == "minoring" else maximum)(left, right)
         return reduce_sum((x[: self.num_thresholds - 1] - x[1:]) * heights, name=self.name)
+
+    def interpolate_pr_auc(self) -> Any:
+        """The area under precision over recall, the counts interpolated between the thresholds."""
+        tp, fp, fn = (v.read_value() for v in (self.true_positives, self.false_positives, self.false_negatives))
+        return interpolated_area(tp, fp, fn, self.num_thresholds)
 
     def get_config(self) -> dict[str, Any]:
         config = {

@@ -21,10 +21,12 @@ from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
 from tfexp.keras.engine.model_text import model_from_config
+from tfexp.keras.saving.layer_functions import beside_each_layer
 from tfexp.keras.saving.tensorflow_metadata import tensorflow_metadata
 from tfexp.keras.saving.training_config import compile_arguments, make_optimizer_variables
 from tfexp.keras.saving.weights import load_weights, write_checkpoint
 from tfexp.keras.serialization import custom_object_scope
+from tfexp.keras.training.feeding import as_inputs_of
 from tfexp.runtime.session import Session
 from tfexp.train import saved_model_names as names
 from tfexp.train.object_graph import object_graph, saveables
@@ -128,7 +130,7 @@ def save_objects(
     try:
         if not include_optimizer:
             model.optimizer = None
-        with session:
+        with session, beside_each_layer(model):
             save(model, path, signatures)
     finally:
         model.optimizer = optimizer
@@ -162,9 +164,12 @@ def load_from_saved_model(
     architecture, training = _described(path)
     with custom_object_scope(custom_objects or {}):
         model = model_from_config(architecture, custom_objects)
+        if not model.inputs and model._built_shape is not None:
+            as_inputs_of(model, [backend.placeholder(model._built_shape)])
         if compile and training is not None:
             model.compile(**compile_arguments(training, custom_objects))
-            make_optimizer_variables(model)
+            if model.inputs:
+                make_optimizer_variables(model)
     load_weights(model, os.path.join(path, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME))
     return model
 

@@ -43,8 +43,7 @@ class Compiled(Feeding):
     def _with_outputs(self, names: Sequence[str], shapes: Sequence[Any], tensors: Sequence[Any]) -> None:
         self.outputs = prepare(names, shapes, tensors, *self._arguments)
         super()._with_outputs(names, shapes, tensors)
-        if isinstance(self._steps, GraphSteps):
-            self._steps.check(self.announced_weights)
+        self.steps.check(self.announced_weights)
 
     def _make_steps(self) -> Steps:
         if executing_eagerly():
@@ -99,7 +98,8 @@ class Compiled(Feeding):
         all_targets = [by_name.get(output.name) for output in self.outputs]
         weights = weights_of(all_targets, self.outputs, sample_weight, class_weight)
         check_lengths(inputs, targets, weights)
-        check_targets(targets, trained)
+        if self.model._is_graph_network and not self.model.run_eagerly:
+            check_targets(targets, trained)
         with_loss = [
             weight if output.loss is not None else None for weight, output in zip(weights, self.outputs, strict=True)
         ]

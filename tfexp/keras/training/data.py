@@ -54,10 +54,7 @@ class Data:
             )
         at = int(int(values[0].shape[0]) * (1.0 - split))
         trained = self._of_values([value[:at] for value in values], weighted, batch_size, steps, shuffle, "steps_per_epoch")
-        held_out = [value[at:] for value in values]
-        if class_weight is not None:  # which is about training
-            held_out, weighted = compiled.arranged(x, y, sample_weight, None)
-            held_out = [value[at:] for value in held_out]
+        held_out = [value[at:] for value in values]  # with the weights of their classes, as TensorFlow has it
         return trained, self._of_values(held_out, weighted, batch_size, None, True, "validation_steps")
 
     def to_validate_on(self, data: Any, batch_size: int | None, steps: int | None) -> Batches:

@@ -10,7 +10,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tape import GradientTape
 from tfexp.keras.engine.node import masks_of
 from tfexp.keras.training.arrays import as_called_with
-from tfexp.keras.training.objective import Objective, objective
+from tfexp.keras.training.objective import NOTHING_TO_MINIMIZE, Objective, objective
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, TRAIN, Step, Weighted, results_of_layers
 
@@ -21,9 +21,15 @@ class EagerSteps:
     def __init__(self, model: Any, outputs: Sequence[Output]):
         self._model = model
         self.outputs = list(outputs)
+        self._trained: list[Any] | None = None
 
     def function(self, mode: str, weighted: Weighted) -> Step:
         return lambda values: self._step(mode, weighted, values)
+
+    def check(self, weighted: Weighted) -> None:
+        """ValueError where there is nothing to minimize."""
+        if all(output.loss is None for output in self.outputs) and not self._model.has_losses:
+            raise ValueError(NOTHING_TO_MINIMIZE)
 
     def _step(self, mode: str, weighted: Weighted, values: list[Any]) -> list[Any]:
         model, count = self._model, len(self._model.input_names)
@@ -39,12 +45,17 @@ class EagerSteps:
         if mode == TRAIN:
             with GradientTape() as tape:
                 built = self._objective(inputs, targets, weights, training=True)
-            trained = model.trainable_weights
-            gradients = tape.gradient(built.total_loss, trained)
-            model.optimizer.apply_gradients(zip(gradients, trained, strict=True))
+            gradients = tape.gradient(built.total_loss, self._trained_weights())
+            model.optimizer.apply_gradients(zip(gradients, self._trained_weights(), strict=True))
         else:
             built = self._objective(inputs, targets, weights, training=False)
         return [value.numpy() for value in (built.total_loss, *built.results, *results_of_layers(model))]
+
+    def _trained_weights(self) -> list[Any]:
+        """What was trainable at the first step; with `run_eagerly`, what is so now."""
+        if self._trained is None or self._model.run_eagerly:
+            self._trained = list(self._model.trainable_weights)
+        return self._trained
 
     def _objective(self, inputs: list[Any], targets: list[Any], weights: list[Any], training: bool) -> Objective:
         predictions = nest.flatten(_called(self._model, inputs, training))

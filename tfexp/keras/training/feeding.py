@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -52,14 +53,14 @@ class Feeding:
             self._input_is_sparse = [backend.is_sparse(tensor) for _, tensor in fed]
             tensors, names = self.model.outputs, self.model.output_names
             self._with_outputs(names, [shape_of(tensor) for tensor in tensors], tensors)
-        elif executing_eagerly():
+        elif executing_eagerly() and self.model.dynamic:
             self._know_by_calling(x)
         else:
             know_inputs(self.model, x)
             self.prepare()
 
     def _know_by_calling(self, x: Any) -> None:
-        """Eagerly, a model that says in `call` what it computes is asked about the first example."""
+        """A dynamic model, which cannot be drawn, is asked about the first example."""
         self.model._takes_named_inputs = isinstance(x, Mapping)
         given = x if isinstance(x, Mapping) else _as_list(x)
         self._input_names = sorted(x) if isinstance(x, Mapping) else [f"input_{i}" for i in range(1, len(given) + 1)]
@@ -141,18 +142,25 @@ def know_inputs(model: Any, x: Any) -> None:
     """Give a model that says in `call` what it computes inputs like these data, and outputs; in a graph."""
     if x is None:
         raise ValueError(f"The inputs of model {model.name!r} are not known: it needs data, or `build`, first")
-    with backend.get_graph().as_default(), init_scope():
-        named = sorted(x.items()) if isinstance(x, Mapping) else list(enumerate(_as_list(x), start=1))
-        placeholders = [_placeholder_like(value, f"input_{key}" if isinstance(key, int) else key) for key, value in named]
-        model._takes_named_inputs = isinstance(x, Mapping)
-        if isinstance(x, Mapping):
-            given: Any = {key: one for (key, _), one in zip(named, placeholders, strict=True)}
-        else:
-            given = alone(placeholders)
-        arguments = {"training": backend.learning_phase()} if model._takes("training") else {}
+    named = sorted(x.items()) if isinstance(x, Mapping) else list(enumerate(_as_list(x), start=1))
+    names = [f"input_{key}" if isinstance(key, int) else key for key, _ in named]
+    with backend.get_graph().as_default():
+        placeholders = [_placeholder_like(value, name) for (_, value), name in zip(named, names, strict=True)]
+    model._takes_named_inputs = isinstance(x, Mapping)
+    as_inputs_of(model, placeholders, names)
+
+
+def as_inputs_of(model: Any, placeholders: list[Any], names: list[str] | None = None) -> None:
+    """Give a model that says in `call` what it computes these inputs, and the outputs that it has for them."""
+    eagerly = executing_eagerly()
+    with contextlib.nullcontext() if eagerly else backend.get_graph().as_default(), init_scope():
+        names = names or [f"input_{number}" for number in range(1, len(placeholders) + 1)]
+        given = dict(zip(names, placeholders, strict=True)) if model._takes_named_inputs else alone(placeholders)
+        # Drawn eagerly, what is not said of training is a placeholder all the same.
+        arguments = {"training": backend.learning_phase()} if model._takes("training") and not eagerly else {}
         outputs = nest.flatten(model(given, **arguments))
     model.inputs, model.outputs = placeholders, outputs
-    model.input_names = [f"input_{key}" if isinstance(key, int) else key for key, _ in named]
+    model.input_names = names
     model.output_names = [f"output_{number}" for number in range(1, len(outputs) + 1)]
 
 

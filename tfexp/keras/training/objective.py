@@ -15,6 +15,8 @@ from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import add_n
 
+NOTHING_TO_MINIMIZE = "The model cannot be compiled because it has no loss to optimize."
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -52,7 +54,7 @@ def objective(
             further = add_n(list(further_losses))
             total = further if total is None else total + further
     if total is None:
-        raise ValueError("The model cannot be compiled because it has no loss to optimize.")
+        raise ValueError(NOTHING_TO_MINIMIZE)
     results = []
     with name_scope("metrics"):
         for output, prediction, mask, target, weight in zip(outputs, predictions, masks, targets, weights, strict=True):

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import log
+from tfexp.functions.function import functions_run_eagerly
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import optimizers
 from tfexp.keras.mixed_precision.policy import Policy
@@ -38,6 +40,7 @@ class Training:
     loss: Any = None
     loss_weights: Any = None
     sample_weight_mode: Any = None
+    _run_eagerly: bool | None = None
     _compiled: Compiled | None = None
     _asked: Feeding | None = None  # what computes predictions of a model that was not compiled
 
@@ -69,8 +72,9 @@ class Training:
             raise TypeError(f"Invalid keyword argument(s) in `compile`: {set(kwargs)}")
         if distribute is not None:
             log.warn("`distribute` of `compile` is deprecated: create and compile the model under the strategy's scope.")
-        if run_eagerly and not executing_eagerly():
-            raise ValueError("You can only enable `run_eagerly` while eager execution is on.")
+        self._run_eagerly = run_eagerly
+        if self.run_eagerly and target_tensors is not None:
+            raise ValueError("target_tensors argument is not supported when running a model eagerly.")
         self.optimizer = optimizers.scaling(optimizers.get(optimizer), self._policy)
         self.loss, self.loss_weights, self.sample_weight_mode = loss, loss_weights, sample_weight_mode
         self._asked = None
@@ -80,8 +84,30 @@ class Training:
 
     @property
     def run_eagerly(self) -> bool:
-        """Whether steps are computed by calling the model, rather than by a prepared function."""
-        return executing_eagerly()
+        """Whether the user asked for steps that call the model, rather than functions; a dynamic model has no others.
+
+        ValueError where that is asked for, or needed, in a graph, and for False with a dynamic model.
+        """
+        eagerly = executing_eagerly()
+        if self._run_eagerly and not eagerly:
+            raise ValueError("You can only set `run_eagerly=True` if eager execution is enabled.")
+        if not self.dynamic:  # type: ignore[attr-defined]
+            return functions_run_eagerly() if self._run_eagerly is None else self._run_eagerly
+        if not eagerly:
+            raise ValueError(
+                "Your model contains layers that can only be successfully run in eager execution (layers constructed with "
+                "`dynamic=True`). You must enable eager execution with `tf.enable_eager_execution()`."
+            )
+        if self._run_eagerly is False:
+            raise ValueError(
+                "Your model contains layers that can only be successfully run in eager execution (layers constructed with "
+                "`dynamic=True`). You cannot set `run_eagerly=False`."
+            )
+        return True
+
+    @run_eagerly.setter
+    def run_eagerly(self, value: bool) -> None:
+        self._run_eagerly = value
 
     @property
     def total_loss(self) -> Any:
@@ -235,9 +261,10 @@ class Training:
         return _one_alone(results)
 
     def predict_on_batch(self, x: Any) -> Any:
-        """The outputs for one batch."""
+        """The outputs for one batch: arrays, or tensors in eager execution."""
         feeding = self._feeding()
-        return _one_alone(feeding.predict(Batch(feeding.arranged_inputs(x), (), 1)))
+        values = feeding.predict(Batch(feeding.arranged_inputs(x), (), 1))
+        return _one_alone([convert_to_tensor(value) for value in values] if executing_eagerly() else values)
 
     # --- the older names for generators ---------------------------------------------------------------------------------
 
