@@ -37,8 +37,9 @@ def while_loop(
 
     The variables (tensors, IndexedSlices, SparseTensors, RaggedTensors, TensorArrays, nested in lists, tuples and dicts)
     keep their dtypes and their shapes, or the less specific ones in `shape_invariants` (of a SparseTensor that of its
-    `dense_shape`, [rank]); how many values a SparseTensor or RaggedTensor has may change. `maximum_iterations` bounds the number of iterations. A single
-    variable comes back alone unless `return_same_structure`. Raises TypeError or ValueError for what cannot work.
+    `dense_shape`, [rank]); how many values a SparseTensor or RaggedTensor has may change. `maximum_iterations` bounds the
+    number of iterations. A single variable comes back alone unless `return_same_structure`. Raises TypeError or ValueError
+    for what cannot work.
     """
     with name_scope(name, "while", loop_vars) as scope:
         if not loop_vars:

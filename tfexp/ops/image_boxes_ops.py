@@ -179,7 +179,7 @@ def greedy_choice(
 ) -> tuple[Array, Array]:
     """The greedy choice: best first, without what overlaps a chosen one; (numbers, scores) of at most `limit`.
 
-    overlap_with(i) is how much each candidate overlaps number i. With a `sigma`, those that stay lose score by it.
+    overlap_with(i) is how much each candidate overlaps number i. With a `sigma`, overlapping ones lose score instead.
     """
     remaining = np.where(scores > lowest, scores, -np.inf).astype(np.float32)
     chosen: list[int] = []
@@ -195,7 +195,8 @@ def greedy_choice(
         if sigma > 0:
             remaining = remaining * np.exp(np.float32(-0.5 / sigma) * shared * shared)
             remaining[~(remaining > lowest)] = -np.inf
-        remaining[shared > threshold] = -np.inf
+        else:
+            remaining[shared > threshold] = -np.inf
     return np.array(chosen, np.int32), np.array(values, scores.dtype)
 
 
