@@ -46,8 +46,8 @@ def test_nodes_that_run_a_defun():
 
 def test_a_loop_over_a_defun_keeps_shapes_and_types():
     kinds = (tf.int32, tf.float32)
-    small = Defun(*kinds, func_name="small")(lambda i, x: i < 3)
-    swapped = functional_ops.While([1, 2.0], small, Defun(*kinds, func_name="swap")(lambda i, x: (x, i)))
+    below = Defun(*kinds, func_name="below")(lambda i, x: i < 3)
+    swapped = functional_ops.While([1, 2.0], below, Defun(*kinds, func_name="swap")(lambda i, x: (x, i)))
     assert [result.shape.as_list() for result in swapped] == [[], []]
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="to be int32 but float32 is provided"):
         session.run(swapped)
