@@ -56,8 +56,8 @@ def fractional_max_pool(
     name: str | None = None,
 ) -> list[Tensor]:
     """Laid out anew in each run if the seed is 0. Source: `tf.nn.fractional_max_pool`, TF 2.0."""
-    seeds = get_seed(seed) if seed else (0, 0)
-    return nn.fractional_max_pool(value, _four(pooling_ratio), pseudo_random, overlapping, seed != 0, *seeds, name)
+    first, second = get_seed(seed) if seed else (0, 0)
+    return nn.fractional_max_pool(value, _four(pooling_ratio), pseudo_random, overlapping, seed != 0, first, second, name)
 
 
 def fractional_avg_pool(
@@ -69,8 +69,8 @@ def fractional_avg_pool(
     name: str | None = None,
 ) -> list[Tensor]:
     """Laid out anew in each run if the seed is 0. Source: `tf.nn.fractional_avg_pool`, TF 2.0."""
-    seeds = get_seed(seed) if seed else (0, 0)
-    return nn.fractional_avg_pool(value, _four(pooling_ratio), pseudo_random, overlapping, seed != 0, *seeds, name)
+    first, second = get_seed(seed) if seed else (0, 0)
+    return nn.fractional_avg_pool(value, _four(pooling_ratio), pseudo_random, overlapping, seed != 0, first, second, name)
 
 
 def dilation2d(
