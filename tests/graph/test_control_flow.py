@@ -3,6 +3,7 @@
 import pytest
 
 import tfexp as tf
+from tfexp.graph.control_flow import merge, switch_ref_or_tensor
 
 
 @pytest.fixture(autouse=True)
@@ -144,3 +145,19 @@ def test_the_gradient_of_a_table_that_one_branch_looks_up_and_the_other_uses_who
             session.run(table.initializer)
             assert session.run(slopes, {p: True}).tolist() == [[0, 0], [2, 2], [0, 0], [0, 0]]
             assert session.run(slopes, {p: False}).tolist() == [[2, 2]] * 4
+
+
+def test_both_names_of_a_branch():
+    with pytest.raises(TypeError, match="true_fn and fn1 may not be set simultaneously"):
+        tf.cond(tf.constant(True), lambda: 1, lambda: 2, fn1=lambda: 3)
+
+
+def test_sparse_tensors_are_switched_and_merged():
+    off, on = switch_sparse(tf.SparseTensor([[1]], [3.0], [5]), tf.constant(True))
+    merged = merge([off, on])
+    assert run(tf.sparse_tensor_to_dense(merged)).tolist() == [0, 3, 0, 0, 0]
+
+
+def switch_sparse(sparse, predicate):
+    branches = zip(*(switch_ref_or_tensor(part, predicate) for part in sparse.parts), strict=True)
+    return [sparse.with_parts(parts) for parts in branches]

@@ -135,3 +135,20 @@ def test_sequence_loss_of_sure_logits_is_nothing():
 def test_contrib_names_are_those_of_nn():
     assert tf.contrib.rnn.BasicLSTMCell is rnn.BasicLSTMCell
     assert tf.contrib.rnn.static_rnn is tf.nn.static_rnn
+
+
+def test_cells_are_made_anew_of_their_configurations() -> None:
+    with tf.Graph().as_default():
+        cells = [
+            tf.nn.rnn_cell.BasicRNNCell(3, activation="relu"),
+            tf.nn.rnn_cell.GRUCell(3, kernel_initializer=tf.constant_initializer(0.5)),
+            tf.nn.rnn_cell.BasicLSTMCell(3, forget_bias=0.0, state_is_tuple=False),
+            tf.nn.rnn_cell.LSTMCell(3, use_peepholes=True, num_proj=2, initializer=tf.zeros_initializer()),
+        ]
+        for cell in cells:
+            config = cell.get_config()
+            again = type(cell).from_config(config)
+            assert again.get_config() == config and again.output_size == cell.output_size
+        gated = cells[1].get_config()
+    assert (gated["num_units"], gated["activation"], gated["reuse"], gated["bias_initializer"]) == (3, "tanh", None, None)
+    assert gated["kernel_initializer"]["class_name"] == "Constant"

@@ -288,3 +288,14 @@ def test_the_statistics_of_nothing() -> None:
         y, mean, variance = tf.nn.fused_batch_norm(tf.zeros([0, 2, 3, 5]), tf.ones([5]), tf.zeros([5]))
         found = session.run([y, mean, variance])
     assert [value.shape for value in found] == [(0, 2, 3, 5), (5,), (5,)]
+
+
+def test_an_epsilon_has_a_least_value() -> None:
+    with tf.Graph().as_default():
+        op = tf.nn.fused_batch_norm(X, SCALE, SCALE, epsilon=1e-9)[0].op
+    assert op.get_attr("epsilon") == pytest.approx(1.001e-5)
+
+
+def test_a_radius_is_not_negative() -> None:
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="depth_radius must be >= 0"):
+        session.run(tf.nn.lrn(np.ones([1, 1, 1, 3], np.float32), depth_radius=-1))

@@ -95,6 +95,8 @@ def test_what_they_refuse(function):
         function(3, X)
     with pytest.raises(ValueError, match="at least 1-dimensional"):
         function(lambda a, v: a + v, tf.constant(1.0))
+    with pytest.raises(ValueError, match=r"not compatible|incompatible"):
+        function(lambda a, v: a, (tf.zeros([2]), tf.zeros([3])), tf.constant(0.0))
 
 
 def test_map_fn_refuses_another_structure():

@@ -73,6 +73,14 @@ def test_kernels(kernel, antialias, expected):
         np.testing.assert_allclose(session.run(scaled)[0, 0, :, 0], expected, atol=1e-4)
 
 
+def test_pixels_on_the_rim_of_a_kernel():
+    """1.5 / (4 / 6) is a little less than 2.25 in float32: by that, pixels at this distance count."""
+    images = np.random.RandomState(15).rand(1, 6, 5, 2).astype(np.float32)
+    with tf.Session() as session:
+        scaled = session.run(tf.compat.v2.image.resize(images, [4, 7], "gaussian", antialias=True))
+    np.testing.assert_allclose(scaled[0, 2, 0, 0], 0.35389557, rtol=1e-5)  # TensorFlow's
+
+
 def test_gradient():
     images = tf.constant(np.random.default_rng(0).normal(size=(1, 5, 3, 2)).astype(np.float32))
     scaled = get_op("ScaleAndTranslate")(images, [3, 4], [0.7, 1.3], [0.2, -0.1], kernel_type="keyscubic")

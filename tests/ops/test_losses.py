@@ -128,3 +128,10 @@ def test_misuse() -> None:
             tf.losses.mean_squared_error(Y, X[:, :2])
         with pytest.raises(ValueError, match="You must specify argument `axis`"):
             tf.losses.cosine_distance(Y, X)
+
+
+def test_dimensions_that_are_expected_to_differ() -> None:
+    with tf.Graph().as_default():
+        squeeze = tf.contrib.framework.remove_squeezable_dimensions
+        labels, predictions = squeeze(tf.zeros([3, 1]), tf.zeros([3, 4]), expected_rank_diff=1, name="fit")
+        assert labels.shape.as_list() == [3] and labels.op.name == "fit/Squeeze" and predictions.shape.as_list() == [3, 4]

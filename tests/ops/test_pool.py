@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
@@ -357,3 +358,13 @@ def test_an_infinite_gradient_reaches_the_largest_element_alone() -> None:
 def test_maxima_and_their_places_have_names() -> None:
     found = tf.nn.max_pool_with_argmax(np.zeros((1, 4, 6, 1), np.float32), [1, 2, 2, 1], [1, 2, 3, 1], "VALID")
     assert found.output is found[0] and found.argmax.dtype == tf.int64
+
+
+def test_sizes_of_windows() -> None:
+    x = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+    for size in (0, [1, 0, 2, 1]):
+        with pytest.raises(ValueError, match="ksize cannot be zero"):
+            tf.nn.max_pool(x, size, 1, "SAME")
+    with tf.Session() as session:
+        found = session.run(tf.nn.max_pool_with_argmax(x, 2, [2, 2], "VALID")[1])
+    assert found.ravel().tolist() == [5, 7, 13, 15]

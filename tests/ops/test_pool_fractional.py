@@ -202,3 +202,12 @@ def test_means_of_images_of_unknown_size_have_gradients() -> None:
         np.testing.assert_allclose(
             session.run(tf.gradients(y, x)[0], {x: np.ones((2, 5, 7, 1))}).sum(), 2 * 3 * 4, rtol=1e-6
         )
+
+
+def test_version_2_has_one_seed() -> None:
+    with tf.Graph().as_default():
+        for function in (tf.compat.v2.nn.fractional_max_pool, tf.compat.v2.nn.fractional_avg_pool):
+            op = function(np.zeros((1, 6, 7, 1), np.float32), 1.5, seed=4)[0].op
+            assert (op.get_attr("deterministic"), op.get_attr("seed"), op.get_attr("seed2")) == (True, 87654321, 4)
+            op = function(np.zeros((1, 6, 7, 1), np.float32), 1.5)[0].op
+            assert (op.get_attr("deterministic"), op.get_attr("seed"), op.get_attr("seed2")) == (False, 0, 0)

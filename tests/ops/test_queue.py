@@ -314,3 +314,10 @@ def test_gradients_stop_at_queues() -> None:
         y = queue.dequeue() * x
     with tf.Session() as session:
         assert session.run(tf.gradients(y, x))[0] == 2.0
+
+
+def test_what_they_cannot_be() -> None:
+    with pytest.raises(ValueError, match="All shapes must have a defined rank"):
+        tf.PaddingFIFOQueue(3, [tf.int32], [tf.TensorShape(None)])
+    with tf.Session() as session, pytest.raises(InvalidArgumentError, match="min_after_dequeue -1 must be >= 0"):
+        session.run(tf.RandomShuffleQueue(3, -1, [tf.int32]).size())

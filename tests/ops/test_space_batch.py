@@ -173,6 +173,8 @@ def test_arguments() -> None:
         x = tf.zeros([2, 4, 6, 3])
         with pytest.raises(ValueError, match="dilation_rate must be positive"):
             tf.nn.with_space_to_batch(x, [0, 1], "VALID", lambda t, n, p: t)
+        with pytest.raises(ValueError, match="must have rank at least 10"):
+            tf.nn.with_space_to_batch(x, [2, 1], "VALID", lambda t, n, p: t, spatial_dims=[1, 9])
         with pytest.raises(ValueError, match="filter_shape must be specified"):
             tf.nn.with_space_to_batch(x, [2, 1], "SAME", lambda t, n, p: t)
         with pytest.raises(ValueError, match="Invalid padding method 'FOO'"):

@@ -18,6 +18,21 @@ def test_references_stay_references():
     assert control_flow_ops._Identity(tf.constant(3)).op.type == "Identity"
 
 
+def test_a_frame_in_which_nothing_goes_round():
+    generated = stand_for("tensorflow.python.ops.gen_control_flow_ops")
+    enter, loop_cond = generated.enter, generated.loop_cond
+    variable = tf.Variable(7, use_resource=False)
+    inside = control_flow_ops._Enter(variable, "frame", is_constant=True)
+    with tf.control_dependencies([tf.assign(inside, enter(tf.constant(9), "frame"))]):
+        left = control_flow_ops.exit(tf.identity(inside))
+    decided = loop_cond(enter(tf.constant(False), "other"))
+    ended = control_flow_ops.exit(control_flow_ops.switch(enter(tf.constant(3), "other"), decided)[0])
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        for _ in range(2):
+            assert session.run([left, ended]) == [9, 3]
+
+
 def test_what_merge_gives_has_names():
     with tf.Session() as session:
         merged = control_flow_ops.merge(control_flow_ops.switch(tf.constant([3, 5]), True))
@@ -42,6 +57,15 @@ def test_nodes_that_run_a_defun():
         assert session.run([*chosen, *repeated, *called]) == [21, 192, 15]
         with pytest.raises(ValueError, match="signatures do not match"):
             functional_ops.While([3], Defun(tf.int32)(lambda x: x < 5), double)
+
+
+def test_a_loop_over_a_defun_keeps_shapes_and_types():
+    kinds = (tf.int32, tf.float32)
+    below = Defun(*kinds, func_name="below")(lambda i, x: i < 3)
+    swapped = functional_ops.While([1, 2.0], below, Defun(*kinds, func_name="swap")(lambda i, x: (x, i)))
+    assert [result.shape.as_list() for result in swapped] == [[], []]
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="to be int32 but float32 is provided"):
+        session.run(swapped)
 
 
 def test_loops_over_a_defun_that_uses_a_tensor_of_the_graph():

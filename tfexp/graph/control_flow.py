@@ -199,12 +199,14 @@ def switch_ref_or_tensor(data: Tensor, pred: Tensor, name: str = "Switch") -> tu
 
 
 def merge(inputs: Sequence[Any], name: str | None = None) -> Any:
-    """Whichever of `inputs` is alive. IndexedSlices merge part by part, dense tensors beside
-    them as slices of all rows. Source: `control_flow_ops.merge`."""
+    """Whichever of `inputs` is alive. IndexedSlices, SparseTensors and the like merge part by part, dense tensors beside
+    IndexedSlices as slices of all rows. Source: `control_flow_ops.merge`."""
     if all(isinstance(v, Tensor) for v in inputs):
         kind = "RefMerge" if all(v.dtype._is_ref_dtype for v in inputs) else "Merge"
         return get_op(kind)(list(inputs), name=name)[0]
     with name_scope(name, "Merge"):
+        if all(isinstance(v, nest.Composite) for v in inputs):
+            return inputs[0].with_parts([merge(parts) for parts in zip(*(v.parts for v in inputs), strict=True)])
         inputs = [_as_indexed_slices(v) for v in inputs]
         if len({v.indices.dtype for v in inputs}) > 1:
             inputs = [IndexedSlices(v.values, get_op("Cast")(v.indices, DstT=dtypes.int64), v.dense_shape) for v in inputs]
@@ -238,6 +240,9 @@ def cond(
     Both must return the same structure of the same dtypes; a list or tuple of one is unpacked unless `strict`. Raises
     TypeError or ValueError when they do not.
     """
+    for argument, function, older in (("true_fn", true_fn, "fn1"), ("false_fn", false_fn, "fn2")):
+        if function is not None and (fn1 if older == "fn1" else fn2) is not None:
+            raise TypeError(f"cond(): {argument} and {older} may not be set simultaneously.")
     true_fn, false_fn = true_fn or fn1, false_fn or fn2
     for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if function is None:

@@ -16,6 +16,7 @@ from tfexp.graph.functional_while import functional_while
 from tfexp.graph.loop_nodes import is_loop_constant
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext, leave, next_iteration
 
@@ -34,9 +35,11 @@ def while_loop(
 ) -> Any:
     """`loop_vars`, replaced by `body(*loop_vars)` for as long as the scalar bool `cond(*loop_vars)` is true.
 
-    The variables (tensors, IndexedSlices, TensorArrays, nested in lists, tuples and dicts) keep their dtypes and their
-    shapes, or the less specific ones in `shape_invariants`. `maximum_iterations` bounds the number of iterations. A single
-    variable comes back alone unless `return_same_structure`. Raises TypeError or ValueError for what cannot work.
+    The variables (tensors, IndexedSlices, SparseTensors, RaggedTensors, TensorArrays, nested in lists, tuples and dicts)
+    keep their dtypes and their shapes, or the less specific ones in `shape_invariants` (of a SparseTensor that of its
+    `dense_shape`, [rank]); how many values a SparseTensor or RaggedTensor has may change. `maximum_iterations` bounds the
+    number of iterations. A single variable comes back alone unless `return_same_structure`. Raises TypeError or ValueError
+    for what cannot work.
     """
     with name_scope(name, "while", loop_vars) as scope:
         if not loop_vars:
@@ -93,7 +96,11 @@ def _run_at_once(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, 
         nest.assert_same_structure(list(loop_vars), list(result))
         loop_vars = result
     results = nest.pack_sequence_as(
-        loop_vars, [v if hasattr(v, "flow") else convert_to_tensor(v) for v in nest.flatten(loop_vars)]
+        loop_vars,
+        [
+            v if hasattr(v, "flow") or isinstance(v, nest.Composite) else convert_to_tensor(v)
+            for v in nest.flatten(loop_vars)
+        ],
     )
     return results[0] if single else results
 
@@ -110,13 +117,11 @@ def _functional(
 ) -> Any:
     """In functions: a node that calls others."""
     variables = _Variables(loop_vars)
-    shapes = [tensor.get_shape() for tensor in variables.tensors]
     if invariants is not None:
         nest.assert_same_structure(loop_vars, invariants, check_types=False)
-        wanted = _invariant_shapes(variables, invariants)
-        for tensor, shape in zip(variables.tensors, wanted, strict=True):
-            _check_start(tensor, shape)
-        shapes = wanted
+    shapes = _invariant_shapes(variables, invariants)
+    for tensor, shape in zip(variables.tensors, shapes, strict=True):
+        _check_start(tensor, shape)
     arguments = nest.pack_sequence_as(loop_vars, variables.given)
 
     after = functional_while(
@@ -162,6 +167,8 @@ def _counting(cond: Any, body: Any, limit: Tensor, single: bool) -> tuple[Any, A
 
 def _to_tensor(leaf: Any) -> Any:
     """A leaf as it goes round the loop; a TensorArray does as its flow."""
+    if isinstance(leaf, nest.Composite):
+        return leaf
     return leaf.flow if hasattr(leaf, "_with_flow") else convert_to_tensor_or_indexed_slices(leaf)
 
 
@@ -170,7 +177,7 @@ def _parts(value: Any) -> list[Tensor]:
     if isinstance(value, IndexedSlices):
         parts = [value.values, value.indices]
         return parts if value.dense_shape is None else [*parts, value.dense_shape]
-    return [value]
+    return list(value.parts) if isinstance(value, nest.Composite) else [value]
 
 
 class _Variables:
@@ -190,6 +197,8 @@ class _Variables:
             parts = [next(remaining) for _ in _parts(leaf)]
             if isinstance(leaf, IndexedSlices):
                 leaves.append(IndexedSlices(*parts))
+            elif isinstance(leaf, nest.Composite):
+                leaves.append(leaf.with_parts(parts))
             elif hasattr(template, "_with_flow"):
                 leaves.append(template._with_flow(parts[0]))
             else:
@@ -234,10 +243,9 @@ def _enter(context: WhileContext, variables: _Variables, invariants: Any) -> lis
     for tensor in entered:
         context.add_name(tensor)
         _wait_for_outer_pivot(context, tensor.op)
-    if invariants is not None:
-        for leaf, shape, start in zip(outside, _invariant_shapes(variables, invariants), entered, strict=True):
-            _check_start(leaf, shape)
-            start._shape = shape
+    for tensor, shape, start in zip(outside, _invariant_shapes(variables, invariants), entered, strict=True):
+        _check_start(tensor, shape)
+        start._shape = shape
     context.loop_enters.extend(entered)
     return [merge([tensor, tensor]) for tensor in entered]
 
@@ -260,15 +268,27 @@ def _wait_for_outer_pivot(context: WhileContext, op: Operation) -> None:
 
 
 def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShape]:
-    """One shape for each tensor; an invariant of IndexedSlices is that of its dense form."""
+    """One shape for each tensor: without invariants the one that it starts with, but for the number of a composite's values.
+
+    An invariant of IndexedSlices is the shape of their dense form, one of a SparseTensor that of its `dense_shape`.
+    """
     shapes: list[TensorShape] = []
-    for leaf, invariant in zip(variables.leaves, nest.flatten(invariants), strict=True):
-        shape = as_shape(invariant)
-        if isinstance(leaf, IndexedSlices):
-            row = TensorShape([None]).concatenate(shape[1:])
-            shapes.extend([row, TensorShape([None]), TensorShape([shape.rank])][: len(_parts(leaf))])
+    any_number = TensorShape([None])
+    wanted = [None] * len(variables.leaves) if invariants is None else nest.flatten(invariants)
+    for leaf, invariant in zip(variables.leaves, wanted, strict=True):
+        parts = _parts(leaf)
+        if isinstance(leaf, SparseTensor):
+            rank = leaf.dense_shape.get_shape() if invariant is None else as_shape(invariant)
+            shapes.extend([any_number.concatenate(rank), any_number, rank])
+        elif isinstance(leaf, nest.Composite):
+            shapes.extend(any_number.concatenate(part.get_shape()[1:]) for part in parts)
+        elif invariants is None:
+            shapes.extend(part.get_shape() for part in parts)
+        elif isinstance(leaf, IndexedSlices):
+            shape = as_shape(invariant)
+            shapes.extend([any_number.concatenate(shape[1:]), any_number, TensorShape([shape.rank])][: len(parts)])
         else:
-            shapes.append(shape)
+            shapes.append(as_shape(invariant))
     return shapes
 
 

@@ -12,6 +12,7 @@ from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.keras import activations, initializers
 from tfexp.layers.base import InputSpec, Layer
 from tfexp.layers.rnn_state import zero_states
 from tfexp.ops.array import shape
@@ -135,6 +136,10 @@ class BasicRNNCell(LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._activation = num_units, activation_of(activation)
 
+    def get_config(self) -> dict[str, Any]:
+        own = {"num_units": self._num_units, "activation": activations.serialize(self._activation), "reuse": self._reuse}
+        return {**super().get_config(), **own}
+
     @property
     def state_size(self) -> Any:
         return self._num_units
@@ -172,7 +177,18 @@ class GRUCell(LayerRNNCell):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._activation = num_units, activation_of(activation)
-        self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
+        self._kernel_initializer = initializers.get(kernel_initializer)
+        self._bias_initializer = initializers.get(bias_initializer)
+
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "num_units": self._num_units,
+            "kernel_initializer": initializers.serialize(self._kernel_initializer),
+            "bias_initializer": initializers.serialize(self._bias_initializer),
+            "activation": activations.serialize(self._activation),
+            "reuse": self._reuse,
+        }
 
     @property
     def state_size(self) -> Any:

@@ -395,7 +395,7 @@ def fused_batch_norm(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """(x normalised per channel, mean, variance), those of the batch if `is_training`. TF symbol of this name.
 
-    ValueError unless `mean` and `variance` are given for inference.
+    ValueError unless `mean` and `variance` are given for inference. An `epsilon` below 1.001e-5 is taken for that much.
     """
     x = convert_to_tensor(x, name="input")
     scale = convert_to_tensor(scale, name="scale")
@@ -410,6 +410,14 @@ def fused_batch_norm(
     if variance is None:
         variance = constant([])
     y, batch_mean, batch_variance, *_ = fused_v3_op(
-        x, scale, offset, mean, variance, epsilon=epsilon, data_format=data_format, is_training=is_training, name=name
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon=max(epsilon, 1.001e-5),
+        data_format=data_format,
+        is_training=is_training,
+        name=name,
     )
     return y, batch_mean, batch_variance

@@ -127,7 +127,7 @@ for _op in (while_, stateless_while):
 
     @_op.shape
     def _(inputs: Sequence[InputShape], *, output_shapes: list[TensorShape]) -> list[TensorShape]:
-        return output_shapes or [TensorShape(None)] * len(inputs)
+        return output_shapes or [TensorShape(shape) for shape in inputs]
 
 
 while_.gradient(while_gradient)

@@ -39,15 +39,14 @@ class _cached_variables:  # noqa: N801 (a context manager)
 
 
 def _count(elems: list[Tensor]) -> Any:
-    """How many rows: a number where it is known, else a tensor."""
+    """How many rows: a number where it is known, else a tensor. ValueError where the elements differ in it."""
+    known = TensorShape([None])
     for tensor in elems:
         if tensor.get_shape().rank == 0:
             raise ValueError("Elements must be at least 1-dimensional, got a scalar: the function is applied to rows")
-    for tensor in elems:
-        rows = tensor.get_shape()[0].value
-        if rows is not None:
-            return rows
-    return shape(elems[0])[0]
+        known = known.merge_with(tensor.get_shape()[:1])
+    rows = known[0].value
+    return shape(elems[0])[0] if rows is None else rows
 
 
 def _rows(elems: list[Tensor], count: Any, element_shapes: bool = False) -> list[TensorArray]:

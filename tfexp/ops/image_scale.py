@@ -71,15 +71,18 @@ def _weights(old: int, new: int, scale: float, translation: float, kernel_type: 
     if kernel_type not in _KERNELS:
         raise InvalidArgumentError(None, None, f"Unrecognized kernel type: {kernel_type}; there are {', '.join(_KERNELS)}")
     radius, weight = _KERNELS[kernel_type]
-    stretch = max(1 / scale, 1.0) if antialias else 1.0
-    centres = (np.arange(new) + 0.5) / scale - translation / scale
-    first = np.maximum(np.ceil(centres - radius * stretch - 0.5), 0)
-    last = np.minimum(np.floor(centres + radius * stretch - 0.5), old - 1)
+    # In TensorFlow's precision: whether a pixel on the rim of the kernel counts is decided by its last bit.
+    half, step = np.float32(0.5), np.float32(1 / scale)
+    stretch = max(step, np.float32(1)) if antialias else np.float32(1)
+    centres = (np.arange(new, dtype=np.float32) + half) * step - step * np.float32(translation)
+    reach = np.float32(radius) * stretch
+    first = np.maximum(np.ceil(centres - reach - half), 0)
+    last = np.minimum(np.floor(centres + reach - half), old - 1)
     # Of a kernel that lies between two pixels the nearest one is taken.
     last = np.maximum(first, last)
-    pixels = np.arange(old)
+    pixels = np.arange(old, dtype=np.float32)
     reached = (pixels >= first[:, None]) & (pixels <= last[:, None])
-    found = np.where(reached, weight(np.abs(pixels + 0.5 - centres[:, None]) / stretch), 0)
+    found = np.where(reached, weight(np.abs(pixels + half - centres[:, None]) * (1 / stretch)), 0)
     total = found.sum(1, keepdims=True)
     is_enough = np.abs(total) >= 1000 * np.finfo(np.float32).tiny
     found = np.where(is_enough, found / np.where(is_enough, total, 1), 0)

@@ -371,27 +371,29 @@ def sparse_softmax_cross_entropy(
     """Softmax cross entropy with class numbers. Source: `tf.losses.sparse_softmax_cross_entropy`."""
     _required(labels=labels, logits=logits)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as inner:
-        labels, logits = without_last_ones(labels, logits, rank_difference=1)
+        labels, logits = without_last_ones(labels, logits, expected_rank_diff=1)
         weights = _weights_without_last_one(weights, labels)
         losses = sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
         return compute_weighted_loss(losses, weights, inner, loss_collection, reduction)
 
 
-def without_last_ones(labels: Any, predictions: Any, rank_difference: int = 0) -> tuple[Tensor, Tensor]:
+def without_last_ones(
+    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """A last dimension of 1 that one has too much is dropped: now, or where the ranks are not known yet in each step.
 
-    `rank_difference` is how many dimensions more predictions should have.
+    `expected_rank_diff` is how many dimensions more predictions should have. Source: `remove_squeezable_dimensions`.
     """
-    with name_scope(None, "remove_squeezable_dimensions", [labels, predictions]):
+    with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
         difference = _rank_difference(predictions, labels)
         if difference is None:
             found = rank(predictions) - rank(labels)
-            predictions = _squeezed_if(rank_difference + 1, found, predictions)
-            return _squeezed_if(rank_difference - 1, found, labels), predictions
-        if difference == rank_difference + 1 and predictions.get_shape()[-1:].is_compatible_with([1]):
+            predictions = _squeezed_if(expected_rank_diff + 1, found, predictions)
+            return _squeezed_if(expected_rank_diff - 1, found, labels), predictions
+        if difference == expected_rank_diff + 1 and predictions.get_shape()[-1:].is_compatible_with([1]):
             predictions = squeeze(predictions, [-1])
-        elif difference == rank_difference - 1 and labels.get_shape()[-1:].is_compatible_with([1]):
+        elif difference == expected_rank_diff - 1 and labels.get_shape()[-1:].is_compatible_with([1]):
             labels = squeeze(labels, [-1])
         return labels, predictions
 

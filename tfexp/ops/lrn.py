@@ -51,6 +51,8 @@ def _norms(x: Array, band: Array, bias: float, alpha: float) -> Array:
 def _(ctx: Any, input: Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
     if input.ndim != 4:
         raise ValueError("in must be 4-dimensional")
+    if depth_radius < 0:
+        raise ValueError(f"depth_radius must be >= 0, got {depth_radius}")
     dtype, depth = wide(input.dtype), input.shape[-1]
     x = input.astype(dtype, copy=False).reshape(-1, depth) if input.size else np.zeros((0, depth), dtype)
     norms = _norms(x, _band(depth, depth_radius, dtype), bias, alpha)

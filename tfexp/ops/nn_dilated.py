@@ -43,6 +43,7 @@ def with_space_to_batch(
     dims = sorted(spatial_dims)
     if list(spatial_dims) != dims or any(d < 1 for d in dims):
         raise ValueError(f"spatial_dims must be a montonically increasing sequence of positive integers, got {dims}")
+    input.get_shape().with_rank_at_least(dims[-1] + 1)
     known = static_value(rates)
     if known is not None:
         if (known < 1).any():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.convert import convert_to_tensor
@@ -46,6 +48,8 @@ def max_pool(
 ) -> Tensor:
     """The largest element of each window of images [batch, rows, columns, depth]. Source: `tf.nn.max_pool`."""
     value = deprecated_argument_lookup("input", input, "value", value)
+    if 0 in np.ravel(ksize):
+        raise ValueError("ksize cannot be zero.")
     return _pool2d(max_pool_op, value, ksize, strides, padding, data_format, name, "MaxPool")
 
 
@@ -183,8 +187,8 @@ def max_pool_with_argmax(
     index_type = deprecated_argument_lookup("output_dtype", output_dtype, "Targmax", Targmax)
     result: tuple[Tensor, Tensor] = max_pool_with_argmax_op(
         input,
-        ksize=list(ksize),
-        strides=list(strides),
+        ksize=for_all_dims(ksize, 2, data_format, "ksize"),
+        strides=for_all_dims(strides, 2, data_format, "strides"),
         padding=padding,
         Targmax=dtypes.int64 if index_type is None else index_type,
         include_batch_in_index=include_batch_in_index,

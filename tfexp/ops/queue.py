@@ -220,6 +220,8 @@ def _as_shapes(shapes: Any, types: Sequence[DType], unknown_dims: bool = False) 
         found = [as_shape(s) for s in shapes]
     if not unknown_dims and not all(s.is_fully_defined() for s in found):
         raise ValueError(f"All shapes must be fully defined: {found}")
+    if any(s.rank is None for s in found):
+        raise ValueError(f"All shapes must have a defined rank: {found}")
     return found
 
 

@@ -300,6 +300,8 @@ class ShuffleQueue(Queue):
         seed2: int,
     ):
         super().__init__(name, types, shapes, capacity)
+        if min_after < 0:
+            raise InvalidArgumentError(None, None, f"min_after_dequeue {min_after} must be >= 0")
         if min_after >= self.capacity:
             raise InvalidArgumentError(None, None, f"min_after_dequeue {min_after} must be < capacity {self.capacity}")
         self._min_after = min_after

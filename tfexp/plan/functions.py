@@ -182,6 +182,7 @@ class _Expanded:
                 f"The node {self.call.name} calls {function.name}, which takes {len(function.inputs)} arguments, with "
                 f"{len(inputs)}",
             )
+        self._check_types([argument.dtype for argument in function.inputs], inputs)
         effects = self.expansion.effects_of(function)
         draft = prune(function.outputs, effects, function.inputs, [v.shape for v in inputs])
         given = dict(zip(draft.feeds, inputs, strict=True))
@@ -195,6 +196,15 @@ class _Expanded:
                 node.controls.append(start)
             self.nodes.append(node)
         return [given.get(v, v) for v in draft.fetches], list(draft.targets)
+
+    def _check_types(self, wanted: Sequence[DType], given: Sequence[Value]) -> None:
+        for i, (dtype, value) in enumerate(zip(wanted, given, strict=True)):
+            if dtype.base_dtype is not value.dtype.base_dtype:
+                raise InvalidArgumentError(
+                    None,
+                    self.call.origin,
+                    f"Expects arg[{i}] to be {dtype.base_dtype.name} but {value.dtype.base_dtype.name} is provided",
+                )
 
     def _finish(self, outputs: Sequence[Value], done: Sequence[Node]) -> None:
         end = self._node("NoOp", "end", controls=done)
@@ -295,6 +305,7 @@ class _Expanded:
         entered = [self._copy("Identity", f"body/{i}", switch.outputs[1]).outputs[0] for i, switch in enumerate(switches)]
         start = self._node("NoOp", "body/start", controls=_makers(entered[:1]))
         following, done = self._body(self._function(call.attrs["body"]), entered, start, "body")
+        self._check_types([value.dtype for value in variables], following)
         for i, (merge, value) in enumerate(zip(merges, following, strict=True)):
             merge.inputs[1] = self._copy("NextIteration", f"next_{i}", value, done).outputs[0]
         exits = [self._copy("Exit", f"exit_{i}", switch.outputs[0]).outputs[0] for i, switch in enumerate(switches)]

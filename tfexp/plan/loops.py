@@ -130,7 +130,7 @@ def _contract(nodes: list[Node], around: Frame, frames: dict[Node, Frame], repla
             inside[frame[: len(around) + 1]].append(node)
     for frame, members in inside.items():
         parts = _contract(members, frame, frames, replaced)
-        if not any(node.type == "LoopCond" or node.type in _BACK_EDGES for node in parts):
+        if not any(node.type in _BACK_EDGES for node in parts):
             own.extend(map(_run_once, parts))
             continue
         loop = _Loop(frame[-1], parts, replaced).as_node()
@@ -141,8 +141,11 @@ def _contract(nodes: list[Node], around: Frame, frames: dict[Node, Frame], repla
 
 def _run_once(node: Node) -> Node:
     """A node of a frame that nothing goes round in: what enters such a frame, or leaves it, stays what it is."""
-    if node.type in ("Enter", "Exit"):
+    if node.type in ("Enter", "Exit", "LoopCond"):
         _read(node)
+    elif node.type in ("RefEnter", "RefExit"):
+        node.op, node.attrs = get_op("RefIdentity"), {"T": node.outputs[0].dtype.base_dtype}
+        node.kernel = node.op.kernels["CPU"]
     return node
 
 

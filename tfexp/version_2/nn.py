@@ -5,6 +5,7 @@ from typing import Any
 
 from tfexp.api import nn
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.random_seed import get_seed
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.ctc import ctc_loss_v2 as ctc_loss
 from tfexp.ops.ctc_decode import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder
@@ -55,8 +56,8 @@ def fractional_max_pool(
     name: str | None = None,
 ) -> list[Tensor]:
     """Laid out anew in each run if the seed is 0. Source: `tf.nn.fractional_max_pool`, TF 2.0."""
-    ratios = _four(pooling_ratio)
-    return nn.fractional_max_pool(value, ratios, pseudo_random, overlapping, seed != 0, seed, seed, name)
+    first, second = get_seed(seed) if seed else (0, 0)
+    return nn.fractional_max_pool(value, _four(pooling_ratio), pseudo_random, overlapping, seed != 0, first, second, name)
 
 
 def fractional_avg_pool(
@@ -68,8 +69,8 @@ def fractional_avg_pool(
     name: str | None = None,
 ) -> list[Tensor]:
     """Laid out anew in each run if the seed is 0. Source: `tf.nn.fractional_avg_pool`, TF 2.0."""
-    ratios = _four(pooling_ratio)
-    return nn.fractional_avg_pool(value, ratios, pseudo_random, overlapping, seed != 0, seed, seed, name)
+    first, second = get_seed(seed) if seed else (0, 0)
+    return nn.fractional_avg_pool(value, _four(pooling_ratio), pseudo_random, overlapping, seed != 0, first, second, name)
 
 
 def dilation2d(
