@@ -250,11 +250,11 @@ def _by_moments(
         if not is_last:
             batch = [reshape(moment, [-1]) for moment in batch]
         mean, variance = updates.made(averages, batch, through=batch, otherwise=averages)
-    terms = [mean, variance, beta, gamma]
     if not is_last:
         spread = [sizes.as_list()[0] if axis == channels else 1 for axis in range(known.ndims)]
-        terms = [None if term is None else reshape(term, spread) for term in terms]
-    outputs = batch_normalization(inputs, *terms, epsilon)
+        terms = (mean, variance, beta, gamma)
+        mean, variance, beta, gamma = (None if term is None else reshape(term, spread) for term in terms)
+    outputs = batch_normalization(inputs, mean, variance, beta, gamma, epsilon)
     outputs.set_shape(known)
     return outputs
 

@@ -67,7 +67,7 @@ class TensorSpec(TypeSpec):
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The spec of a tensor."""
-        return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+        return TensorSpec(tensor.shape, tensor.dtype, name or tensor.op.name)
 
     def _parts(self) -> tuple[Any, ...]:
         return self.shape, self.dtype, self.name

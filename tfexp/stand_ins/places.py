@@ -132,7 +132,7 @@ PYTHON = {
     "framework.smart_cond": "tf.contrib.framework",
     "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
     "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
-    "framework.tensor_spec": "tf",
+    "framework.tensor_spec": "tfexp.graph.bounded_spec",
     "framework.tensor_util": renamed("tf", constant_value="get_static_value") + " tf tfexp.graph.unpublished",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",

@@ -32,6 +32,7 @@ from tfexp.core.deprecation import deprecated as deprecated
 from tfexp.core.deprecation import deprecated_args as deprecated_args
 from tfexp.core.gone import missing_from
 from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
+from tfexp.graph.bounded_spec import BoundedTensorSpec as BoundedTensorSpec
 from tfexp.graph.scopes import graph_of as get_graph_from_inputs
 from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tfexp.graph.type_spec import TensorSpec as TensorSpec
