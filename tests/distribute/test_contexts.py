@@ -115,9 +115,18 @@ def test_the_wrong_context(call: Callable[[Any], Any], message: str) -> None:
         call(strategy)
 
 
-def test_outside_of_the_scope() -> None:
-    with pytest.raises(RuntimeError, match=r"inside `with MirroredStrategy.scope\(\)`"):
-        two().extended.call_for_each_replica(lambda: 1)
+@pytest.mark.parametrize("make", [distribute.get_strategy, two])
+def test_outside_of_the_scope(make: Callable[[], Any]) -> None:
+    strategy = make()
+    with strategy.scope():
+        variable = tf.Variable(1.0, use_resource=True)
+    update = strategy.extended.update(variable, lambda one, value: one.assign(value), args=(3.0,), group=True)
+    total = strategy.extended.reduce_to(distribute.ReduceOp.MEAN, tf.constant(2.0), variable)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run([update, total])
+        assert session.run(strategy.extended.read_var(variable)) == 3.0
+    assert not distribute.in_cross_replica_context()
 
 
 def test_a_strategy_for_the_rest_of_the_program() -> None:

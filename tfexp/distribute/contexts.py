@@ -51,16 +51,6 @@ def get_replica_context() -> Any:
     return ReplicaContext(_default, 0) if mode is None else mode.replica
 
 
-def require_cross_replica(strategy: Strategy) -> None:
-    """RuntimeError unless this builds across the replicas of `strategy`."""
-    require_same(strategy)
-    mode = current_mode()
-    if mode is None:
-        raise RuntimeError(f"Method requires being inside `with {type(strategy).__name__}.scope()`: it is outside of it.")
-    if mode.replica is not None:
-        raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
-
-
 def require_same(strategy: Strategy) -> None:
     """RuntimeError inside the scope of another strategy."""
     mode = current_mode()
@@ -74,7 +64,8 @@ def across(strategy: Strategy) -> contextlib.AbstractContextManager[None]:
     mode = current_mode()
     if mode is None:
         return entered(ReplicaMode(strategy))
-    require_cross_replica(strategy)
+    if mode.replica is not None:
+        raise RuntimeError("Method requires being in cross-replica context, use get_replica_context().merge_call()")
     return contextlib.nullcontext()
 
 

@@ -137,9 +137,9 @@ class StrategyExtended:
     # --- replicas --------------------------------------------------------------------------------------------------
 
     def call_for_each_replica(self, fn: Callable[..., Any], args: Sequence[Any] = (), kwargs: Any = None) -> Any:
-        """As `Strategy.experimental_run_v2`, inside the strategy's scope."""
-        contexts.require_cross_replica(self._container_strategy)
-        return self._call_for_each_replica(fn, tuple(args), {} if kwargs is None else kwargs)
+        """As `Strategy.experimental_run_v2`."""
+        with contexts.across(self._container_strategy):
+            return self._call_for_each_replica(fn, tuple(args), {} if kwargs is None else kwargs)
 
     def _call_for_each_replica(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError("must be implemented by the strategy")
@@ -148,13 +148,13 @@ class StrategyExtended:
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any) -> Any:
         """The sum or mean of the replicas' values, on the devices of `destinations` (a variable, a value, a device)."""
-        contexts.require_cross_replica(self._container_strategy)
-        return self._reduce_to(ReduceOp.of(reduce_op), value, destinations)
+        with contexts.across(self._container_strategy):
+            return self._reduce_to(ReduceOp.of(reduce_op), value, destinations)
 
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
         """`reduce_to` of each pair (value, destinations)."""
-        contexts.require_cross_replica(self._container_strategy)
-        return [self._reduce_to(ReduceOp.of(reduce_op), value, where) for value, where in value_destination_pairs]
+        with contexts.across(self._container_strategy):
+            return [self._reduce_to(ReduceOp.of(reduce_op), value, where) for value, where in value_destination_pairs]
 
     def _reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
         raise NotImplementedError("must be implemented by the strategy")
@@ -169,8 +169,8 @@ class StrategyExtended:
 
     def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """The tensor on the devices of `destinations`; a Python number stays one."""
-        contexts.require_cross_replica(self._container_strategy)
-        return tensor if isinstance(tensor, (int, float)) else self._broadcast_to(tensor, destinations)
+        with contexts.across(self._container_strategy):
+            return tensor if isinstance(tensor, (int, float)) else self._broadcast_to(tensor, destinations)
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         return tensor
@@ -182,8 +182,8 @@ class StrategyExtended:
 
         `group`: the results as one, which has run when all have; otherwise a tuple of them.
         """
-        contexts.require_cross_replica(self._container_strategy)
-        return self._update(var, fn, tuple(args), {} if kwargs is None else kwargs, group)
+        with contexts.across(self._container_strategy):
+            return self._update(var, fn, tuple(args), {} if kwargs is None else kwargs, group)
 
     def _update(self, var: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
         raise NotImplementedError("must be implemented by the strategy")
@@ -196,8 +196,8 @@ class StrategyExtended:
         self, colocate_with: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True
     ) -> Any:
         """`fn(*args, **kwargs)` on each of the devices that `non_slot_devices` gave."""
-        contexts.require_cross_replica(self._container_strategy)
-        return self._update_non_slot(colocate_with, fn, tuple(args), {} if kwargs is None else kwargs, group)
+        with contexts.across(self._container_strategy):
+            return self._update_non_slot(colocate_with, fn, tuple(args), {} if kwargs is None else kwargs, group)
 
     def _update_non_slot(self, colocate_with: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool) -> Any:
         raise NotImplementedError("must be implemented by the strategy")

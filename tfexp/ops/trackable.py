@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tfexp.graph.scopes import executing_eagerly, init_scope
@@ -25,8 +27,13 @@ class Trackable:
 
     # The attributes that were assigned as a NoDependency.
     _no_parts: frozenset[str] = frozenset()
+    # Those that were assigned when nothing assigned was a part, and whether that is so now.
+    _unseen: frozenset[str] = frozenset()
+    _sees_parts = True
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if self._sees_parts == (name in self._unseen):  # it is in the wrong set of the two
+            super().__setattr__("_unseen", self._unseen ^ {name})
         if isinstance(value, NoDependency):
             value = value.value
             super().__setattr__("_no_parts", self._no_parts | {name})
@@ -44,7 +51,7 @@ class Trackable:
         return [
             (name, value)
             for name, value in vars(self).items()
-            if name not in self._no_parts
+            if name not in self._no_parts | self._unseen
             and (is_trackable(value) or (not name.startswith("_") and _holds_trackables(value)))
         ]
 
@@ -59,6 +66,28 @@ class Trackable:
     def _functions_to_save(self) -> dict[str, Any]:
         """What a SavedModel has as functions of it, besides those that are attributes."""
         return {}
+
+
+@contextlib.contextmanager
+def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
+    """What is assigned to attributes of a trackable object here is no part of it, and to Keras no layer or weight either."""
+    before = obj._sees_parts
+    object.__setattr__(obj, "_sees_parts", False)
+    try:
+        yield
+    finally:
+        object.__setattr__(obj, "_sees_parts", before)
+
+
+def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a trackable object that assigns no parts."""
+
+    @functools.wraps(method)
+    def without_parts(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with no_automatic_dependency_tracking_scope(self):
+            return method(self, *args, **kwargs)
+
+    return without_parts
 
 
 waiting_for_variables: list[Callable[[], bool]] = []

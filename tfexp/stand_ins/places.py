@@ -39,6 +39,7 @@ _COLUMNS = (
     + renamed("tfexp.feature_column.serialization", deserialize_feature_column="deserialize")
     + renamed("tf.feature_column", make_parse_example_spec_v2="make_parse_example_spec")
 )
+_ESTIMATOR = "estimator estimator_lib exporter model_fn run_config training"
 _TPU = {
     "tpu.bfloat16": "tf.tpu",
     "tpu.ops.tpu_ops": "tf.tpu ops",
@@ -57,6 +58,7 @@ PYTHON = {
     "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
     "client.timeline": "tfexp.runtime.timeline",
     "autograph.core.ag_ctx": "tf.autograph",
+    "autograph.impl.api": "tf.autograph tf.autograph.experimental",
     # TensorFlow's translator of Python code is not here: programs that use it import, and say what they lack when they do.
     **{f"autograph.{name}": "" for name in _TRANSLATOR.split()},
     "autograph.pyct.transformer": "ast:Base=NodeTransformer",
@@ -81,6 +83,7 @@ PYTHON = {
     "distribute.reduce_util": "tf.distribute",
     "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
+    "eager.monitoring": "tfexp.stand_ins.monitoring",
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
@@ -92,7 +95,9 @@ PYTHON = {
     "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
     "eager.wrap_function": "tf",
-    "estimator.estimator_lib": "tf.estimator",
+    **{f"estimator.{name}": "tf.estimator" for name in _ESTIMATOR.split()},
+    "estimator.export.export": "tf.estimator.export",
+    "estimator.util": "tfexp.stand_ins.callables",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column " + _COLUMNS,
@@ -279,7 +284,7 @@ PYTHON = {
     "ops.ref_variable": "tf tf:VariableV1=Variable",
     "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
     "ops.resources": "tfexp.ops.shared_resources",
-    "ops.rnn": "tf.nn tf.contrib.rnn",
+    "ops.rnn": "tf.nn tf.contrib.rnn tfexp.stand_ins.rnn_cells",
     "ops.rnn_cell": "tf.nn.rnn_cell",
     "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell tfexp.stand_ins.rnn_cells",
     "ops.rnn_grad": "tf",
@@ -339,6 +344,7 @@ PYTHON = {
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
     "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants",
+    "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
     "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
@@ -455,6 +461,7 @@ OTHERS = {
     "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
+    "examples.tutorials.mnist.mnist": "tfexp.stand_ins.mnist_model",
 }
 
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
