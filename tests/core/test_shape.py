@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from tfexp.core.shape import Dimension, TensorShape, broadcast_shapes
@@ -113,3 +114,16 @@ def test_broadcasting_of_unequal_dimensions():
 def test_shapes_add_up() -> None:
     assert [1] + TensorShape([2]) + (3,) == TensorShape([1, 2, 3])
     assert (TensorShape([2]) + TensorShape(None)).rank is None
+
+
+def test_floats_without_fraction_and_numerals_are_dimensions():
+    assert Dimension(4 / 2).value == 2 and TensorShape([np.float32(3), "5", None]).as_list() == [3, 5, None]
+    assert Dimension(3) == 3.0 and (Dimension(3) * 2.0).value == 6 and TensorShape([3]).is_compatible_with([3.0])
+    with pytest.raises(ValueError, match=r"Ambiguous dimension: 2\.5"):
+        TensorShape([2.5])
+    with pytest.raises(ValueError, match="invalid literal"):
+        Dimension("x")
+    with pytest.raises(TypeError, match="must be an integer or None"):
+        Dimension([3])
+    with pytest.raises(TypeError, match="A string has ambiguous TensorShape"):
+        TensorShape("3")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tfexp as tf
-from tests.distribute.replicas import two
+from tests.distribute.replicas import session, two
 
 distribute = tf.distribute
 
@@ -122,10 +122,10 @@ def test_outside_of_the_scope(make: Callable[[], Any]) -> None:
         variable = tf.Variable(1.0, use_resource=True)
     update = strategy.extended.update(variable, lambda one, value: one.assign(value), args=(3.0,), group=True)
     total = strategy.extended.reduce_to(distribute.ReduceOp.MEAN, tf.constant(2.0), variable)
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        session.run([update, total])
-        assert session.run(strategy.extended.read_var(variable)) == 3.0
+    with session() as opened:
+        opened.run(tf.global_variables_initializer())
+        opened.run([update, total])
+        assert opened.run(strategy.extended.read_var(variable)) == 3.0
     assert not distribute.in_cross_replica_context()
 
 

@@ -124,3 +124,12 @@ def test_names_of_estimators_callbacks_and_logs():
     assert stand_for("tensorflow.python.estimator.model_fn").EstimatorSpec is tf.estimator.EstimatorSpec
     assert stand_for("tensorflow.python.keras.callbacks").CallbackList([]).callbacks == []
     assert stand_for("tensorflow.python.platform.tf_logging").get_logger().name == "tensorflow"
+
+
+def test_everything_of_a_module_can_be_imported_at_once():
+    cells = stand_for("tensorflow.python.ops.rnn_cell")
+    assert "LSTMCell" in cells.__all__ and all(hasattr(cells, name) for name in cells.__all__)
+
+
+def test_optimizers_are_derived_from_the_private_name():
+    assert stand_for("tensorflow.python.keras.optimizer_v2.optimizer_v2").OptimizerV2 is tf.keras.optimizers.Optimizer

@@ -31,6 +31,8 @@ class Stand(types.ModuleType):
                 _place(place.partition(":")[0])  # what was written for this module comes with it: it may register ops
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # for `from … import *`, which asks nothing else
+            return [known for known in dir(self) if not known.startswith("_") and hasattr(self, known)]
         if not name.startswith("__"):
             for place in self._places:
                 found = _find(place, name)
@@ -40,6 +42,8 @@ class Stand(types.ModuleType):
                     return found
             if name in _siblings() and self.__name__.startswith("tensorflow.python."):
                 return stand_for(_siblings()[name])
+            if below := stand_for(f"{self.__name__}.{name}"):
+                return below
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: tfexp, which stands in here, lacks it")
 
     def __dir__(self) -> list[str]:

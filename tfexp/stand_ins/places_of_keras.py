@@ -44,6 +44,7 @@ KERAS = {
     "keras.optimizer_v2.adam": "tf.keras.optimizers",
     "keras.optimizer_v2.gradient_descent": "tf.keras.optimizers",
     "keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules",
+    "keras.optimizer_v2.optimizer_v2": "tf.keras.optimizers:OptimizerV2=Optimizer",
     "keras.optimizer_v2.rmsprop": "tf.keras.optimizers",
     "keras.premade.linear": "tf.keras.experimental",
     "keras.premade.wide_deep": "tf.keras.experimental",
