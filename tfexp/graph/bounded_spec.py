@@ -25,7 +25,7 @@ class BoundedTensorSpec(TensorSpec):
         self.maximum = self._bound("maximum", maximum)
 
     def _bound(self, name: str, given: Any) -> np.ndarray[Any, Any]:
-        bound = np.array(given, dtype=self.dtype.as_numpy_dtype)
+        bound: np.ndarray[Any, Any] = np.array(given, dtype=self.dtype.as_numpy_dtype)
         bound.setflags(write=False)
         if self.shape.ndims is not None:
             known = [1 if size is None else size for size in self.shape.as_list()]

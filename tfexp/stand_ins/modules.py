@@ -42,8 +42,6 @@ class Stand(types.ModuleType):
                     return found
             if name in _siblings() and self.__name__.startswith("tensorflow.python."):
                 return stand_for(_siblings()[name])
-            if below := stand_for(f"{self.__name__}.{name}"):
-                return below
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: tfexp, which stands in here, lacks it")
 
     def __dir__(self) -> list[str]:
