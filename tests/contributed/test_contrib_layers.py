@@ -42,6 +42,54 @@ def test_updates_may_run_in_place_or_be_kept_elsewhere():
         np.testing.assert_allclose(session.run(framework.get_unique_variable("BatchNorm/moving_mean")), [1.0, 1.5])
 
 
+def test_matrices_are_normalised_by_the_fused_op(graph):
+    x = np.array([[1.0, 2.0], [3.0, 8.0], [5.0, 5.0]], np.float32)
+    y = layers.batch_norm(tf.constant(x), decay=0.5, scale=True)
+    assert y.op.type == "Reshape" and graph.get_operation_by_name("BatchNorm/FusedBatchNormV3")
+    assert names(tf.trainable_variables()) == ["BatchNorm/beta", "BatchNorm/gamma"]
+    variance = framework.get_unique_variable("BatchNorm/moving_variance")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(session.run(y), (x - x.mean(0)) / np.sqrt(x.var(0) + 1e-3), rtol=1e-5, atol=1e-6)
+        session.run(tf.get_collection(tf.GraphKeys.UPDATE_OPS))
+        np.testing.assert_allclose(session.run(variance), (1 + x.var(0, ddof=1)) / 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("is_last", [False, True])
+def test_the_phase_of_batch_normalization_may_be_fed(data_format, fused, is_last):
+    x = np.random.RandomState(0).rand(3, 2, 5, 7).astype(np.float32)
+    phase = tf.placeholder(tf.bool, [])
+    where = None if is_last else "mine"
+    y = layers.batch_norm(x, 0.5, fused=fused, is_training=phase, updates_collections=where, data_format=data_format)
+    axes = (0, 1, 2) if data_format == "NHWC" else (0, 2, 3)
+    mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_allclose(session.run(y, {phase: False}), x / np.sqrt(1.001), rtol=1e-5)
+        trained = session.run([y, tf.get_collection("mine")], {phase: True})[0]
+        np.testing.assert_allclose(trained, (x - mean) / np.sqrt(variance + 1e-3), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            session.run(framework.get_unique_variable("BatchNorm/moving_mean")), mean.ravel() / 2, 1e-5
+        )
+
+
+def test_examples_count_by_weight_and_averages_without_bias():
+    x = np.array([[[1.0, 2.0]], [[3.0, 8.0]], [[5.0, 5.0]]], np.float32)
+    y = layers.batch_norm(x, 0.9, batch_weights=[1.0, 2.0, 0.0], zero_debias_moving_mean=True, updates_collections=None)
+    mean = np.array([7.0, 18.0]) / 3
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        variance = ((x - mean) ** 2 * np.reshape([1, 2, 0], [3, 1, 1])).sum((0, 1)) / 3
+        np.testing.assert_allclose(session.run(y), (x - mean) / np.sqrt(variance + 1e-3), rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(session.run(framework.get_unique_variable("BatchNorm/moving_mean")), mean, rtol=1e-5)
+    with pytest.raises(ValueError, match="renorm is not supported"):
+        layers.batch_norm(x, renorm=True, updates_collections=None)
+    with pytest.raises(ValueError, match="undefined `C` dimension"):
+        layers.batch_norm(tf.placeholder(tf.float32, [3, None]))
+
+
 def test_dense_layers_share_what_they_are_told_to():
     x = tf.ones([2, 3])
     first = layers.fully_connected(x, 5, scope="fc", outputs_collections="ends")

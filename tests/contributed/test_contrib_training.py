@@ -56,13 +56,24 @@ def test_optimize_loss_moves_the_loss(optimizer):
     loss = tf.reduce_sum(tf.square(v))
     step = tf.train.create_global_step()
     train = tf.contrib.layers.optimize_loss(
-        loss, step, 0.1, optimizer, clip_gradients=1.0, gradient_multipliers={"v": 2.0}, summaries=["loss", "gradients"]
+        loss, step, 0.1, optimizer, clip_gradients=1.0, gradient_multipliers={"v": 2.0}, summaries=["loss", "gradient_norm"]
     )
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run(train) == 3.0 and session.run(loss) < 3.0 and session.run(step) == 1
     summaries = [s.op.name for s in tf.get_collection(tf.GraphKeys.SUMMARIES)]
-    assert summaries == ["OptimizeLoss/loss", "OptimizeLoss/gradients/v"]
+    names = ["global_norm/gradient_norm", "loss", "gradient_norm/v_0", "global_norm/clipped_gradient_norm"]
+    assert summaries == [f"OptimizeLoss/{name}" for name in names]
+
+
+def test_a_learning_rate_has_a_summary_where_it_decays():
+    loss = tf.reduce_sum(tf.get_variable("v", [3]))
+    step = tf.train.create_global_step()
+    tf.contrib.layers.optimize_loss(loss, step, 0.1, "SGD")
+    tf.contrib.layers.optimize_loss(loss, step, 0.1, "SGD", learning_rate_decay_fn=lambda rate, step: rate / 2, name="D")
+    summaries = [s.op.name for s in tf.get_collection(tf.GraphKeys.SUMMARIES)]
+    first = ["OptimizeLoss/global_norm/gradient_norm", "OptimizeLoss/loss"]
+    assert summaries == [*first, "D/learning_rate_1", "D/global_norm/gradient_norm", "D/loss"]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +84,7 @@ def test_optimize_loss_moves_the_loss(optimizer):
         ({"learning_rate": -1.0}, "Invalid learning_rate"),
         ({"learning_rate": 1}, "Learning rate should be 0d Tensor or float"),
         ({"summaries": ["weights"]}, "Summaries should be one of"),
+        ({"clip_gradients": 3}, "Unknown type <class 'int'> for clip_gradients"),
     ],
 )
 def test_optimize_loss_refuses(arguments, message):

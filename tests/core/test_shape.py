@@ -116,10 +116,19 @@ def test_shapes_add_up() -> None:
     assert (TensorShape([2]) + TensorShape(None)).rank is None
 
 
-def test_whole_numbers_of_other_types_are_sizes() -> None:
-    assert TensorShape([10 / 2, np.float32(3), "4", None]).as_list() == [5, 3, 4, None]
-    assert Dimension(12) == 12.0 and TensorShape([1]) != "x"
-    with pytest.raises(ValueError, match="Ambiguous dimension"):
-        Dimension(2.5)
-    with pytest.raises(TypeError, match="string is ambiguous"):
-        TensorShape("23")
+def test_floats_without_fraction_and_numerals_are_dimensions():
+    assert Dimension(4 / 2).value == 2 and TensorShape([np.float32(3), "5", None]).as_list() == [3, 5, None]
+    assert (
+        TensorShape([1]) != "x"
+        and Dimension(3) == 3.0
+        and (Dimension(3) * 2.0).value == 6
+        and TensorShape([3]).is_compatible_with([3.0])
+    )
+    with pytest.raises(ValueError, match=r"Ambiguous dimension: 2\.5"):
+        TensorShape([2.5])
+    with pytest.raises(ValueError, match="invalid literal"):
+        Dimension("x")
+    with pytest.raises(TypeError, match="must be an integer or None"):
+        Dimension([3])
+    with pytest.raises(TypeError, match="A string has ambiguous TensorShape"):
+        TensorShape("3")

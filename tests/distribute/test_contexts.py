@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tfexp as tf
-from tests.distribute.replicas import initialized, number, two
+from tests.distribute.replicas import initialized, number, session, two
 
 distribute = tf.distribute
 
@@ -147,6 +147,20 @@ def test_reductions_of_aggregations() -> None:
     assert convert(tf.VariableAggregation.MEAN) is distribute.ReduceOp.MEAN
     with pytest.raises(ValueError, match="Could not convert"):
         convert(tf.VariableAggregation.ONLY_FIRST_REPLICA)
+
+
+@pytest.mark.parametrize("make", [distribute.get_strategy, two])
+def test_outside_of_the_scope(make: Callable[[], Any]) -> None:
+    strategy = make()
+    with strategy.scope():
+        variable = tf.Variable(1.0, use_resource=True)
+    update = strategy.extended.update(variable, lambda one, value: one.assign(value), args=(3.0,), group=True)
+    total = strategy.extended.reduce_to(distribute.ReduceOp.MEAN, tf.constant(2.0), variable)
+    with session() as opened:
+        opened.run(tf.global_variables_initializer())
+        opened.run([update, total])
+        assert opened.run(strategy.extended.read_var(variable)) == 3.0
+    assert not distribute.in_cross_replica_context()
 
 
 def test_a_strategy_for_the_rest_of_the_program() -> None:

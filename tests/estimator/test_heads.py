@@ -36,10 +36,11 @@ def test_rows_are_weighted_and_reduced(reduction: str, divisor: int) -> None:
     np.testing.assert_allclose(value(extra), expected + 5, rtol=1e-6)
 
 
-def test_words_and_sparse_labels_are_classes() -> None:
+def test_words_booleans_and_sparse_labels_are_classes() -> None:
     words = E.BinaryClassHead(label_vocabulary=["no", "yes"])
     numbers = E.BinaryClassHead()
     assert value(words.loss(["yes", "no", "yes"], LOGITS)) == value(numbers.loss([1, 0, 1], LOGITS))
+    assert value(numbers.loss([True, False, True], LOGITS)) == value(numbers.loss([1, 0, 1], LOGITS))
     several = E.MultiLabelHead(3, label_vocabulary=["p", "q", "r"])
     logits = np.array([[0.5, 1.0, -2.0], [0.0, 3.0, 1.0]], np.float32)
     sparse = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["r", "p", "q"], [2, 2])

@@ -110,3 +110,11 @@ def test_models_take_features_by_name() -> None:
 def test_what_it_refuses(make: Any, text: str) -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match=text):
         make()
+
+
+def test_columns_come_from_any_iterable() -> None:
+    columns = {"age": COLUMN.numeric_column("age", shape=2), "w": COLUMN.numeric_column("w")}
+    with tf.Graph().as_default():
+        features = {"age": tf.zeros([3, 2]), "w": tf.ones([3, 1])}
+        assert tf.keras.layers.DenseFeatures(columns.values())(features).shape == [3, 3]
+        assert COLUMN.input_layer(features, (column for column in columns.values())).shape == [3, 3]

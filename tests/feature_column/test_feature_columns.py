@@ -213,6 +213,7 @@ def test_identities_out_of_range() -> None:
         (lambda: fc.input_layer(features(), [LETTERS]), "You can wrap a categorical column"),
         (lambda: fc.input_layer(features(), []), "must not be empty"),
         (lambda: fc.input_layer(features(), [X, X]), "Duplicate feature column name"),
+        (lambda: fc.input_layer(features(), {"x": X}), "Expected feature_columns to be iterable, found dict"),
     ],
 )
 def test_what_is_refused(make, text) -> None:

@@ -35,3 +35,102 @@ def test_what_is_assigned_without_dependency_is_no_part(kind):
     assert "many" not in dict(owner._checkpoint_children())
     owner.many = [variable]
     assert "many" in dict(owner._checkpoint_children())
+
+
+@pytest.mark.parametrize("kind", [tf.Module, tf.keras.layers.Layer, tf.train.Checkpoint])
+def test_what_is_assigned_without_tracking_is_no_part(kind):
+    base = stand_for("tensorflow.python.training.tracking.base")
+    owner, variable, layer = kind(), tf.Variable(1.0, use_resource=True), tf.keras.layers.Dense(1)
+    with base.no_automatic_dependency_tracking_scope(owner):
+        owner.one, owner.layer = variable, layer
+    assert owner.one is variable and owner.layer is layer and not {"one", "layer"} & set(dict(owner._checkpoint_children()))
+    assert getattr(owner, "weights", []) == [] and getattr(owner, "_inner_layers", []) == []
+    owner.one = tf.Variable(2.0, use_resource=True)
+    assert "one" in dict(owner._checkpoint_children()) and "layer" not in dict(owner._checkpoint_children())
+
+
+def test_methods_without_tracking_assign_no_parts():
+    base = stand_for("tensorflow.python.training.tracking.base")
+
+    class Owner(tf.Module):
+        @base.no_automatic_dependency_tracking
+        def keep(self, value):
+            self.kept = value
+
+    owner = Owner()
+    owner.keep(tf.Variable(1.0))
+    assert "kept" not in dict(owner._checkpoint_children())
+
+
+def test_metrics_of_programs_have_cells_by_label():
+    monitoring = stand_for("tensorflow.python.eager.monitoring")
+    gauge = monitoring.BoolGauge("/a", "what", "who")
+    gauge.get_cell("x").set(True)
+    assert gauge.get_cell("x").value() is True and gauge.get_cell("y").value() is False
+    counter = monitoring.Counter("/b", "what").get_cell()
+    counter.increase_by(3)
+    counter.increase_by(-1)
+    assert counter.value() == 3
+    sampler = monitoring.Sampler("/c", monitoring.ExponentialBuckets(1.0, 2.0, 2), "what").get_cell()
+    for value in (0.5, 1.5, 1.0, 9.0):
+        sampler.add(value)
+    found = sampler.value()
+    assert (list(found.bucket), found.bucket_limit[:2], found.num, found.sum) == ([1, 2, 1], [1.0, 2.0], 4, 12.0)
+    with pytest.raises(ValueError, match="The BoolGauge expects taking 1 labels"):
+        gauge.get_cell()
+    with pytest.raises(ValueError, match="Cannot create IntGauge metric with label >= 3"):
+        monitoring.IntGauge("/d", "what", "a", "b", "c")
+    with pytest.raises(TypeError, match="holds a str"):
+        monitoring.StringGauge("/e", "what").get_cell().set(1)
+
+
+def test_structures_are_messages_and_back():
+    coder = stand_for("tensorflow.python.saved_model.nested_structure_coder").StructureCoder()
+    nested = {"a": [tf.TensorSpec([2, None], tf.int32, "n"), (1, 2.5)], "b": "text"}
+    assert coder.can_encode(nested) and coder.decode_proto(coder.encode_structure(nested)) == nested
+    assert not coder.can_encode(object())
+    with pytest.raises(Exception, match="No encoder for object"):
+        coder.encode_structure(object())
+
+
+def test_functions_of_recurrent_loops():
+    rnn, cells = (stand_for(f"tensorflow.python.ops.{name}") for name in ("rnn", "rnn_cell_impl"))
+    assert cells._concat(3, [4, 5], static=True) == [3, 4, 5] and cells._concat(tf.TensorShape([None]), 4, True) == [None, 4]
+    assert cells._concat(tf.constant(3), 4).shape == [2]
+    time_major = tf.placeholder(tf.float32, [None, 3, 5])
+    assert rnn._transpose_batch_time(time_major).shape.as_list() == [3, None, 5]
+    assert rnn._best_effort_input_batch_size([time_major]) == 3
+    assert rnn._infer_state_dtype(None, (time_major,)) is tf.float32
+    assert rnn._maybe_tensor_shape_from_tensor(tf.constant([2, 3])) == tf.TensorShape([2, 3])
+
+
+def test_the_network_of_the_first_tutorials():
+    mnist = stand_for("tensorflow.examples.tutorials.mnist.mnist")
+    images, labels = np.random.RandomState(0).rand(5, mnist.IMAGE_PIXELS), [1, 2, 3, 4, 5]
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        logits = mnist.inference(tf.constant(images, tf.float32), 7, 3)
+        loss, correct = mnist.loss(logits, labels), mnist.evaluation(logits, labels)
+        train = mnist.training(loss, 0.01)
+        assert [v.op.name for v in tf.trainable_variables()][:2] == ["hidden1/weights", "hidden1/biases"]
+        session.run(tf.global_variables_initializer())
+        before = session.run(loss)
+        for _ in range(5):
+            session.run(train)
+        assert session.run(loss) < before and 0 <= session.run(correct) <= 5
+
+
+def test_names_of_estimators_callbacks_and_logs():
+    assert stand_for("tensorflow.python.estimator.util").fn_args(lambda a, b: a) == ("a", "b")
+    assert stand_for("tensorflow.python.estimator.model_fn").EstimatorSpec is tf.estimator.EstimatorSpec
+    assert stand_for("tensorflow.python.keras.callbacks").CallbackList([]).callbacks == []
+    assert stand_for("tensorflow.python.platform.tf_logging").get_logger().name == "tensorflow"
+
+
+def test_everything_of_a_module_can_be_imported_at_once():
+    cells = stand_for("tensorflow.python.ops.rnn_cell")
+    assert "LSTMCell" in cells.__all__ and all(hasattr(cells, name) for name in cells.__all__)
+
+
+def test_optimizers_are_derived_from_the_private_name():
+    assert stand_for("tensorflow.python.keras.optimizer_v2.optimizer_v2").OptimizerV2 is tf.keras.optimizers.Optimizer

@@ -26,6 +26,7 @@ from tfexp.core.log import vlog as vlog
 from tfexp.core.log import warn as warn
 from tfexp.core.log import warn as warning
 
-__getattr__ = missing_from("tf.logging")
+# What the private module `tf_logging`, which is this one for programs, has besides.
+__getattr__ = missing_from("tf.logging", {"get_logger": "tfexp.core.log:get_logger"})
 
 _sys.modules[__name__].__class__ = ReplaceableLog

@@ -1,106 +1,21 @@
-"""`tf.contrib.layers`: batch, layer, instance and group normalization, and scaling to length one. Source: TF 1.15."""
+"""`tf.contrib.layers`: layer, instance and group normalization, and scaling to length one. Source: TF 1.15."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tfexp.contributed.arg_scope import add_arg_scope
-from tfexp.contributed.layer_scope import collected, variable_getter
+from tfexp.contributed.layer_scope import collected
 from tfexp.contributed.layers import layout
 from tfexp.contributed.variables import model_variable
-from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.dependencies import with_dependencies
-from tfexp.graph.scopes import add_to_collections, get_collection_ref, name_scope
-from tfexp.layers.normalization import BatchNormalization
+from tfexp.graph.scopes import name_scope
 from tfexp.ops.array import reshape
 from tfexp.ops.elementwise_unary import rsqrt, sqrt, square
 from tfexp.ops.initializers import ones_initializer, zeros_initializer
 from tfexp.ops.nn_norm import batch_normalization, moments
 from tfexp.ops.reduce import reduce_sum
 from tfexp.ops.variable_scope import variable_scope
-
-
-@add_arg_scope
-def batch_norm(
-    inputs: Any,
-    decay: float = 0.999,
-    center: bool = True,
-    scale: bool = False,
-    epsilon: float = 0.001,
-    activation_fn: Any = None,
-    param_initializers: Any = None,
-    param_regularizers: Any = None,
-    updates_collections: Any = GraphKeys.UPDATE_OPS,
-    is_training: Any = True,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
-    trainable: bool = True,
-    batch_weights: Any = None,
-    fused: bool | None = None,
-    data_format: str = "NHWC",
-    zero_debias_moving_mean: bool = False,
-    scope: Any = None,
-    renorm: bool = False,
-    renorm_clipping: Any = None,
-    renorm_decay: float = 0.99,
-    adjustment: Any = None,
-) -> Any:
-    """Normalised over all dimensions but the channels', by the batch's statistics in training, else by moving averages.
-
-    updates_collections: where the averages' updates are kept; None: they run before the output is there. is_training may be
-    a tensor. ValueError for batch weights and debiased averages, which tfexp does not have.
-    """
-    for argument, given in {
-        "batch_weights": batch_weights is not None,
-        "zero_debias_moving_mean": zero_debias_moving_mean,
-    }.items():
-        if given:
-            raise ValueError(f"batch_norm: tfexp does not have {argument}=")
-    if data_format not in ("NHWC", "NCHW"):
-        raise ValueError("data_format has to be either NCHW or NHWC.")
-    initializers, regularizers = dict(param_initializers or {}), dict(param_regularizers or {})
-    getter = variable_getter(variables_collections, renames={})
-    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse, custom_getter=getter) as opened:
-        inputs = convert_to_tensor(inputs)
-        layer = BatchNormalization(
-            axis=-1 if layout(data_format) == "channels_last" else 1,
-            momentum=decay,
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            beta_initializer=initializers.get("beta", zeros_initializer()),
-            gamma_initializer=initializers.get("gamma", ones_initializer()),
-            moving_mean_initializer=initializers.get("moving_mean", zeros_initializer()),
-            moving_variance_initializer=initializers.get("moving_variance", ones_initializer()),
-            beta_regularizer=regularizers.get("beta"),
-            gamma_regularizer=regularizers.get("gamma"),
-            trainable=trainable,
-            renorm=renorm,
-            renorm_clipping=renorm_clipping,
-            renorm_momentum=renorm_decay,
-            adjustment=adjustment,
-            fused=fused,
-            name=opened.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=opened,
-            _reuse=reuse,
-        )
-        kept = get_collection_ref(GraphKeys.UPDATE_OPS)
-        before = len(kept)
-        outputs = layer.apply(inputs, training=is_training)
-        updates = kept[before:]
-        if updates_collections != GraphKeys.UPDATE_OPS:
-            del kept[before:]
-            if updates_collections is None:
-                outputs = with_dependencies(updates, outputs) if updates else outputs
-            else:
-                for update in updates:
-                    add_to_collections(updates_collections, update)
-        if activation_fn is not None:
-            outputs = activation_fn(outputs)
-        return collected(outputs_collections, opened.name, outputs)
 
 
 def _parameter(name: str, shape: Any, dtype: Any, initializer: Any, collections: Any, trainable: bool) -> Any:

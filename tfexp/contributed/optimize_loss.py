@@ -58,7 +58,8 @@ def optimize_loss(
 
     optimizer: a name of OPTIMIZER_CLS_NAMES, a class or function of the learning rate, or an optimizer. clip_gradients: a
     global norm, or a function of (gradient, variable) pairs. gradient_multipliers: {variable or its name: factor}.
-    update_ops run first; default: UPDATE_OPS. ValueError for an optimizer that is none of these, for unknown summaries.
+    update_ops run first; default: UPDATE_OPS. The learning rate has a summary where a function decays it. ValueError for an
+    optimizer or clip_gradients that is none of these, for unknown summaries.
     """
     with variable_scope(name, "OptimizeLoss", [loss, global_step]):
         step = get_global_step() if global_step is None else global_step
@@ -71,8 +72,8 @@ def optimize_loss(
             if step is None:
                 raise ValueError("global_step is required for learning_rate_decay_fn.")
             rate = learning_rate_decay_fn(rate, step)
-        if rate is not None and "learning_rate" in wanted:
-            scalar("learning_rate", rate)
+            if "learning_rate" in wanted:
+                scalar("learning_rate", rate)
         made = _optimizer(optimizer, rate)
         pairs = made.compute_gradients(
             loss,
@@ -86,20 +87,26 @@ def optimize_loss(
             ]
         if gradient_multipliers is not None:
             pairs = multiplied(pairs, gradient_multipliers)
-        if "global_gradient_norm" in wanted:
+        of_all = "global_gradient_norm" in wanted or "gradient_norm" in wanted
+        if of_all:
             scalar("global_norm/gradient_norm", global_norm([g for g, _ in pairs]))
         if callable(clip_gradients):
             pairs = clip_gradients(pairs)
-        elif clip_gradients is not None:
+        elif isinstance(clip_gradients, float):
             clipped, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
             pairs = list(zip(clipped, [v for _, v in pairs], strict=True))
+        elif clip_gradients is not None:
+            raise ValueError(f"Unknown type {type(clip_gradients)} for clip_gradients")
         if "loss" in wanted:
             scalar("loss", loss)
         for gradient, variable in pairs:
+            of_one = variable.name.replace(":", "_")
             if gradient is not None and "gradients" in wanted:
-                histogram(f"gradients/{variable.op.name}", values_of(gradient))
+                histogram(f"gradients/{of_one}", values_of(gradient))
             if gradient is not None and "gradient_norm" in wanted:
-                scalar(f"gradient_norm/{variable.op.name}", global_norm([gradient]))
+                scalar(f"gradient_norm/{of_one}", global_norm([gradient]))
+        if of_all and clip_gradients is not None:
+            scalar("global_norm/clipped_gradient_norm", global_norm([g for g, _ in pairs]))
         train = made.apply_gradients(pairs, global_step=step if increment_global_step else None, name="train")
         return with_dependencies([train], loss)
 

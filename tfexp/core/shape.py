@@ -14,7 +14,7 @@ from tensorboard.compat.proto import tensor_shape_pb2
 
 
 class Dimension:
-    """One dimension: an int >= 0 or None. Arithmetic with None gives None; comparison with None gives None."""
+    """One dimension: a whole number >= 0 or None. Arithmetic with None gives None; comparison with None gives None."""
 
     __slots__ = ("_value",)
 
@@ -24,7 +24,7 @@ class Dimension:
         elif value is None:
             self._value = None
         else:
-            self._value = _size(value)
+            self._value = _whole(value)
             if self._value < 0:
                 raise ValueError(f"Dimension {self._value} must be >= 0")
 
@@ -139,18 +139,19 @@ class Dimension:
         return "?" if self._value is None else str(self._value)
 
 
-def _size(value: Any) -> int:
-    """An integer, or what a whole number of another type or a text says. ValueError for other numbers, else TypeError."""
-    if isinstance(value, (float, np.floating, str)):
-        size = int(value)
-        if not isinstance(value, str) and size != value:
-            raise ValueError(f"Ambiguous dimension: {value!r}")
-        return size
+def _whole(value: Any) -> int:
+    """An integer, a float without a fraction (4 / 2), or a numeral. ValueError for other floats and texts."""
+    if isinstance(value, (float, np.floating)):
+        if int(value) != value:
+            raise ValueError(f"Ambiguous dimension: {value}")
+        return int(value)
+    if isinstance(value, (str, bytes)):
+        return int(value)
     try:
-        index: int = value.__index__()
+        whole: int = value.__index__()
     except AttributeError:
         raise TypeError(f"A dimension must be an integer or None, not {value!r}") from None
-    return index
+    return whole
 
 
 def as_dimension(value: Any) -> Dimension:
@@ -173,7 +174,9 @@ class TensorShape:
         elif isinstance(dims, (list, tuple)):
             # The hot path: shape rules hand over plain ints.
             self._dims = tuple([d if type(d) is int and d >= 0 else Dimension(d)._value for d in dims])
-        elif isinstance(dims, Iterable) and not isinstance(dims, (str, bytes)):
+        elif isinstance(dims, (str, bytes)):
+            raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!r}")
+        elif isinstance(dims, Iterable):
             self._dims = tuple(Dimension(d)._value for d in dims)
         elif isinstance(dims, str):
             raise TypeError(f"A shape is a list of dimensions, and a string is ambiguous: {dims!r}")

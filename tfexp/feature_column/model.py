@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,11 @@ from tfexp.ops.variable_scope import get_variable, variable_scope
 
 
 def ordered(feature_columns: Any) -> list[Any]:
-    """The columns by name. ValueError for none, for two of one name, for what is no column."""
-    columns = list(feature_columns) if isinstance(feature_columns, (list, tuple, set)) else [feature_columns]
-    if isinstance(feature_columns, tuple) and hasattr(feature_columns, "_fields"):
-        columns = [feature_columns]  # one column is a named tuple itself
+    """The columns, one or any iterable, by name. ValueError for none, a dict, two of one name, what is no column."""
+    if isinstance(feature_columns, dict):
+        raise ValueError("Expected feature_columns to be iterable, found dict.")
+    is_one = isinstance(feature_columns, (DenseColumn, CategoricalColumn)) or not isinstance(feature_columns, Iterable)
+    columns = [feature_columns] if is_one else list(feature_columns)
     if not columns:
         raise ValueError("feature_columns must not be empty.")
     names: dict[str, Any] = {}

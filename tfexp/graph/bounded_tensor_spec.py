@@ -17,6 +17,8 @@ class BoundedTensorSpec(TensorSpec):
     The bounds are arrays that broadcast to the shape and cannot be written to. ValueError for others, and without both.
     """
 
+    __hash__ = None  # type: ignore[assignment]  # its bounds are arrays
+
     def __init__(self, shape: Any, dtype: Any, minimum: Any, maximum: Any, name: str | None = None):
         super().__init__(shape, dtype, name)
         if minimum is None or maximum is None:
@@ -42,6 +44,14 @@ class BoundedTensorSpec(TensorSpec):
 
     def _serialize(self) -> tuple[Any, ...]:
         return *super()._serialize(), self.minimum.tobytes(), self.maximum.tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, BoundedTensorSpec)
+            and super()._serialize() == TensorSpec._serialize(other)
+            and np.allclose(self.minimum, other.minimum)
+            and np.allclose(self.maximum, other.maximum)
+        )
 
     def __repr__(self) -> str:
         return (

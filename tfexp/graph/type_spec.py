@@ -125,7 +125,7 @@ class TensorSpec(BatchableTypeSpec):
     @classmethod
     def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
         """The spec of a tensor."""
-        return cls(tensor.shape, tensor.dtype, name or tensor.op.name)
+        return TensorSpec(tensor.shape, tensor.dtype, name or tensor.op.name)
 
     @property
     def _component_specs(self) -> TensorSpec:

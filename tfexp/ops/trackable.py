@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from tfexp.graph.scopes import executing_eagerly, init_scope
@@ -24,17 +26,17 @@ class Trackable:
     # What a SavedModel says it is: TensorFlow's programs make an object of a class of theirs for some.
     _object_identifier = "_generic_user_object"
 
-    # Whether what is assigned to attributes is a part; see `stand_ins.tracked`.
-    _setattr_tracking = True
-
     # The attributes that were assigned as a NoDependency.
     _no_parts: frozenset[str] = frozenset()
+    # Those that were assigned when nothing assigned was a part, and whether that is so now.
+    _unseen: frozenset[str] = frozenset()
+    _setattr_tracking = True
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if self._setattr_tracking == (name in self._unseen):  # it is in the wrong set of the two
+            super().__setattr__("_unseen", self._unseen ^ {name})
         if isinstance(value, NoDependency):
             value = value.value
-            super().__setattr__("_no_parts", self._no_parts | {name})
-        elif not self._setattr_tracking:
             super().__setattr__("_no_parts", self._no_parts | {name})
         elif name in self._no_parts:
             super().__setattr__("_no_parts", self._no_parts - {name})
@@ -50,7 +52,7 @@ class Trackable:
         return [
             (name, value)
             for name, value in vars(self).items()
-            if name not in self._no_parts
+            if name not in self._no_parts | self._unseen
             and (is_trackable(value) or (not name.startswith("_") and _holds_trackables(value)))
         ]
 
@@ -84,6 +86,28 @@ class SavedState(Trackable, abc.ABC):
     @abc.abstractmethod
     def saveable(self, key: str) -> SaveableObject:
         """What a Saver keeps under that key."""
+
+
+@contextlib.contextmanager
+def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
+    """What is assigned to attributes of a trackable object here is no part of it, and to Keras no layer or weight either."""
+    before = obj._setattr_tracking
+    object.__setattr__(obj, "_setattr_tracking", False)
+    try:
+        yield
+    finally:
+        object.__setattr__(obj, "_setattr_tracking", before)
+
+
+def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a trackable object that assigns no parts."""
+
+    @functools.wraps(method)
+    def without_parts(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with no_automatic_dependency_tracking_scope(self):
+            return method(self, *args, **kwargs)
+
+    return without_parts
 
 
 waiting_for_variables: list[Callable[[], bool]] = []

@@ -31,6 +31,8 @@ class Stand(types.ModuleType):
                 _place(place.partition(":")[0])  # what was written for this module comes with it: it may register ops
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # for `from … import *`, which asks nothing else
+            return [known for known in dir(self) if not known.startswith("_") and hasattr(self, known)]
         if not name.startswith("__"):
             for place in self._places:
                 found = _find(place, name)

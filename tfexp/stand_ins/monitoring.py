@@ -13,15 +13,17 @@ from typing import Any, ClassVar
 
 from tensorboard.compat.proto.summary_pb2 import HistogramProto
 
+_MOST_LABELS = 2
+
 
 class CounterCell:
-    """A number that only grows."""
+    """A number that only grows: what would make it less is left out."""
 
     def __init__(self) -> None:
         self._value = 0
 
     def increase_by(self, value: int) -> None:
-        self._value += value
+        self._value += max(value, 0)
 
     def value(self) -> int:
         return self._value
@@ -36,6 +38,8 @@ class _GaugeCell:
         self._value = self._initial
 
     def set(self, value: Any) -> None:
+        if type(value) is not type(self._initial):
+            raise TypeError(f"The gauge holds a {type(self._initial).__name__}, not {value!r}")
         self._value = value
 
     def value(self) -> Any:
@@ -94,17 +98,19 @@ class SamplerCell:
 
 
 class Metric:
-    """What has a cell for each choice of its labels. ValueError for another number of labels than it has."""
+    """What has a cell for each choice of its labels. ValueError for more than two, and for another number than it has."""
 
     _cell: ClassVar[type]
 
     def __init__(self, name: str, description: str, *labels: str):
-        self._name, self._labels = name, labels
+        if len(labels) > _MOST_LABELS:
+            raise ValueError(f"Cannot create {type(self).__name__} metric with label >= {_MOST_LABELS + 1}")
+        self._labels = labels
         self._cells: dict[tuple[str, ...], Any] = {}
 
     def get_cell(self, *labels: str) -> Any:
         if len(labels) != len(self._labels):
-            raise ValueError(f"The {self._name!r} expects taking {len(self._labels)} labels, got {labels}")
+            raise ValueError(f"The {type(self).__name__} expects taking {len(self._labels)} labels, got {labels}")
         if labels not in self._cells:
             self._cells[labels] = self._new_cell()
         return self._cells[labels]

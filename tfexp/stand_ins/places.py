@@ -42,6 +42,7 @@ _COLUMNS = (
     + renamed("tfexp.feature_column.serialization", deserialize_feature_column="deserialize")
     + renamed("tf.feature_column", make_parse_example_spec_v2="make_parse_example_spec")
 )
+_ESTIMATOR = "estimator estimator_lib exporter model_fn run_config training"
 _TPU = {
     "tpu.bfloat16": "tf.tpu",
     "tpu.ops.tpu_ops": "tf.tpu ops",
@@ -274,7 +275,7 @@ PYTHON = {
     "ops.ref_variable": "tf tf:VariableV1=Variable",
     "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
     "ops.resources": "tfexp.ops.shared_resources",
-    "ops.rnn": "tf.nn tf.contrib.rnn",
+    "ops.rnn": "tf.nn tf.contrib.rnn tfexp.stand_ins.rnn_cells",
     "ops.rnn_cell": "tf.nn.rnn_cell",
     "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell tfexp.stand_ins.rnn_cells",
     "ops.rnn_grad": "tf",
@@ -334,6 +335,7 @@ PYTHON = {
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
     "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants",
+    "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
     "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
@@ -455,6 +457,7 @@ OTHERS = {
     "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist tf.contrib.learn.datasets.base",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
+    "examples.tutorials.mnist.mnist": "tfexp.stand_ins.mnist_model",
 }
 
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.

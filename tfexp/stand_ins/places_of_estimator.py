@@ -58,5 +58,5 @@ ESTIMATOR = {
     "tpu.tpu_config": "tf.estimator.tpu tfexp.estimator.tpu.config",
     "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config",
     "training": "tf.estimator",
-    "util": "tf.estimator",
+    "util": "tf.estimator tfexp.stand_ins.callables",
 }

@@ -34,6 +34,7 @@ KERAS = {
         + renamed("tfexp.keras.backend.graph_function", EagerExecutionFunction="EagerFunction")
     ),
     "keras.backend_config": "tf.keras.backend",
+    "keras.callbacks": "tf.keras.callbacks tfexp.keras.callbacks.callback",
     "keras.callbacks_v1": "tf.keras.callbacks",
     "keras.constraints": "tf.keras.constraints "
     + renamed("tf.keras.constraints", maxnorm="MaxNorm", nonneg="NonNeg", unitnorm="UnitNorm"),
@@ -48,7 +49,7 @@ KERAS = {
     ),
     "keras.engine.node": "tfexp.keras.engine.node",
     "keras.engine.saving": "tf.keras.models",
-    "keras.engine.network": "tfexp.keras.engine.network tf.keras.utils",
+    "keras.engine.network": "tfexp.keras.engine.network tf.keras.utils tfexp.stand_ins.keras_tensors",
     "keras.engine.sequential": "tf.keras.models",
     "keras.engine.training": "tf.keras.models",
     "keras.keras_parameterized": "tfexp.stand_ins.keras_tests",

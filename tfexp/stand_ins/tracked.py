@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
@@ -32,28 +30,6 @@ class TrackableReference(NamedTuple):
 
     name: str
     ref: Any
-
-
-@contextlib.contextmanager
-def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
-    """A block in which what is assigned to attributes of `obj` is no part of it."""
-    before = obj._setattr_tracking
-    object.__setattr__(obj, "_setattr_tracking", False)
-    try:
-        yield
-    finally:
-        object.__setattr__(obj, "_setattr_tracking", before)
-
-
-def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method, what it assigns to attributes is no part of the object."""
-
-    @functools.wraps(method)
-    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with no_automatic_dependency_tracking_scope(self):
-            return method(self, *args, **kwargs)
-
-    return wrapper
 
 
 # --- `util` and `graph_view` ------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """`tf.contrib.layers`: layers as functions, regularizers, summaries, optimize_loss."""
 
+from tfexp.contributed.batch_norm import batch_norm as batch_norm
 from tfexp.contributed.feature_columns import embedding_column as embedding_column
 from tfexp.contributed.feature_columns import one_hot_column as one_hot_column
 from tfexp.contributed.feature_columns import real_valued_column as real_valued_column
@@ -29,7 +30,6 @@ from tfexp.contributed.layers import relu as relu
 from tfexp.contributed.layers import relu6 as relu6
 from tfexp.contributed.layers import separable_conv2d as separable_conv2d
 from tfexp.contributed.layers import separable_convolution2d as separable_convolution2d
-from tfexp.contributed.normalization import batch_norm as batch_norm
 from tfexp.contributed.normalization import group_norm as group_norm
 from tfexp.contributed.normalization import instance_norm as instance_norm
 from tfexp.contributed.normalization import layer_norm as layer_norm

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfexp.contributed.arg_scope import arg_scope
+from tfexp.contributed.batch_norm import batch_norm
 from tfexp.contributed.layers import conv2d, fully_connected
-from tfexp.contributed.normalization import batch_norm
 from tfexp.contributed.shaping import avg_pool2d, max_pool2d
 from tfexp.contributed.slim_nets.straight import trunc_normal
 from tfexp.graph.collections import GraphKeys

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.contributed.arg_scope import arg_scope
+from tfexp.contributed.batch_norm import batch_norm
 from tfexp.contributed.layers import conv2d, fully_connected
-from tfexp.contributed.normalization import batch_norm
 from tfexp.contributed.shaping import avg_pool2d, dropout, max_pool2d, softmax
 from tfexp.contributed.slim_nets.inception_parts import NORM, Conv, Mixed, Pool, inception_arg_scope, run_to
 from tfexp.contributed.slim_nets.straight import trunc_normal

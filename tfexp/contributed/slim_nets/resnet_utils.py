@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tfexp.contributed.arg_scope import add_arg_scope, arg_scope
+from tfexp.contributed.batch_norm import batch_norm
 from tfexp.contributed.layer_scope import collected, convert_collection_to_dict
 from tfexp.contributed.layers import conv2d
-from tfexp.contributed.normalization import batch_norm
 from tfexp.contributed.shaping import max_pool2d, softmax
 from tfexp.graph.collections import GraphKeys
 from tfexp.layers.regularizers import l2_regularizer, variance_scaling_initializer

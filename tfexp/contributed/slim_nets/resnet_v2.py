@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfexp.contributed.arg_scope import add_arg_scope
+from tfexp.contributed.batch_norm import batch_norm
 from tfexp.contributed.layer_scope import collected
 from tfexp.contributed.layers import conv2d
-from tfexp.contributed.normalization import batch_norm
 from tfexp.contributed.slim_nets.resnet_utils import (
     Block,
     bottleneck_block,

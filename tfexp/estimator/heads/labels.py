@@ -99,7 +99,7 @@ class Classes:
         """Labels as numbers, looked up (int64). ValueError for words without a vocabulary, and the other way round."""
         dtype = labels.dtype.base_dtype
         if self.vocabulary is None:
-            if not (dtype.is_integer or dtype.is_floating):
+            if dtype is dtypes.string:
                 raise ValueError(
                     f"Labels dtype should be integer. Instead got {dtype.name}. Labels that are words need label_vocabulary."
                 )

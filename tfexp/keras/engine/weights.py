@@ -77,7 +77,7 @@ class Weights(Module):
 
     def __setattr__(self, name: str, value: Any) -> None:
         Trackable.__setattr__(self, name, value)  # past that of modules, which first reads what the attribute is
-        if name not in self._books:
+        if name not in self._books and self._setattr_tracking:
             self._keep_variables(value.value if isinstance(value, NoDependency) else value)
 
     def __delattr__(self, name: str) -> None:
@@ -106,7 +106,7 @@ class Weights(Module):
         """The layers in attributes, lists and dicts, in the order in which they were set; metrics, too."""
         found: dict[int, Any] = {}
         for name, value in list(vars(self).items()):
-            if name not in self._books and type(value) not in _PLAIN:
+            if name not in self._books | self._unseen and type(value) not in _PLAIN:
                 for part in _parts(value):
                     if isinstance(part, Weights) and part is not self:
                         found.setdefault(id(part), part)

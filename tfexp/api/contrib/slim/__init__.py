@@ -12,6 +12,7 @@ from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
 from tfexp.contributed.arg_scope import arg_scoped_arguments as arg_scoped_arguments
 from tfexp.contributed.arg_scope import current_arg_scope as current_arg_scope
 from tfexp.contributed.arg_scope import has_arg_scope as has_arg_scope
+from tfexp.contributed.batch_norm import batch_norm as batch_norm
 from tfexp.contributed.layers import conv1d as conv1d
 from tfexp.contributed.layers import conv2d as conv2d
 from tfexp.contributed.layers import conv2d_transpose as conv2d_transpose
@@ -31,7 +32,6 @@ from tfexp.contributed.layers import relu as relu
 from tfexp.contributed.layers import relu6 as relu6
 from tfexp.contributed.layers import separable_conv2d as separable_conv2d
 from tfexp.contributed.layers import separable_convolution2d as separable_convolution2d
-from tfexp.contributed.normalization import batch_norm as batch_norm
 from tfexp.contributed.normalization import group_norm as group_norm
 from tfexp.contributed.normalization import instance_norm as instance_norm
 from tfexp.contributed.normalization import layer_norm as layer_norm
