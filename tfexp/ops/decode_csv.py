@@ -84,7 +84,7 @@ def _one_record(
         row = [row[i] for i in selected if i < len(row)]
     if len(row) != len(types):
         return None
-    columns = []
+    columns: list[np.ndarray] = []
     with np.errstate(over="ignore"):  # too large for a float32 is inf
         for field, default, dtype in zip(row, defaults, types, strict=True):
             if field in (b"", missing):

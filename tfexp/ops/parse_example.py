@@ -201,7 +201,7 @@ def parse_examples(
     """
     if not np.ndim(serialized) and not np.size(names):
         outputs = parse_one(
-            np.asarray(serialized, object)[()],
+            texts_of(serialized)[0],
             [(key, _KINDS[dtype]) for key, dtype in sparse],
             [(key, _KINDS[dtype]) for key, dtype in dense],
             [(key, _KINDS[dtype], splits) for key, dtype, splits in ragged],

@@ -30,7 +30,8 @@ def parse_one(
     """
     try:
         spans = scan(record)
-        lists = [_values(record, spans.get(key, _ABSENT), kind) for key, kind, *_ in (*sparse, *ragged)]
+        listed = [*sparse, *((key, kind) for key, kind, _ in ragged)]
+        lists = [_values(record, spans.get(key, _ABSENT), kind) for key, kind in listed]
         values = [
             _dense(record, spans.get(key, _ABSENT), kind, default, shape.as_list())
             for (key, kind), default, shape in zip(dense, defaults, shapes, strict=True)
@@ -62,7 +63,9 @@ def _dense(record: bytes, span: Span, kind: int, default: Any, shape: list[int |
     values = _values(record, span, kind) if span[0] else np.array(default)
     if not values.size or (not span[0] and None in shape):
         raise ValueError("nothing that has a shape")
-    return values.reshape([-1 if size is None and not axis else size for axis, size in enumerate(shape)])
+    if None in shape[1:]:
+        raise ValueError("sizes that only NumPy's way tells")
+    return values.reshape([-1 if size is None else size for size in shape])
 
 
 def _texts(record: bytes, places: list[tuple[int, int]]) -> np.ndarray:
