@@ -57,7 +57,7 @@ def graph_of(worker: str) -> Any:
         variables = step, first, second
         for variable, value in zip(variables, saved, strict=True):
             with tf.device(variable.device):
-                tf.is_variable_initialized(variable, name=f"has_{variable.op.name}")
+                tf.identity(tf.is_variable_initialized(variable), name=f"has_{variable.op.name}")
                 tf.assign(variable, value, name=f"restore_{variable.op.name}")
                 tf.identity(variable, name=f"value_{variable.op.name}")
         with tf.device(worker):
