@@ -9,12 +9,7 @@ learn = tf.contrib.learn
 monitors = learn.monitors
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    before = tf.logging.get_verbosity()
-    tf.logging.set_verbosity(tf.logging.ERROR)
-    yield
-    tf.logging.set_verbosity(before)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 def inputs():

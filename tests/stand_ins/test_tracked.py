@@ -10,7 +10,7 @@ def module(name):
     return stand_for(f"tensorflow.python.{name}")
 
 
-base, util = module("training.tracking.base"), module("training.tracking.util")
+util = module("training.tracking.util")
 structures, layer_utils = module("training.tracking.data_structures"), module("training.tracking.layer_utils")
 
 
@@ -21,19 +21,12 @@ def _graph():
 
 
 class Thing(module("training.tracking.tracking").AutoTrackable):
-    @base.no_automatic_dependency_tracking
     def __init__(self):
-        self.hidden = tf.Variable(1.0)
-
-    def build(self):
         self.part = tf.Variable(2.0, name="part")
 
 
-def test_what_is_assigned_without_tracking_is_no_part(tmp_path):
+def test_what_is_reached_from_an_object(tmp_path):
     thing = Thing()
-    thing.build()
-    with base.no_automatic_dependency_tracking_scope(thing):
-        thing.other = tf.Variable(3.0)
     assert util.list_objects(thing) == [thing, thing.part]
     assert util.gather_initializers(thing) == [thing.part.initializer]
     added = util.add_variable(thing, "added", [2], initializer=tf.zeros_initializer())
@@ -67,23 +60,6 @@ def test_structures_of_layers_and_variables():
     assert layer_utils.filter_empty_layer_containers([dense, parts, structures.List(), dense]) == [dense, parts]
     assert layer_utils.gather_trainable_weights(False, [dense], []) == []
     assert layer_utils.gather_non_trainable_weights(False, [dense], []) == dense.weights
-
-
-def test_metrics_of_programs():
-    monitoring = module("eager.monitoring")
-    counter = monitoring.Counter("steps", "", "job")
-    counter.get_cell("worker").increase_by(2)
-    counter.get_cell("worker").increase_by(3)
-    assert counter.get_cell("worker").value() == 5 and counter.get_cell("ps").value() == 0
-    with pytest.raises(ValueError, match="expects taking 1 labels"):
-        counter.get_cell()
-    gauge = monitoring.BoolGauge("used", "")
-    gauge.get_cell().set(True)
-    assert gauge.get_cell().value() is True
-    sampler = monitoring.Sampler("times", monitoring.ExponentialBuckets(1.0, 2.0, 2), "").get_cell()
-    for value in (1.0, 5.0):
-        sampler.add(value)
-    assert list(sampler.value().bucket) == [0, 1, 1] and sampler.value().sum_squares == 26
 
 
 def test_small_utilities():
