@@ -42,7 +42,6 @@ _COLUMNS = (
     + renamed("tfexp.feature_column.serialization", deserialize_feature_column="deserialize")
     + renamed("tf.feature_column", make_parse_example_spec_v2="make_parse_example_spec")
 )
-_ESTIMATOR = "estimator estimator_lib exporter model_fn run_config training"
 _TPU = {
     "tpu.bfloat16": "tf.tpu",
     "tpu.ops.tpu_ops": "tf.tpu ops",

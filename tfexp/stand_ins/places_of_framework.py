@@ -19,7 +19,6 @@ FRAMEWORK = {
     "eager.monitoring": "tfexp.stand_ins.monitoring",
     "framework.auto_control_deps": "tfexp.stand_ins.ordered_effects",
     "framework.config": "tf.config.experimental tf.config tf.config.threading "
-    + renamed("tf.config.threading", get_intra_op_parallelism_threads="get_intra_op_parallelism_threads")
     + renamed("tf.config.optimizer", **{f"get_optimizer_{name}": f"get_{name}" for name in _OPTIMIZER})
     + renamed("tf.config.optimizer", **{f"set_optimizer_{name}": f"set_{name}" for name in _OPTIMIZER}),
     "framework.func_graph": "tfexp.stand_ins.function_graphs "
