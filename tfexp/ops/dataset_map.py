@@ -165,6 +165,11 @@ class _Mapping(Chain):
         self._singly = deque(state["singly"])
 
 
+def _maps_stacks(source: DatasetIterator, call: ElementFunction) -> bool:
+    """Whether the function may be given elements of stacks together: not where the order of its draws would change."""
+    return source.stacks and call.of_blocks is not None and not call.of_blocks.draws
+
+
 class _Together(_Mapping, abc.ABC):
     """Elements are mapped several at a time where they come in blocks or stacks and the function can do that.
 
@@ -173,7 +178,7 @@ class _Together(_Mapping, abc.ABC):
 
     def __init__(self, source: DatasetIterator, call: ElementFunction):
         super().__init__(source, call.of_element, call.of_blocks if source.blocks or source.stacks else None)
-        self.stacks = source.stacks and self._of_blocks is not None and not self._of_blocks.draws
+        self.stacks = _maps_stacks(source, call)
         self._ready: deque[Element] = deque()
         self._together = 1
 
@@ -369,8 +374,8 @@ def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: An
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
         if source.blocks and call.of_blocks is not None:
             return _Map(source, call)
-        lifts = source.stacks and call.of_blocks is not None and not call.of_blocks.draws
-        return UnderWay(source, call.of_element, number, call.each if source.blocks else call.stacked if lifts else None)
+        several = call.each if source.blocks else call.stacked if _maps_stacks(source, call) else None
+        return UnderWay(source, call.of_element, number, several)
 
     return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
 
