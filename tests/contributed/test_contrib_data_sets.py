@@ -32,6 +32,11 @@ def test_windows_slide(settings, expected):
     assert numbers(data) == expected
 
 
+def test_windows_of_structures_slide():
+    pairs = Data.zip({"a": Data.range(3), "b": Data.range(3).map(tf.negative)}).apply(contrib.sliding_window_batch(2))
+    assert [(one["a"].tolist(), one["b"].tolist()) for one in elements(pairs)] == [([0, 1], [0, -1]), ([1, 2], [-1, -2])]
+
+
 def test_windows_that_cannot_be():
     with pytest.raises(ValueError, match="both `stride` and `window_shift`"):
         contrib.sliding_window_batch(2, stride=1, window_shift=1)
@@ -40,9 +45,10 @@ def test_windows_that_cannot_be():
 
 
 def test_what_remains_of_batches_is_dropped():
-    assert numbers(Data.range(7).apply(contrib.batch_and_drop_remainder(3))) == [[0, 1, 2], [3, 4, 5]]
+    data = Data.range(7).apply(contrib.batch_and_drop_remainder(3))
+    assert data.output_shapes.as_list() == [3] and numbers(data) == [[0, 1, 2], [3, 4, 5]]
     data = Data.range(4).map(lambda i: tf.fill([i], i)).apply(contrib.padded_batch_and_drop_remainder(3, [-1], np.int64(9)))
-    assert numbers(data) == [[[9, 9], [1, 9], [2, 2]]]
+    assert data.output_shapes.as_list() == [3, None] and numbers(data) == [[[9, 9], [1, 9], [2, 2]]]
 
 
 def test_data_sets_are_interleaved_in_some_order():

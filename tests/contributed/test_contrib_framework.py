@@ -1,11 +1,11 @@
-"""Shape checks, variables' devices and what else tf.contrib.framework, data and eager have of their own."""
+"""Shape checks, variables' devices and what else tf.contrib.framework has of its own."""
 
 import numpy as np
 import pytest
 
 import tfexp as tf
 
-framework, data = tf.contrib.framework, tf.contrib.data
+framework = tf.contrib.framework
 
 
 @pytest.fixture(autouse=True)
@@ -58,73 +58,3 @@ def test_variables_that_training_leaves_alone_and_their_devices():
 def test_names_below_scopes():
     assert framework.prepend_name_scope("loc:@a/b", "s") == "loc:@s/a/b"
     assert framework.strip_name_scope("^s/a", "s") == "^a"
-
-
-def elements(dataset):
-    following = dataset.make_one_shot_iterator().get_next()
-    found = []
-    with tf.Session() as session:
-        try:
-            while True:
-                found.append(session.run(following))
-        except tf.errors.OutOfRangeError:
-            return found
-
-
-def listed(dataset):
-    return [one.tolist() for one in elements(dataset)]
-
-
-def test_batches_of_one_size():
-    numbers = tf.data.Dataset.range(7)
-    batches = numbers.apply(data.batch_and_drop_remainder(3))
-    assert batches.output_shapes == [3] and listed(batches) == [[0, 1, 2], [3, 4, 5]]
-    rows = numbers.map(lambda x: tf.fill([x], x)).apply(data.padded_batch_and_drop_remainder(3, [None]))
-    assert (
-        rows.output_shapes.as_list() == [3, None] and listed(rows)[0] == [[0, 0], [1, 0], [2, 2]] and len(listed(rows)) == 2
-    )
-
-
-@pytest.mark.parametrize(
-    ("given", "wanted"),
-    [
-        ({"window_size": 3}, [[0, 1, 2], [1, 2, 3], [2, 3, 4]]),
-        ({"window_size": 3, "window_shift": 2}, [[0, 1, 2], [2, 3, 4]]),
-        ({"window_size": 3, "stride": 2}, [[0, 1, 2], [2, 3, 4]]),
-        ({"window_size": 2, "window_stride": 2}, [[0, 2], [1, 3], [2, 4]]),
-    ],
-)
-def test_batches_that_overlap(given, wanted):
-    numbers = tf.data.Dataset.range(5)
-    assert listed(numbers.apply(data.sliding_window_batch(**given))) == wanted
-    pairs = tf.data.Dataset.zip({"a": numbers, "b": numbers.map(tf.negative)})
-    assert [one["b"].tolist() for one in elements(pairs.apply(data.sliding_window_batch(**given)))] == [
-        [-x for x in window] for window in wanted
-    ]
-
-
-def test_windows_have_one_shift():
-    with pytest.raises(ValueError, match="Cannot specify both `stride` and `window_shift`"):
-        data.sliding_window_batch(3, stride=1, window_shift=1)
-
-
-def test_shapes_of_elements():
-    numbers = tf.data.Dataset.range(7)
-    checked = numbers.batch(4).apply(data.assert_element_shape(tf.TensorShape([4])))
-    assert checked.output_shapes == [4]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Wrong shape"):
-        elements(checked)
-    assert len(elements(numbers.batch(4).apply(data.assert_element_shape(tf.TensorShape([None]))))) == 2
-    with pytest.raises(ValueError, match="compatible"):
-        numbers.apply(data.assert_element_shape(tf.TensorShape([4])))
-
-
-def test_other_orders_and_sums():
-    numbers = tf.data.Dataset.range(7)
-    mixed = numbers.apply(data.sloppy_interleave(lambda x: tf.data.Dataset.from_tensors(x).repeat(2), 2))
-    assert sorted(elements(mixed)) == sorted([*range(7)] * 2)
-    add = data.Reducer(lambda _: tf.constant(0, tf.int64), lambda total, x: total + x, lambda total: total)
-    with tf.Session() as session:
-        assert session.run(data.reduce_dataset(numbers, add)) == 21
-    with pytest.raises(TypeError, match="`dataset` must be"):
-        data.reduce_dataset([1], add)

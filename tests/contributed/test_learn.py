@@ -11,12 +11,7 @@ X = np.float32([[0, 0], [0, 1], [1, 0], [1, 1]] * 8)
 Y = X[:, 0].astype(np.int64)
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    before = tf.logging.get_verbosity()
-    tf.logging.set_verbosity(tf.logging.ERROR)
-    yield
-    tf.logging.set_verbosity(before)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 def test_a_network_classifies_arrays(tmp_path):

@@ -9,12 +9,7 @@ learn = tf.contrib.learn
 monitors = learn.monitors
 
 
-@pytest.fixture(autouse=True)
-def quiet():
-    before = tf.logging.get_verbosity()
-    tf.logging.set_verbosity(tf.logging.ERROR)
-    yield
-    tf.logging.set_verbosity(before)
+pytestmark = pytest.mark.usefixtures("quiet")
 
 
 def inputs():
@@ -184,8 +179,9 @@ def test_an_experiment_with_an_estimator_of_the_core(tmp_path):
     found, exported = experiment.train_and_evaluate()
     assert found["mean"] == 1.5 and exported == [] and len(seen) > 1
     assert experiment.continuous_train_and_eval()[0]["global_step"] == 3
-    found, _ = experiment.continuous_eval(0, 0)
-    assert found["global_step"] == 3
+    for evaluate in (experiment.continuous_eval, experiment.continuous_eval_on_train_data):
+        found, _ = evaluate(0, 0)
+        assert found["global_step"] == 3
 
 
 def test_training_and_evaluating_in_turn(tmp_path):

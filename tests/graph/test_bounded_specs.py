@@ -37,11 +37,16 @@ def test_bounds_of_other_specs_are_those_of_the_dtype() -> None:
     bounded = Bounded([2], tf.int32, 0, 1)
     assert Bounded.from_spec(bounded) == bounded and bounded.is_compatible_with(tf.TensorSpec([None], tf.int32))
     assert type(Bounded.from_tensor(tf.zeros([2]))) is tf.TensorSpec
+    assert tf.TensorSpec.from_spec(bounded) == tf.TensorSpec([2], tf.int32)
 
 
 @pytest.mark.parametrize(
     ("bounds", "message"),
-    [((None, 1), "minimum and maximum must be provided"), (([1, 2, 3], 4), "minimum is not compatible with shape")],
+    [
+        ((None, 1), "minimum and maximum must be provided"),
+        (([1, 2, 3], 4), "minimum is not compatible with shape"),
+        ((0, [1, 2, 3]), "maximum is not compatible with shape"),
+    ],
 )
 def test_bounds_that_are_none(bounds: tuple[object, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -1,10 +1,8 @@
 """Specs of values: what fits them, what two of them have in common, what values are made of."""
 
-import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.graph.bounded_tensor_spec import BoundedTensorSpec
 from tfexp.graph.specs_of_values import type_spec_from_value
 
 PAIRS = {
@@ -81,17 +79,3 @@ def test_batches():
     assert data._batch(5)._unbatch() == data
     with pytest.raises(ValueError, match="rank >= 1"):
         data._unbatch()
-
-
-def test_bounds():
-    spec = BoundedTensorSpec([3, 2], tf.int32, [0, 1], 5, "a")
-    assert spec == BoundedTensorSpec([3, 2], tf.int32, [0, 1], 5, "a") != BoundedTensorSpec([3, 2], tf.int32, 0, 5, "a")
-    assert spec.minimum.tolist() == [0, 1] and spec.maximum.dtype == np.int32
-    assert BoundedTensorSpec.from_spec(spec) == spec and tf.TensorSpec.from_spec(spec) == tf.TensorSpec(
-        [3, 2], tf.int32, "a"
-    )
-    assert BoundedTensorSpec.from_spec(tf.TensorSpec([], tf.int8)).minimum == -128
-    with pytest.raises(ValueError, match="maximum is not compatible with shape"):
-        BoundedTensorSpec([3, 2], tf.int32, 0, [1, 2, 3])
-    with pytest.raises(ValueError, match="must be provided"):
-        BoundedTensorSpec([], tf.int32, None, 5)

@@ -221,6 +221,9 @@ def test_jacobians():
     jacobian = tape.jacobian(y, x).numpy()
     np.testing.assert_array_equal(jacobian.reshape(4, 4), np.diag([2, 4, 6, 8]))
     np.testing.assert_array_equal(tape.batch_jacobian(y, x).numpy(), [np.diag([2, 4]), np.diag([6, 8])])
+    for function in (tape.gradient, tape.jacobian):
+        with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'other'"):
+            function(y, x, unconnected_gradients="other")
 
 
 def test_a_gradient_of_ones_own():

@@ -28,6 +28,23 @@ def test_graph_of_a_python_function():
         assert isinstance(signature["c"], func_graph.UnknownArgument)
 
 
+def test_settings_of_the_graph_of_a_python_function():
+    def positive(x):
+        if tf.reduce_sum(x) > 0:
+            return x
+        return -x
+
+    make = func_graph.func_graph_from_py_func
+    with tf.Graph().as_default():
+        x = tf.constant([1.0, 2.0])
+        graph = make("f", positive, [x], autograph=True, collections={"a": [3]}, override_flat_arg_shapes=[[None]])
+        assert graph.inputs[0].shape.as_list() == [None] and graph.get_collection("a") == [3]
+        with pytest.raises(TypeError, match="as a Python `bool`"):
+            make("f", positive, [x])
+        with pytest.raises(TypeError, match="unexpected keyword argument 'autografph'"):
+            make("f", positive, [x], autografph=True)
+
+
 def test_graph_of_a_function_def():
     with tf.Graph().as_default():
         concrete = tf.function(lambda z: z + 1).get_concrete_function(tf.TensorSpec([3], tf.int32))

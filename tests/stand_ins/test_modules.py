@@ -198,7 +198,7 @@ def test_feature_columns_read_a_cache():
 def test_estimators_are_a_package_of_their_own():
     modules = {
         name: stand_for(f"tensorflow_estimator.python.estimator.{name}")
-        for name in ("estimator", "canned.metric_keys", "canned.head", "canned.optimizers", "model_fn")
+        for name in ("estimator", "canned.metric_keys", "canned.head", "head.head_utils", "canned.optimizers", "model_fn")
     }
     assert modules["estimator"] is stand_for("tensorflow.python.estimator.estimator")
     assert modules["estimator"].Estimator is tf.estimator.Estimator
@@ -206,6 +206,12 @@ def test_estimators_are_a_package_of_their_own():
     assert modules["model_fn"].LOSS_METRIC_KEY == "loss" and modules["model_fn"].ModeKeys is tf.estimator.ModeKeys
     head = modules["canned.head"]._binary_logistic_head_with_sigmoid_cross_entropy_loss(thresholds=[0.5])
     assert head.logits_dimension == 1 and head.loss_reduction == tf.losses.Reduction.SUM
+    several = modules["canned.head"]._binary_logistic_or_multi_class_head(3, None, None, tf.losses.Reduction.SUM)
+    assert (
+        several.logits_dimension
+        == modules["head.head_utils"].binary_or_multi_class_head(3, None, None, "sum").logits_dimension
+    )
+    assert modules["head.head_utils"].binary_or_multi_class_head(2, None, None, "sum").logits_dimension == 1
     head = modules["canned.head"]._regression_head(weight_column="w")
     with tf.Graph().as_default(), tf.Session() as session:
         losses = head.create_loss({"w": [[3.0], [1.0]]}, "eval", tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [5.0]]))

@@ -76,6 +76,7 @@ def test_metrics_of_programs_have_cells_by_label():
         sampler.add(value)
     found = sampler.value()
     assert (list(found.bucket), found.bucket_limit[:2], found.num, found.sum) == ([1, 2, 1], [1.0, 2.0], 4, 12.0)
+    assert found.sum_squares == 0.25 + 2.25 + 1 + 81
     with pytest.raises(ValueError, match="The BoolGauge expects taking 1 labels"):
         gauge.get_cell()
     with pytest.raises(ValueError, match="Cannot create IntGauge metric with label >= 3"):
@@ -85,11 +86,12 @@ def test_metrics_of_programs_have_cells_by_label():
 
 
 def test_structures_are_messages_and_back():
-    coder = stand_for("tensorflow.python.saved_model.nested_structure_coder").StructureCoder()
+    module = stand_for("tensorflow.python.saved_model.nested_structure_coder")
+    coder = module.StructureCoder()
     nested = {"a": [tf.TensorSpec([2, None], tf.int32, "n"), (1, 2.5)], "b": "text"}
     assert coder.can_encode(nested) and coder.decode_proto(coder.encode_structure(nested)) == nested
     assert not coder.can_encode(object())
-    with pytest.raises(Exception, match="No encoder for object"):
+    with pytest.raises(module.NotEncodableError, match="No encoder for object"):
         coder.encode_structure(object())
 
 

@@ -10,7 +10,7 @@ def module(name):
     return stand_for(f"tensorflow.python.{name}")
 
 
-base, util = module("training.tracking.base"), module("training.tracking.util")
+util = module("training.tracking.util")
 structures, layer_utils = module("training.tracking.data_structures"), module("training.tracking.layer_utils")
 
 
@@ -21,20 +21,14 @@ def _graph():
 
 
 class Thing(module("training.tracking.tracking").AutoTrackable):
-    @base.no_automatic_dependency_tracking
     def __init__(self):
-        self.hidden = tf.Variable(1.0)
-
-    def build(self):
         self.part = tf.Variable(2.0, name="part")
 
 
-def test_what_is_assigned_without_tracking_is_no_part(tmp_path):
+def test_what_is_reached_from_an_object(tmp_path):
     thing = Thing()
-    thing.build()
-    with base.no_automatic_dependency_tracking_scope(thing):
-        thing.other = tf.Variable(3.0)
     assert util.list_objects(thing) == [thing, thing.part]
+    assert module("training.tracking.graph_view").ObjectGraphView(thing).list_objects() == [thing, thing.part]
     assert util.gather_initializers(thing) == [thing.part.initializer]
     added = util.add_variable(thing, "added", [2], initializer=tf.zeros_initializer())
     assert added.name == "added:0" and thing.added is added
@@ -69,23 +63,6 @@ def test_structures_of_layers_and_variables():
     assert layer_utils.gather_non_trainable_weights(False, [dense], []) == dense.weights
 
 
-def test_metrics_of_programs():
-    monitoring = module("eager.monitoring")
-    counter = monitoring.Counter("steps", "", "job")
-    counter.get_cell("worker").increase_by(2)
-    counter.get_cell("worker").increase_by(3)
-    assert counter.get_cell("worker").value() == 5 and counter.get_cell("ps").value() == 0
-    with pytest.raises(ValueError, match="expects taking 1 labels"):
-        counter.get_cell()
-    gauge = monitoring.BoolGauge("used", "")
-    gauge.get_cell().set(True)
-    assert gauge.get_cell().value() is True
-    sampler = monitoring.Sampler("times", monitoring.ExponentialBuckets(1.0, 2.0, 2), "").get_cell()
-    for value in (1.0, 5.0):
-        sampler.add(value)
-    assert list(sampler.value().bucket) == [0, 1, 1] and sampler.value().sum_squares == 26
-
-
 def test_small_utilities():
     locks, stacks = module("util.lock_util"), module("util.tf_stack")
     lock = locks.GroupLock(2)
@@ -96,16 +73,37 @@ def test_small_utilities():
     stack = stacks.extract_stack()
     assert stacks.convert_stack(stack)[-1][2:] == ("test_small_utilities", "stack = stacks.extract_stack()")
     assert len(stacks.convert_stack(stack, True)[-1]) == 5 and len(stacks.extract_stack(limit=1)) == 1
-    execute = module("eager.execute")
-    assert execute.make_shape([1, None], "s") == [1, None] and execute.make_type("int32", "t") == 3
-    for make, wrong in ((execute.make_int, "3"), (execute.make_bool, 1), (execute.make_str, 3), (execute.make_type, "zz")):
-        with pytest.raises(TypeError, match="for argument 'a'"):
-            make(wrong, "a")
-    status = module("autograph.core.ag_ctx")
-    with status.ControlStatusCtx(status.Status.DISABLED):
-        assert status.control_status_ctx().status is status.Status.DISABLED
-    assert status.control_status_ctx().status is status.Status.UNSPECIFIED
     keyword_args_only = module("util.keyword_args").keyword_args_only
     assert keyword_args_only(lambda a: a)(a=1) == 1
     with pytest.raises(ValueError, match="keyword args"):
         keyword_args_only(lambda a: a)(1)
+
+
+def test_attributes_as_generated_functions_take_them():
+    execute = module("eager.execute")
+    assert execute.make_float(3, "f") == 3.0 and execute.make_str("x", "s") == b"x"
+    assert execute.make_shape([1, None], "s") == [1, None] and execute.make_type("int32", "t") == 3
+    for kind, wrong in (("int", "3"), ("float", "3"), ("bool", 1), ("str", 3), ("type", "zz"), ("tensor", 3)):
+        with pytest.raises(TypeError, match="for argument 'a'"):
+            getattr(execute, f"make_{kind}")(wrong, "a")
+    assert module("eager.graph_only_ops").graph_placeholder("int32", [2]).shape.as_list() == [2]
+
+
+def test_blocks_say_whether_calls_are_translated():
+    status = module("autograph.core.ag_ctx")
+    with status.ControlStatusCtx(status.Status.DISABLED):
+        assert status.control_status_ctx().status is status.Status.DISABLED
+    assert status.control_status_ctx().status is status.Status.UNSPECIFIED
+
+
+def test_decorators_look_at_what_they_are_given():
+    utils = module("util.decorator_utils")
+
+    class Owner:
+        label = utils.classproperty(lambda cls: cls.__name__)
+
+    assert Owner.label == Owner().label == "Owner"
+    assert utils.get_qualified_name(Thing.__init__) == "Thing.__init__"
+    utils.validate_callable(len, "decorate")
+    with pytest.raises(ValueError, match="make sure @property appears before @decorate"):
+        utils.validate_callable(3, "decorate")

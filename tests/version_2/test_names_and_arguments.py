@@ -20,7 +20,6 @@ SIGNATURES = (Path(__file__).parent / "signatures_2_0.txt").read_text().splitlin
 # What is not here; a name that comes is taken out of this list.
 MISSING = {
     *("tf.__cxx11_abi_flag__", "tf.__monolithic_build__", "tf.load_library", "tf.load_op_library"),
-    *(f"tf.data.experimental.{name}" for name in ("StatsAggregator", "bytes_produced_stats", "latency_stats")),
     *(f"tf.estimator.experimental.{name}" for name in ("RNNClassifier", "RNNEstimator")),
     *("tf.experimental.function_executor_type", "tf.feature_column.shared_embeddings"),
     *(f"tf.lite.{name}" for name in ("Interpreter", "OpsSet", "Optimize", "RepresentativeDataset", "TFLiteConverter")),

@@ -163,9 +163,9 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 class ScheduledOutputTrainingHelper(TrainingHelper):
     """A TrainingHelper that feeds, by chance, the model's own outputs of the step before (arXiv 1506.03099).
 
-    sampling_probability: of doing so, for each example, a scalar. next_inputs_fn: makes inputs of outputs; by default they
-    are inputs as they are. auxiliary_inputs: joined to inputs of either kind, [batch, time, …]. A sample is 1 where outputs
-    are fed. ValueError for a probability that is no scalar. Source: `tf.contrib.seq2seq.ScheduledOutputTrainingHelper`.
+    sampling_probability: of doing so, a scalar or one for each example. next_inputs_fn: makes inputs of outputs; by default
+    they are inputs as they are. auxiliary_inputs: joined to inputs of either kind, [batch, time, …]. A sample is 1 where
+    outputs are fed. ValueError for probabilities of a higher rank. Source: `tf.contrib.seq2seq`, TF 1.15.
     """
 
     def __init__(

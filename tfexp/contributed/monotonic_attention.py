@@ -69,10 +69,18 @@ class _Monotonic(AttentionMechanism):
     Noise of `sigmoid_noise` (a deviation) drives probabilities to 0 or 1, so that the mode "hard" can follow in inference.
     """
 
-    _noise: float
-    _noise_seed: int | None
-    _bias_start: float
-    _mode: str
+    def __init__(
+        self,
+        *of_scores: Any,
+        sigmoid_noise: float,
+        sigmoid_noise_seed: int | None,
+        score_bias_init: float,
+        mode: str,
+    ):
+        """`of_scores`: the arguments of the mechanism that makes the scores."""
+        super().__init__(*of_scores)
+        self._noise, self._noise_seed = sigmoid_noise, sigmoid_noise_seed
+        self._bias_start, self._mode = score_bias_init, mode
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
         """[batch, time]: all begin at the first entry."""
@@ -114,12 +122,12 @@ class BahdanauMonotonicAttention(_Monotonic, BahdanauAttention):
         dtype: Any = None,
         name: str = "BahdanauMonotonicAttention",
     ):
-        super().__init__(num_units, memory, memory_sequence_length, normalize, None, score_mask_value, dtype, name)
-        self._noise, self._noise_seed, self._bias_start, self._mode = (
-            sigmoid_noise,
-            sigmoid_noise_seed,
-            score_bias_init,
-            mode,
+        super().__init__(
+            *(num_units, memory, memory_sequence_length, normalize, None, score_mask_value, dtype, name),
+            sigmoid_noise=sigmoid_noise,
+            sigmoid_noise_seed=sigmoid_noise_seed,
+            score_bias_init=score_bias_init,
+            mode=mode,
         )
 
 
@@ -145,10 +153,10 @@ class LuongMonotonicAttention(_Monotonic, LuongAttention):
         dtype: Any = None,
         name: str = "LuongMonotonicAttention",
     ):
-        super().__init__(num_units, memory, memory_sequence_length, scale, None, score_mask_value, dtype, name)
-        self._noise, self._noise_seed, self._bias_start, self._mode = (
-            sigmoid_noise,
-            sigmoid_noise_seed,
-            score_bias_init,
-            mode,
+        super().__init__(
+            *(num_units, memory, memory_sequence_length, scale, None, score_mask_value, dtype, name),
+            sigmoid_noise=sigmoid_noise,
+            sigmoid_noise_seed=sigmoid_noise_seed,
+            score_bias_init=score_bias_init,
+            mode=mode,
         )

@@ -178,8 +178,6 @@ class TensorShape:
             raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!r}")
         elif isinstance(dims, Iterable):
             self._dims = tuple(Dimension(d)._value for d in dims)
-        elif isinstance(dims, str):
-            raise TypeError(f"A shape is a list of dimensions, and a string is ambiguous: {dims!r}")
         else:
             self._dims = (Dimension(dims)._value,)
 

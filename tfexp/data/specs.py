@@ -70,9 +70,6 @@ class OptionalSpec(_OfVariant):
     _kind_name = "optional"
     _component_specs = property(lambda self: [TensorSpec([], dtypes.variant)])
 
-    def _to_components(self, value: Any) -> list[Any]:
-        return [value._variant_tensor]
-
     def __init__(self, value_structure: Any):
         self._value_structure = value_structure
 
@@ -83,6 +80,9 @@ class OptionalSpec(_OfVariant):
 
     def _serialize(self) -> tuple[Any, ...]:
         return (self._value_structure,)
+
+    def _to_components(self, value: Any) -> list[Any]:
+        return [value._variant_tensor]
 
     def _from_components(self, components: Any) -> Any:
         return self.value_type(components[0], component_structure(self._value_structure))

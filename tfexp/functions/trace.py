@@ -10,6 +10,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.functions.arguments import Bound
 from tfexp.functions.lifting import Lifting
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.graph import Graph
 from tfexp.graph.handles import capture_handle
 from tfexp.graph.results import Results
 from tfexp.graph.scopes import get_default_graph, init_scope
@@ -47,7 +48,7 @@ class Trace:
         bound: Bound,
         variables: Variables,
         shapes: Sequence[TensorShape | None] | None = None,
-        make_graph: type[TracedGraph] = TracedGraph,
+        make_graph: Callable[[str, Graph], TracedGraph] = TracedGraph,
         name: str | None = None,
     ):
         """`shapes`, for each leaf of the arguments: what to take instead of a tensor's own."""

@@ -240,9 +240,9 @@ def cond(
     Both must return the same structure of the same dtypes; a list or tuple of one is unpacked unless `strict`. Raises
     TypeError or ValueError when they do not.
     """
-    for argument, function, older in (("true_fn", true_fn, "fn1"), ("false_fn", false_fn, "fn2")):
-        if function is not None and (fn1 if older == "fn1" else fn2) is not None:
-            raise TypeError(f"cond(): {argument} and {older} may not be set simultaneously.")
+    for argument, function, older in (("true_fn and fn1", true_fn, fn1), ("false_fn and fn2", false_fn, fn2)):
+        if function is not None and older is not None:
+            raise TypeError(f"cond(): {argument} may not be set simultaneously.")
     true_fn, false_fn = true_fn or fn1, false_fn or fn2
     for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if function is None:

@@ -147,7 +147,8 @@ class GradientTape:
     ) -> Any:
         """d sum(target) / d source, in the structure of `sources`: Tensors, IndexedSlices, or None where unconnected.
 
-        `output_gradients` weigh the targets. RuntimeError on the second call for a tape that is not persistent.
+        `output_gradients` weigh the targets. RuntimeError on the second call for a tape that is not persistent, ValueError
+        for another value of `unconnected_gradients` than it has.
         """
         self._use()
         targets, flat_sources = nest.flatten(target), nest.flatten(sources)
@@ -219,7 +220,11 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Any:
-        """d target / d source, of shape target.shape + source.shape, in the structure of `sources`; None if unconnected."""
+        """d target / d source, of shape target.shape + source.shape, in the structure of `sources`; None if unconnected.
+
+        ValueError for another value of `unconnected_gradients` than it has.
+        """
+        unconnected = UnconnectedGradients(unconnected_gradients)
         self._use()
         flat_sources = nest.flatten(sources)
         shape = target.get_shape().as_list()
@@ -232,9 +237,7 @@ class GradientTape:
         for n, source in enumerate(flat_sources):
             column = [row[n] for row in rows]
             if not column or column[0] is None:
-                results.append(
-                    _zeros(source) if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO else None
-                )
+                results.append(_zeros(source) if unconnected is UnconnectedGradients.ZERO else None)
             else:
                 stacked = get_op("Pack")([convert_to_tensor(g) for g in column])
                 results.append(get_op("Reshape")(stacked, [*shape, *source.get_shape().as_list()]))

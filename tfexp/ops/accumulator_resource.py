@@ -18,7 +18,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError
 from tfexp.core.shape import TensorShape
 from tfexp.core.waiting import Promise
-from tfexp.ops.queue_resource import dims_text
+from tfexp.ops.array import dims_text
 
 
 class _Taker(Promise):

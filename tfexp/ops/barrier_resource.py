@@ -19,7 +19,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError
 from tfexp.core.shape import TensorShape
 from tfexp.core.waiting import Promise
-from tfexp.ops.queue_resource import dims_text
+from tfexp.ops.array import dims_text
 
 _FIRST_INDEX = -(2**63)
 

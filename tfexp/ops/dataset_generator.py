@@ -10,7 +10,7 @@ from tfexp.core.log import get_logger
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.ops.dataset import COMMON, Dataset, DatasetIterator, Element, FromRecipe, State, define_dataset
-from tfexp.ops.dataset_map import Function, with_arguments
+from tfexp.ops.dataset_functions import Function, with_arguments
 from tfexp.ops.iterator import IteratorResource
 
 generator_dataset = define_dataset(

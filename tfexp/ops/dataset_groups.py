@@ -10,7 +10,7 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.ops.dataset import COMMON, Chain, Dataset, DatasetIterator, Element, FromRecipe, State, define_dataset, kept
 from tfexp.ops.dataset_batch import Elements
-from tfexp.ops.dataset_map import Function, with_arguments
+from tfexp.ops.dataset_functions import Function, with_arguments
 
 group_by_window_dataset = define_dataset(
     "GroupByWindowDataset(input_dataset: variant, key_func_other_arguments: Tkey_func_other_arguments, "

@@ -22,7 +22,8 @@ from tfexp.ops.dataset import (
     row,
 )
 from tfexp.ops.dataset_batch import stack
-from tfexp.ops.dataset_map import ARGUMENTS, AUTOTUNED_CALLS, MAP, Function, with_arguments
+from tfexp.ops.dataset_functions import Function, with_arguments
+from tfexp.ops.dataset_map import ARGUMENTS, AUTOTUNED_CALLS, MAP
 from tfexp.ops.dataset_prefetch import prefetched
 
 flat_map_dataset = define_dataset(

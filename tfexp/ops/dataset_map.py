@@ -1,18 +1,16 @@
 """Data sets that call functions: map, filter, take_while, scan.
 
-A function is a graph function, planned and run like a step. `Map` on a source of blocks, with a function whose every node
-can do many elements at once (`dataset_lift`), maps a block at a time.
+On a source of blocks, a function whose every node can do many elements at once (`dataset_lift`) maps a block at a time.
 """
 
 from __future__ import annotations
 
 import abc
-import contextlib
 import functools
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -31,76 +29,13 @@ from tfexp.ops.dataset import (
     as_count,
     define_dataset,
     kept,
-    row,
 )
 from tfexp.ops.dataset_batch import BATCHES_AHEAD, bytes_of, stack, together
-from tfexp.ops.dataset_lift import OfBlocks, lifted
+from tfexp.ops.dataset_functions import ElementFunction, Function, Several, in_turn, rows, with_arguments
+from tfexp.ops.dataset_lift import OfBlocks
 
 ARGUMENTS = "Targuments: list(type) >= 0"
 MAP = "f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; "
-
-Function = Callable[[Sequence[Any]], Sequence[Any]]
-# The results up to an element that fails, and its error.
-Mapped = tuple[list[Element], Exception | None]
-Several = Callable[[Sequence[Element]], Mapped]
-
-
-def in_turn(function: Function, elements: Sequence[Element]) -> Mapped:
-    """The results of elements of any shapes."""
-    results: list[Element] = []
-    for element in elements:
-        try:
-            results.append(function(element))
-        except Exception as error:
-            return results, error
-    return results, None
-
-
-class ElementFunction:
-    """The function of a node as a callable of an element: what it captured follows the element's components."""
-
-    def __init__(self, call: Any, captured: Sequence[Any]):
-        self._call, self._captured = call, captured
-        # A call of the bound function itself where nothing has to be added: it comes once for each element.
-        self.of_element: Function = (lambda element: call([*element, *captured])) if captured else call
-
-    def __call__(self, element: Sequence[Any]) -> Sequence[Any]:
-        return self.of_element(element)
-
-    def each(self, elements: Sequence[Element]) -> Mapped:
-        """The results of elements of the same shapes."""
-        rows = [[*element, *self._captured] for element in elements] if self._captured else elements
-        found: Mapped = self._call.each(rows)
-        return found
-
-    def stacked(self, elements: Sequence[Element]) -> Mapped:
-        """As `each`, of elements of any shapes; those of the same shapes are mapped at once where none of them fails."""
-        assert self.of_blocks is not None
-        if len(elements) > 1 and len({tuple(map(np.shape, element)) for element in elements}) == 1:
-            with contextlib.suppress(OpError):  # that of one element: those before it have results
-                return list(_rows(self.of_blocks([stack(values) for values in zip(*elements, strict=True)]))), None
-        return in_turn(self.of_element, elements)
-
-    @functools.cached_property
-    def of_blocks(self) -> OfBlocks | None:
-        """The function of many elements at once, if there is one."""
-        return lifted(self._call, self._captured)
-
-    @property
-    def graph_function(self) -> Any:
-        """The `graph.function.Function` that is called."""
-        return self._call.function
-
-    def fresh(self) -> ElementFunction:
-        """The same function; random numbers begin anew."""
-        function = self._call.function
-        return ElementFunction(self._call.rebound(function), self._captured) if function.remembers else self
-
-
-def with_arguments(ctx: Any, function: Any, arguments: Sequence[Any]) -> ElementFunction:
-    """The function of a node, ready to be called."""
-    return ElementFunction(ctx.function(function), [kept(value) for value in arguments])
-
 
 # --- map ---------------------------------------------------------------------------------------------------------------
 
@@ -126,12 +61,6 @@ parallel_map_dataset_v2 = define_dataset(
 _AHEAD = 64
 
 
-def _rows(block: Sequence[np.ndarray]) -> Iterator[Element]:
-    """The elements of a block."""
-    columns = [[row(array, i) for i in range(len(array))] if array.dtype == object else list(array) for array in block]
-    return zip(*columns, strict=True)
-
-
 class _Mapping(Chain):
     """An iterator that calls a function for elements of its source: of blocks where both can do that.
 
@@ -154,7 +83,7 @@ class _Mapping(Chain):
         block = self.source.block(_AHEAD)
         if block is None:
             return None
-        self._singly.extend(_rows(block))
+        self._singly.extend(rows(block))
         return self._singly.popleft()
 
     def save(self) -> State:
@@ -165,6 +94,11 @@ class _Mapping(Chain):
         self._singly = deque(state["singly"])
 
 
+def _maps_stacks(source: DatasetIterator, call: ElementFunction) -> bool:
+    """Whether the function may be given elements of stacks together: not where the order of its draws would change."""
+    return source.stacks and call.of_blocks is not None and not call.of_blocks.draws
+
+
 class _Together(_Mapping, abc.ABC):
     """Elements are mapped several at a time where they come in blocks or stacks and the function can do that.
 
@@ -173,7 +107,7 @@ class _Together(_Mapping, abc.ABC):
 
     def __init__(self, source: DatasetIterator, call: ElementFunction):
         super().__init__(source, call.of_element, call.of_blocks if source.blocks or source.stacks else None)
-        self.stacks = source.stacks and self._of_blocks is not None and not self._of_blocks.draws
+        self.stacks = _maps_stacks(source, call)
         self._ready: deque[Element] = deque()
         self._together = 1
 
@@ -192,7 +126,7 @@ class _Together(_Mapping, abc.ABC):
             results = self.block(self._together) if self.blocks else self.stacked(self._together)
             if results is None:
                 return None
-            self._ready.extend(_rows(results))
+            self._ready.extend(rows(results))
             return self._ready.popleft()
         return self._alone()
 
@@ -211,7 +145,7 @@ class _Together(_Mapping, abc.ABC):
             try:
                 results = self._results(self._of_blocks, taken)
             except OpError:
-                self._singly.extend(_rows(taken))  # the error is that of one element; those before it come out first
+                self._singly.extend(rows(taken))  # the error is that of one element; those before it come out first
                 break
             self._together = together(max(bytes_of(taken), bytes_of(results)) // len(taken[0]), most)
             if len(results[0]):
@@ -242,7 +176,7 @@ class _Map(_Together):
                 block = self.source.block(count - len(found))
                 if block is None:
                     break
-                self._singly.extend(_rows(block))
+                self._singly.extend(rows(block))
             waiting = list(itertools.islice(self._singly, count - len(found)))
             results, failure = self._call.each(waiting)
             found += results
@@ -369,8 +303,8 @@ def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: An
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
         if source.blocks and call.of_blocks is not None:
             return _Map(source, call)
-        lifts = source.stacks and call.of_blocks is not None and not call.of_blocks.draws
-        return UnderWay(source, call.of_element, number, call.each if source.blocks else call.stacked if lifts else None)
+        several = call.each if source.blocks else call.stacked if _maps_stacks(source, call) else None
+        return UnderWay(source, call.of_element, number, several)
 
     return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
 

@@ -8,7 +8,7 @@ from typing import Any
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.dataset import Dataset, kept
-from tfexp.ops.dataset_map import with_arguments
+from tfexp.ops.dataset_functions import with_arguments
 
 _SIGNATURE = (
     "ReduceDataset(input_dataset: variant, initial_state: Tstate, other_arguments: Targuments) -> "

@@ -21,16 +21,7 @@ from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import real
 from tfexp.ops.diagonal import eye, matrix_diag_part
 from tfexp.ops.matmul import matmul
-from tfexp.ops.shape_rules import merged, merged_dims, with_rank_at_least
-
-
-def _square(shape: TensorShape) -> TensorShape:
-    """The shape of square matrices; ValueError `Dimensions must be equal, …` for others."""
-    dims = with_rank_at_least(shape, 2).known_dims
-    if dims is None:
-        return TensorShape(None)
-    size = merged_dims(dims[-2], dims[-1])
-    return TensorShape([*dims[:-2], size, size])
+from tfexp.ops.shape_rules import merged, merged_dims, square_matrices, with_rank_at_least
 
 
 def _check_square(x: np.ndarray) -> None:
@@ -47,7 +38,7 @@ def _adjoint(x: np.ndarray) -> np.ndarray:
 matrix_inverse_op = define_op(
     "MatrixInverse(input: T) -> (output: T) {adjoint: bool = false; T: type in [double,float,half,complex64,complex128]}"
 )
-matrix_inverse_op.shape(lambda x: _square(x))
+matrix_inverse_op.shape(square_matrices)
 
 
 @matrix_inverse_op.kernel("CPU")
@@ -71,7 +62,7 @@ matrix_determinant_op = define_op(
 
 @matrix_determinant_op.shape
 def _(input: InputShape) -> TensorShape:
-    dims = _square(input).known_dims
+    dims = square_matrices(input).known_dims
     return TensorShape(None if dims is None else dims[:-2])
 
 
@@ -94,7 +85,7 @@ log_matrix_determinant_op = define_op(
 
 @log_matrix_determinant_op.shape
 def _(input: InputShape) -> list[TensorShape]:
-    dims = _square(input).known_dims
+    dims = square_matrices(input).known_dims
     return [TensorShape(None if dims is None else dims[:-2])] * 2
 
 
@@ -127,7 +118,7 @@ matrix_solve_ls_op = define_op(
 
 
 def _solve_shape(matrix: InputShape, rhs: InputShape) -> TensorShape:
-    a, b = _square(matrix).known_dims, with_rank_at_least(rhs, 2).known_dims
+    a, b = square_matrices(matrix).known_dims, with_rank_at_least(rhs, 2).known_dims
     if a is None or b is None:
         return TensorShape(None)
     batch = merged(TensorShape(a[:-2]), TensorShape(b[:-2]))
@@ -234,7 +225,7 @@ def matrix_solve_ls(
 # --- decompositions -------------------------------------------------------------------------------------------------
 
 cholesky_op = define_op("Cholesky(input: T) -> (output: T) {T: type in [double,float,half,complex64,complex128]}")
-cholesky_op.shape(lambda x: _square(x))
+cholesky_op.shape(square_matrices)
 
 
 @cholesky_op.kernel("CPU")
@@ -343,7 +334,7 @@ self_adjoint_eig_v2 = define_op(
 
 @self_adjoint_eig_v2.shape
 def _(input: InputShape, *, compute_v: bool) -> list[TensorShape]:
-    square = _square(input)
+    square = square_matrices(input)
     dims = square.known_dims
     if dims is None:
         return [TensorShape(None), TensorShape(None if compute_v else [0])]

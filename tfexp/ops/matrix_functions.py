@@ -9,7 +9,6 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
@@ -21,24 +20,15 @@ from tfexp.ops.elementwise_rounding import ceil
 from tfexp.ops.elementwise_unary import abs as absolute
 from tfexp.ops.elementwise_unary import log
 from tfexp.ops.matmul import matmul
-from tfexp.ops.shape_rules import merged_dims, with_rank_at_least
+from tfexp.ops.shape_rules import square_matrices
 
 Array = np.ndarray
 
 square_root_op = define_op("MatrixSquareRoot(input: T) -> (output: T) {T: type in [double,float,half,complex64,complex128]}")
 logarithm_op = define_op("MatrixLogarithm(input: T) -> (output: T) {T: type in [complex64,complex128]}")
 
-
-def _square(input: InputShape) -> TensorShape:
-    dims = with_rank_at_least(input, 2).known_dims
-    if dims is None:
-        return TensorShape(None)
-    size = merged_dims(dims[-2], dims[-1])
-    return TensorShape([*dims[:-2], size, size])
-
-
-square_root_op.shape(_square)
-logarithm_op.shape(_square)
+square_root_op.shape(square_matrices)
+logarithm_op.shape(square_matrices)
 
 
 def _checked(x: Array) -> Array:
@@ -164,9 +154,7 @@ def expm(input: Any, name: str | None = None) -> Tensor:
     """The exponentials of matrices [..., n, n]: the sum of X^k / k!. Source: `tf.linalg.expm`."""
     with name_scope(name, "matrix_exponential", [input]):
         x = convert_to_tensor(input, name="input")
-        if x.shape.rank is not None:
-            with_rank_at_least(x.shape, 2)
-            merged_dims(*x.shape.as_list()[-2:])
+        square_matrices(x.shape)
         half = x.dtype in (dtypes.float16, dtypes.bfloat16)
         wide: Any = cast.cast(x, dtypes.float32) if half else x
         real = wide.dtype.real_dtype

@@ -20,6 +20,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError
 from tfexp.core.shape import TensorShape
 from tfexp.core.waiting import Promise
+from tfexp.ops.array import dims_text
 from tfexp.ops.philox import PhiloxState
 
 Element = tuple[Any, ...]
@@ -372,10 +373,6 @@ class PriorityQueue(Queue):
 def shapes_text(shapes: Iterable[TensorShape]) -> str:
     """Shapes as TensorFlow's run-time errors write them: `[[2],[?,3]]`."""
     return "[" + ",".join(dims_text(s.as_list()) for s in shapes) + "]"
-
-
-def dims_text(dims: Iterable[int | None]) -> str:
-    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
 
 
 def batched(elements: list[Element], component: int, padded: bool) -> np.ndarray:

@@ -64,6 +64,15 @@ def all_merged(shapes: Sequence[TensorShape]) -> TensorShape:
     return result
 
 
+def square_matrices(shape: TensorShape) -> TensorShape:
+    """The shape of square matrices; ValueError `Dimensions must be equal, …` for others."""
+    dims = with_rank_at_least(shape, 2).known_dims
+    if dims is None:
+        return TensorShape(None)
+    size = merged_dims(dims[-2], dims[-1])
+    return TensorShape([*dims[:-2], size, size])
+
+
 def broadcasting(op: Op) -> Op:
     """Give a binary op the shape rule of broadcasting."""
     op.shape(lambda x, y: broadcast_shapes(x, y))

@@ -45,6 +45,13 @@ def row_major(indices: Array) -> Array:
     return np.lexsort(indices.T[::-1])
 
 
+def check_ranks(indices: InputShape, values: InputShape, dims: InputShape) -> None:
+    """ValueError unless these may be the shapes of a sparse tensor's parts."""
+    with_rank(indices, 2)
+    with_rank(values, 1)
+    with_rank(dims, 1)
+
+
 def check_sparse(indices: Array, values: Array, dims: Array) -> None:
     """InvalidArgumentError unless these are the parts of a sparse tensor."""
     if indices.ndim != 2:

@@ -19,7 +19,7 @@ from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.sparse_batches import Parts, apart, together
-from tfexp.ops.sparse_layout import check_sparse, comma, refuse
+from tfexp.ops.sparse_layout import check_ranks, check_sparse, comma, refuse
 
 Array = np.ndarray
 
@@ -65,15 +65,9 @@ def _map(ctx: Any, container: Any, shared_name: Any) -> _TensorsMap:
     return found
 
 
-def _check_ranks(indices: InputShape, values: InputShape, dims: InputShape) -> None:
-    with_rank(indices, 2)
-    with_rank(values, 1)
-    with_rank(dims, 1)
-
-
 @add_op.shape
 def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
-    _check_ranks(indices, values, dims)
+    check_ranks(indices, values, dims)
     return TensorShape([])
 
 
@@ -89,7 +83,7 @@ def _(
 
 @add_many_op.shape
 def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
-    _check_ranks(indices, values, dims)
+    check_ranks(indices, values, dims)
     return TensorShape([None])
 
 

@@ -13,7 +13,18 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_gather, array_order, matmul
 from tfexp.ops.segment import reduced_segments
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
-from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, comma, dim_of, matches, refuse, row_major, taken
+from tfexp.ops.sparse_layout import (
+    NUMBERS,
+    REAL,
+    check_ranks,
+    check_sparse,
+    comma,
+    dim_of,
+    matches,
+    refuse,
+    row_major,
+    taken,
+)
 
 Array = np.ndarray
 
@@ -121,9 +132,7 @@ dense_add_op = define_op(
 
 @dense_add_op.shape
 def _(indices: InputShape, values: InputShape, dims: InputShape, b: InputShape) -> TensorShape:
-    with_rank(indices, 2)
-    with_rank(values, 1)
-    with_rank(dims, 1)
+    check_ranks(indices, values, dims)
     return b
 
 

@@ -20,7 +20,7 @@ from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.sparse_batches import Parts, apart, together
-from tfexp.ops.sparse_layout import check_sparse, comma, dim_of, refuse
+from tfexp.ops.sparse_layout import check_ranks, check_sparse, comma, dim_of, refuse
 
 Array = np.ndarray
 
@@ -42,21 +42,15 @@ deserialize_many_op = define_op(
 )
 
 
-def _check_ranks(indices: InputShape, values: InputShape, dims: InputShape) -> None:
-    with_rank(indices, 2)
-    with_rank(values, 1)
-    with_rank(dims, 1)
-
-
 @serialize_op.shape
 def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
-    _check_ranks(indices, values, dims)
+    check_ranks(indices, values, dims)
     return TensorShape([3])
 
 
 @serialize_many_op.shape
 def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
-    _check_ranks(indices, values, dims)
+    check_ranks(indices, values, dims)
     return TensorShape([None, 3])
 
 

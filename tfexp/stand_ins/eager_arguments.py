@@ -1,4 +1,7 @@
-"""`tensorflow.python.eager.execute` and `.graph_only_ops`: what generated functions make of attributes. Source: TF 1.15."""
+"""`tensorflow.python.eager.execute` and `.graph_only_ops`: what generated functions make of attributes. Source: TF 1.15.
+
+TypeError for a value of another kind, with the argument's name.
+"""
 
 from __future__ import annotations
 

@@ -7,8 +7,11 @@ from typing import Any
 
 from tensorboard.compat.proto import function_pb2
 
+from tfexp.autograph.conversion import convert
+from tfexp.autograph.feature import features as as_features
 from tfexp.core import nest
 from tfexp.core.shallow_nest import flatten_with_joined_string_paths
+from tfexp.core.shape import as_shape
 from tfexp.functions.arguments import Parameters
 from tfexp.functions.trace import Trace, Variables
 from tfexp.graph.function import build_body
@@ -45,16 +48,29 @@ def func_graph_from_py_func(
     kwargs: Mapping[str, Any] | None = None,
     signature: Any = None,
     func_graph: TracedGraph | None = None,
-    **_: Any,
+    autograph: bool = False,
+    autograph_options: Any = None,
+    add_control_dependencies: bool = True,
+    arg_names: Sequence[str] | None = None,
+    op_return_value: Any = None,
+    collections: Mapping[Any, Any] | None = None,
+    capture_by_value: bool | None = None,
+    override_flat_arg_shapes: Sequence[Any] | None = None,
 ) -> TracedGraph:
     """The graph that a Python function of tensors makes, with what went in and came out as its attributes.
 
-    `signature`: specs of the arguments. Other settings are those of `tf.function`'s translation, which is not done here.
+    signature: specs of the arguments. func_graph: the graph to fill; else a new one, with `collections`. autograph: whether
+    Python's `if`, `while` and `for` over tensors become the graph's. override_flat_arg_shapes: for each leaf of the
+    arguments the shape to take, None for its own. Effects always run in order; other arguments change nothing.
     """
-    graph = FuncGraph(name) if func_graph is None else func_graph
+    graph = FuncGraph(name, collections, capture_by_value) if func_graph is None else func_graph
     parameters = Parameters(python_func, signature)
     bound = parameters.bind(tuple(args), dict(kwargs or {})) if signature is None else parameters.signature_as_arguments()
-    trace = Trace(python_func, bound, Variables([]), make_graph=lambda *_: graph, name=name)  # type: ignore[arg-type]
+    function = convert(python_func, as_features(autograph_options)) if autograph else python_func
+    shapes = None
+    if override_flat_arg_shapes is not None:
+        shapes = [None if shape is None else as_shape(shape) for shape in override_flat_arg_shapes]
+    trace = Trace(function, bound, Variables([]), shapes, make_graph=lambda *_: graph, name=name)
     graph.structured_outputs = trace.results.pack(graph.outputs)
     graph.structured_input_signature = trace.structured_input_signature
     return graph

@@ -23,19 +23,29 @@ _here = threading.local()
 
 
 @contextlib.contextmanager
-def model_type_scope(value: str | None) -> Iterator[str | None]:
-    """What `get_model_type` says in the block."""
-    before = getattr(_here, "model_type", None)
-    _here.model_type = value
+def with_setting(name: str, value: Any) -> Iterator[Any]:
+    """What `setting` says of that name in the block, in this thread."""
+    before = setting(name)
+    setattr(_here, name, value)
     try:
         yield value
     finally:
-        _here.model_type = before
+        setattr(_here, name, before)
+
+
+def setting(name: str) -> Any:
+    """What the innermost block says; None outside of one."""
+    return getattr(_here, name, None)
+
+
+def model_type_scope(value: str | None) -> contextlib.AbstractContextManager[str | None]:
+    """What `get_model_type` says in the block."""
+    return with_setting("model_type", value)
 
 
 def get_model_type() -> str:
     """The kind of model that the test is to have. ValueError where nothing says."""
-    found = getattr(_here, "model_type", None)
+    found = setting("model_type")
     if found is None:
         raise ValueError("get_model_type() is for tests below run_with_all_model_types or in a model_type_scope")
     return str(found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,9 +21,7 @@ from tfexp.keras.optimizers.nadam import Nadam
 from tfexp.keras.optimizers.rmsprop import RMSprop
 from tfexp.runtime.eager import eager_mode
 from tfexp.runtime.testing import TestCase as GraphTestCase
-from tfexp.stand_ins.keras_test_models import MODEL_TYPES, model_type_scope
-
-_here = threading.local()
+from tfexp.stand_ins.keras_test_models import MODEL_TYPES, model_type_scope, setting, with_setting
 
 
 class TestCase(GraphTestCase, parameterized.TestCase):
@@ -35,29 +32,20 @@ class TestCase(GraphTestCase, parameterized.TestCase):
         super().tearDown()
 
 
-@contextlib.contextmanager
-def _scope(name: str, value: bool) -> Iterator[bool]:
-    before = getattr(_here, name, None)
-    setattr(_here, name, value)
-    try:
-        yield value
-    finally:
-        setattr(_here, name, before)
-
-
 def run_eagerly_scope(value: bool) -> contextlib.AbstractContextManager[bool]:
     """What `should_run_eagerly` says in the block, in eager execution."""
-    return _scope("run_eagerly", value)
+    return with_setting("run_eagerly", value)
 
 
 def experimental_run_tf_function_scope(value: bool) -> contextlib.AbstractContextManager[bool]:
     """What `should_run_tf_function` says in the block, in eager execution."""
-    return _scope("run_tf_function", value)
+    return with_setting("run_tf_function", value)
 
 
 def asked_to_run_eagerly() -> bool | None:
     """What the `run_eagerly_scope` says; None outside of one."""
-    return getattr(_here, "run_eagerly", None)
+    asked: bool | None = setting("run_eagerly")
+    return asked
 
 
 def should_run_eagerly() -> bool:
@@ -70,7 +58,7 @@ def should_run_eagerly() -> bool:
 
 def should_run_tf_function() -> bool:
     """Whether the test should compile with `experimental_run_tf_function=True`. ValueError outside of a mode."""
-    asked = getattr(_here, "run_tf_function", None)
+    asked = setting("run_tf_function")
     if asked is None:
         raise ValueError(
             "should_run_tf_function is for tests below run_all_keras_modes or in an experimental_run_tf_function_scope"

@@ -1,15 +1,12 @@
-"""What `generic_utils` and `layer_utils` of `tensorflow.python.keras.utils` have besides what is public. Source: TF 1.15."""
+"""What `tensorflow.python.keras.utils.generic_utils` has besides what is public. Source: TF 1.15."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
-
-from tfexp.keras import backend
-from tfexp.keras.engine.weights import each_once
 
 
 def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool:
@@ -68,8 +65,3 @@ def validate_kwargs(
     for name in kwargs:
         if name not in allowed_kwargs:
             raise TypeError(error_message, name)
-
-
-def count_params(weights: Sequence[Any]) -> int:
-    """The number of elements of variables, each counted once."""
-    return sum(backend.count_params(weight) for weight in each_once(list(weights)))

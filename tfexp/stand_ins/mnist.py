@@ -8,12 +8,12 @@ from __future__ import annotations
 import gzip
 import struct
 import urllib.request
-from collections import namedtuple
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tfexp.contributed.learn.csv_files import Datasets
 from tfexp.core import dtypes
 from tfexp.graph.random_seed import get_seed
 
@@ -21,8 +21,6 @@ DEFAULT_SOURCE_URL = SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/
 
 _IMAGES_MAGIC, _LABELS_MAGIC = 2051, 2049
 _PIXELS = 28 * 28
-
-Datasets = namedtuple("Datasets", ["train", "validation", "test"])
 
 
 def _integers(stream: Any, count: int) -> tuple[int, ...]:

@@ -42,7 +42,6 @@ _COLUMNS = (
     + renamed("tfexp.feature_column.serialization", deserialize_feature_column="deserialize")
     + renamed("tf.feature_column", make_parse_example_spec_v2="make_parse_example_spec")
 )
-_ESTIMATOR = "estimator estimator_lib exporter model_fn run_config training"
 _TPU = {
     "tpu.bfloat16": "tf.tpu",
     "tpu.ops.tpu_ops": "tf.tpu ops",
@@ -75,66 +74,12 @@ PYTHON = {
     "debug.wrappers.dumping_wrapper": "tfexp.stand_ins.debugger",
     "debug.wrappers.hooks": "tfexp.stand_ins.debugger",
     "debug.wrappers.local_cli_wrapper": "tfexp.stand_ins.debugger",
-    "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
-    + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
-    + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
-    "eager.context": "tfexp.stand_ins.context",
-    "eager.def_function": "tf tfexp.functions.function:Function=PolymorphicFunction",
-    "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
-    "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
-    + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
-    "eager.tape": "tfexp.stand_ins.eager_functions tf",
-    "eager.test": "tf.test",
-    "eager.wrap_function": "tf tfexp.functions.wrapped",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column tfexp.stand_ins.feature_columns " + _COLUMNS,
     "feature_column.dense_features": _COLUMNS,
     "feature_column.sequence_feature_column": "tf.feature_column " + _COLUMNS,
     "feature_column.serialization": _COLUMNS,
-    "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
-    + "tfexp.ops.broadcast_shapes",
-    "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
-    "framework.constant_op": "tf tf:constant_v1=constant",
-    "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
-    "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
-    "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
-    "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf tfexp.stand_ins.framework_dtypes",
-    "framework.errors": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
-    "framework.errors_impl": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
-    "framework.framework_lib": "tf",
-    "framework.function": "tfexp.ops.defun "
-    + renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
-    "framework.graph_io": "tf.train",
-    "framework.graph_util": "tf.graph_util",
-    "framework.graph_util_impl": "tf.graph_util",
-    "framework.importer": "tf",
-    "framework.indexed_slices": "tf tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
-    "tfexp.stand_ins.framework_ops",
-    "framework.load_library": "tf",
-    "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
-    + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
-    "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
-    "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
-    "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
-    "tfexp.graph.statistics "
-    "tfexp.stand_ins.framework_ops "
-    "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
-    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of",
-    "framework.random_seed": "tf tfexp.graph.random_seed",
-    "framework.registry": "tfexp.stand_ins.registry",
-    "framework.smart_cond": "tf.contrib.framework",
-    "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
-    "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
-    "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec",
-    "framework.tensor_util": renamed("tf", constant_value="get_static_value")
-    + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
-    + "tf tfexp.graph.unpublished",
-    "framework.traceable_stack": "tfexp.stand_ins.registry",
-    "framework.test_ops": "tfexp.stand_ins.test_ops ops",
-    "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
-    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
-    "framework.versions": "tf",
     "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
     "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
     "layers.base": "tfexp.layers.base tf.layers",
@@ -335,33 +280,6 @@ PYTHON = {
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
     "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants",
-    "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
-    "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
-    "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
-    "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
-    "saved_model.load": "tf.saved_model",
-    "saved_model.loader": "tf.saved_model.loader",
-    "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
-    "saved_model.main_op": "tf.saved_model.main_op",
-    "saved_model.main_op_impl": "tf.saved_model.main_op",
-    "saved_model.save": "tf.saved_model",
-    "saved_model.saved_model": "tf.saved_model",
-    "saved_model.signature_constants": "tf.saved_model.signature_constants tfexp.train.saved_model_names",
-    "saved_model.signature_def_utils": "tf.saved_model.signature_def_utils",
-    "saved_model.signature_def_utils_impl": "tf.saved_model.signature_def_utils tfexp.train.signatures "
-    "tfexp.stand_ins.supervised_signatures",
-    "saved_model.simple_save": "tf.saved_model",
-    "saved_model.tag_constants": "tf.saved_model.tag_constants",
-    "saved_model.utils": "tf.saved_model.utils tfexp.train.signatures",
-    "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths",
-    "summary.event_accumulator": "tensorboard.backend.event_processing.event_accumulator",
-    "summary.summary": "tf.summary",
-    "summary.summary_iterator": "tf.train",
-    "summary.text_summary": "tf.summary:text_summary=text",
-    "summary.writer.event_file_writer": "tfexp.train.summary_writer",
-    "summary.writer.fake_summary_writer": "tfexp.stand_ins.fake_summary_writer",
-    "summary.writer.writer": "tf.summary tfexp.train.summary_writer",
-    "summary.writer.writer_cache": "tf.summary tfexp.train.summary_writer",
     "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
@@ -371,85 +289,7 @@ PYTHON = {
     "tools.saved_model_utils": "tfexp.train.saved_model_files",
     "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
     **_TPU,
-    "training.adadelta": "tf.train",
-    "training.adagrad": "tf.train",
-    "training.adagrad_da": "tf.train",
-    "training.adam": "tf.train",
-    "training.basic_loops": "tf.train",
-    "training.basic_session_run_hooks": "tf.train",
-    "training.checkpoint_management": "tf.train tfexp.formats.checkpoint_state tfexp.stand_ins.checkpoint_files "
-    + renamed("tfexp.formats.checkpoint_state", update_checkpoint_state_internal="update_checkpoint_state"),
-    "training.checkpoint_ops": "tf.train",
-    "training.checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
-    "training.checkpoint_utils": "tf.train",
-    "training.checkpointable.tracking": "tf.train",
-    "training.checkpointable.util": "tf.train",
-    "training.coordinator": "tf.train",
-    "training.device_util": "tfexp.stand_ins.devices",
-    "training.experimental.loss_scale": "tf.train.experimental",
-    "training.experimental.loss_scale_optimizer": "tf.train.experimental",
-    "training.device_setter": "tf.train tfexp.train.device_setter "
-    + renamed("tfexp.train.device_setter", _RoundRobinStrategy="RoundRobinStrategy"),
-    "training.evaluation": "tf.contrib.training "
-    + renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
-    + renamed("tfexp.train.evaluation", _get_or_create_eval_step="get_or_create_eval_step"),
-    "training.ftrl": "tf.train",
-    "training.gen_training_ops": "ops",
-    "training.gradient_descent": "tf.train",
-    "training.input": "tf.train",
-    "training.learning_rate_decay": "tf.train",
-    "training.momentum": "tf.train",
-    "training.monitored_session": "tf.train tfexp.stand_ins.wrapped_sessions",
-    "training.moving_averages": "tf.train tfexp.train.moving_averages",
-    "training.optimizer": "tf.train tfexp.train.optimizer "
-    + renamed("tfexp.train.optimizer", _var_key="_key", _deduplicate_indexed_slices="once_each"),
-    "training.proximal_adagrad": "tf.train",
-    "training.proximal_gradient_descent": "tf.train",
-    "training.py_checkpoint_reader": "tf.train",
-    "training.queue_runner": "tf.train",
-    "training.queue_runner_impl": "tf.train",
-    "training.rmsprop": "tf.train",
-    "training.saveable_object": "tfexp.ops.saveable_object",
-    "training.saver": "tf.train tfexp.stand_ins.saver_builder "
-    "tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
-    "training.saving.saveable_object": "tfexp.ops.saveable_object",
-    "training.saver_test_utils": "tfexp.stand_ins.saved_tables",
-    "training.server_lib": "tf.train",
-    "training.session_manager": "tf.train",
-    "training.session_run_hook": "tf.train",
-    "training.slot_creator": "tfexp.train.slot_creator",
-    "training.summary_io": renamed("tf.summary", SummaryWriter="FileWriter", SummaryWriterCache="FileWriterCache")
-    + "tf.summary tf.train",
-    "training.supervisor": "tf.train",
-    "training.sync_replicas_optimizer": "tf.train",
-    "training.tracking.data_structures": "tfexp.keras.engine.trackable_structures tfexp.ops.trackable",
-    "training.tracking.base": "tf.train tfexp.ops.trackable tfexp.stand_ins.tracked",
-    "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable",
-    "training.tracking.util": "tf.train tfexp.stand_ins.tracked "
-    + renamed("tf.train", CheckpointV1="Checkpoint")
-    + renamed("tfexp.train.checkpoint", CheckpointLoadStatus="LoadStatus", NameBasedSaverStatus="NameBasedStatus")
-    + "tfexp.train.checkpoint",
-    "training.training": "tf.train",
-    "training.training_ops": "ops",
-    "training.training_util": "tf.train tfexp.train.global_step "
-    + renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
-    + renamed("tfexp.train.global_step", _get_global_step_read="global_step_read")
-    + renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
-    "training.warm_starting_util": "tf.train",
     "user_ops.user_ops": "ops",
-    "util.all_util": "tfexp.stand_ins.exporting",
-    "util.compat": "tf.compat collections:collections_abc=abc",
-    "util.deprecation": "tfexp.core.deprecation",
-    "util.function_utils": "tfexp.stand_ins.callables",
-    "util.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
-    "training.tracking.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
-    "util.lazy_loader": "tfexp.stand_ins.callables",
-    "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
-    "util.protobuf.compare": "tfexp.stand_ins.proto_compare",
-    "util.tf_contextlib": "contextlib",
-    "util.tf_decorator": "tfexp.stand_ins.decorators",
-    "util.tf_export": "tfexp.stand_ins.exporting",
-    "util.tf_inspect": "tfexp.stand_ins.inspecting inspect",
 }
 
 # tensorflow.<key>, for modules in neither `python` nor `core`.

@@ -1,4 +1,4 @@
-"""The rows of the table of stand-ins (`places`) for what graphs, functions and objects are made of."""
+"""The rows of the table of stand-ins (`places`) for graphs, functions, eager execution and utilities."""
 
 from __future__ import annotations
 
@@ -13,33 +13,98 @@ FRAMEWORK = {
     "autograph.operators.control_flow": "",
     "autograph.utils.ag_logging": "tf.autograph tf.logging",
     "client.client_lib": "tf",
+    "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
+    + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
+    + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
+    "eager.context": "tfexp.stand_ins.context",
     "eager.core": "",
+    "eager.def_function": "tf tfexp.functions.function:Function=PolymorphicFunction",
     "eager.execute": "tfexp.stand_ins.eager_arguments",
+    "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
+    "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
+    + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
     "eager.graph_only_ops": "tfexp.stand_ins.eager_arguments",
     "eager.monitoring": "tfexp.stand_ins.monitoring",
+    "eager.tape": "tfexp.stand_ins.eager_functions tf",
+    "eager.test": "tf.test",
+    "eager.wrap_function": "tf tfexp.functions.wrapped",
     "framework.auto_control_deps": "tfexp.stand_ins.ordered_effects",
+    "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
+    + "tfexp.ops.broadcast_shapes",
+    "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
     "framework.config": "tf.config.experimental tf.config tf.config.threading "
-    + renamed("tf.config.threading", get_intra_op_parallelism_threads="get_intra_op_parallelism_threads")
     + renamed("tf.config.optimizer", **{f"get_optimizer_{name}": f"get_{name}" for name in _OPTIMIZER})
     + renamed("tf.config.optimizer", **{f"set_optimizer_{name}": f"set_{name}" for name in _OPTIMIZER}),
+    "framework.constant_op": "tf tf:constant_v1=constant",
+    "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
+    "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
+    "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
+    "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf tfexp.stand_ins.framework_dtypes",
+    "framework.errors": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
+    "framework.errors_impl": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
+    "framework.framework_lib": "tf",
     "framework.func_graph": "tfexp.stand_ins.function_graphs "
     + renamed("tf.nest", flatten="flatten", pack_sequence_as="pack_sequence_as"),
+    "framework.function": "tfexp.ops.defun "
+    + renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
     "framework.function_def_to_graph": "tfexp.stand_ins.function_graphs",
+    "framework.graph_io": "tf.train",
+    "framework.graph_util": "tf.graph_util",
+    "framework.graph_util_impl": "tf.graph_util",
+    "framework.importer": "tf",
+    "framework.indexed_slices": "tf tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
+    "tfexp.stand_ins.framework_ops",
+    "framework.load_library": "tf",
+    "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
+    + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
+    "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
+    "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
+    "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
+    "tfexp.graph.statistics "
+    "tfexp.stand_ins.framework_ops "
+    "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
+    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of",
+    "framework.random_seed": "tf tfexp.graph.random_seed",
+    "framework.registry": "tfexp.stand_ins.registry",
+    "framework.smart_cond": "tf.contrib.framework",
+    "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
     "framework.subscribe": "tfexp.stand_ins.subscriptions",
     "framework.tensor_conversion_registry": "tf:register_tensor_conversion_function=register_tensor_conversion_function",
     "framework.tensor_like": "tfexp.stand_ins.framework_ops",
+    "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
+    "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec",
+    "framework.tensor_util": renamed("tf", constant_value="get_static_value")
+    + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
+    + "tf tfexp.graph.unpublished",
+    "framework.test_ops": "tfexp.stand_ins.test_ops ops",
+    "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
+    "framework.traceable_stack": "tfexp.stand_ins.registry",
+    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
+    "framework.versions": "tf",
     "profiler.profiler": "tf.profiler",
     "profiler.tfprof_logger": "tf.profiler",
     "training.tracking.graph_view": "tfexp.stand_ins.tracked",
     "training.tracking.layer_utils": "tfexp.stand_ins.tracked",
     "training.tracking.python_state": "tf.train.experimental",
+    "util.all_util": "tfexp.stand_ins.exporting",
+    "util.compat": "tf.compat collections:collections_abc=abc",
     "util.compat_internal": "tfexp.core.text",
     "util.decorator_utils": "tfexp.stand_ins.decorators",
+    "util.deprecation": "tfexp.core.deprecation",
     "util.dispatch": "tfexp.core.dispatch",
+    "util.function_utils": "tfexp.stand_ins.callables",
     "util.is_in_graph_mode": "tfexp.stand_ins.context:IS_IN_GRAPH_MODE=in_graph_mode",
     "util.keyword_args": "tfexp.stand_ins.decorators",
+    "util.lazy_loader": "tfexp.stand_ins.callables",
     "util.lock_util": "tfexp.stand_ins.locks",
+    "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
+    "util.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
+    "util.protobuf.compare": "tfexp.stand_ins.proto_compare",
     "util.serialization": renamed("tfexp.keras.saving.training_config", get_json_type="as_json"),
+    "util.tf_contextlib": "contextlib",
+    "util.tf_decorator": "tfexp.stand_ins.decorators",
+    "util.tf_export": "tfexp.stand_ins.exporting",
+    "util.tf_inspect": "tfexp.stand_ins.inspecting inspect",
     "util.tf_should_use": "tfexp.stand_ins.decorators",
     "util.tf_stack": "tfexp.stand_ins.stacks",
 }

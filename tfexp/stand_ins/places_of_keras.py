@@ -69,7 +69,7 @@ KERAS = {
     "keras.mixed_precision.experimental": "tf.keras.mixed_precision.experimental",
     "keras.mixed_precision.experimental.autocast_variable": "tfexp.keras.mixed_precision.autocast",
     "keras.mixed_precision.experimental.loss_scale_optimizer": "tf.keras.mixed_precision.experimental",
-    "keras.mixed_precision.experimental.policy": ("tf.keras.mixed_precision.experimental tfexp.stand_ins.keras_policies"),
+    "keras.mixed_precision.experimental.policy": "tf.keras.mixed_precision.experimental tfexp.stand_ins.keras_policies",
     "keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules tfexp.keras.optimizers.schedules",
     "keras.optimizer_v2.optimizer_v2": "tf.keras.optimizers:OptimizerV2=Optimizer",
     "keras.optimizer_v2.rmsprop": "tf.keras.optimizers tf.keras.optimizers:RMSProp=RMSprop",
@@ -92,7 +92,7 @@ KERAS = {
         + renamed("tfexp.keras.layers.function_code", func_dump="dump", func_load="load")
     ),
     "keras.utils.io_utils": "tf.keras.utils",
-    "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary tfexp.stand_ins.keras_utilities",
+    "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary",
     "keras.utils.losses_utils": (
         "tfexp.keras.losses.weighted tf.keras.losses:ReductionV2=Reduction "
         "tf.losses.util:squeeze_or_expand_dimensions=squeeze_or_expand_dimensions"

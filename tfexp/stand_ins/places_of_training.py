@@ -1,4 +1,4 @@
-"""The rows of the table of stand-ins (`places`) for strategies, checkpoints by objects, and what SavedModels are made of."""
+"""The rows of the table of stand-ins (`places`) for strategies, training, checkpoints, summaries and SavedModels."""
 
 from __future__ import annotations
 
@@ -36,8 +36,101 @@ TRAINING = {
     "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.tpu_strategy": _EXPERIMENTAL + renamed("tf.distribute.experimental", TPUStrategyV1="TPUStrategy"),
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
+    "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
+    "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
+    "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
+    "saved_model.load": "tf.saved_model",
+    "saved_model.loader": "tf.saved_model.loader",
+    "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
+    "saved_model.main_op": "tf.saved_model.main_op",
+    "saved_model.main_op_impl": "tf.saved_model.main_op",
     "saved_model.model_utils.export_output": "tfexp.estimator.export_outputs",
+    "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
+    "saved_model.save": "tf.saved_model",
+    "saved_model.saved_model": "tf.saved_model",
+    "saved_model.signature_constants": "tf.saved_model.signature_constants tfexp.train.saved_model_names",
+    "saved_model.signature_def_utils": "tf.saved_model.signature_def_utils",
+    "saved_model.signature_def_utils_impl": "tf.saved_model.signature_def_utils tfexp.train.signatures "
+    "tfexp.stand_ins.supervised_signatures",
+    "saved_model.simple_save": "tf.saved_model",
+    "saved_model.tag_constants": "tf.saved_model.tag_constants",
+    "saved_model.utils": "tf.saved_model.utils tfexp.train.signatures",
+    "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths",
+    "summary.event_accumulator": "tensorboard.backend.event_processing.event_accumulator",
     "summary.plugin_asset": "tfexp.train.plugin_assets",
+    "summary.summary": "tf.summary",
+    "summary.summary_iterator": "tf.train",
+    "summary.text_summary": "tf.summary:text_summary=text",
+    "summary.writer.event_file_writer": "tfexp.train.summary_writer",
+    "summary.writer.fake_summary_writer": "tfexp.stand_ins.fake_summary_writer",
+    "summary.writer.writer": "tf.summary tfexp.train.summary_writer",
+    "summary.writer.writer_cache": "tf.summary tfexp.train.summary_writer",
+    "training.adadelta": "tf.train",
+    "training.adagrad": "tf.train",
+    "training.adagrad_da": "tf.train",
+    "training.adam": "tf.train",
+    "training.basic_loops": "tf.train",
+    "training.basic_session_run_hooks": "tf.train",
+    "training.checkpoint_management": "tf.train tfexp.formats.checkpoint_state tfexp.stand_ins.checkpoint_files "
+    + renamed("tfexp.formats.checkpoint_state", update_checkpoint_state_internal="update_checkpoint_state"),
+    "training.checkpoint_ops": "tf.train",
+    "training.checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
+    "training.checkpoint_utils": "tf.train",
+    "training.checkpointable.tracking": "tf.train",
+    "training.checkpointable.util": "tf.train",
+    "training.coordinator": "tf.train",
+    "training.device_setter": "tf.train tfexp.train.device_setter "
+    + renamed("tfexp.train.device_setter", _RoundRobinStrategy="RoundRobinStrategy"),
+    "training.device_util": "tfexp.stand_ins.devices",
     "training.distribute": _STRATEGY + renamed("tf.distribute", DistributionStrategy="Strategy"),
     "training.distribution_strategy_context": "tf.distribute",
+    "training.evaluation": "tf.contrib.training "
+    + renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
+    + renamed("tfexp.train.evaluation", _get_or_create_eval_step="get_or_create_eval_step"),
+    "training.experimental.loss_scale": "tf.train.experimental",
+    "training.experimental.loss_scale_optimizer": "tf.train.experimental",
+    "training.ftrl": "tf.train",
+    "training.gen_training_ops": "ops",
+    "training.gradient_descent": "tf.train",
+    "training.input": "tf.train",
+    "training.learning_rate_decay": "tf.train",
+    "training.momentum": "tf.train",
+    "training.monitored_session": "tf.train tfexp.stand_ins.wrapped_sessions",
+    "training.moving_averages": "tf.train tfexp.train.moving_averages",
+    "training.optimizer": "tf.train tfexp.train.optimizer "
+    + renamed("tfexp.train.optimizer", _var_key="_key", _deduplicate_indexed_slices="once_each"),
+    "training.proximal_adagrad": "tf.train",
+    "training.proximal_gradient_descent": "tf.train",
+    "training.py_checkpoint_reader": "tf.train",
+    "training.queue_runner": "tf.train",
+    "training.queue_runner_impl": "tf.train",
+    "training.rmsprop": "tf.train",
+    "training.saveable_object": "tfexp.ops.saveable_object",
+    "training.saver": "tf.train tfexp.stand_ins.saver_builder "
+    "tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
+    "training.saver_test_utils": "tfexp.stand_ins.saved_tables",
+    "training.saving.saveable_object": "tfexp.ops.saveable_object",
+    "training.server_lib": "tf.train",
+    "training.session_manager": "tf.train",
+    "training.session_run_hook": "tf.train",
+    "training.slot_creator": "tfexp.train.slot_creator",
+    "training.summary_io": renamed("tf.summary", SummaryWriter="FileWriter", SummaryWriterCache="FileWriterCache")
+    + "tf.summary tf.train",
+    "training.supervisor": "tf.train",
+    "training.sync_replicas_optimizer": "tf.train",
+    "training.tracking.base": "tf.train tfexp.ops.trackable tfexp.stand_ins.tracked",
+    "training.tracking.data_structures": "tfexp.keras.engine.trackable_structures tfexp.ops.trackable",
+    "training.tracking.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
+    "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable",
+    "training.tracking.util": "tf.train tfexp.stand_ins.tracked "
+    + renamed("tf.train", CheckpointV1="Checkpoint")
+    + renamed("tfexp.train.checkpoint", CheckpointLoadStatus="LoadStatus", NameBasedSaverStatus="NameBasedStatus")
+    + "tfexp.train.checkpoint",
+    "training.training": "tf.train",
+    "training.training_ops": "ops",
+    "training.training_util": "tf.train tfexp.train.global_step "
+    + renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
+    + renamed("tfexp.train.global_step", _get_global_step_read="global_step_read")
+    + renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
+    "training.warm_starting_util": "tf.train",
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import nest
+from tfexp.graph.loop_gradients import in_context
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
@@ -22,7 +22,7 @@ def subscribe(tensors: Any, side_effects: SideEffect | Sequence[SideEffect]) -> 
     """
     wanted: list[SideEffect] = [side_effects] if callable(side_effects) else list(side_effects)
     if isinstance(tensors, Tensor):
-        with tensors.graph.as_default(), _context_of(tensors):
+        with tensors.graph.as_default(), in_context(tensors.op._get_control_flow_context()):
             return _subscribe(tensors, wanted)
     if isinstance(tensors, dict):
         return {key: subscribe(value, wanted) for key, value in tensors.items()}
@@ -59,15 +59,3 @@ def _is_subscription(op: Operation) -> bool:
 def _nodes(tensor: Tensor, side_effects: Sequence[SideEffect]) -> list[Operation]:
     made = [one for side_effect in side_effects for one in nest.flatten(side_effect(tensor))]
     return [getattr(one, "op", one) for one in made]
-
-
-@contextmanager
-def _context_of(tensor: Tensor) -> Iterator[None]:
-    """New nodes belong to the loop or branch that the tensor's node does."""
-    graph = tensor.graph
-    before = graph._get_control_flow_context()
-    graph._set_control_flow_context(tensor.op._get_control_flow_context())
-    try:
-        yield
-    finally:
-        graph._set_control_flow_context(before)

@@ -41,6 +41,12 @@ def _optimizer(given: Any, clip_norm: float | None, learning_rate: float) -> Cal
     return make
 
 
+def _linear_optimizer(given: Any, clip_norm: float | None, feature_columns: Any) -> Callable[[], Optimizer]:
+    """That of a linear model of these columns, of which there may be none: Ftrl by default."""
+    rate = default_learning_rate(as_columns(feature_columns or []), _LINEAR_RATE)
+    return _optimizer(given or "Ftrl", clip_norm, rate)
+
+
 class DNNClassifier(Classifier):
     """Dense layers under a softmax (of two classes: a sigmoid). optimizer: Adagrad by default."""
 
@@ -144,9 +150,7 @@ class LinearClassifier(Classifier):
                 n_classes,
                 weight_column_name,
                 label_keys,
-                _optimizer(
-                    optimizer or "Ftrl", gradient_clip_norm, default_learning_rate(as_columns(feature_columns), _LINEAR_RATE)
-                ),
+                _linear_optimizer(optimizer, gradient_clip_norm, feature_columns),
                 config,
                 loss_reduction=Reduction.MEAN,
             ),
@@ -177,9 +181,7 @@ class LinearRegressor(Regressor):
                 model_dir,
                 label_dimension,
                 weight_column_name,
-                _optimizer(
-                    optimizer or "Ftrl", gradient_clip_norm, default_learning_rate(as_columns(feature_columns), _LINEAR_RATE)
-                ),
+                _linear_optimizer(optimizer, gradient_clip_norm, feature_columns),
                 config,
                 loss_reduction=Reduction.MEAN,
             ),
@@ -199,11 +201,9 @@ def _combined_arguments(
     config: Any,
 ) -> dict[str, Any]:
     """What the estimators of a network and a linear model together have in common."""
-    columns = as_columns(linear_feature_columns or [])
-    linear_rate = default_learning_rate(columns, _LINEAR_RATE) if columns else _LINEAR_RATE
     return {
         "linear_feature_columns": linear_feature_columns,
-        "linear_optimizer": _optimizer(linear_optimizer or "Ftrl", gradient_clip_norm, linear_rate),
+        "linear_optimizer": _linear_optimizer(linear_optimizer, gradient_clip_norm, linear_feature_columns),
         "dnn_feature_columns": dnn_feature_columns,
         "dnn_optimizer": _optimizer(dnn_optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
         "dnn_hidden_units": dnn_hidden_units,

@@ -17,6 +17,7 @@ from tfexp.contributed.shaping import avg_pool2d, max_pool2d
 from tfexp.contributed.slim_nets.straight import trunc_normal
 from tfexp.graph.collections import GraphKeys
 from tfexp.layers.regularizers import l2_regularizer, variance_scaling_initializer
+from tfexp.ops.array import squeeze
 from tfexp.ops.array_join import concat
 from tfexp.ops.nn_activation import relu
 from tfexp.ops.variable_scope import variable_scope
@@ -113,6 +114,13 @@ def fitting_size(net: Any, size: tuple[int, int]) -> list[int]:
     if height is None or width is None:
         return list(size)
     return [min(height, size[0]), min(width, size[1])]
+
+
+def logits_of(net: Any, num_classes: int, scope: str, spatial_squeeze: bool, weights_initializer: Any = None) -> Any:
+    """[batch, num_classes] by a convolution of single places; without `spatial_squeeze` for each place."""
+    given = {} if weights_initializer is None else {"weights_initializer": weights_initializer}
+    logits = conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope=scope, **given)
+    return squeeze(logits, [1, 2], name="SpatialSqueeze") if spatial_squeeze else logits
 
 
 def inception_arg_scope(weight_decay: float, normalized: bool, norm: dict[str, Any], collection: str) -> Any:

@@ -8,9 +8,16 @@ from tfexp.contributed.arg_scope import arg_scope
 from tfexp.contributed.batch_norm import batch_norm
 from tfexp.contributed.layers import conv2d, fully_connected
 from tfexp.contributed.shaping import avg_pool2d, dropout, max_pool2d, softmax
-from tfexp.contributed.slim_nets.inception_parts import NORM, Conv, Mixed, Pool, inception_arg_scope, run_to
+from tfexp.contributed.slim_nets.inception_parts import (
+    NORM,
+    Conv,
+    Mixed,
+    Pool,
+    inception_arg_scope,
+    logits_of,
+    run_to,
+)
 from tfexp.contributed.slim_nets.straight import trunc_normal
-from tfexp.ops.array import squeeze
 from tfexp.ops.variable_scope import variable_scope
 
 
@@ -91,9 +98,7 @@ def inception_v1(
         with variable_scope("Logits"):
             net = avg_pool2d(net, [7, 7], stride=1, scope="MaxPool_0a_7x7")
             net = dropout(net, dropout_keep_prob, scope="Dropout_0b")
-            logits = conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="Conv2d_0c_1x1")
-            if spatial_squeeze:
-                logits = squeeze(logits, [1, 2], name="SpatialSqueeze")
+            logits = logits_of(net, num_classes, "Conv2d_0c_1x1", spatial_squeeze)
             points["Logits"] = logits
             points["Predictions"] = prediction_fn(logits, scope="Predictions")
         return logits, points

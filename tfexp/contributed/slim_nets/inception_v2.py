@@ -17,11 +17,11 @@ from tfexp.contributed.slim_nets.inception_parts import (
     Pool,
     fitting_size,
     inception_arg_scope,
+    logits_of,
     run_to,
     scaled,
 )
 from tfexp.contributed.slim_nets.straight import trunc_normal
-from tfexp.ops.array import squeeze
 from tfexp.ops.variable_scope import variable_scope
 
 _FEW = 0.09  # the deviation of weights that make few channels of many
@@ -148,9 +148,7 @@ def inception_v2(
             size = fitting_size(net, (7, 7))
             net = avg_pool2d(net, size, padding="VALID", scope=f"AvgPool_1a_{size[0]}x{size[1]}")
             net = dropout(net, dropout_keep_prob, scope="Dropout_1b")
-            logits = conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope="Conv2d_1c_1x1")
-            if spatial_squeeze:
-                logits = squeeze(logits, [1, 2], name="SpatialSqueeze")
+            logits = logits_of(net, num_classes, "Conv2d_1c_1x1", spatial_squeeze)
         points["Logits"] = logits
         points["Predictions"] = prediction_fn(logits, scope="Predictions")
         return logits, points

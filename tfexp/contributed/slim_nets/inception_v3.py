@@ -15,12 +15,12 @@ from tfexp.contributed.slim_nets.inception_parts import (
     Pool,
     fitting_size,
     inception_arg_scope,
+    logits_of,
     run_to,
     scaled,
 )
 from tfexp.contributed.slim_nets.straight import trunc_normal
 from tfexp.graph.collections import GraphKeys
-from tfexp.ops.array import squeeze
 from tfexp.ops.variable_scope import variable_scope
 
 _POOL = Pool("AvgPool_0a_3x3")
@@ -189,22 +189,16 @@ def inception_v3(
                 padding="VALID",
                 scope=f"Conv2d_2a_{size[0]}x{size[1]}",
             )
-            points["AuxLogits"] = _logits(aux, num_classes, "Conv2d_2b_1x1", spatial_squeeze, trunc_normal(0.001))
+            points["AuxLogits"] = logits_of(aux, num_classes, "Conv2d_2b_1x1", spatial_squeeze, trunc_normal(0.001))
         with variable_scope("Logits"):
             size = fitting_size(net, (8, 8))
             net = avg_pool2d(net, size, padding="VALID", scope=f"AvgPool_1a_{size[0]}x{size[1]}")
             net = dropout(net, dropout_keep_prob, scope="Dropout_1b")
             points["PreLogits"] = net
-            logits = _logits(net, num_classes, "Conv2d_1c_1x1", spatial_squeeze)
+            logits = logits_of(net, num_classes, "Conv2d_1c_1x1", spatial_squeeze)
         points["Logits"] = logits
         points["Predictions"] = prediction_fn(logits, scope="Predictions")
         return logits, points
 
 
 inception_v3.default_image_size = 299  # type: ignore[attr-defined]
-
-
-def _logits(net: Any, num_classes: int, scope: str, spatial_squeeze: bool, weights_initializer: Any = None) -> Any:
-    given = {} if weights_initializer is None else {"weights_initializer": weights_initializer}
-    logits = conv2d(net, num_classes, [1, 1], activation_fn=None, normalizer_fn=None, scope=scope, **given)
-    return squeeze(logits, [1, 2], name="SpatialSqueeze") if spatial_squeeze else logits

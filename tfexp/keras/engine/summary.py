@@ -37,8 +37,8 @@ def print_summary(
         for source in sources[1:]:
             show(_row(["", "", "", source], ends))
         show(("=" if number == len(layers) - 1 else "_") * length)
-    trained = _count(model.trainable_weights)
-    fixed = _count(model.non_trainable_weights)
+    trained = count_params(model.trainable_weights)
+    fixed = count_params(model.non_trainable_weights)
     show(f"Total params: {trained + fixed:,}")
     show(f"Trainable params: {trained:,}")
     show(f"Non-trainable params: {fixed:,}")
@@ -84,5 +84,6 @@ def _sources(layer: Any, model: Any) -> list[str]:
     ]
 
 
-def _count(weights: Sequence[Any]) -> int:
+def count_params(weights: Sequence[Any]) -> int:
+    """The number of elements of variables, each counted once."""
     return sum(backend.count_params(weight) for weight in each_once(list(weights)))
