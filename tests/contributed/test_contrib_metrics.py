@@ -133,3 +133,72 @@ def test_classes_that_are_ranked_already():
         session.run(tf.local_variables_initializer())
         got = session.run([update for _, update in pairs])
     np.testing.assert_allclose(got, [3 / 9, 0.8, 3 / 6, (1 / 4 + 0 + (1 / 2 + 2 / 3) / 2) / 3], rtol=1e-6)
+
+
+@pytest.fixture
+def hits():
+    """(predictions, which of them are true, weights) in batches, and (precision, recall) at the inner thresholds of 20."""
+    p, y, w = PREDICTIONS, LABELS < 0.6, WEIGHTS
+    above = p.ravel()[None] > np.arange(1, 19)[:, None] / 19
+    found = (above * y.ravel() * w.ravel()).sum(1)
+    return p, y, w, found / np.maximum((above * w.ravel()).sum(1), 1e-7), found / (y * w).sum()
+
+
+def on_hits(metric, hits, *target, **settings):
+    return streamed(lambda p, y, w: metric(y, p, *target, weights=w, num_thresholds=20, **settings), *hits[:3])
+
+
+def test_precision_and_recall_at_each_other(hits):
+    precision, recall = hits[3:]
+    last = (recall >= 0.4).sum() - 1
+    assert on_hits(metrics.precision_at_recall, hits, 0.4) == pytest.approx(precision[last], rel=1e-5)
+    target = (np.sort(np.unique(precision))[-2:] * [0.6, 0.4]).sum()  # below the middle: the nearest one is smaller
+    nearest = np.argmin(abs(precision - target))
+    assert on_hits(metrics.recall_at_precision, hits, target) == pytest.approx(recall[nearest], rel=1e-5)
+    found = on_hits(metrics.recall_at_precision, hits, target, strict_mode=True)
+    assert found in [pytest.approx(recall[i], rel=1e-5) for i in np.flatnonzero(precision >= target)]
+
+
+def test_no_precision_is_reached():
+    feeds = np.float32([[0.9, 0.4]]), np.array([[False, True]])
+    found = streamed(lambda p, y: metrics.recall_at_precision(y, p, 0.9, strict_mode=True), *feeds)
+    assert found == 0
+    nothing = streamed(lambda p, y: metrics.precision_at_recall(y, p, 0.9), feeds[0], ~feeds[1] & feeds[1])
+    assert nothing == 1
+    for metric in (metrics.precision_at_recall, metrics.recall_at_precision):
+        with pytest.raises(ValueError, match=r"in the range \[0, 1\]"):
+            metric([True], [0.5], 1.5)
+
+
+def test_points_of_curves(hits):
+    p, y, w, precision, recall = hits
+    with tf.Session() as session:
+        points = {}
+        for curve in ("ROC", "PR"):
+            points[curve], update = metrics.streaming_curve_points(y, p, w, num_thresholds=20, curve=curve)
+            session.run(tf.local_variables_initializer())
+            assert session.run(update) is None
+            points[curve] = session.run(points[curve])
+    np.testing.assert_allclose(points["PR"][1:-1, 0], recall, atol=1e-5)
+    np.testing.assert_allclose(points["ROC"][:, 1], points["PR"][:, 0])
+    some = recall > 0
+    np.testing.assert_allclose(points["PR"][1:-1, 1][some], precision[some], atol=1e-4)
+    with pytest.raises(ValueError, match="XX unknown"):
+        metrics.streaming_curve_points(y, p, curve="XX")
+
+
+@pytest.mark.parametrize("most", [None, 5])
+def test_streams_are_put_together(most):
+    values = tf.placeholder(tf.float32, [2, None])
+    whole, update = metrics.streaming_concat(values, axis=-1, max_size=most)
+    assert whole.shape.as_list() == [2, None]
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        assert session.run(whole).shape == (2, 0)
+        batches = [PREDICTIONS[:2, :3], LABELS[:2, :4]]
+        assert [session.run(update, {values: batch}) for batch in batches] == [3, most or 7]
+        np.testing.assert_array_equal(session.run(whole), np.concatenate(batches, 1)[:, :most])
+    with pytest.raises(ValueError, match="axis = 2"):
+        metrics.streaming_concat(values, axis=2)
+    with pytest.raises(ValueError, match="statically known"):
+        metrics.streaming_concat(values)

@@ -98,6 +98,8 @@ RULES = {
     "adamax": (lambda: opt.AdaMaxOptimizer(**ADAM), adamax, 2),
     "nadam": (lambda: opt.NadamOptimizer(**ADAM), adam(nesterov=True), 2),
     "lazy": (lambda: opt.LazyAdamOptimizer(**ADAM), adam(lazy=True), 2),
+    "step": (lambda: opt.AdamGSOptimizer(tf.train.get_or_create_global_step(), **ADAM), adam(), 2),
+    "lazy step": (lambda: opt.LazyAdamGSOptimizer(tf.train.get_or_create_global_step(), **ADAM), adam(lazy=True), 2),
     "adamw": (lambda: opt.AdamWOptimizer(0.01, **ADAM), adam(decay=0.01), 2),
     "momentumw": (lambda: opt.MomentumWOptimizer(0.01, 0.1, 0.9), momentum(0.01), 1),
     "callable": (lambda: opt.MomentumWOptimizer(lambda: 0.01, 0.1, 0.9), momentum(0.01), 1),
@@ -131,6 +133,24 @@ def test_lars_and_its_skip_list():
     for argument in ("momentum", "weight_decay"):
         with pytest.raises(ValueError, match=f"{argument} should be positive"):
             opt.LARSOptimizer(0.1, **{argument: -1.0})
+
+
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_penalties_leave_adagrads_rates_alone(kind, resource):
+    optimizer = opt.RegAdagradOptimizer(0.5, 0.25)
+    variable = tf.Variable(tf.ones([3, 2]), use_resource=resource)
+    grad = tf.ones([3, 2]) if kind == "dense" else tf.IndexedSlices(tf.ones([3, 2]), [0, 1, 2], [3, 2])
+    with optimizer.avoid_updating_slots():
+        penalty = optimizer.apply_gradients([(grad, variable)])
+    step = optimizer.apply_gradients([(grad, variable)])
+    slot = optimizer.get_slot(variable, "accumulator")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(penalty)
+        np.testing.assert_allclose(session.run([variable, slot]), np.full((2, 3, 2), [[[0.0]], [[0.25]]]))
+        session.run(step)
+        np.testing.assert_allclose(session.run(slot), np.full((3, 2), 1.25))
 
 
 def test_slots_and_variables_have_names():

@@ -48,6 +48,17 @@ CASES: dict[str, tuple[Any, int, Any]] = {
     "permutation": (lambda: b.Permute([2, 0, 1]), 1, X),
     "reshape": (lambda: b.Reshape([3, 1]), 1, X),
     "centered softmax": (lambda: b.SoftmaxCentered(), 1, X),
+    "softsign": (lambda: b.Softsign(validate_args=True), 0, X),
+    "square": (lambda: b.Square(validate_args=True), 0, POSITIVE),
+    "gumbel": (lambda: b.Gumbel(A(0.3), A(1.7), validate_args=True), 0, X),
+    "kumaraswamy": (lambda: b.Kumaraswamy(A(0.7), A(1.3), validate_args=True), 0, POSITIVE / 3),
+    "sinh arcsinh": (lambda: b.SinhArcsinh(A(0.5), A(1.5), validate_args=True), 0, X),
+    "ordered": (lambda: b.Ordered(validate_args=True), 1, np.cumsum(POSITIVE, 1)),
+    "triangle of numbers": (lambda: b.FillTriangular(validate_args=True), 1, X),
+    "upper triangle": (lambda: b.FillTriangular(upper=True), 1, X),
+    "scale": (lambda: b.ScaleTriL(b.Exp(), None), 1, X),
+    "diagonal only": (lambda: b.TransformDiagonal(b.Exp()), 2, X[:, :2].reshape(1, 2, 2)),
+    "outer product": (lambda: b.CholeskyOuterProduct(validate_args=True), 2, np.abs([TRIL])),
     "inverse": (lambda: b.Invert(b.Softplus()), 0, POSITIVE),
     "chain": (lambda: b.Chain([b.Exp(), b.Affine(X[0], scale_tril=TRIL), b.Sigmoid()]), 1, X),
     "chain of shapes": (lambda: b.Chain([b.Exp(), b.Reshape([3, 1]), b.Softplus()]), 1, X),
@@ -99,6 +110,10 @@ def test_round_trips_and_jacobians(name: str, session: tf.Session) -> None:
     matrix = jacobian(first, make().forward(at), at, session)
     if name == "centered softmax":
         matrix = matrix[:-1]  # the last number is what the others leave
+    if name == "outer product":
+        lower = np.tril(np.ones((3, 3), bool)).ravel()  # the others follow from these
+        matrix = matrix[lower][:, lower]
+    matrix = matrix[matrix.any(1)]  # the zeros of triangles are not the bijector's
     np.testing.assert_allclose(np.linalg.slogdet(matrix)[1], found["forward"].ravel()[0], atol=1e-9)
 
 
@@ -109,6 +124,45 @@ def test_further_axes_are_summed(name: str, session: tf.Session) -> None:
     each = make().forward_log_det_jacobian(values, axes) + np.zeros(values.shape[:more])
     whole, parts = session.run([make().forward_log_det_jacobian(values, values.ndim), each])
     np.testing.assert_allclose(whole, parts.sum())
+
+
+def test_inverses_of_triangles(session: tf.Session) -> None:
+    one = b.MatrixInverseTriL(validate_args=True)
+    inverse, again, logs = session.run([one.forward(TRIL), one.inverse(TRIL), one.forward_log_det_jacobian(TRIL, 2)])
+    np.testing.assert_allclose(inverse, np.linalg.inv(TRIL), atol=1e-12)
+    np.testing.assert_array_equal(inverse, again)
+    assert logs == pytest.approx(-6 * np.log(abs(np.diag(TRIL))).sum())
+    x = tf.placeholder(tf.float64, [2, 2])
+    for wrong, message in ([[1.0, 2.0], [0.0, 1.0]], "lower triangular"), ([[1.0, 0.0], [2.0, 0.0]], "nonzero"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+            session.run(one.forward(x), {x: wrong})
+
+
+def test_triangles_have_triangular_counts(session: tf.Session) -> None:
+    one = b.FillTriangular(validate_args=True)
+    with pytest.raises(ValueError, match="5 cannot"):
+        one.forward_event_shape([5])
+    with pytest.raises(ValueError, match="must be square"):
+        one.inverse_event_shape([2, 3])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="triangular"):
+        session.run(one.forward_event_shape_tensor(tf.placeholder_with_default([5], [1])))
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong"),
+    [
+        (lambda: b.Softsign(validate_args=True).inverse, -1.5),
+        (lambda: b.Square(validate_args=True).forward, -1.5),
+        (lambda: b.Gumbel(validate_args=True).inverse, 1.5),
+        (lambda: b.Kumaraswamy(1.0, 2.0, validate_args=True).inverse, 1.5),
+        (lambda: b.Ordered(validate_args=True).forward, [2.0, 1.0]),
+        (lambda: lambda x: b.SinhArcsinh(0.0, x, validate_args=True).forward(1.0), -1.5),
+    ],
+)
+def test_values_are_checked_where_arguments_are(make: Any, wrong: Any, session: tf.Session) -> None:
+    value = tf.placeholder_with_default(wrong, np.shape(wrong))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(make()(value))
 
 
 def test_what_was_computed_is_kept() -> None:

@@ -4,6 +4,10 @@ from tfexp.contributed.correlation_metrics import cohen_kappa as cohen_kappa
 from tfexp.contributed.correlation_metrics import count as count
 from tfexp.contributed.correlation_metrics import streaming_covariance as streaming_covariance
 from tfexp.contributed.correlation_metrics import streaming_pearson_correlation as streaming_pearson_correlation
+from tfexp.contributed.curve_metrics import precision_at_recall as precision_at_recall
+from tfexp.contributed.curve_metrics import recall_at_precision as recall_at_precision
+from tfexp.contributed.curve_metrics import streaming_concat as streaming_concat
+from tfexp.contributed.curve_metrics import streaming_curve_points as streaming_curve_points
 from tfexp.contributed.metrics import accuracy as accuracy
 from tfexp.contributed.metrics import aggregate_metric_map as aggregate_metric_map
 from tfexp.contributed.metrics import aggregate_metrics as aggregate_metrics

@@ -10,10 +10,13 @@ from tfexp.contributed.opt.elastic_average import ElasticAverageCustomGetter as 
 from tfexp.contributed.opt.elastic_average import ElasticAverageOptimizer as ElasticAverageOptimizer
 from tfexp.contributed.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
 from tfexp.contributed.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
+from tfexp.contributed.opt.global_step import AdamGSOptimizer as AdamGSOptimizer
+from tfexp.contributed.opt.global_step import LazyAdamGSOptimizer as LazyAdamGSOptimizer
 from tfexp.contributed.opt.lars import LARSOptimizer as LARSOptimizer
 from tfexp.contributed.opt.model_average import ModelAverageCustomGetter as ModelAverageCustomGetter
 from tfexp.contributed.opt.model_average import ModelAverageOptimizer as ModelAverageOptimizer
 from tfexp.contributed.opt.moving_average import MovingAverageOptimizer as MovingAverageOptimizer
+from tfexp.contributed.opt.reg_adagrad import RegAdagradOptimizer as RegAdagradOptimizer
 from tfexp.contributed.opt.sign import AddSignOptimizer as AddSignOptimizer
 from tfexp.contributed.opt.sign import PowerSignOptimizer as PowerSignOptimizer
 from tfexp.contributed.opt.sign import get_cosine_decay_fn as get_cosine_decay_fn
