@@ -13,6 +13,7 @@ and "is tf.logging" says that it is that very module: what programs put into it 
 from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import DATA, renamed
+from tfexp.stand_ins.places_of_debug import DEBUG
 from tfexp.stand_ins.places_of_estimator import ESTIMATOR
 from tfexp.stand_ins.places_of_framework import FRAMEWORK
 from tfexp.stand_ins.places_of_keras import KERAS
@@ -55,6 +56,7 @@ _TPU = {
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     **DATA,
+    **DEBUG,
     **FRAMEWORK,
     **{f"estimator.{key}": places for key, places in ESTIMATOR.items()},
     **KERAS,
@@ -70,11 +72,6 @@ PYTHON = {
     "compat.compat": "tf.compat",
     "compiler.xla.jit": "tf.xla.experimental",
     "compiler.xla.xla": "tf.xla.experimental",
-    "debug": "tfexp.stand_ins.debugger",
-    "debug.lib.debug_data": "tfexp.stand_ins.debugger",
-    "debug.wrappers.dumping_wrapper": "tfexp.stand_ins.debugger",
-    "debug.wrappers.hooks": "tfexp.stand_ins.debugger",
-    "debug.wrappers.local_cli_wrapper": "tfexp.stand_ins.debugger",
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
