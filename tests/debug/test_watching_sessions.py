@@ -27,6 +27,18 @@ def test_each_run_has_a_folder(tmp_path):
     assert first.run_fetches_info == repr(y) and "x:0" in first.run_feed_keys_info and third.run_fetches_info == "None"
 
 
+def test_sessions_of_keras_dump_too(tmp_path):
+    x = tf.keras.backend.placeholder([None], name="x")
+    double = tf.keras.backend.function([x], [tf.add(x, x, name="y")])
+    before = tf.keras.backend.get_session()
+    tf.keras.backend.set_session(DumpingDebugWrapperSession(before, os.fspath(tmp_path)))
+    try:
+        assert double([[1.5]])[0] == [3]
+    finally:
+        tf.keras.backend.set_session(before)
+    assert dumps_in(tmp_path)[-1].get_tensors("y", 0, "DebugIdentity")[0].tolist() == [3]
+
+
 def test_watch_functions_choose(tmp_path):
     y = tf.identity(tf.constant(1.0, name="x"), name="y")
     watch = lambda fetches, feeds: WatchOptions(debug_ops=["DebugNanCount"], node_name_regex_whitelist="y")  # noqa: E731

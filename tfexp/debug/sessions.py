@@ -146,7 +146,13 @@ class WatchingSession:
 
     def make_callable(self, fetches: Any, feed_list: Any = None, accept_options: bool = False) -> Callable[..., Any]:
         """As the session's; its runs may be watched too."""
-        runner = self._sess.make_callable(fetches, feed_list=feed_list, accept_options=True)
+        return self._callable_for(fetches, feed_list, accept_options)
+
+    def _callable_for(
+        self, fetches: Any, feed_list: Any, accept_options: bool, checks_shapes: bool = True
+    ) -> Callable[..., Any]:
+        """As the session's, which Keras asks for."""
+        runner = self._sess._callable_for(fetches, feed_list, True, checks_shapes)
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
             if not accept_options and (options is not None or run_metadata is not None):
