@@ -92,7 +92,7 @@ class Dump:
             watches[output] = _watches(wanted[output], dtypes[output])
         for tensor, name in self._feeds.items():
             options = wanted[_ALL, -1] + wanted[tensor.op.name, tensor._value_index]
-            watches[name, 0] = _watches(options[:1], tensor.dtype)
+            watches[name, 0] = _watches(options[:1], tensor.dtype)  # who watches a whole graph means a feed twice
         return {output: found for output, found in watches.items() if found}
 
     def _dump(self, output: Output, value: Any) -> None:
