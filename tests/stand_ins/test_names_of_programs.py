@@ -1,4 +1,4 @@
-"""Modules that programs import at their top: names of layers, and the debugger that is not there."""
+"""Modules that programs import at their top: names of layers, and the debugger."""
 
 import numpy as np
 import pytest
@@ -13,17 +13,11 @@ def test_layers_have_their_other_names():
     assert convolutional.convolution2d is tf.layers.conv2d and convolutional.Deconv3D is tf.layers.Conv3DTranspose
 
 
-def test_the_debugger_can_be_imported_and_says_what_there_is_instead():
-    debug = stand_for("tensorflow.python.debug")
-    assert [debug.has_inf_or_nan(None, np.array(value)) for value in (1.0, np.inf, [1.0, np.nan], 3, "a")] == [
-        False,
-        True,
-        True,
-        False,
-        False,
-    ]
-    with pytest.raises(NotImplementedError, match=r"LocalCLIDebugWrapperSession: tfexp has no tfdbg\. .*add_check_numerics"):
-        debug.LocalCLIDebugWrapperSession(None)
+def test_the_debugger_is_there_but_for_what_needs_a_server():
+    debug, wrappers = (stand_for(f"tensorflow.python.{name}") for name in ("debug", "debug.wrappers.hooks"))
+    assert wrappers.DumpingDebugHook is debug.DumpingDebugHook and callable(debug.watch_graph)
+    with pytest.raises(NotImplementedError, match=r"GrpcDebugHook: values are dumped to files only\. .*DumpingDebugHook do"):
+        debug.GrpcDebugHook("localhost:7000")
 
 
 @pytest.mark.parametrize("kind", [tf.Module, tf.keras.layers.Layer, tf.train.Checkpoint])

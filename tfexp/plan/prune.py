@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -24,7 +24,9 @@ def prune(
     fed: dict[Tensor, Value] = {}
     for i, (tensor, shape) in enumerate(zip(feeds, feed_shapes, strict=True)):
         fed[tensor] = Value(None, i, tensor.name, tensor.dtype.base_dtype, shape)
-    nodes = {op: Node(op.name, op._op_def, op.attrs, op.device, op, op._id) for op in _needed(fetches, targets, fed)}
+    nodes = {
+        op: Node(op.name, op._op_def, op.attrs, op.device, op, op._id) for op in needed_operations(fetches, targets, fed)
+    }
     for op, node in nodes.items():
         node.outputs = [Value(node, t._value_index, t.name, t.dtype, t._shape) for t in op._outputs]
         if op.type == "Const":
@@ -49,7 +51,10 @@ def _constant(op: Operation) -> np.ndarray | None:
         raise InvalidArgumentError(op.node_def, op, shown) from error
 
 
-def _needed(fetches: Sequence[Tensor], targets: Sequence[Operation], fed: dict[Tensor, Value]) -> dict[Operation, None]:
+def needed_operations(
+    fetches: Sequence[Tensor], targets: Sequence[Operation], fed: Collection[Tensor]
+) -> dict[Operation, None]:
+    """What has to run for `fetches` and `targets` when `fed` are given; no order."""
     # A placeholder that is fed has nothing left to wait for; any other op with a fed output still runs where a control
     # edge asks for it.
     fed_placeholders = {t.op for t in fed if t.op.type in PLACEHOLDERS}

@@ -59,9 +59,15 @@ class BoundStep:
 
     __slots__ = ("checked", "compute", "step")
 
-    def __init__(self, step: Step, resources: AnyResources, compile_part: PartCompiler | None = None):
+    def __init__(
+        self,
+        step: Step,
+        resources: AnyResources,
+        compile_part: PartCompiler | None = None,
+        watcher: Trace | None = None,
+    ):
         self.step = step
-        self.compute = _with_flat_inputs(step, resources, compile_part)
+        self.compute = _with_flat_inputs(step, resources, lambda plan: _part_runner(plan, resources, compile_part, watcher))
         self.checked = False
 
     def outputs(self, result: Any) -> Sequence[Any]:
@@ -71,8 +77,8 @@ class BoundStep:
         return result if op.outputs else ()
 
 
-def _with_flat_inputs(step: Step, resources: AnyResources, compile_part: PartCompiler | None) -> Callable[[list[Any]], Any]:
-    kernel = bind_kernel(step, resources, lambda plan: _part_runner(plan, resources, compile_part))
+def _with_flat_inputs(step: Step, resources: AnyResources, bind_part: PartCompiler) -> Callable[[list[Any]], Any]:
+    kernel = bind_kernel(step, resources, bind_part)
     if step.copies:
         return lambda inputs: kernel(*inputs).copy()
     if step.call is None:
@@ -93,9 +99,11 @@ def _with_flat_inputs(step: Step, resources: AnyResources, compile_part: PartCom
     return directly
 
 
-def _part_runner(plan: Plan, resources: AnyResources, compile_part: PartCompiler | None) -> PartRunner:
+def _part_runner(
+    plan: Plan, resources: AnyResources, compile_part: PartCompiler | None, watcher: Trace | None
+) -> PartRunner:
     """Runs a part of a loop: interpreted at first, and by generated code once it has gone round often enough to pay."""
-    interpreted = Interpreter(plan, resources, compile_part).run_part
+    interpreted = Interpreter(plan, resources, compile_part, watcher).run_part
     if compile_part is None:
         return interpreted
     compiled: PartRunner | None = None
@@ -133,11 +141,19 @@ class Interpreter:
     """A plan in one session. `run` may be called by several threads at once.
 
     `compile_part` makes generated code of a part of a loop that goes round often; without it, all is run node by node.
+    `watcher` sees every node of every run, those of loops included.
     """
 
-    def __init__(self, plan: Plan, resources: AnyResources, compile_part: PartCompiler | None = None):
+    def __init__(
+        self,
+        plan: Plan,
+        resources: AnyResources,
+        compile_part: PartCompiler | None = None,
+        watcher: Trace | None = None,
+    ):
         self.plan = plan
-        self._steps = [BoundStep(step, resources, compile_part) for step in plan.steps]
+        self.watcher = watcher
+        self._steps = [BoundStep(step, resources, compile_part, watcher) for step in plan.steps]
         self._sections = {section.strands[0].start: section for section in plan.sections}
         self._initial = [slot.constant for slot in plan.slots]
         self._readers = [int(slot.constant is not None) for slot in plan.slots]
@@ -245,7 +261,7 @@ class _Running:
         self._interpreter = interpreter
         self._steps = interpreter._steps
         self._progress = progress
-        self._trace = trace
+        self._traces = [seeing for seeing in (trace, interpreter.watcher) if seeing is not None]
 
     def start(self, position: int) -> Started | None:
         started: Started | None = self._interpreter._named(position, lambda: self._start(position))
@@ -277,8 +293,8 @@ class _Running:
             return Started(started.position, result, started.inputs, started.began)
         bound = self._steps[started.position]
         step, inputs, outputs = bound.step, started.inputs, bound.outputs(result)
-        if self._trace is not None:
-            self._trace.node(step, started.began, time.perf_counter(), inputs, outputs)
+        for trace in self._traces:
+            trace.node(step, started.began, time.perf_counter(), inputs, outputs)
         if not bound.checked:
             check_outputs(self.plan, step, inputs, outputs)
             bound.checked = True

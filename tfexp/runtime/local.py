@@ -7,6 +7,7 @@ the same. A signature that comes with ever new shapes gets one plan that does no
 
 from __future__ import annotations
 
+import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
 from tfexp.runtime.device_memory import memory_limits
+from tfexp.runtime.dumping import Dump
 from tfexp.runtime.executor import Interpreter
 from tfexp.runtime.jit import jit_of, loop_compiler_of
 from tfexp.runtime.libraries import libraries_of
@@ -83,6 +85,7 @@ class LocalBackend:
         self._owns_resources = resources is None
         self.resources = Resources() if resources is None else resources
         self.active = ActiveSteps()
+        self.dumps = itertools.count(1)
         logged = log_placement if self.config.log_device_placement else None
         self.assignment = Assignment(devices, self.config.allow_soft_placement, logged)
         self.memory = memory_limits(devices, self.config)
@@ -163,6 +166,7 @@ class LocalStep:
         self._generic: Compiled | None = None
         self.placement: Placement | None = None  # the latest, of the dynamic placer
         self._placed_again: set[Shapes] = set()
+        self._dumps = itertools.count()
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """Run with these values, whose shapes are known to be allowed."""
@@ -226,6 +230,19 @@ class LocalStep:
         interpreter = compiled.interpreter
         return self._backend.guarded(lambda values: interpreter.run(values, current.step, tracer), timeout_in_ms)
 
+    def _dumping(self, options: config_pb2.RunOptions, tracer: Tracer | None) -> Runner:
+        """All nodes interpreted, and what they make dumped for the debugger."""
+        plan = self.plan(None, optimise=False)
+        runs = (next(self._backend.dumps), next(self._dumps))
+        dump = Dump(options.debug_options, plan, self._fetches, self._targets, self._feeds, runs)
+        interpreter = Interpreter(plan, self._backend.resources, watcher=dump)
+
+        def run(values: Sequence[Any]) -> Sequence[Any]:
+            dump.begin(values)
+            return interpreter.run(values, current.step, tracer)
+
+        return self._backend.guarded(run, options.timeout_in_ms)
+
     def _measured(self, compiled: Compiled, placement: Placement, shapes: Shapes) -> Runner:
         """The plan interpreted once, so that the dynamic placer knows better afterwards."""
 
@@ -285,6 +302,8 @@ class LocalStep:
         wanted = run_metadata is not None and options.trace_level != config_pb2.RunOptions.NO_TRACE
         tracer = Tracer() if wanted else None
         try:
+            if options.debug_options.debug_tensor_watch_opts:
+                return self._dumping(options, tracer)(values)
             return self._watchable(compiled, options.timeout_in_ms, tracer)(values)
         finally:
             if run_metadata is not None:

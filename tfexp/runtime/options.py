@@ -56,7 +56,6 @@ _READ_REWRITERS = frozenset({placement.NAME, narrow.NAME, NUMBA, ONEDNN})
 _OF_REAL_GPUS = frozenset({"gpu_options.allow_growth"})
 _RUN = {
     "inter_op_thread_pool": _SHARED_THREADS,
-    "debug_options": "tfdbg is not here: tf.Print and RunOptions.trace_level show values and times",
     "report_tensor_allocations_upon_oom": "what has no memory always names its largest tensors",
     "experimental": "nothing experimental of TensorFlow's is here",
 }

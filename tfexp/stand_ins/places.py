@@ -13,6 +13,7 @@ and "is tf.logging" says that it is that very module: what programs put into it 
 from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import DATA, renamed
+from tfexp.stand_ins.places_of_debug import DEBUG
 from tfexp.stand_ins.places_of_estimator import ESTIMATOR
 from tfexp.stand_ins.places_of_framework import FRAMEWORK
 from tfexp.stand_ins.places_of_keras import KERAS
@@ -54,6 +55,7 @@ _TPU = {
 # tensorflow.python.<key>, with the places that answer, in order.
 PYTHON = {
     **DATA,
+    **DEBUG,
     **FRAMEWORK,
     **{f"estimator.{key}": places for key, places in ESTIMATOR.items()},
     **KERAS,
@@ -69,11 +71,6 @@ PYTHON = {
     "compat.compat": "tf.compat",
     "compiler.xla.jit": "tf.xla.experimental",
     "compiler.xla.xla": "tf.xla.experimental",
-    "debug": "tfexp.stand_ins.debugger",
-    "debug.lib.debug_data": "tfexp.stand_ins.debugger",
-    "debug.wrappers.dumping_wrapper": "tfexp.stand_ins.debugger",
-    "debug.wrappers.hooks": "tfexp.stand_ins.debugger",
-    "debug.wrappers.local_cli_wrapper": "tfexp.stand_ins.debugger",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column tfexp.stand_ins.feature_columns " + _COLUMNS,

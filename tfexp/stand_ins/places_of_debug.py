@@ -1,0 +1,18 @@
+"""Where `tensorflow.python.debug` is: the rows of the table in `places` for it."""
+
+from __future__ import annotations
+
+_DATA = "tfexp.debug.dump_dir tfexp.debug.tensors"
+_SESSIONS = "tfexp.debug.local tfexp.debug.sessions tfexp.stand_ins.debugger"
+
+DEBUG = {
+    "debug": f"{_DATA} {_SESSIONS} tfexp.debug.watching tfexp.debug.graphs",
+    "debug.lib.debug_data": _DATA,
+    "debug.lib.debug_graphs": "tfexp.debug.graphs",
+    "debug.lib.debug_utils": "tfexp.debug.watching",
+    "debug.wrappers.dumping_wrapper": "tfexp.debug.sessions",
+    "debug.wrappers.framework": "tfexp.debug.sessions",
+    "debug.wrappers.grpc_wrapper": "tfexp.stand_ins.debugger",
+    "debug.wrappers.hooks": _SESSIONS,
+    "debug.wrappers.local_cli_wrapper": "tfexp.debug.local",
+}
