@@ -1,4 +1,7 @@
-"""What `generic_utils` and `layer_utils` of `tensorflow.python.keras.utils` have besides what is public. Source: TF 1.15."""
+"""What `generic_utils`, `layer_utils` and `mode_keys` of `tensorflow.python.keras.utils` have besides what is public.
+
+Source: TF 1.15.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,14 @@ import numpy as np
 
 from tfexp.keras import backend
 from tfexp.keras.engine.weights import each_once
+
+
+class ModeKeys:
+    """What a model is run for."""
+
+    TRAIN = "train"
+    TEST = "test"
+    PREDICT = "predict"
 
 
 def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool:
