@@ -168,3 +168,30 @@ def test_a_policy_for_a_block():
     with policy.policy_scope("float64"):
         assert tf.keras.layers.Dense(1).dtype == "float64"
     assert policy.global_policy() is before
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "ours"),
+    [
+        ("layers.pooling", "Pooling2D", "MaxPooling2D"),
+        ("layers.pooling", "GlobalPooling1D", "GlobalMaxPooling1D"),
+        ("layers.merge", "_Merge", "Add"),
+        ("layers.normalization", "BatchNormalizationBase", "BatchNormalization"),
+        ("layers.cudnn_recurrent", "_CuDNNRNN", "CuDNNGRU"),
+        ("wrappers.scikit_learn", "BaseWrapper", "KerasClassifier"),
+    ],
+)
+def test_classes_that_others_are_made_of(place: str, name: str, ours: str):
+    found = stand_for(f"tensorflow.python.keras.{place}")
+    assert issubclass(getattr(found, ours), getattr(found, name))
+
+
+def test_places_of_further_names_of_keras():
+    assert stand_for("tensorflow.python.keras.utils.mode_keys").ModeKeys.TEST == "test"
+    assert stand_for("tensorflow.python.keras.layers.normalization_v2").BatchNormalization is (
+        tf.compat.v2.keras.layers.BatchNormalization
+    )
+    optimizers = stand_for("tensorflow.python.keras.optimizers")
+    assert optimizers.sgd is tf.keras.optimizers.SGD
+    made = optimizers.TFOptimizer(tf.train.GradientDescentOptimizer(0.1))
+    assert isinstance(made.optimizer, tf.train.GradientDescentOptimizer)

@@ -70,6 +70,8 @@ def _renamed(definition: function_pb2.FunctionDef, name: str, names: Mapping[str
     copy.signature.name = name
     for node in copy.node_def:
         node.op = names.get(node.op, node.op)
+        if node.op in ("PartitionedCall", "StatefulPartitionedCall"):
+            node.attr.pop("_gradient_op_type", None)  # a rule that TensorFlow registered in the process that wrote it
         for value in node.attr.values():
             for function in [value.func] if value.WhichOneof("value") == "func" else value.list.func:
                 function.name = names.get(function.name, function.name)
@@ -107,5 +109,14 @@ class _Imported:
 
 
 def _with_tensors(structure: Any, outputs: Sequence[Tensor]) -> Any:
+    """The tensors in the places of their specs, which say more of their shapes than the body does."""
     following = iter(outputs)
-    return nest.map_structure(lambda leaf: next(following) if isinstance(leaf, TensorSpec) else leaf, structure)
+
+    def put(leaf: Any) -> Any:
+        if not isinstance(leaf, TensorSpec):
+            return leaf
+        tensor = next(following)
+        tensor.set_shape(leaf.shape)
+        return tensor
+
+    return nest.map_structure(put, structure)

@@ -13,6 +13,10 @@ from typing import Any, Self
 _custom_objects: dict[str, Any] = {}
 
 
+class UnknownObjectError(ValueError):
+    """A configuration names what is not there."""
+
+
 class CustomObjectScope:
     """`with CustomObjectScope({"name": an_object}, …):` finds these objects by name; afterwards all is as before."""
 
@@ -67,7 +71,7 @@ def class_and_config_for_serialized_keras_object(
     name = config["class_name"]
     found = _find(name, module_objects, custom_objects)
     if found is None:
-        raise ValueError(f"Unknown {printable_module_name}: {name}")
+        raise UnknownObjectError(f"Unknown {printable_module_name}: {name}")
     return found, config["config"]
 
 
@@ -97,7 +101,7 @@ def deserialize_keras_object(
     if isinstance(identifier, str):
         found = _find(identifier, module_objects, custom_objects)
         if found is None:
-            raise ValueError(f"Unknown {printable_module_name}:{identifier}")
+            raise UnknownObjectError(f"Unknown {printable_module_name}:{identifier}")
         return found() if inspect.isclass(found) else found
     raise ValueError(f"Could not interpret serialized {printable_module_name}: {identifier}")
 

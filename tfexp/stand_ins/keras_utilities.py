@@ -1,4 +1,7 @@
-"""What `tensorflow.python.keras.utils.generic_utils` has besides what is public. Source: TF 1.15."""
+"""What `generic_utils` and `mode_keys` of `tensorflow.python.keras.utils` have besides what is public.
+
+Source: TF 1.15.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
+
+
+class ModeKeys:
+    """What a model is run for."""
+
+    TRAIN = "train"
+    TEST = "test"
+    PREDICT = "predict"
 
 
 def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool:

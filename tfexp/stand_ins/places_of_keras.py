@@ -6,12 +6,11 @@ from tfexp.stand_ins.places_of_data import renamed
 
 _NAMESPACES = (
     "activations applications backend callbacks constraints datasets initializers layers losses metrics models optimizers "
-    "preprocessing preprocessing.image preprocessing.sequence preprocessing.text regularizers utils wrappers "
-    "wrappers.scikit_learn"
+    "preprocessing preprocessing.image preprocessing.sequence preprocessing.text regularizers utils wrappers"
 )
 _LAYERS = (
-    "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent embeddings local merge noise "
-    "normalization pooling recurrent recurrent_v2 serialization wrappers"
+    "advanced_activations convolutional convolutional_recurrent core embeddings local noise recurrent recurrent_v2 "
+    "serialization wrappers"
 )
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam"
 _DATASETS = "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters"
@@ -32,6 +31,7 @@ KERAS = {
         "tf.keras.backend tfexp.keras.backend "
         + renamed("tfexp.keras.backend.graph_function", GraphExecutionFunction="GraphFunction")
         + renamed("tfexp.keras.backend.graph_function", EagerExecutionFunction="EagerFunction")
+        + "tf.math:logsumexp=reduce_logsumexp"
     ),
     "keras.backend_config": "tf.keras.backend",
     "keras.callbacks": "tf.keras.callbacks tfexp.keras.callbacks.callback",
@@ -59,7 +59,16 @@ KERAS = {
         + renamed("tf.keras.layers", Deconvolution2D="Conv2DTranspose", Deconv2D="Conv2DTranspose")
         + renamed("tf.keras.layers", Deconvolution3D="Conv3DTranspose", Deconv3D="Conv3DTranspose")
     ),
+    "keras.layers.cudnn_recurrent": "tf.keras.layers tfexp.keras.layers.recurrent_cudnn",
     "keras.layers.dense_attention": "tf.keras.layers tfexp.keras.layers.attention:BaseDenseAttention=DenseAttention",
+    "keras.layers.merge": "tf.keras.layers tfexp.keras.layers.merge:_Merge=Merge",
+    "keras.layers.normalization": (
+        "tf.keras.layers tfexp.keras.layers.normalization:BatchNormalizationBase=BatchNormalization"
+    ),
+    "keras.layers.normalization_v2": "tf.compat.v2.keras.layers",
+    "keras.layers.pooling": "tf.keras.layers "
+    + renamed("tfexp.keras.layers.pooling", **{f"Pooling{n}D": f"_Pooling{n}D" for n in (1, 2, 3)})
+    + renamed("tfexp.keras.layers.pooling_global", **{f"GlobalPooling{n}D": "_GlobalPooling" for n in (1, 2, 3)}),
     "keras.losses": (
         "tf.keras.losses tfexp.keras.losses.loss:LossFunctionWrapper=LossFunctionWrapper "
         "tfexp.keras.losses.functions:huber_loss=huber_loss"
@@ -73,6 +82,9 @@ KERAS = {
     "keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules tfexp.keras.optimizers.schedules",
     "keras.optimizer_v2.optimizer_v2": "tf.keras.optimizers:OptimizerV2=Optimizer",
     "keras.optimizer_v2.rmsprop": "tf.keras.optimizers tf.keras.optimizers:RMSProp=RMSprop",
+    "keras.optimizers": "tf.keras.optimizers tfexp.keras.optimizers "
+    + renamed("tf.keras.optimizers", sgd="SGD", rmsprop="RMSprop", adagrad="Adagrad", adadelta="Adadelta")
+    + renamed("tf.keras.optimizers", adam="Adam", adamax="Adamax", nadam="Nadam"),
     "keras.premade.linear": "tf.keras.experimental",
     "keras.premade.wide_deep": "tf.keras.experimental",
     "keras.saving": "tf.keras.models",
@@ -85,7 +97,7 @@ KERAS = {
     "keras.testing_utils": (
         "tfexp.stand_ins.keras_tests tfexp.stand_ins.keras_test_models tfexp.stand_ins.keras_layer_test"
     ),
-    "keras.utils.data_utils": "tf.keras.utils tfexp.keras.utils.files",
+    "keras.utils.data_utils": "tf.keras.utils tfexp.keras.utils.files tfexp.keras.utils.data",
     "keras.utils.generic_utils": (
         "tf.keras.utils tfexp.keras.serialization tfexp.stand_ins.keras_utilities "
         + renamed("tfexp.core.text", to_snake_case="snake_case")
@@ -97,9 +109,11 @@ KERAS = {
         "tfexp.keras.losses.weighted tf.keras.losses:ReductionV2=Reduction "
         "tf.losses.util:squeeze_or_expand_dimensions=squeeze_or_expand_dimensions"
     ),
+    "keras.utils.mode_keys": "tfexp.stand_ins.keras_utilities",
     "keras.utils.multi_gpu_utils": "tf.keras.utils",
     "keras.utils.np_utils": "tf.keras.utils",
     "keras.utils.tf_utils": "tfexp.stand_ins.keras_tensors tfexp.keras.engine.dependencies",
     "keras.utils.vis_utils": "tf.keras.utils",
     "keras.utils.conv_utils": "tfexp.stand_ins.layer_arguments",
+    "keras.wrappers.scikit_learn": "tf.keras.wrappers.scikit_learn tfexp.keras.wrappers.scikit_learn",
 }

@@ -227,7 +227,13 @@ class WithArgument(L.Layer):
         super().__init__(**kwargs)
 
 
+class WithOthers(L.Layer):
+    def __init__(self, **others: Any):
+        super().__init__(**others)
+
+
 def test_configs() -> None:
+    assert WithOthers(name="a").get_config() == {"name": "a", "trainable": True, "dtype": None}
     assert L.Layer(name="a", input_shape=(3,)).get_config() == {
         "name": "a",
         "trainable": True,
@@ -332,3 +338,11 @@ def test_a_loss_outside_of_a_call_is_no_value() -> None:
             layer.add_loss(tf.constant(1.0))
         layer.add_loss(lambda: tf.constant(1.0))
         assert [loss.numpy() for loss in layer.losses] == [1.0]
+
+
+def test_variables_in_attributes_are_initialized_with_the_layers_own() -> None:
+    layer = L.Layer()
+    layer.factor = tf.Variable(2.0)
+    given = tf.keras.Input((3,))
+    model = tf.keras.Model(given, L.Lambda(lambda x: x * layer.factor)(given))
+    np.testing.assert_array_equal(model.predict(np.ones((1, 3))), [[2, 2, 2]])

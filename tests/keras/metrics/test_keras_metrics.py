@@ -209,3 +209,8 @@ def test_the_interpolated_area_is_a_method_too() -> None:
         metric = metrics.AUC(curve="PR", num_thresholds=5)
         metric.update_state([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
         assert metric.interpolate_pr_auc().numpy() == metric.result().numpy() == pytest.approx(0.8873, abs=1e-4)
+
+
+def test_an_area_says_its_thresholds() -> None:
+    assert metrics.AUC(num_thresholds=5).get_config()["thresholds"] == [0.25, 0.5, 0.75]
+    assert metrics.AUC(thresholds=[0.6, 0.2]).get_config()["thresholds"] == [0.2, 0.6]

@@ -336,3 +336,28 @@ def test_targets_are_checked_where_the_shapes_are_known() -> None:
     model.compile("sgd", "mse")
     with pytest.raises(ValueError, match="was passed for an output of shape"):
         model.fit(x, y, verbose=0)
+
+
+def test_nested_lists_of_numbers_are_arrays_in_eager_execution() -> None:
+    rows, targets = X.tolist(), Y.tolist()
+    with eager_mode():
+        model = linear()
+        assert model.evaluate(rows, targets, verbose=0) == model.evaluate(X, Y, verbose=0)
+        np.testing.assert_array_equal(model.predict(rows), model.predict(X))
+        history = model.fit(rows, targets, validation_data=(rows, targets), verbose=0).history
+        assert history["val_loss"] == pytest.approx([model.evaluate(X, Y, verbose=0)])
+        with pytest.raises(ValueError, match="is not the size the model expected"):
+            model.evaluate(rows, Y, verbose=0)
+    with pytest.raises(ValueError, match="is not the size the model expected"):
+        linear().predict(rows)
+
+
+def test_a_model_has_the_tensors_of_announced_weights() -> None:
+    assert linear().sample_weights == [None]
+    given = tf.keras.Input((2, 3))
+    model = tf.keras.Model(given, [tf.keras.layers.Dense(1, name="b")(given), tf.keras.layers.Dense(1, name="c")(given)])
+    model.compile("sgd", "mse", sample_weight_mode={"b": None, "c": "temporal"})
+    none, weights = model.sample_weights
+    assert none is None and weights.op.name == "c_sample_weights"
+    with eager_mode():
+        assert linear().sample_weights == [None]

@@ -123,7 +123,8 @@ class Layer(Connected):
 
     def get_config(self) -> dict[str, Any]:
         """What `from_config` makes such a layer of. A subclass whose `__init__` takes more says so in its own."""
-        taken = [key for key in inspect.signature(type(self).__init__).parameters if key not in ("self", "args", "kwargs")]
+        parameters = list(inspect.signature(type(self).__init__).parameters.values())[1:]
+        taken = [one.name for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
         config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
         if hasattr(self, "_batch_input_shape"):
             config["batch_input_shape"] = self._batch_input_shape
@@ -417,9 +418,10 @@ def _map_shapes_to_placeholders(shapes: Any, dtype: Any) -> Any:
 
 @contextlib.contextmanager
 def drawn_aside(layer: Layer) -> Iterator[None]:
-    """Calls that are not the program's: no node, loss or update is left behind, here or in the layers inside."""
+    """Calls that are not the program's: no node, loss, update or value of a metric is left behind, here or inside."""
     books = ("_inbound_nodes", "_outbound_nodes", "_losses", "_updates")
     before = {book: list(getattr(layer, book)) for book in books}
+    of_metrics = dict(layer._metrics_tensors)
     try:
         with contextlib.ExitStack() as stack:
             for inner in layer._inner_layers:
@@ -428,6 +430,8 @@ def drawn_aside(layer: Layer) -> Iterator[None]:
     finally:
         for book, kept in before.items():
             getattr(layer, book)[:] = kept
+        layer._metrics_tensors.clear()
+        layer._metrics_tensors.update(of_metrics)
 
 
 __all__ = ["InputSpec", "Layer", "as_tuples", "unique_layer_name"]

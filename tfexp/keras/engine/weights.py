@@ -101,6 +101,7 @@ class Weights(Module):
         known = self._trainable_weights + self._non_trainable_weights
         if not any(variable is other for other in known):
             (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+            backend.track_variable(variable)
 
     def _owned(self) -> list[Any]:
         """The layers in attributes, lists and dicts, in the order in which they were set; metrics, too."""
@@ -221,7 +222,6 @@ class Weights(Module):
         )
         if wanted.is_floating and self._policy.should_cast_variables and kwargs.get("experimental_autocast", True):
             cast_when_read(variable)
-        backend.track_variable(variable)
         regularize = regularizers.get(regularizer)
         if regularize is not None:
             self.add_loss(functools.partial(_regularized, variable, regularize))

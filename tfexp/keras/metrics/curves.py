@@ -69,15 +69,14 @@ class AUC(_AtThresholds):
         _require(curve, ("PR", "ROC"), "curve")
         _require(summation_method, ("interpolation", "majoring", "minoring"), "summation method")
         super().__init__(name=name, dtype=dtype)
-        self._init_thresholds = None if thresholds is None else sorted(thresholds)
-        if self._init_thresholds is None:
+        if thresholds is None:
             if num_thresholds <= 1:
                 raise ValueError(
                     f"Argument `num_thresholds` must be an integer > 1. Received: num_thresholds={num_thresholds}"
                 )
             inner = _between(num_thresholds - 2)
         else:
-            inner = self._init_thresholds
+            inner = sorted(thresholds)
         self.num_thresholds = len(inner) + 2
         self.curve = curve
         self.summation_method = summation_method
@@ -102,16 +101,13 @@ class AUC(_AtThresholds):
         return interpolated_area(tp, fp, fn, self.num_thresholds)
 
     def get_config(self) -> dict[str, Any]:
-        config = {
+        return {
             **super().get_config(),
             "num_thresholds": self.num_thresholds,
             "curve": self.curve,
             "summation_method": self.summation_method,
+            "thresholds": list(self.thresholds[1:-1]),  # the ends are put around them again
         }
-        if self._init_thresholds is not None:
-            # The ends are put around them again.
-            config["thresholds"] = list(self._init_thresholds)
-        return config
 
 
 def _require(value: str, allowed: tuple[str, ...], what: str) -> None:

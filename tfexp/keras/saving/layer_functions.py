@@ -3,6 +3,7 @@
     keras_api
       call_and_return_conditional_losses  of the inputs, and of `training` where the layer takes it: (outputs, losses)
       layer_regularization_losses         a list of functions without arguments
+      layer_metrics                       those by `add_metric`, by name: the functions use their variables
       layers                              those inside
 
 Source: `tf.keras.models.load_model`, TF 1.15, which asks for these.
@@ -44,6 +45,7 @@ class _KerasAPI(Trackable):
 
     def __init__(self, layer: Layer, specs: Any, arguments: dict[str, Any]):
         self.layers = list(layer.layers if isinstance(layer, Network) else layer._inner_layers)
+        self.layer_metrics = {metric.name: metric for metric in layer._metrics}
         self.layer_regularization_losses = _Functions([_traced(loss) for loss in layer.losses_of_weights()])
         if specs is not None:
             self.call_and_return_conditional_losses = _call(layer, specs, arguments)

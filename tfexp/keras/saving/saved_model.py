@@ -22,10 +22,11 @@ from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
 from tfexp.keras.engine.model_text import model_from_config
 from tfexp.keras.saving.layer_functions import beside_each_layer
+from tfexp.keras.saving.revived import revived_model
 from tfexp.keras.saving.tensorflow_metadata import tensorflow_metadata
 from tfexp.keras.saving.training_config import compile_arguments, make_optimizer_variables
 from tfexp.keras.saving.weights import load_weights, write_checkpoint
-from tfexp.keras.serialization import custom_object_scope
+from tfexp.keras.serialization import UnknownObjectError, custom_object_scope
 from tfexp.keras.training.feeding import as_inputs_of
 from tfexp.runtime.session import Session
 from tfexp.train import saved_model_names as names
@@ -157,15 +158,14 @@ def load_from_saved_model(
 ) -> Any:
     """The model that `export_saved_model` wrote; compiled, with its optimizer's state, if it was saved with that.
 
-    Models that TensorFlow saved (`model.save(save_format="tf")`) come back, too, if they are no subclasses.
-    OSError: the folder has no architecture of a model.
+    Models that were saved with `model.save(save_format="tf")` come back, too, here and by TensorFlow. Subclasses, and models
+    with layers of unknown classes, are then made of the functions that were saved with them.
+    OSError: the folder has no model of Keras.
     """
     path = os.fspath(saved_model_path)
     architecture, training = _described(path)
     with custom_object_scope(custom_objects or {}):
-        model = model_from_config(architecture, custom_objects)
-        if not model.inputs and model._built_shape is not None:
-            as_inputs_of(model, [backend.placeholder(model._built_shape)])
+        model = _made(path, architecture, custom_objects)
         if compile and training is not None:
             model.compile(**compile_arguments(training, custom_objects))
             if model.inputs:
@@ -174,15 +174,32 @@ def load_from_saved_model(
     return model
 
 
-def _described(path: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """The architecture in a folder, and how the model is trained if that is there."""
+def _made(path: str, architecture: dict[str, Any] | None, custom_objects: Mapping[str, Any] | None) -> Any:
+    """The model of an architecture; where there is none, or its classes are not known, one of functions."""
+    if architecture is None:
+        return revived_model(path)
+    try:
+        model = model_from_config(architecture, custom_objects)
+    except UnknownObjectError:
+        if _asset(path, _MODEL_JSON).is_file():  # there are no functions of layers
+            raise
+        return revived_model(path)
+    if not model.inputs and model._built_shape is not None:
+        as_inputs_of(model, [backend.placeholder(model._built_shape)])
+    return model
+
+
+def _described(path: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """The architecture in a folder, None of a subclass's, and how the model is trained if that is there."""
     file = _asset(path, _MODEL_JSON)
     if file.is_file():
         return json.loads(file.read_text(encoding="utf-8")), None
     found = tensorflow_metadata(path)
-    if found is None or "config" not in found:
+    if found is None:
         raise OSError(
-            f"{path} has no architecture of a Keras model: it is a subclass's, was exported for serving only, or is not "
-            "of Keras. tf.saved_model.load_v2 reads what `save_model` wrote, tf.saved_model.loader.load any graph."
+            f"{path} has no architecture of a Keras model: it was exported for serving only, or is not of Keras. "
+            "tf.saved_model.loader.load reads any graph."
         )
-    return {"class_name": found["class_name"], "config": found["config"]}, found.get("training_config")
+    known = "config" in found
+    architecture = {"class_name": found["class_name"], "config": found["config"]} if known else None
+    return architecture, found.get("training_config")

@@ -71,24 +71,36 @@ def tensorflow_metadata(path: str) -> dict[str, Any] | None:
 
     A subclassed model has no `config`.
     """
+    models = (one for identifier, one in metadata_by_object(path).values() if identifier in _MODEL and one is not None)
+    return next(models, None)
+
+
+def metadata_by_object(path: str) -> dict[int, tuple[str, dict[str, Any] | None]]:
+    """{the number of an object in the folder's SavedModel: (what it is, what is said of it)}."""
     beside = Path(path) / _METADATA
     if beside.is_file():
         found = _types["KerasMetadata"]()
         found.ParseFromString(beside.read_bytes())
-        described = [(one.identifier, one.metadata) for one in found.nodes]
+        described = {one.node_id: (one.identifier, one.metadata) for one in found.nodes}
     else:
         described = _in_saved_model(Path(path) / names.SAVED_MODEL_FILENAME_PB)
-    text = next((metadata for identifier, metadata in described if identifier in _MODEL and metadata), None)
-    return None if text is None else json.loads(text, object_hook=_as_1_15_has_it)
+    return {
+        number: (identifier, json.loads(text, object_hook=_as_1_15_has_it) if text else None)
+        for number, (identifier, text) in described.items()
+    }
 
 
-def _in_saved_model(file: Path) -> list[tuple[str, str]]:
+def _in_saved_model(file: Path) -> dict[int, tuple[str, str]]:
     if not file.is_file():
-        return []
+        return {}
     saved = SavedModel()
     saved.ParseFromString(file.read_bytes())
-    nodes = [node for graph in saved.meta_graphs for node in graph.object_graph_def.nodes]
-    return [(node.user_object.identifier, node.user_object.metadata) for node in nodes if node.HasField("user_object")]
+    return {
+        number: (node.user_object.identifier, node.user_object.metadata)
+        for graph in saved.meta_graphs
+        for number, node in enumerate(graph.object_graph_def.nodes)
+        if node.HasField("user_object") and node.user_object.identifier.startswith("_tf_keras_")
+    }
 
 
 def _as_1_15_has_it(value: dict[str, Any]) -> Any:

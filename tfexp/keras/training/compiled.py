@@ -84,6 +84,15 @@ class Compiled(Feeding):
     def announced_weights(self) -> Weighted:
         return tuple(output.weight_mode is not None and output.loss is not None for output in self.outputs)
 
+    @property
+    def sample_weights(self) -> list[Any]:
+        """Of each output the tensor of its weights, if `compile` announced any in a graph."""
+        steps, announced = self.steps, self.announced_weights
+        if not isinstance(steps, GraphSteps):
+            return [None] * len(announced)
+        weights = iter(steps.objective(announced)[1])
+        return [next(weights) if has_weights else None for has_weights in announced]
+
     # --- data -----------------------------------------------------------------------------------------------------------
 
     def arranged(self, x: Any, y: Any, sample_weight: Any, class_weight: Any) -> tuple[list[Any], Weighted]:

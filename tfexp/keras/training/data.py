@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfexp.core import log
+from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras.training.arrays import is_symbolic
 from tfexp.keras.training.batches import Batches, Cut, Whole
 from tfexp.keras.training.compiled import Compiled
@@ -44,6 +47,7 @@ class Data:
             if is_dataset(x):
                 return DatasetBatches(x, steps, arrange), None
             return GeneratorBatches(x, steps, arrange, shuffle=bool(shuffle), **self._ahead), None
+        x, y = _as_arrays(x, y)
         values, weighted = compiled.arranged(x, y, sample_weight, class_weight)
         if not split or not 0 < split < 1:
             return self._of_values(values, weighted, batch_size, steps, shuffle, "steps_per_epoch"), None
@@ -70,7 +74,8 @@ class Data:
                 "(x_val, y_val, val_sample_weights), or alternatively it could be a dataset or a dataset or a dataset "
                 f"iterator. However we received `validation_data={data}`"
             )
-        values, weighted = compiled.arranged(*data, *[None] * (4 - len(data)))
+        x, y = _as_arrays(*data[:2])
+        values, weighted = compiled.arranged(x, y, data[2] if len(data) == 3 else None, None)
         # TensorFlow shuffles these, too, which later draws from `np.random` depend on.
         return self._of_values(values, weighted, batch_size, steps, True, "validation_steps")
 
@@ -81,6 +86,7 @@ class Data:
             if is_dataset(x):
                 return DatasetBatches(x, steps, _arranging(compiled), "steps")
             return GeneratorBatches(x, steps, _arranging(compiled), argument="steps", **self._ahead)
+        x, y = _as_arrays(x, y)
         values, weighted = compiled.arranged(x, y, sample_weight, None)
         return self._of_values(values, weighted, batch_size, steps, False, "steps")
 
@@ -95,7 +101,7 @@ class Data:
             return DatasetBatches(x, steps, inputs_of, "steps")
         if is_generator(x):
             return GeneratorBatches(x, steps, inputs_of, argument="steps", **self._ahead)
-        return self._of_values(self._feeding.arranged_inputs(x), (), batch_size, steps, False, "steps")
+        return self._of_values(self._feeding.arranged_inputs(*_as_arrays(x)), (), batch_size, steps, False, "steps")
 
     @property
     def _compiled(self) -> Compiled:
@@ -132,6 +138,21 @@ class Data:
                 f"batch size. Found: {count} samples"
             )
         return Cut(values, weighted, size, shuffle)
+
+
+def _as_arrays(*given: Any) -> tuple[Any, ...]:
+    """In eager execution nested lists of scalars are arrays, if all is such; in graphs a list is of one input or output."""
+    if not executing_eagerly() or not all(value is None or _is_of_scalars(value) for value in given):
+        return given
+    return tuple(None if value is None else np.array(value) for value in given)
+
+
+def _is_of_scalars(value: Any) -> bool:
+    while isinstance(value, (list, tuple)) and value:
+        value = value[0]
+        if isinstance(value, (float, int, str, bytes)):
+            return True
+    return False
 
 
 def _arranging(compiled: Compiled, class_weight: Any = None) -> Arranged:

@@ -116,6 +116,12 @@ class Training:
         return compiled.total_loss if compiled.prepared else None
 
     @property
+    def sample_weights(self) -> list[Any]:
+        """Of each output the tensor of its weights, None where there are none; empty before the model has seen data."""
+        compiled = self._known_compiled()
+        return compiled.sample_weights if compiled.prepared else []
+
+    @property
     def metrics(self) -> list[Any]:
         """The metrics given to `compile`, then those of `add_metric`, here and in layers."""
         compiled = [] if self._compiled is None else self._compiled.metrics

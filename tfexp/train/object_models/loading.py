@@ -35,8 +35,16 @@ from tfexp.train.object_models.structures import decode, decode_parameters
 from tfexp.train.saved_model_loader import parse_saved_model
 
 
-class RestoredObject(Trackable):
-    """What an object of the program that saved it is here: its parts as attributes."""
+class Restored(Trackable):
+    """What an object of the program that saved it is here. It gets its parts when all objects are there."""
+
+    def take_parts(self, parts: dict[str, Any]) -> None:
+        """Have these, by their names, as attributes."""
+        vars(self).update(parts)
+
+
+class RestoredObject(Restored):
+    """An object of no class that is known here."""
 
 
 class _CallableObject(RestoredObject):
@@ -46,7 +54,7 @@ class _CallableObject(RestoredObject):
         return vars(self)["__call__"](*args, **kwargs)
 
 
-class RestoredResource(Trackable):
+class RestoredResource(Restored):
     """Something with a state that functions of the model make and fill: a table."""
 
     _handle: Tensor | None = None
@@ -84,6 +92,11 @@ def load_v2(export_dir: Any, tags: Iterable[str] | str | None = None) -> Any:
     variables read the values. tags: those of the MetaGraph; ValueError where it has others. NotImplementedError: the
     SavedModel has no objects (`tf.saved_model.loader.load` reads it). OSError: there is no SavedModel.
     """
+    return load_objects(export_dir, tags, lambda number, identifier: None)
+
+
+def load_objects(export_dir: Any, tags: Iterable[str] | str | None, revive: Callable[[int, str], Restored | None]) -> Any:
+    """`load_v2`, with objects of classes that `revive` knows, by their numbers and identifiers; for others it has None."""
     folder = os.fspath(export_dir)
     saved_model = parse_saved_model(folder)
     meta_graph = saved_model.meta_graphs[0]
@@ -99,14 +112,14 @@ def load_v2(export_dir: Any, tags: Iterable[str] | str | None = None) -> Any:
             f"The SavedModel at {folder} has one MetaGraph with tags {sorted(own)}, but got an incompatible argument "
             f"tags={tags} to tf.saved_model.load. You may omit it, pass 'None', or pass matching tags."
         )
-    return _Loading(folder, meta_graph).root()
+    return _Loading(folder, meta_graph, revive).root()
 
 
 class _Loading:
     """The objects of one MetaGraph, by their numbers."""
 
-    def __init__(self, folder: str, meta_graph: MetaGraphDef):
-        self._folder, self._meta_graph = folder, meta_graph
+    def __init__(self, folder: str, meta_graph: MetaGraphDef, revive: Callable[[int, str], Restored | None]):
+        self._folder, self._meta_graph, self._revive = folder, meta_graph, revive
         self._nodes = meta_graph.object_graph_def.nodes
         self._signatures = meta_graph.object_graph_def.concrete_functions
         self._graph = get_default_graph()
@@ -126,7 +139,8 @@ class _Loading:
         for number in range(len(self._nodes)):
             self._object(number)
         # What contains others does so only now that all are there; tuples and signatures cannot be filled later.
-        for number, node in enumerate(self._nodes):
+        # Lists come before what has them, since an attribute may be looked into as it is set.
+        for number, node in reversed(list(enumerate(self._nodes))):
             parts = {child.local_name: self._objects[child.node_id] for child in node.children}
             _fill(self._objects[number], parts)
         for number, value in self._objects.items():
@@ -196,6 +210,9 @@ class _Loading:
         kind = node.user_object.identifier
         if kind in _CONTAINERS:
             return _CONTAINERS[kind]()
+        revived = self._revive(number, kind)
+        if revived is not None:
+            return revived
         return _CallableObject() if any(c.local_name == "__call__" for c in node.children) else RestoredObject()
 
     _makers: Mapping[str | None, Callable[..., Any]] = {
@@ -277,5 +294,5 @@ def _fill(container: Any, parts: dict[str, Any]) -> None:
         container.update(parts)
     elif isinstance(container, Signatures):
         container._functions.update(parts)
-    elif isinstance(container, Trackable):
-        vars(container).update(parts)
+    elif isinstance(container, Restored):
+        container.take_parts(parts)
