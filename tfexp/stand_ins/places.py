@@ -95,7 +95,7 @@ PYTHON = {
     "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
     "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
-    "framework.constant_op": "tf tf:constant_v1=constant",
+    "framework.constant_op": "tfexp.stand_ins.constants:constant=constant tf tf:constant_v1=constant",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
@@ -286,6 +286,7 @@ PYTHON = {
     "ops.sort_ops": "tf",
     "ops.sparse_grad": "tf",
     "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
+    + renamed("tfexp.stand_ins.sparse_stored", deserialize_sparse="deserialize_sparse")
     + renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
     + renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
     + renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max"),
