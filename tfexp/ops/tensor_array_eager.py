@@ -70,7 +70,7 @@ class EagerTensorArray(ListTensorArray):
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """This array with the rows of `value` at `indices`; OutOfRangeError where there is no such place."""
         if executing_eagerly():
-            self._prepare(np.ravel(static_value(convert_to_tensor(indices))))
+            self._prepare(np.ravel(np.asarray(static_value(convert_to_tensor(indices)))))
         return super().scatter(indices, value, name)
 
     def _prepare(self, places: Any) -> None:
@@ -88,7 +88,7 @@ class EagerTensorArray(ListTensorArray):
         """An array of the rows of `value`; ValueError when they are more than it may have."""
         tensor = self._checked(value)
         if executing_eagerly() and tensor.shape.rank:
-            rows, size = tensor.shape.as_list()[0], _number(self.size())
+            rows, size = int(tensor.shape[0]), _number(self.size())
             if rows > size and not self.dynamic_size:
                 raise ValueError(f"Cannot unstack {rows} tensors into a TensorArray of static size {size}")
             self._cleared.clear()

@@ -146,8 +146,8 @@ class EagerGraph(Graph):
             if refusal is not None:
                 raise refusal
         except Exception as error:
-            known = refusal is not None and speaks_python(error)
-            raise as_eager_error(refusal if known else error, op_def.name) from error
+            reason = refusal if refusal is not None and speaks_python(error) else error
+            raise as_eager_error(reason, op_def.name) from error
         results = [result] if op_def.has_single_output else flatten_args(result) if result is not None else []
         if any(value is DEAD for value in results):
             raise errors.UnimplementedError(None, None, f"{op_def.name} chooses among a graph's branches: use Python's if")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from tfexp.graph.tensor import Tensor
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
     """A constant; of a `shape` only a single value is repeated (TypeError for others that do not fill it)."""
     if shape is not None:
-        sizes = TensorShape(shape).as_list()
-        if np.size(value) not in (1, math.prod(sizes)):
-            raise TypeError(f"Expected Tensor's shape: {tuple(sizes)}, got {np.shape(value)}.")
+        wanted = TensorShape(shape)
+        if np.size(value) not in (1, wanted.num_elements()):
+            raise TypeError(f"Expected Tensor's shape: {tuple(wanted.as_list())}, got {np.shape(value)}.")
     return convert.constant(value, dtype, shape, name)
