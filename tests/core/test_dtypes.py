@@ -28,7 +28,8 @@ def test_every_type_is_found_by_name_and_number(dtype):
         (np.dtype("int64"), dtypes.int64),
         (float, dtypes.float32),
         (bool, dtypes.bool),
-        (str, dtypes.string),
+        (object, dtypes.string),
+        (np.int32(1), dtypes.float32),
         ("float", dtypes.float32),
         ("double_ref", dtypes.float64._as_ref),
         (np.dtype("S3"), dtypes.string),
@@ -39,7 +40,7 @@ def test_conversions(value, expected):
     assert as_dtype(value) is expected
 
 
-@pytest.mark.parametrize("value", [None, "flaot32", 999, object()])
+@pytest.mark.parametrize("value", [None, "flaot32", 999, object(), int, str, bytes, complex, list, "int", "i4", np.number])
 def test_what_is_no_type_is_refused(value):
     with pytest.raises(TypeError, match="Cannot convert"):
         as_dtype(value)

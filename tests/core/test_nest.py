@@ -1,6 +1,6 @@
 """Nested structures: what is packed, and what is said of structures that are not of one shape."""
 
-from collections import OrderedDict, defaultdict, namedtuple
+from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
 
@@ -91,3 +91,14 @@ def test_a_composite_of_a_programs_own_is_taken_apart_by_its_type():
     doubled = nest.map_structure(lambda x: 2 * x, [Pair(1, 2), 3], expand_composites=True)
     assert doubled[0].pair == (2, 4) and doubled[1] == 6
     assert nest.flatten([Pair(1, 2)], expand_composites=True) == [1, 2]
+
+
+def test_ranges_and_views_of_dicts_are_structures():
+    counts = {"b": 1, "a": 2}
+    structure = [range(2), counts.values(), counts.items(), deque([3]), "text", b"bytes"]
+    assert nest.flatten(structure) == [0, 1, 1, 2, "b", 1, "a", 2, 3, "text", b"bytes"]
+    assert nest.map_structure(lambda x: x + 1, range(2)) == [1, 2]
+    assert nest.map_structure(lambda x: x, counts.items()) == [("b", 1), ("a", 2)]
+    assert nest.map_structure(lambda x: x + 1, deque([3])) == deque([4])
+    with pytest.raises(TypeError, match="same sequence type"):
+        nest.assert_same_structure(range(2), [0, 1])

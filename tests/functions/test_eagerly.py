@@ -163,7 +163,7 @@ def test_arrays_have_gradients() -> None:
 
     def product() -> Any:
         with tf.GradientTape() as tape:
-            parts = tf.TensorArray(tf.float32, size=2).unstack(x * 1.0)
+            parts = tf.TensorArray(tf.float32, size=2, clear_after_read=False).unstack(x * 1.0)
             which = tf.TensorArray(tf.bool, size=2).unstack([True, False])
             written = tf.TensorArray(tf.float32, size=2)
             _, written = tf.while_loop(

@@ -5,6 +5,7 @@ import pytest
 import sklearn.metrics
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -91,3 +92,17 @@ def test_what_they_refuse(build, text):
 def test_scores_outside_of_the_thresholds_fail():
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"predictions must be in \[0, 1\]"):
         streamed(tf.metrics.auc, (np.array([1]), np.array([1.5], np.float32)))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("mean", [[1.0]]),
+        ("recall", [[1], [1]]),
+        ("true_positives", [[1], [1]]),
+        ("recall_at_thresholds", [[1], [0.5], [0.5]]),
+    ],
+)
+def test_metrics_live_in_graphs(name, arguments):
+    with eager_mode(), pytest.raises(RuntimeError, match=f"tf.metrics.{name} is not supported when eager"):
+        getattr(tf.metrics, name)(*arguments)

@@ -70,7 +70,7 @@ CASES = [
     ),
     OpCase(
         "SparseToDense",
-        [np.int64(2), np.int64(5), Like(3), Like(1)],
+        [np.int64(2), np.array([5]), Like(3), Like(1)],
         lambda indices, shape, values, default: np.array([1, 1, 3, 1, 1], values.dtype),
         label="scalar",
     ),

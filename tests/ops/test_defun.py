@@ -128,6 +128,11 @@ def test_effects_and_shapes(session):
             InvalidArgumentError,
             "output names must be either empty",
         ),
+        (
+            lambda: Defun(tf.float32, out_names=["a", "a"])(lambda a: (a, a)).name,
+            InvalidArgumentError,
+            "Name 'a' appears more than once",
+        ),
         (lambda: _two(), InvalidArgumentError, "different function"),
     ],
 )

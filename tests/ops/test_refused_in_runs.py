@@ -43,13 +43,23 @@ ROWS = [
     ),
     ("GatherNd", [np.float32(1), np.int32([0])], {}, "params must be at least a vector"),
     ("GatherNd", [np.ones((0, 3)), np.int32([[0, 1]])], {}, "Requested more than 0 entries, but params is empty"),
-    ("GatherV2", [np.ones((2, 3)), np.int32([0]), np.int32(2)], {}, "Shape must be at least rank 3 but is rank 2"),
+    ("GatherV2", [np.ones((2, 3)), np.int32([0]), np.int32(2)], {}, "Expected axis in the range [-2, 2), but got 2"),
     ("GatherV2", [np.ones((2, 3)), np.int32([0]), np.int32([0, 1])], {}, "axis must be scalar"),
     ("ListDiff", [np.ones((1, 1)), np.ones(1)], {}, "x should be a 1D vector"),
     ("MatrixDiag", [np.float32(1)], {}, "diagonal must be at least 1-dim, received shape: []"),
     ("MatrixDiagPart", [np.ones(3)], {}, "input must be at least 2-dim, received shape: [3]"),
     ("MatrixSetDiag", [np.float64(1), np.ones(1)], {}, "input must be at least 2-dim"),
     ("MatrixSetDiag", [np.ones((1, 1)), np.float64(1)], {}, "diagonal must be at least 1-dim"),
+    ("LinSpace", [np.float32([1]), np.float32(2), np.int32(3)], {}, "start must be a scalar, not shape [1]"),
+    ("MatrixBandPart", [np.ones((3, 3)), np.int64([1]), np.int64(0)], {}, "num_lower must be a scalar, not shape [1]"),
+    ("SparseToDense", [np.int32([[0, 1]]), np.int32([[3, 3]]), np.int32([1]), np.int32(0)], {}, "got shape [1,2]"),
+    ("SparseToDense", [np.int32([1, 2]), np.int32([3, 3]), np.int32([1, 1]), np.int32(0)], {}, "elements: 2 should be: 1"),
+    ("SparseToDense", [np.int32([[1]]), np.int32([3]), np.int32([1]), np.int32([0])], {}, "default_value must be a scalar"),
+    # Where the kernel stumbles in Python's words, the shape rule's are said.
+    ("ArgMax", [np.ones(2), np.int32([0, 0])], {}, "Shape must be rank 0 but is rank 1"),
+    ("OneHot", [np.int32([1]), np.int32([3]), np.float32(1), np.float32(0)], {}, "Shape must be rank 0 but is rank 1"),
+    ("Tile", [np.ones(2), np.int32(2)], {}, "Shape must be rank 1 but is rank 0"),
+    ("ReverseV2", [np.ones(2), np.int32([[0]])], {}, "Shape must be rank 1 but is rank 2"),
 ]
 
 
@@ -101,3 +111,58 @@ def test_saturated_floats_stay_within_integers():
         assert tf.saturate_cast([1e30], tf.int64).numpy().tolist() == [
             np.int64(np.nextafter(np.float32(2**63), np.float32(0)))
         ]
+
+
+# op, inputs, attrs, text
+TEXTS = [
+    ("RegexFullMatch", [["ab"], ["a"]], {}, "Pattern must be a scalar, not shape [1]"),
+    ("RegexReplace", [["ab"], ["a"], "b"], {}, "Pattern must be a scalar, not shape [1]"),
+    ("RegexReplace", [["ab"], "a", ["b"]], {}, "Rewrite must be a scalar, not shape [1]"),
+    ("StringSplit", [[["a b"]], " "], {}, "input must be a vector, got shape: [1,1]"),
+    ("StringSplitV2", [["a b"], [" "]], {}, "sep must be a scalar, not shape [1]"),
+]
+
+
+@pytest.mark.parametrize(("op", "inputs", "attrs", "text"), TEXTS)
+def test_refused_texts(op, inputs, attrs, text):
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = [tf.placeholder(tf.string) for _ in inputs]
+        with pytest.raises(InvalidArgumentError) as caught:
+            session.run(get_op(op)(*fed, **attrs), dict(zip(fed, inputs, strict=True)))
+    assert text in caught.value.message
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_the_shape_rules_words_are_said_in_each_run(runs):
+    # From its second run on a step is generated code.
+    with tf.Graph().as_default(), tf.Session() as session:
+        depth = tf.placeholder(tf.int32)
+        coded = tf.one_hot([1], depth, name="coded")
+        for _ in range(runs):
+            with pytest.raises(InvalidArgumentError, match="Shape must be rank 0 but is rank 1") as caught:
+                session.run(coded, {depth: [3]})
+    assert caught.value.op.name == "coded"
+
+
+def test_the_shape_rules_words_are_said_eagerly():
+    with eager_mode(), pytest.raises(InvalidArgumentError, match="Shape must be rank 0 but is rank 1"):
+        tf.one_hot([1], tf.constant([3]))
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_joining_along_an_axis_that_is_not_there(axis):
+    with tf.Graph().as_default(), tf.Session() as session:
+        axes = tf.placeholder(tf.int32)
+        with pytest.raises(tf.errors.OutOfRangeError, match="Invalid reduction dimension"):
+            session.run(tf.reduce_join([["a", "b"]], axes), {axes: axis})
+
+
+def test_sparse_transpose_by_too_few_axes():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="1 and 2 are not compatible"):
+        tf.sparse_transpose(tf.SparseTensor([[0, 1]], [1], [2, 2]), [0])
+
+
+def test_the_upper_bound_of_a_band_decides_for_a_number():
+    with tf.Graph().as_default(), tf.Session() as session:
+        band = tf.matrix_band_part(np.ones((2, 2)), 0, tf.constant(0, tf.int64))
+        assert session.run(band).tolist() == [[1, 0], [0, 1]]

@@ -155,7 +155,9 @@ CASES = [
             Error(
                 [GRID, np.int32(2)], ValueError, "Invalid reduction dimension 2 for input with 2 dimensions.", constants=True
             ),
-            Error([GRID, np.int32(2)], Bad, "Invalid reduction dimension 2 for input with 2 dimension(s)"),
+            Error(
+                [GRID, np.int32(2)], errors.OutOfRangeError, "Invalid reduction dimension 2 for input with 2 dimension(s)"
+            ),
             Error([GRID, np.array([0, 0], np.int32)], Bad, "Duplicate reduction dimension 0"),
         ],
     ),

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
+from tfexp.runtime.eager import eager_mode
 
 TA = tf.TensorArray
 
@@ -193,3 +195,45 @@ def test_gradients_need_a_name_that_tells_them_apart():
     x = tf.placeholder(tf.float32, [3])
     with pytest.raises(ValueError, match="Expected op/tensor name to start with gradients"):
         tf.gradients(TA(tf.float32, 3).unstack(x).read(1), x, name="other")
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "text"),
+    [
+        (lambda: array3().read(5), OutOfRangeError, "read from index 5 but array size is: 3"),
+        (lambda: array3().read(-1), OutOfRangeError, "Reading from negative indices"),
+        (lambda: array3().write(5, 1.0), OutOfRangeError, "write to index 5 but array is not resizeable and size is: 3"),
+        (lambda: array3().write(-1, 1.0), OutOfRangeError, "Writing to negative indices"),
+        (lambda: array3().scatter([0, 7], [1.0, 2.0]), OutOfRangeError, "write to index 7"),
+        (lambda: array3().unstack([1.0, 2.0, 3.0, 4.0]), ValueError, "Cannot unstack 4 tensors"),
+    ],
+)
+def test_places_are_checked_where_ops_run_at_once(act, error, text):
+    with eager_mode(), pytest.raises(error, match=text):
+        act()
+
+
+def test_what_ran_at_once_is_read_once():
+    with eager_mode():
+        array = TA(tf.float32, 2).unstack([1.0, 2.0])
+        assert array.read(0).numpy() == 1
+        with pytest.raises(InvalidArgumentError, match="Could not read index 0 twice"):
+            array.read(0)
+        assert array.write(0, 3.0).read(0).numpy() == 3
+        kept = TA(tf.float32, 1, clear_after_read=False).write(0, 5.0)
+        assert (kept.read(0) + kept.read(0)).numpy() == 10
+
+
+def test_the_size_of_what_ran_at_once():
+    with eager_mode():
+        assert TA(tf.float32, 0).stack().shape == [0]
+        assert TA(tf.float32, 3).unstack([1.0, 2.0]).size().numpy() == 2
+        assert TA(tf.float32, 1, dynamic_size=True).write(4, 1.0).size().numpy() == 5
+
+
+def test_a_function_takes_an_array_from_where_ops_run_at_once():
+    with eager_mode():
+        array = TA(tf.float32, 2, clear_after_read=False).unstack([1.0, 2.0])
+        total = tf.function(lambda: array.read(0) + array.read(0) + tf.reduce_sum(array.write(1, 5.0).stack()))
+        assert total().numpy() == 8
+        assert array.read(1).numpy() == 2

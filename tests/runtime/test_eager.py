@@ -439,3 +439,29 @@ def test_a_variable_takes_only_values_of_its_shape():
     with pytest.raises(ValueError, match=r"shapes \(2,\) and \(3,\) are incompatible"):
         v.assign([1.0, 2.0, 3.0])
     assert v.assign([3.0, 4.0]).numpy().tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(
+    ("act", "text"),
+    [
+        (
+            lambda: tf.constant(1.0, tf.float64) * tf.constant(1.0),
+            "#1.zero-based. was expected to be a double tensor but is a float",
+        ),
+        (lambda: tf.constant(1) * 2.5, "expected to be a int32 tensor but is a float"),
+        (lambda: tf.logical_not(tf.constant(1)), "#0.zero-based. was expected to be a bool tensor"),
+        (lambda: tf.concat([tf.constant([1.0]), tf.constant([1])], 0), "compute ConcatV2 as input #1"),
+        (lambda: tf.nn.max_pool(np.ones((1, 2, 2, 1), "f"), 1, 1, "X"), "'padding' of 'MaxPool' Op passed string 'X'"),
+        (lambda: tf.raw_ops.Unpack(value=tf.constant([1.0]), num=-1), "less than minimum 0"),
+    ],
+)
+def test_dtypes_and_attributes_that_do_not_fit(act, text):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        act()
+
+
+def test_ops_without_outputs_give_none():
+    table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, -1, -2)
+    assert table.insert(tf.constant([1], tf.int64), tf.constant([2], tf.int64)) is None
+    assert tf.raw_ops.NoOp() is None
+    assert table.lookup(tf.constant([1], tf.int64)).numpy().tolist() == [2]

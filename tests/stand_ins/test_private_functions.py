@@ -260,3 +260,20 @@ def test_zero_states_of_cells():
 
 def test_caches_of_summary_writers():
     assert stand_for("tensorflow.python.training.summary_io").SummaryWriterCache is tf.summary.FileWriterCache
+
+
+def test_constants_of_version_2_repeat_one_value_only():
+    constant_op = stand_for("tensorflow.python.framework.constant_op")
+    assert constant_op.constant(1, shape=[2]).shape == [2]
+    assert constant_op.constant_v1([1, 2], shape=[3]).shape == [3]
+    with pytest.raises(TypeError, match=r"Expected Tensor's shape: \(3,\), got \(2,\)"):
+        constant_op.constant([1, 2], shape=[3])
+
+
+def test_a_sparse_tensor_that_was_stored():
+    sparse_ops = stand_for("tensorflow.python.ops.sparse_ops")
+    stored = tf.serialize_sparse(tf.SparseTensor([[0, 1]], [7], [2, 3]))
+    restored = sparse_ops.deserialize_sparse(stored, tf.int32, rank=2)
+    assert restored.indices.shape.as_list() == [None, 2] and restored.shape.rank == 2
+    with tf.Session() as session:
+        assert session.run(restored).values.tolist() == [7]

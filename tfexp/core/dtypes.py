@@ -264,30 +264,30 @@ quint16 = _BY_NAME["quint16"]
 qint32 = _BY_NAME["qint32"]
 QUANTIZED_DTYPES = frozenset(d for d in DType._by_enum.values() if d.is_quantized)
 
-_PYTHON_TYPES: dict[type, DType] = {float: float32, int: int64, complex: complex128, _bool: bool, str: string, bytes: string}
+_PYTHON_TYPES: dict[type, DType] = {float: float32, _bool: bool, object: string}
 _BY_NUMPY: dict[np.dtype[Any], DType] = {
     np.dtype(d._numpy): d for d in reversed([_BY_NAME[row[0]] for row in _TABLE]) if d._kind not in "qsrv"
 }
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The DType of a DType, an enum number, a name (`"float"`, `"float32_ref"`), a NumPy or a Python type.
+    """The DType of a DType, an enum number, a name (`"float"`, `"float32_ref"`), a NumPy type, `float`, `bool` or `object`.
 
-    Raises TypeError for anything else. Source: `tf.as_dtype`.
+    Raises TypeError for anything else, `int` too. Source: `tf.as_dtype`.
     """
     if isinstance(type_value, DType):
         return type_value
     if isinstance(type_value, str) and type_value in _BY_NAME:
         return _BY_NAME[type_value]
-    if isinstance(type_value, int) and type_value in DType._by_enum:
+    if isinstance(type_value, (int, np.integer)) and type_value in DType._by_enum:
         return DType._by_enum[type_value]
     if isinstance(type_value, type) and type_value in _PYTHON_TYPES:
         return _PYTHON_TYPES[type_value]
-    if type_value is not None and not isinstance(type_value, int):
+    if isinstance(type_value, np.dtype) or (isinstance(type_value, type) and issubclass(type_value, np.generic)):
         try:
             numpy_dtype = np.dtype(type_value)
         except TypeError:
-            pass  # reported below, in TensorFlow's words
+            pass  # an abstract type (`np.number`): reported below, in TensorFlow's words
         else:
             if numpy_dtype in _BY_NUMPY:
                 return _BY_NUMPY[numpy_dtype]
@@ -296,3 +296,8 @@ def as_dtype(type_value: Any) -> DType:
             if not numpy_dtype.isnative:
                 return as_dtype(numpy_dtype.newbyteorder("="))
     raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")
+
+
+def type_text(dtype: DType) -> str:
+    """`float`, `double`, `int32`: how TensorFlow's run-time errors write a dtype."""
+    return _ENUM_NAMES.get(dtype.name, dtype.name).lower()

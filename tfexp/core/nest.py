@@ -1,4 +1,6 @@
-"""Nested Python structures: lists, tuples, named tuples and dicts (in the order of their sorted keys). Source: `tf.nest`.
+"""Nested Python structures: sequences that are no text, and dicts (in the order of their sorted keys) and views of them.
+
+Source: `tf.nest`.
 
 With `expand_composites`, a value made of several tensors (a SparseTensor, a RaggedTensor) is a structure of these.
 """
@@ -6,7 +8,7 @@ With `expand_composites`, a value made of several tensors (a SparseTensor, a Rag
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
 
@@ -40,7 +42,8 @@ class Composite:
 def is_nested(seq: Any, expand_composites: bool = False) -> bool:
     """Whether `seq` is a structure rather than a leaf."""
     return (
-        isinstance(seq, (list, tuple, Mapping))
+        isinstance(seq, (list, tuple, dict))
+        or (isinstance(seq, (Sequence, Mapping, MappingView)) and not isinstance(seq, (str, bytes)))
         or attrs_fields(seq) is not None
         or (expand_composites and isinstance(seq, Composite))
     )
@@ -133,6 +136,8 @@ def like(structure: Any, elements: Sequence[Any]) -> Any:
         return type(structure)(ordered)  # type: ignore[call-arg]
     if hasattr(structure, "_fields") or attrs_fields(structure) is not None:
         return type(structure)(*elements)
+    if isinstance(structure, (range, MappingView)):  # of which there are none with other elements
+        return list(elements)
     return type(structure)(elements)
 
 

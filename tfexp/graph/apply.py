@@ -16,7 +16,8 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tfexp.core import dtypes
 from tfexp.core.dispatch import composite_among
 from tfexp.core.dtypes import DType
-from tfexp.core.op import Arg, Op, set_builder
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import Arg, Attr, Op, set_builder
 from tfexp.formats.tensor import to_array
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
@@ -56,10 +57,13 @@ def parts_of_call(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[
 
 
 def results(node: Operation) -> Any:
-    """What a call returns: the Operation, the one output, the list of it, or a named tuple of the outputs."""
+    """What a call returns: the one output, the list of it, or a named tuple of the outputs.
+
+    Of an op without outputs the Operation, and None where ops run at once.
+    """
     op = node._op_def
     if not node.outputs:
-        return node
+        return None if node.graph.is_eager else node
     if op.has_single_output:
         return node.outputs[0]
     groups: list[Any] = []
@@ -152,10 +156,17 @@ class _CallBuilder:
             observed = getattr(value, "dtype", None)
             if expected is None or observed is None:
                 raise ValueError(f"Tried to convert {arg.name!r} to a tensor and failed. Error: {error}") from None
-            raise self._mismatch(arg, dtypes.as_dtype(observed).name, expected) from None
+            raise self._mismatch(arg, dtypes.as_dtype(observed), expected) from None
 
-    def _mismatch(self, arg: Arg, observed: str, expected: DType) -> TypeError:
-        prefix = f"Input {arg.name!r} of {self.op.name!r} Op has type {observed} that does not match"
+    def _mismatch(self, arg: Arg, observed: DType, expected: DType) -> Exception:
+        if get_default_graph().is_eager:
+            return InvalidArgumentError(
+                None,
+                None,
+                f"cannot compute {self.op.name} as input #{len(self.tensors)}(zero-based) was expected to be a "
+                f"{dtypes.type_text(expected)} tensor but is a {dtypes.type_text(observed)} tensor [Op:{self.op.name}]",
+            )
+        prefix = f"Input {arg.name!r} of {self.op.name!r} Op has type {observed.name} that does not match"
         if arg.dtype is not None:
             return TypeError(f"{prefix} expected type of {expected.name}.")
         source = self._inferred_from.get(arg.type_attr or "", arg.type_attr)
@@ -164,7 +175,7 @@ class _CallBuilder:
     def _infer_type(self, arg: Arg, base: DType) -> None:
         if arg.dtype is not None:
             if base is not arg.dtype:
-                raise self._mismatch(arg, base.name, arg.dtype)
+                raise self._mismatch(arg, base, arg.dtype)
             return
         key = arg.type_attr
         assert key is not None
@@ -174,7 +185,7 @@ class _CallBuilder:
             self.attrs[key] = base
             self._inferred_from[key] = arg.name
         elif known is not base:
-            raise self._mismatch(arg, base.name, known)
+            raise self._mismatch(arg, base, known)
 
     def _set_number(self, arg: Arg, count: int) -> None:
         key = arg.number_attr
@@ -208,6 +219,7 @@ class _CallBuilder:
             else:
                 tensors = convert_n_to_tensor(value, dtype=expected, name=arg.name, as_ref=arg.is_ref)
         except (TypeError, ValueError) as error:
+            self._refuse_mixed_tensors(arg, value)
             types = ", ".join(_own_type(v) for v in value)
             prefix = f"Tensors in list passed to {arg.name!r} of {self.op.name!r} Op have types [{types}] that"
             if arg.dtype is not None:
@@ -223,6 +235,18 @@ class _CallBuilder:
             self._infer_type(arg, tensor.dtype.base_dtype)
         self._set_number(arg, len(tensors))
         self._append(arg, tensors)
+
+    def _refuse_mixed_tensors(self, arg: Arg, values: Sequence[Any]) -> None:
+        """InvalidArgumentError for the first tensor of another dtype than those before, where ops run at once."""
+        if not get_default_graph().is_eager:
+            return
+        expected = self._expected(arg)
+        for i, value in enumerate(values):
+            if isinstance(value, Tensor):
+                expected = expected or value.dtype.base_dtype
+                if value.dtype.base_dtype is not expected:
+                    self.tensors.extend(values[:i])
+                    raise self._mismatch(arg, value.dtype.base_dtype, expected) from None
 
     def _add_type_list(self, arg: Arg, value: Any) -> None:
         if not isinstance(value, (list, tuple)):
@@ -269,6 +293,14 @@ class _CallBuilder:
             self.ref_inputs.extend(tensors)
         self.tensors.extend(tensors)
 
+    def _normalized(self, attr: Attr, value: Any) -> Any:
+        try:
+            return attr_codec.normalize(attr, value, self.op.name)
+        except ValueError as error:
+            if get_default_graph().is_eager:
+                raise InvalidArgumentError(None, None, str(error)) from None
+            raise
+
     def finish_attrs(self, given: dict[str, Any]) -> None:
         """Attributes that were given, then defaults; what inputs decided must not be contradicted."""
         for attr in self.op.attrs.values():
@@ -289,7 +321,7 @@ class _CallBuilder:
                     value = _in_library(value, attr.name)
                 elif attr.kind == "list(func)":
                     value = [_in_library(one, attr.name) for one in value]
-                self.attrs[attr.name] = attr_codec.normalize(attr, value, self.op.name)
+                self.attrs[attr.name] = self._normalized(attr, value)
 
 
 def _in_library(function: Any, name: str) -> NameAttrList:

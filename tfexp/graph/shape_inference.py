@@ -59,6 +59,15 @@ def output_shapes(
         raise ValueError(f"{error} for {name!r} (op: {op_def.name!r}) with input shapes: {listed}.") from None
 
 
+def refused(op_def: Op, attrs: dict[str, Any], inputs: Sequence[InputShape]) -> str | None:
+    """What the op's shape rule has against these inputs, without a node's name; None if it has nothing."""
+    try:
+        output_shapes(op_def, op_def.name, attrs, inputs, 0)
+    except ValueError as error:
+        return str(error).partition(f" for {op_def.name!r} (op:")[0]
+    return None
+
+
 def flatten_shapes(result: Any) -> list[Any]:
     """A rule's sequence of shapes; None stands for 'no outputs'."""
     return [] if result is None else list(result)

@@ -7,7 +7,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.tensor import Tensor
-from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, published, ratio
+from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, of_graphs, published, ratio
 from tfexp.ops.array import reshape, size
 from tfexp.ops.array_fill import ones, ones_like
 from tfexp.ops.array_mask import where
@@ -27,6 +27,7 @@ def _flat(x: Any) -> Any:
     return reshape(x, [-1]) if x is not None and (x.get_shape().ndims is None or x.get_shape().ndims > 1) else x
 
 
+@of_graphs
 def mean_iou(
     labels: Any,
     predictions: Any,
@@ -71,6 +72,7 @@ def _mean_share(count: Any, total: Any) -> Tensor:
     return reduce_mean(div_no_nan(count, maximum(total, 0)), name="mean_accuracy")
 
 
+@of_graphs
 def mean_per_class_accuracy(
     labels: Any,
     predictions: Any,

@@ -9,7 +9,7 @@ from tfexp.core import dtypes
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
-from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, published
+from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, of_graphs, published
 from tfexp.ops.array import rank
 from tfexp.ops.array_identity import identity
 from tfexp.ops.array_mask import where
@@ -57,7 +57,7 @@ def _counter(name: str, label: bool, prediction: bool) -> Callable[..., Streamed
     default_name = name
     count.__name__ = count.__qualname__ = name
     count.__doc__ = f"(weighted number, update): labels that are {label} where predictions are {prediction}."
-    return count
+    return of_graphs(count)
 
 
 true_positives = _counter("true_positives", True, True)
@@ -70,6 +70,7 @@ def _share(hits: Any, misses: Any, name: str) -> Tensor:
     return where(greater(hits + misses, 0), truediv(hits, hits + misses), 0, name)
 
 
+@of_graphs
 def precision(
     labels: Any,
     predictions: Any,
@@ -87,6 +88,7 @@ def precision(
         return published(value, update, metrics_collections, updates_collections)
 
 
+@of_graphs
 def recall(
     labels: Any,
     predictions: Any,

@@ -11,7 +11,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
-from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, published, ratio
+from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, of_graphs, published, ratio
 from tfexp.ops.array import size
 from tfexp.ops.array_fill import ones_like, zeros_like
 from tfexp.ops.array_mask import where
@@ -30,6 +30,7 @@ from tfexp.ops.weights_broadcast import broadcast_weights
 Streamed = tuple[Any, Any]
 
 
+@of_graphs
 def mean(
     values: Any,
     weights: Any = None,
@@ -55,6 +56,7 @@ def mean(
         return published(value, update, metrics_collections, updates_collections)
 
 
+@of_graphs
 def mean_tensor(
     values: Any,
     weights: Any = None,
@@ -79,6 +81,7 @@ def mean_tensor(
         return published(value, update, metrics_collections, updates_collections)
 
 
+@of_graphs
 def accuracy(
     labels: Any,
     predictions: Any,
@@ -95,6 +98,7 @@ def accuracy(
     return mean(correct, weights, metrics_collections, updates_collections, name or "accuracy")
 
 
+@of_graphs
 def mean_absolute_error(
     labels: Any,
     predictions: Any,
@@ -109,6 +113,7 @@ def mean_absolute_error(
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
 
 
+@of_graphs
 def mean_squared_error(
     labels: Any,
     predictions: Any,
@@ -123,6 +128,7 @@ def mean_squared_error(
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
 
 
+@of_graphs
 def root_mean_squared_error(
     labels: Any,
     predictions: Any,
@@ -137,6 +143,7 @@ def root_mean_squared_error(
     return published(sqrt(value), sqrt(update), metrics_collections, updates_collections)
 
 
+@of_graphs
 def mean_cosine_distance(
     labels: Any,
     predictions: Any,
@@ -153,6 +160,7 @@ def mean_cosine_distance(
     return published(sub(1.0, value), sub(1.0, update), metrics_collections, updates_collections)
 
 
+@of_graphs
 def mean_relative_error(
     labels: Any,
     predictions: Any,
@@ -170,6 +178,7 @@ def mean_relative_error(
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
 
 
+@of_graphs
 def percentage_below(
     values: Any,
     threshold: Any,

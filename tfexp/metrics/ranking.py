@@ -16,7 +16,7 @@ from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.average_precision import average_precision
 from tfexp.metrics.class_labels import with_label_dimension, without_unknown_classes
-from tfexp.metrics.streaming import metric_variable, published
+from tfexp.metrics.streaming import metric_variable, of_graphs, published
 from tfexp.ops.array import reshape, shape, size
 from tfexp.ops.array_fill import fill
 from tfexp.ops.cast import cast
@@ -100,6 +100,7 @@ def _share(
         return published(value, update, *collections)
 
 
+@of_graphs
 def precision_at_top_k(
     labels: Any,
     predictions_idx: Any,
@@ -115,6 +116,7 @@ def precision_at_top_k(
     return _share("precision", _false_positives, labels, predictions_idx, k, class_id, weights, collections, name)
 
 
+@of_graphs
 def recall_at_top_k(
     labels: Any,
     predictions_idx: Any,
@@ -130,6 +132,7 @@ def recall_at_top_k(
     return _share("recall", _false_negatives, labels, predictions_idx, k, class_id, weights, collections, name)
 
 
+@of_graphs
 def precision_at_k(
     labels: Any,
     predictions: Any,
@@ -146,6 +149,7 @@ def precision_at_k(
         return precision_at_top_k(labels, top, k, class_id, weights, metrics_collections, updates_collections, scope)
 
 
+@of_graphs
 def recall_at_k(
     labels: Any,
     predictions: Any,
@@ -162,6 +166,7 @@ def recall_at_k(
         return recall_at_top_k(labels, top, k, class_id, weights, metrics_collections, updates_collections, scope)
 
 
+@of_graphs
 def average_precision_at_k(
     labels: Any,
     predictions: Any,

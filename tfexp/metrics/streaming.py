@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
@@ -10,7 +12,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.replica_modes import across_replicas
-from tfexp.graph.scopes import add_to_collections
+from tfexp.graph.scopes import add_to_collections, executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, rank, squeeze
 from tfexp.ops.array_fill import zeros
@@ -21,6 +23,19 @@ from tfexp.ops.losses import without_last_ones
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
 Collections = Any
+Metric = TypeVar("Metric", bound=Callable[..., Any])
+
+
+def of_graphs(metric: Metric) -> Metric:
+    """A metric of `tf.metrics`, which lives in a graph: RuntimeError where ops run at once."""
+
+    @functools.wraps(metric)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if executing_eagerly():
+            raise RuntimeError(f"tf.metrics.{metric.__name__} is not supported when eager execution is enabled.")
+        return metric(*args, **kwargs)
+
+    return cast(Metric, checked)
 
 
 def metric_variable(shape: Any, dtype: Any, name: str | None, validate_shape: bool = True) -> Any:

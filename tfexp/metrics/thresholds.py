@@ -10,7 +10,7 @@ from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
-from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, published
+from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, of_graphs, published
 from tfexp.ops.argmax import argmax, argmin
 from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_fill import ones_like
@@ -102,7 +102,7 @@ def _counter(kind: str) -> Callable[..., Streamed]:
 
     count.__name__ = count.__qualname__ = f"{_NAMES[kind]}_at_thresholds"
     count.__doc__ = f"(weighted number, update) of {_NAMES[kind].replace('_', ' ')}, one for each threshold."
-    return count
+    return of_graphs(count)
 
 
 true_positives_at_thresholds = _counter("tp")
@@ -132,7 +132,7 @@ def _share_at_thresholds(what: str, other: str) -> Callable[..., Streamed]:
 
     share.__name__ = share.__qualname__ = f"{what}_at_thresholds"
     share.__doc__ = f"({what}, update), one for each threshold that predictions in [0, 1] must be above."
-    return share
+    return of_graphs(share)
 
 
 precision_at_thresholds = _share_at_thresholds("precision", "fp")
@@ -144,6 +144,7 @@ def spread(number: int, last: float = 1.0 + _EPSILON) -> list[float]:
     return [-_EPSILON, *((i + 1) * 1.0 / (number - 1) for i in range(number - 2)), last]
 
 
+@of_graphs
 def auc(
     labels: Any,
     predictions: Any,
@@ -207,6 +208,7 @@ def interpolated_area(tp: Any, fp: Any, fn: Any, number: int) -> Tensor:
     return reduce_sum(increments, name="interpolate_pr_auc")
 
 
+@of_graphs
 def sensitivity_at_specificity(
     labels: Any,
     predictions: Any,
@@ -234,6 +236,7 @@ def sensitivity_at_specificity(
         )
 
 
+@of_graphs
 def specificity_at_sensitivity(
     labels: Any,
     predictions: Any,

@@ -16,7 +16,8 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dispatch import takes_composites
-from tfexp.core.dtypes import DType
+from tfexp.core.dtypes import DType, type_text
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -29,17 +30,16 @@ from tfexp.ops.shared_copy import copy_into
 
 Array = np.ndarray
 
-_TYPE_NAMES = {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}
-
 
 def dims_text(dims: Iterable[int | None]) -> str:
     """`[2,?]`: how TensorFlow's errors write a shape."""
     return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
 
 
-def type_text(dtype: DType) -> str:
-    """`float`, `double`, `int32`: how TensorFlow's run-time errors write a dtype."""
-    return _TYPE_NAMES.get(dtype, dtype.name)
+def require_scalar(name: str, value: Any) -> None:
+    """InvalidArgumentError, which names the input, for a kernel's input of another rank than 0."""
+    if np.ndim(value):
+        raise InvalidArgumentError(None, None, f"{name} must be a scalar, not shape {dims_text(np.shape(value))}")
 
 
 def element_array(value: Any) -> Any:

@@ -17,7 +17,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, rank, reshape, same_shape, shape, shape_internal
+from tfexp.ops.array import Array, dims_text, rank, require_scalar, reshape, same_shape, shape, shape_internal
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
 from tfexp.ops.tensor_list_value import TensorList
 
@@ -202,8 +202,7 @@ def _(start: InputShape, limit: InputShape, delta: InputShape) -> TensorShape:
 @range_op.kernel("CPU")
 def _(ctx: Any, start: Array, limit: Array, delta: Array) -> Array:
     for name, bound in (("start", start), ("limit", limit), ("delta", delta)):
-        if np.ndim(bound):
-            raise ValueError(f"{name} must be a scalar, not shape {dims_text(np.shape(bound))}")
+        require_scalar(name, bound)
     start = np.asarray(start)
     length = _range_length(start, limit, delta)
     return (start + np.arange(length, dtype=start.dtype) * delta).astype(start.dtype)
@@ -251,6 +250,8 @@ def _(start: InputShape, stop: InputShape, num: InputShape) -> TensorShape:
 
 @lin_space_op.kernel("CPU")
 def _(ctx: Any, start: Array, stop: Array, num: Array) -> Array:
+    for name, bound in (("start", start), ("stop", stop), ("num", num)):
+        require_scalar(name, bound)
     if num <= 0:
         raise ValueError(f"Requires num > 0: {num}")
     start = np.asarray(start)

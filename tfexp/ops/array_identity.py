@@ -8,7 +8,7 @@ import numpy as np
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tfexp.core import dtypes
-from tfexp.core.dtypes import DType
+from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
@@ -18,7 +18,7 @@ from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, same_shape, type_text
+from tfexp.ops.array import Array, dims_text, same_shape
 
 
 def _pass_through(node: BindRequest) -> Call:

@@ -13,7 +13,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, expand_dims, reshape, shape
+from tfexp.ops.array import Array, dims_text, expand_dims, require_scalar, reshape, shape
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd
@@ -189,8 +189,7 @@ def _(
     sparse_indices: InputShape, output_shape: InputShape, sparse_values: InputShape, default_value: InputShape
 ) -> TensorShape:
     with_rank(default_value, 0)
-    if output_shape.value is not None and output_shape.value.ndim == 0:
-        return TensorShape([int(output_shape.value)])
+    with_rank(output_shape, 1)
     return output_shape.value_as_shape
 
 
@@ -204,9 +203,12 @@ def _(
     *,
     validate_indices: bool,
 ) -> Array:
-    dims = tuple(np.atleast_1d(output_shape).tolist())
+    if np.ndim(output_shape) != 1:
+        raise ValueError(f"output_shape should be a vector, got shape {dims_text(np.shape(output_shape))}")
+    require_scalar("default_value", default_value)
+    dims = tuple(np.asarray(output_shape).tolist())
     indices = np.asarray(sparse_indices)
-    indices = indices.reshape(-1, len(dims)) if indices.ndim < 2 else indices
+    indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices
     if indices.shape[1] != len(dims):
         raise ValueError(f"output_shape has incorrect number of elements: {len(dims)} should be: {indices.shape[1]}")
     values = np.asarray(sparse_values)
@@ -243,7 +245,8 @@ def _check_ordered(indices: Array, dims: Sequence[int]) -> None:
     row = dims_text(indices[i].tolist())
     if outside[i]:
         raise ValueError(f"indices[{i}] = {row} is out of bounds: need 0 <= index < {dims_text(dims)}")
-    raise ValueError(f"indices[{i}] = {row} {'is out of order' if differs[i - 1].any() else 'is repeated'}")
+    reason = "is out of order. Many sparse ops require sorted indices." if differs[i - 1].any() else "is repeated"
+    raise ValueError(f"indices[{i}] = {row} {reason}")
 
 
 @sparse_to_dense_op.gradient

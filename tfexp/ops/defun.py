@@ -171,6 +171,14 @@ class DefinedFunction:
                 f"output names must be either empty or equal in size to outputs. output names size = {len(self._out_names)} "
                 f"outputs size = {len(outputs)} (function {label!r})",
             )
+        repeated = next((name for i, name in enumerate(self._out_names) if name in self._out_names[:i]), None)
+        if repeated is not None:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Cannot have duplicate output names. Name '{repeated}' appears more than once in 'output_names' array. "
+                f"(function {label!r})",
+            )
         function = Function(
             label, graph, [*inputs, *graph.captured.values()], outputs, self._attrs, output_names=self._out_names
         )

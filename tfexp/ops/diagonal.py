@@ -20,7 +20,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
-from tfexp.ops.array import dims_text
+from tfexp.ops.array import dims_text, require_scalar
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------
@@ -380,10 +380,8 @@ def _(input: InputShape, num_lower: InputShape, num_upper: InputShape) -> Tensor
 @matrix_band_part_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, num_lower: Any, num_upper: Any) -> np.ndarray:
     rows, columns = input.shape[-2:]
-    for name, number, limit, what in (
-        ("num_lower", int(num_lower), rows, "rows"),
-        ("num_upper", int(num_upper), columns, "columns"),
-    ):
+    for name, number, limit, what in (("num_lower", num_lower, rows, "rows"), ("num_upper", num_upper, columns, "columns")):
+        require_scalar(name, number)
         if number > limit:
             raise InvalidArgumentError(
                 None, None, f"{name} must be negative or less or equal to number of {what} ({limit}) got: {number}"
@@ -404,6 +402,8 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """Matrices with zeros outside a band of so many lower and upper diagonals (negative: all). `tf.matrix_band_part`."""
+    if isinstance(num_upper, Tensor) and not isinstance(num_lower, Tensor):
+        num_lower = np.asarray(num_lower, num_upper.dtype.as_numpy_dtype)
     return matrix_band_part_op(input, num_lower, num_upper, name=name)
 
 

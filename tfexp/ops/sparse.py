@@ -184,6 +184,8 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
         columns = array_order.transpose(array_gather.gather(array_order.transpose(x.indices), perm))
         order = constant_value(convert_to_tensor(perm))
         dims = x.get_shape()
+        if order is not None and dims.rank is not None and len(order) != dims.rank:
+            raise ValueError(f"Dimensions {len(order)} and {dims.rank} are not compatible")
         if order is not None and dims.is_fully_defined():
             sizes = dims.as_list()
             dense_shape: Any = [sizes[axis] for axis in order]

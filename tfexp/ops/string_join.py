@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
@@ -49,7 +49,7 @@ def _(ctx: Any, inputs: np.ndarray, reduction_indices: Any, *, keep_dims: bool, 
     order: list[int] = []
     for axis in np.ravel(reduction_indices).tolist():
         if not -axes <= axis < axes:
-            raise InvalidArgumentError(None, None, f"Invalid reduction dimension {axis} for input with {axes} dimension(s)")
+            raise OutOfRangeError(None, None, f"Invalid reduction dimension {axis} for input with {axes} dimension(s)")
         if axis % axes in order:
             raise InvalidArgumentError(None, None, f"Duplicate reduction dimension {axis}")
         order.append(axis % axes)

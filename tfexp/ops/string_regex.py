@@ -16,6 +16,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import require_scalar
 from tfexp.ops.shape_rules import shape_preserving, with_rank
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
 
@@ -97,6 +98,7 @@ def _(input: TensorShape, pattern: TensorShape) -> TensorShape:
 
 @regex_full_match_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, pattern: Any) -> np.ndarray:
+    require_scalar("Pattern", pattern)
     return _matches(input, np.asarray(pattern).item())
 
 
@@ -145,6 +147,8 @@ def _(input: TensorShape, pattern: TensorShape, rewrite: TensorShape) -> TensorS
 
 @regex_replace_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, pattern: Any, rewrite: Any, *, replace_global: bool) -> np.ndarray:
+    require_scalar("Pattern", pattern)
+    require_scalar("Rewrite", rewrite)
     return _replaced(input, np.asarray(pattern).item(), np.asarray(rewrite).item(), replace_global)
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
-from tfexp.ops.array import expand_dims
+from tfexp.ops.array import dims_text, expand_dims, require_scalar
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import string_array, texts_of
 from tfexp.ops.string_bytes import lay_out
@@ -39,6 +40,12 @@ def _shapes(input: TensorShape, separator: TensorShape) -> list[TensorShape]:
 string_split_op.shape(_shapes)
 string_split_v2_op.shape(_shapes)
 string_split_op.not_differentiable()
+
+
+def _require_texts(texts: np.ndarray, name: str, separator: Any) -> None:
+    if np.ndim(texts) != 1:
+        raise InvalidArgumentError(None, None, f"input must be a vector, got shape: {dims_text(np.shape(texts))}")
+    require_scalar(name, separator)
 
 
 def _divided(
@@ -86,6 +93,7 @@ def _one_by_one(texts: Any, split: Callable[[bytes], list[bytes]]) -> tuple[np.n
 @string_split_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, delimiter: Any, *, skip_empty: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each byte of the delimiter divides; none: every byte is a part of its own."""
+    _require_texts(input, "delimiter", delimiter)
     separators = np.asarray(delimiter).item()
     if not separators:
         return _one_by_one(input, lambda text: [text[i : i + 1] for i in range(len(text))])
@@ -95,6 +103,7 @@ def _(ctx: Any, input: np.ndarray, delimiter: Any, *, skip_empty: bool) -> tuple
 @string_split_v2_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, sep: Any, *, maxsplit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """As Python's `split`, but that `maxsplit` in white space keeps what is left, also when it is nothing."""
+    _require_texts(input, "sep", sep)
     separator = np.asarray(sep).item()
     limit = maxsplit if maxsplit > 0 else -1
     if limit < 0 and len(separator) <= 1:

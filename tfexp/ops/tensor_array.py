@@ -55,16 +55,17 @@ class TensorArray:
     be read once. Elements share a shape unless `infer_shape` is False; `element_shape` says what is known of it.
     """
 
-    # What it is in functions that are traced and where operations run at once (`tensor_array_lists`).
+    # What it is in functions that are traced (`tensor_array_lists`) and where operations run at once (`tensor_array_eager`).
     as_list: type[TensorArray]
+    as_eager: type[TensorArray]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TensorArray:
         graph = get_default_graph()
         if cls is not TensorArray or not (graph.orders_effects or graph.is_eager):
             return super().__new__(cls)
-        if not hasattr(cls, "as_list"):
-            import_module("tfexp.ops.tensor_array_lists")  # when first needed: graphs do without
-        return super().__new__(cls.as_list)
+        if not hasattr(cls, "as_eager"):
+            import_module("tfexp.ops.tensor_array_eager")  # when first needed: graphs do without
+        return super().__new__(cls.as_eager if graph.is_eager else cls.as_list)
 
     def __init__(
         self,

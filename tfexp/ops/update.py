@@ -20,6 +20,7 @@ from tfexp.core.kernel import BindRequest, Call, Ref
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
+from tfexp.graph.tensor import Tensor
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
 
@@ -84,10 +85,10 @@ class Form:
         handles = [variable.handle for variable in inputs[: self.variables]]
         return self.of_handles(*handles, *inputs[self.variables :], **attrs)
 
-    def operation(self, *inputs: Any, **attrs: Any) -> Operation:
-        """The same, the Operation in any case."""
+    def operation(self, *inputs: Any, **attrs: Any) -> Operation | None:
+        """The same, the Operation in any case; None where ops run at once."""
         result = self(*inputs, **attrs)
-        return result if isinstance(result, Operation) else result.op  # type: ignore[no-any-return]
+        return result.op if isinstance(result, Tensor) else result  # type: ignore[no-any-return]
 
     @property
     def ops(self) -> list[Op]:

@@ -6,15 +6,17 @@ does everything that is computed from constants alone. Nodes that may turn out d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tfexp.core.op import Op, flatten_args, group_inputs
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.graph.shape_inference import output_shapes
+from tfexp.graph.shape_inference import output_shapes, refused
 from tfexp.plan.ir import Draft, LoopDraft, Node, Value, is_pure
 from tfexp.plan.mortal import find_mortal
+from tfexp.plan.plan import Slot, Step
 
 # What is computed once and kept for as long as the plan; TensorFlow's own constant folding stops at 10 MB.
 _MAX_CONSTANT_BYTES = 10 << 20
@@ -107,11 +109,16 @@ def _infer(node: Node) -> None:
         value.shape = shape
 
 
-def _input_shape(value: Value) -> InputShape:
+def refusal(step: Step, slots: Sequence[Slot]) -> str | None:
+    """Why a graph that knew what the plan knows of the inputs would have refused the step's node; None if it would not."""
+    return refused(step.op, step.attrs, [_input_shape(slots[i]) for i in step.inputs])
+
+
+def _input_shape(value: Value | Slot) -> InputShape:
     return InputShape(value.shape, lambda: value.constant, lambda: _as_shape(value))
 
 
-def _as_shape(value: Value) -> TensorShape:
+def _as_shape(value: Value | Slot) -> TensorShape:
     """The shape that an integer vector describes, as far as it is known."""
     vector = value.constant
     if vector is None:

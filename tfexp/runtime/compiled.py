@@ -24,7 +24,7 @@ from tfexp.plan.memory import in_words
 from tfexp.plan.plan import Plan, Step
 from tfexp.runtime.cpu import flush_denormals, restore_denormals
 from tfexp.runtime.executor import Interpreter, bind_kernel, hand_out, make_scratch
-from tfexp.runtime.failures import as_op_error, uninitialized
+from tfexp.runtime.failures import as_op_error, as_step_error, uninitialized
 from tfexp.runtime.flow import Started
 from tfexp.runtime.loops import PartRunner
 from tfexp.runtime.resources import AnyResources
@@ -180,7 +180,7 @@ class Compiled:
         local.clear()
         if missing:
             return as_op_error(uninitialized(missing[0]), step.name, step.origin)
-        return as_op_error(error, step.name, step.origin)
+        return as_step_error(error, self.plan, step)
 
     def _ref(self, step: Step, position: int, frame: types.FrameType) -> Any:
         slot = step.inputs[position]

@@ -34,11 +34,11 @@ from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import global_default_graph, set_global_default_graph
-from tfexp.graph.shape_inference import output_shapes
+from tfexp.graph.shape_inference import refused
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime import process_config
 from tfexp.runtime.eager_dispatch import apply_eagerly
-from tfexp.runtime.failures import as_eager_error, uninitialized
+from tfexp.runtime.failures import as_eager_error, speaks_python, uninitialized
 from tfexp.runtime.functions import BoundFunction
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext
@@ -134,6 +134,7 @@ class EagerGraph(Graph):
             raise errors.UnimplementedError(None, None, f"{op_def.name} cannot run by itself, outside of a graph")
         has_memory = op_def.is_stateful and not kernel.handle
         context = self._remembered_context(op_def, attrs) if has_memory else self.context_of(op_def)
+        refusal = None
         try:
             values = _input_values(op_def, inputs, attrs)
             refusal = _refusal(op_def, values, attrs)
@@ -145,7 +146,8 @@ class EagerGraph(Graph):
             if refusal is not None:
                 raise refusal
         except Exception as error:
-            raise as_eager_error(error, op_def.name) from error
+            reason = refusal if refusal is not None and speaks_python(error) else error
+            raise as_eager_error(reason, op_def.name) from error
         results = [result] if op_def.has_single_output else flatten_args(result) if result is not None else []
         if any(value is DEAD for value in results):
             raise errors.UnimplementedError(None, None, f"{op_def.name} chooses among a graph's branches: use Python's if")
@@ -287,13 +289,8 @@ def _own(ref: Ref) -> None:
 
 def _refusal(op_def: Op, values: Sequence[Any], attrs: dict[str, Any]) -> errors.OpError | None:
     """Why a graph would refuse these inputs when it is built, which kernels need not look at again."""
-    if op_def.shape_rule is None:
-        return None
-    try:
-        output_shapes(op_def, op_def.name, attrs, [_shape_of(v) for v in values], 0)
-    except ValueError as error:
-        return errors.InvalidArgumentError(None, None, str(error).partition(f" for {op_def.name!r} (op:")[0])
-    return None
+    words = refused(op_def, attrs, [_shape_of(v) for v in values])
+    return None if words is None else errors.InvalidArgumentError(None, None, words)
 
 
 def _shape_of(value: Any) -> InputShape:

@@ -17,7 +17,7 @@ from tfexp.core.waiting import NOTHING, Waiting
 from tfexp.plan.plan import Keep, Plan, Section, Step
 from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
-from tfexp.runtime.failures import as_op_error, uninitialized
+from tfexp.runtime.failures import as_op_error, as_step_error, uninitialized
 from tfexp.runtime.flow import Flow, Started
 from tfexp.runtime.loops import PartRunner, bind_loop, in_own_thread
 from tfexp.runtime.resources import AnyResources
@@ -246,7 +246,7 @@ class Interpreter:
             return act()
         except Exception as error:
             step = self._steps[position].step
-            raise as_op_error(error, step.name, step.origin) from error
+            raise as_step_error(error, self.plan, step) from error
 
     def fetched(self, progress: Progress, number: int) -> Any:
         """The value of a fetch, as the caller gets it."""

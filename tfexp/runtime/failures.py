@@ -7,6 +7,8 @@ from typing import Any
 
 from tfexp.core import dtypes, errors
 from tfexp.core.kernel import Ref
+from tfexp.plan.plan import Plan, Step
+from tfexp.plan.specialise import refusal
 
 _CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
     (MemoryError, errors.ResourceExhaustedError),
@@ -59,6 +61,21 @@ def as_op_error(error: Exception, node_name: str, origin: Any) -> errors.OpError
     return errors.InternalError(
         None if origin is None else origin.node_def, origin, f"{type(error).__name__}: {error}{where}"
     )
+
+
+def as_step_error(error: Exception, plan: Plan, step: Step) -> errors.OpError:
+    """`error` as an OpError of the step's node."""
+    if speaks_python(error):
+        words = refusal(step, plan.slots)
+        if words is not None:
+            error = errors.InvalidArgumentError(None, None, words)
+    return as_op_error(error, step.name, step.origin)
+
+
+def speaks_python(error: Exception) -> bool:
+    """Whether Python or NumPy stumbled over the kernel's inputs, in words that say nothing of the op. Kernels refuse with
+    ValueErrors and OpErrors of their own."""
+    return isinstance(error, (TypeError, AttributeError, LookupError))
 
 
 def as_eager_error(error: Exception, op_type: str) -> errors.OpError:

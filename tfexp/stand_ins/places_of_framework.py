@@ -35,7 +35,8 @@ FRAMEWORK = {
     "framework.config": "tf.config.experimental tf.config tf.config.threading "
     + renamed("tf.config.optimizer", **{f"get_optimizer_{name}": f"get_{name}" for name in _OPTIMIZER})
     + renamed("tf.config.optimizer", **{f"set_optimizer_{name}": f"set_{name}" for name in _OPTIMIZER}),
-    "framework.constant_op": "tf tf:constant_v1=constant",
+    "framework.constant_op": "tfexp.stand_ins.constants:constant=constant tf tf:constant_v1=constant "
+    "tfexp.graph.convert:_tensor_shape_tensor_conversion_function=_from_shape",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",

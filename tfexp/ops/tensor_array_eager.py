@@ -1,0 +1,114 @@
+"""TensorArrays where operations run at once: lists whose places are checked, and read once each. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import executing_eagerly
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
+from tfexp.ops import tensor_list
+from tfexp.ops.array_fill import zeros
+from tfexp.ops.tensor_array import TensorArray
+from tfexp.ops.tensor_array_lists import ListTensorArray
+
+
+class EagerTensorArray(ListTensorArray):
+    """A ListTensorArray that refuses what TensorFlow refuses at once; a function that gets it has the list."""
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: Any = None,
+        clear_after_read: Any = None,
+        *rest: Any,
+        **options: Any,
+    ):
+        super().__init__(dtype, size, dynamic_size, clear_after_read, *rest, **options)
+        self._clears = clear_after_read is None or bool(clear_after_read)
+        self._cleared: set[int] = set()
+
+    def _with_flow(self, flow: Tensor) -> TensorArray:
+        if not executing_eagerly():
+            return super()._with_flow(flow)
+        other = object.__new__(EagerTensorArray)
+        other._known, other._flow, other._clears, other._cleared = self._known, flow, self._clears, self._cleared
+        return other
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The element at `index`. OutOfRangeError where there is none; InvalidArgumentError once it has been cleared."""
+        if not executing_eagerly():
+            return super().read(index, name)
+        place, size = _number(index), _number(self.size())
+        if place < 0:
+            raise OutOfRangeError(None, None, f"Reading from negative indices (index {place}) is not allowed.")
+        if place >= size:
+            raise OutOfRangeError(None, None, f"Tried to read from index {place} but array size is: {size}")
+        if place in self._cleared:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Could not read index {place} twice because it was cleared after a previous read "
+                "(perhaps try setting clear_after_read = false?)",
+            )
+        value = super().read(place, name)
+        if self._clears:
+            self._cleared.add(place)
+        return value
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """This array with `value` at `index`; OutOfRangeError where there is no such place."""
+        if executing_eagerly():
+            self._prepare([index])
+        return super().write(index, value, name)
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """This array with the rows of `value` at `indices`; OutOfRangeError where there is no such place."""
+        if executing_eagerly():
+            self._prepare(np.ravel(np.asarray(static_value(convert_to_tensor(indices)))))
+        return super().scatter(indices, value, name)
+
+    def _prepare(self, places: Any) -> None:
+        size = _number(self.size())
+        for place in map(_number, places):
+            if place < 0:
+                raise OutOfRangeError(None, None, f"Writing to negative indices (index {place}) is not allowed.")
+            if place >= size and not self.dynamic_size:
+                raise OutOfRangeError(
+                    None, None, f"Tried to write to index {place} but array is not resizeable and size is: {size}"
+                )
+            self._cleared.discard(place)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """An array of the rows of `value`; ValueError when they are more than it may have."""
+        tensor = self._checked(value)
+        if executing_eagerly() and tensor.shape.rank:
+            rows, size = int(tensor.shape[0]), _number(self.size())
+            if rows > size and not self.dynamic_size:
+                raise ValueError(f"Cannot unstack {rows} tensors into a TensorArray of static size {size}")
+            self._cleared.clear()
+        return super().unstack(tensor, name)
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements along a new first dimension; of none, an empty vector."""
+        if executing_eagerly() and _number(self.size()) == 0:
+            return zeros([0], self.dtype)
+        return super().stack(name)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of elements."""
+        size: Tensor = tensor_list.tensor_list_length(self._flow, name=name)
+        return size
+
+
+def _number(value: Any) -> int:
+    """What an eager tensor or a number is as an integer."""
+    return int(static_value(value) if isinstance(value, Tensor) else value)  # type: ignore[arg-type]
+
+
+TensorArray.as_eager = EagerTensorArray
