@@ -305,7 +305,8 @@ PYTHON = {
     + renamed("tf.strings", string_lower="lower", string_upper="upper"),
     "ops.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "ops.summary_ops": "tf.summary ops",
-    "ops.summary_ops_v2": "tf.contrib.summary",
+    "ops.summary_ops_v2": "tf.contrib.summary tfexp.version_2.summary:create_file_writer_v2=create_file_writer "
+    "tfexp.version_2.summary tfexp.version_2.summary_experimental",
     "ops.template": "tf tfexp.ops.template",
     "ops.tensor_array_grad": "tf",
     "ops.tensor_array_ops": "tf",
