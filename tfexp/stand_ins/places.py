@@ -90,12 +90,14 @@ PYTHON = {
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column tfexp.stand_ins.feature_columns " + _COLUMNS,
     "feature_column.dense_features": _COLUMNS,
+    "feature_column.dense_features_v2": "tfexp.version_2.keras_layers",
     "feature_column.sequence_feature_column": "tf.feature_column " + _COLUMNS,
     "feature_column.serialization": _COLUMNS,
     "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
     "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
-    "framework.constant_op": "tf tf:constant_v1=constant",
+    "framework.constant_op": "tf tf:constant_v1=constant "
+    + renamed("tfexp.graph.convert", _tensor_shape_tensor_conversion_function="_from_shape"),
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
@@ -464,6 +466,7 @@ OTHERS = {
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
     "contrib.framework.python.ops.audio_ops": "tf.audio ops",
+    "contrib.layers.python.layers.utils": "tfexp.contributed.layer_utilities tf.contrib.layers",
     **{
         f"contrib.slim.python.slim.data.{name}": f"tfexp.contributed.slim_data.{name}"
         for name in ("data_decoder", "data_provider", "dataset", "dataset_data_provider", "parallel_reader")

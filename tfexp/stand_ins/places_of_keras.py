@@ -94,7 +94,7 @@ KERAS = {
     "keras.utils.io_utils": "tf.keras.utils",
     "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary tfexp.stand_ins.keras_utilities",
     "keras.utils.losses_utils": (
-        "tfexp.keras.losses.weighted tf.keras.losses:ReductionV2=Reduction "
+        "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction "
         "tf.losses.util:squeeze_or_expand_dimensions=squeeze_or_expand_dimensions"
     ),
     "keras.utils.multi_gpu_utils": "tf.keras.utils",
