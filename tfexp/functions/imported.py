@@ -108,4 +108,12 @@ class _Imported:
 
 def _with_tensors(structure: Any, outputs: Sequence[Tensor]) -> Any:
     following = iter(outputs)
-    return nest.map_structure(lambda leaf: next(following) if isinstance(leaf, TensorSpec) else leaf, structure)
+
+    def tensor_of(leaf: Any) -> Any:
+        if not isinstance(leaf, TensorSpec):
+            return leaf
+        tensor = next(following)
+        tensor.set_shape(leaf.shape)  # which the arguments' do not give: definitions keep none
+        return tensor
+
+    return nest.map_structure(tensor_of, structure)
