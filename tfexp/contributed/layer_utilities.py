@@ -89,9 +89,10 @@ def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:
 
 def last_dimension(shape: Any, min_rank: int = 1) -> int:
     """The last dimension. ValueError if it is not known, or the rank too low."""
-    dims = as_shape(shape).as_list() if as_shape(shape).rank is not None else None
-    if dims is None or dims[-1:] == [None]:
+    dims = as_shape(shape).as_list() if as_shape(shape).rank is not None else []
+    last = dims[-1] if dims else None
+    if last is None:
         raise ValueError(f"the last dimension must be known but is None: {shape}")
     if len(dims) < min_rank:
         raise ValueError(f"rank of shape must be at least {min_rank} not: {len(dims)}")
-    return int(dims[-1])
+    return last
