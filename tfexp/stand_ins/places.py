@@ -96,8 +96,6 @@ PYTHON = {
     "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
     "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
-    "framework.constant_op": "tf tf:constant_v1=constant "
-    + renamed("tfexp.graph.convert", _tensor_shape_tensor_conversion_function="_from_shape"),
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",

@@ -30,6 +30,9 @@ FRAMEWORK = {
     "framework.tensor_like": "tfexp.stand_ins.framework_ops",
     "profiler.profiler": "tf.profiler",
     "profiler.tfprof_logger": "tf.profiler",
+    "framework.constant_op": (
+        "tf tf:constant_v1=constant tfexp.graph.convert:_tensor_shape_tensor_conversion_function=_from_shape"
+    ),
     "training.tracking.graph_view": "tfexp.stand_ins.tracked",
     "training.tracking.layer_utils": "tfexp.stand_ins.tracked",
     "training.tracking.python_state": "tf.train.experimental",
