@@ -576,6 +576,7 @@ if TYPE_CHECKING:
     from tfexp.ops.variable_lists import global_variables as global_variables
     from tfexp.ops.variable_lists import global_variables_initializer as global_variables_initializer
     from tfexp.ops.variable_lists import initialize_all_tables as initialize_all_tables
+    from tfexp.ops.variable_lists import initialize_all_variables as initialize_all_variables
     from tfexp.ops.variable_lists import initialize_local_variables as initialize_local_variables
     from tfexp.ops.variable_lists import initialize_variables as initialize_variables
     from tfexp.ops.variable_lists import local_variables as local_variables

@@ -13,7 +13,6 @@ from tfexp import symbols, train
 @pytest.mark.parametrize(
     ("name", "replacement"),
     [
-        ("initialize_all_variables", "tf.global_variables_initializer"),
         ("merge_all_summaries", "tf.summary.merge_all"),
         ("mul", "tf.multiply"),
         ("pack", "tf.stack"),
@@ -52,6 +51,7 @@ def test_old_spellings_that_still_work() -> None:
         assert tf.all_variables() == [v]
         assert tf.initialize_variables([v], name="a").name == "a"
         assert tf.initialize_local_variables().type == "NoOp"
+        assert tf.initialize_all_variables().control_inputs == [v.initializer]
 
 
 def test_a_star_takes_names_that_nobody_has_asked_for() -> None:

@@ -116,3 +116,28 @@ def test_layers_and_linear_operators_are_modules() -> None:
     assert isinstance(tf.layers.Dense(1), tf.Module)
     with pytest.raises(AttributeError):
         _ = layer.name_scope  # layers are made without a scope of their own
+
+
+def test_lists_and_dicts_of_private_attributes_are_parts() -> None:
+    class Pair(tf.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self._both = [tf.Variable(1.0), {"b": tf.Variable(2.0)}]
+
+    pair = Pair()
+    assert [name for name, _ in pair._checkpoint_children()] == ["_both"]
+    layer = tf.keras.layers.Layer()
+    layer._hidden = [tf.keras.layers.Dense(2)]
+    assert [name for name, _ in layer._checkpoint_children()] == ["_hidden"]
+
+
+def test_a_part_may_have_a_name_that_is_no_attribute() -> None:
+    module, first, second = tf.Module(), tf.Module(), tf.Module()
+    assert module._track_trackable(first, "part") is first is module._track_trackable(first, name="part")
+    assert not hasattr(module, "part") and module._checkpoint_children() == [("part", first)]
+    with pytest.raises(ValueError, match="name='part'"):
+        module._track_trackable(second, "part")
+    module._track_trackable(second, "part", overwrite=True)
+    assert module._checkpoint_children() == [("part", second)]
+    with pytest.raises(TypeError, match="not a Trackable"):
+        module._track_trackable(3, "number")

@@ -13,7 +13,7 @@ summary = tf.contrib.summary
 
 @pytest.fixture(autouse=True)
 def graph(monkeypatch):
-    monkeypatch.setattr(summary_writing._current, "writer", None)
+    monkeypatch.setattr(summary_writing.current, "writer", None)
     with tf.Graph().as_default() as graph:
         yield graph
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 
 
 class SquareTest(tf.test.TestCase):
@@ -78,6 +79,10 @@ class SquareTest(tf.test.TestCase):
             with tf.get_default_graph().gradient_override_map({"Tanh": "Sigmoid"}):
                 wrong = tf.tanh(x)
             self.assertGreater(tf.test.compute_gradient_error(x, [2, 3], wrong, [2, 3]), 0.01)
+
+    def test_what_is_called_for_its_value_is_called_where_ops_run_at_once(self):
+        with eager_mode():
+            self.assertAllEqual(self.evaluate(lambda: [tf.constant(1), tf.constant(2)]), [1, 2])
 
     def test_graph_defs_compare_without_order(self):
         tf.constant(1.0, name="a")

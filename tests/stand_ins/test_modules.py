@@ -272,3 +272,24 @@ def test_parts_of_contrib_that_are_namespaces_of_their_own_answer_for_their_modu
     ):
         assert getattr(stand_for(f"tensorflow.contrib.{name}"), part.__name__) is part
     assert stand_for("tensorflow.contrib.learn.python.learn.estimators.run_config").RunConfig is contrib.learn.RunConfig
+
+
+def test_modules_are_attributes_of_the_packages_above_them():
+    python = stand_for("tensorflow.python")
+    assert python.math_ops is stand_for("tensorflow.python.ops.math_ops") and python.Session is tf.Session
+    assert python.keras.engine.network is stand_for("tensorflow.python.keras.engine.network")
+    assert python.keras.utils.losses_utils.ReductionV2.NONE == "none"
+    with pytest.raises(AttributeError, match="no_such_module"):
+        python.no_such_module  # noqa: B018
+
+
+def test_the_dense_features_of_version_2_can_be_told_from_those_of_version_1():
+    second = stand_for("tensorflow.python.feature_column.dense_features_v2").DenseFeatures
+    assert second is tf.compat.v2.keras.layers.DenseFeatures
+    assert issubclass(second, tf.keras.layers.DenseFeatures) and second is not tf.keras.layers.DenseFeatures
+
+
+def test_a_shape_becomes_a_tensor_by_the_function_of_its_module():
+    convert = stand_for("tensorflow.python.framework.constant_op")._tensor_shape_tensor_conversion_function
+    with tf.Graph().as_default():
+        assert convert(tf.TensorShape([2, 3])).op.name == "shape_as_tensor"

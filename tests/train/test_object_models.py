@@ -242,3 +242,12 @@ def test_a_model_without_objects_is_refused():
 def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(OSError, match="SavedModel file does not exist"):
         tf.saved_model.load_v2(str(tmp_path))
+
+
+def test_what_a_loaded_function_returns_has_the_shapes_it_was_saved_with(tmp_path):
+    with eager_mode():
+        module = tf.Module()
+        module.double = tf.function(lambda x: {"y": x + x}, input_signature=[tf.TensorSpec([None, 2], name="x")])
+        tf.saved_model.save(module, str(tmp_path), signatures={"double": module.double})
+        loaded = tf.saved_model.load_v2(str(tmp_path))
+        assert loaded.signatures["double"].output_shapes["y"].as_list() == [None, 2]

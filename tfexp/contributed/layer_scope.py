@@ -34,19 +34,28 @@ def variable_getter(collections: Any = None, renames: Mapping[str, str] = _NAMES
     return getter
 
 
+def append_tensor_alias(tensor: Any, alias: str) -> Any:
+    """The tensor, which has one more name from here on; a slash at its end is dropped."""
+    tensor.aliases = [*getattr(tensor, "aliases", []), alias.removesuffix("/")]
+    return tensor
+
+
+def get_tensor_aliases(tensor: Any) -> list[str]:
+    """The names that a tensor was given; its op's, if none."""
+    return getattr(tensor, "aliases", None) or [tensor.op.name]
+
+
 def collected(collections: Any, alias: str, outputs: Any) -> Any:
     """`outputs`, kept in the collections and known to `convert_collection_to_dict` as `alias`, a scope's name."""
     if collections:
-        outputs.aliases = [*getattr(outputs, "aliases", []), alias.removesuffix("/")]
+        append_tensor_alias(outputs, alias)
         add_to_collections([collections] if isinstance(collections, str) else collections, outputs)
     return outputs
 
 
 def convert_collection_to_dict(collection: Any, clear_collection: bool = False) -> dict[str, Any]:
     """{alias: output} of a collection that `outputs_collections` filled."""
-    found = {
-        alias: tensor for tensor in get_collection(collection) for alias in getattr(tensor, "aliases", [tensor.op.name])
-    }
+    found = {alias: tensor for tensor in get_collection(collection) for alias in get_tensor_aliases(tensor)}
     if clear_collection:
         get_default_graph().clear_collection(collection)
     return found

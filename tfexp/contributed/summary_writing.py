@@ -40,21 +40,28 @@ _OPS, _INITIALIZERS = GraphKeys._SUMMARY_COLLECTION, "_SUMMARY_WRITER_V2"
 
 
 class _Current(threading.local):
-    """Of each thread: the writer, and whether (a bool, or a function that gives one or a tensor) summaries are recorded."""
+    """Of each thread: the writer, whether (a bool, a tensor, or a function that gives one; None: it was not said) summaries
+    are recorded, and the step of those that are given none, which version 2 alone looks at."""
 
     writer: Any = None
-    recording: Any = False
+    recording: Any = None
+    step: Any = None
 
 
-_current = _Current()
+current = _Current()
 
 
 class SummaryWriter:
-    """A writer; one without a folder does nothing. Source: `tf.contrib.summary.create_file_writer`."""
+    """A writer; one without a folder does nothing. Source: `tf.contrib.summary.create_file_writer`.
 
-    def __init__(self, handle: Any, make_opener: Callable[[Any], Any] | None):
+    One that `closes_for_good` is, where ops run at once, of no use after `close`: RuntimeError.
+    """
+
+    def __init__(self, handle: Any, make_opener: Callable[[Any], Any] | None, closes_for_good: bool = False):
         self._handle = handle
         self._opener: Any = None
+        self._closes_for_good = closes_for_good
+        self._closed = False
         if make_opener is not None:
             self._opener = make_opener(handle)
             if not executing_eagerly():
@@ -62,31 +69,42 @@ class SummaryWriter:
 
     def init(self) -> Any:
         """The op that opens it."""
+        self._check_open()
         return self._opener if self._opener is not None else no_op()
 
     def set_as_default(self) -> None:
-        """Write with it from now on, in this thread."""
-        _current.writer = self
+        """Write with it from now on, in this thread; one without a folder leaves the default writer as it is."""
+        self._check_open()
+        if self._handle is not None:
+            current.writer = self
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[SummaryWriter]:
         """Write with it within the block, at whose end what waits is written if ops run at once."""
-        before, _current.writer = _current.writer, self
+        self._check_open()
+        before = current.writer
+        if self._handle is not None:
+            current.writer = self
         try:
             yield self
             if executing_eagerly():
                 self.flush()
         finally:
-            _current.writer = before
+            current.writer = before
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("SummaryWriter is already closed")
 
     def flush(self) -> Any:
         """The op that writes what waits to the file."""
-        return flush(self)
+        return no_op() if self._closed else flush(self)
 
     def close(self) -> Any:
         """The op that closes it, once what waits is written."""
-        if self._handle is None:
+        if self._handle is None or self._closed:
             return no_op()
+        self._closed = self._closes_for_good and executing_eagerly()
         with control_dependencies([flush(self)] if not executing_eagerly() else []):
             return ops.close_summary_writer_op(self._handle)
 
@@ -133,7 +151,7 @@ def initialize(graph: Any = None, session: Any = None) -> None:
     """
     if executing_eagerly():
         return
-    if _current.writer is None:
+    if current.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     session = session or get_default_session()
     if session is None:
@@ -150,17 +168,23 @@ def initialize(graph: Any = None, session: Any = None) -> None:
 
 def should_record_summaries() -> Any:
     """Whether summaries are recorded here: a bool, or a tensor."""
-    return _current.recording() if callable(_current.recording) else _current.recording
+    return recorded_here(False)
+
+
+def recorded_here(otherwise: bool) -> Any:
+    """Whether summaries are recorded: a bool, or a tensor; `otherwise` where nothing was said."""
+    condition = current.recording() if callable(current.recording) else current.recording
+    return otherwise if condition is None else condition
 
 
 @contextlib.contextmanager
 def record_if(condition: Any) -> Iterator[None]:
     """Within the block: record summaries where `condition` (a bool, a bool tensor or a function that gives one) says so."""
-    before, _current.recording = _current.recording, condition
+    before, current.recording = current.recording, condition
     try:
         yield
     finally:
-        _current.recording = before
+        current.recording = before
 
 
 def always_record_summaries() -> Any:
@@ -189,7 +213,7 @@ def record_summaries_every_n_global_steps(n: int, global_step: Any = None) -> An
 
 def _recorded(name: str, tensor: Any, write: Callable[[Any, Any, str, str], Any], family: str | None, step: Any) -> Any:
     """`write(writer's handle, step, tag, scope)` where summaries are recorded; an op that does nothing without a writer."""
-    writer = _current.writer
+    writer = current.writer
     if writer is None or writer._handle is None:
         return no_op()
     surrounding = get_default_graph().get_name_scope()
@@ -284,7 +308,7 @@ def graph(param: Any, step: Any = None, name: str | None = None) -> Any:
 
 
 def _graph_written(serialized: Any, step: Any, name: str | None = None) -> Any:
-    writer = _current.writer
+    writer = current.writer
     if writer is None or writer._handle is None:
         return no_op()
     with device("cpu:0"):
@@ -293,14 +317,14 @@ def _graph_written(serialized: Any, step: Any, name: str | None = None) -> Any:
 
 def import_event(tensor: Any, name: str | None = None) -> Any:
     """Write a serialized Event as it is."""
-    if _current.writer is None or _current.writer._handle is None:
+    if current.writer is None or current.writer._handle is None:
         return no_op()
-    return ops.import_event_op(_current.writer._handle, tensor, name=name)
+    return ops.import_event_op(current.writer._handle, tensor, name=name)
 
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> Any:
     """The op that writes to the file what waits with a writer, the default one if None."""
-    chosen = _current.writer if writer is None else writer
+    chosen = current.writer if writer is None else writer
     if chosen is None or chosen._handle is None:
         return no_op()
     with device("cpu:0"):

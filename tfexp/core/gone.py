@@ -19,7 +19,6 @@ _TOP_LEVEL = {
     "complex_abs": "tf.abs",
     "histogram_summary": "tf.summary.histogram",
     "image_summary": "tf.summary.image",
-    "initialize_all_variables": "tf.global_variables_initializer",
     "inv": "tf.reciprocal",
     "listdiff": "tf.setdiff1d",
     "merge_all_summaries": "tf.summary.merge_all",

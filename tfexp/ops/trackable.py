@@ -6,6 +6,7 @@ import abc
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from tfexp.graph.scopes import executing_eagerly, init_scope
@@ -31,6 +32,8 @@ class Trackable:
     # Those that were assigned when nothing assigned was a part, and whether that is so now.
     _unseen: frozenset[str] = frozenset()
     _setattr_tracking = True
+    # The parts that were given a name instead of being assigned.
+    _named_parts: Mapping[str, Any] = MappingProxyType({})
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self._setattr_tracking == (name in self._unseen):  # it is in the wrong set of the two
@@ -49,16 +52,29 @@ class Trackable:
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """(local name, part)."""
-        return [
-            (name, value)
+        assigned = {
+            name: value
             for name, value in vars(self).items()
-            if name not in self._no_parts | self._unseen
-            and (is_trackable(value) or (not name.startswith("_") and _holds_trackables(value)))
-        ]
+            if name not in self._no_parts | self._unseen | {"_named_parts"}
+            and (is_trackable(value) or _holds_trackables(value))
+        }
+        return list({**assigned, **self._named_parts}.items())
+
+    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
+        """`trackable`, which is a part from here on, under a name that needs to be no attribute's. Source: TF 1.15.
+
+        TypeError for what cannot be a part, ValueError for a name that another one has unless that is to be replaced.
+        """
+        if not is_trackable(trackable):
+            raise TypeError(f"Trackable._track_trackable() passed type {type(trackable)}, not a Trackable.")
+        if not overwrite and dict(self._checkpoint_children()).get(name, trackable) is not trackable:
+            raise ValueError(f"Called Trackable._track_trackable() with name={name!r}, but another part is declared with it")
+        object.__setattr__(self, "_named_parts", {**self._named_parts, name: trackable})
+        return trackable
 
     def _no_dependency(self, value: Any) -> Any:
-        """What subclasses assign a list or dict through that is no part; under a private name none is."""
-        return value
+        """What subclasses assign a list or dict through that is no part."""
+        return NoDependency(value)
 
     def _checkpoint_slots(self, variable: Any) -> list[tuple[str, Any]]:
         """(name, variable) of what it keeps beside a variable."""

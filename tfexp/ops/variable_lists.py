@@ -64,5 +64,6 @@ def tables_initializer(name: str = "init_all_tables") -> Operation:
 # The spellings before 0.12, which 1.15 still has.
 all_variables = global_variables
 initialize_variables = variables_initializer
+initialize_all_variables = global_variables_initializer
 initialize_local_variables = local_variables_initializer
 initialize_all_tables = tables_initializer

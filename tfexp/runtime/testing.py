@@ -346,6 +346,8 @@ class TestCase(absltest.TestCase):
 def _value_of_eager(tensor: Any) -> Any:
     if isinstance(tensor, nest.Composite):
         return tensor.fetched([_value_of_eager(part) for part in tensor.parts])
+    if callable(tensor):  # what gives it
+        return nest.map_structure(_value_of_eager, tensor())
     return tensor.numpy() if hasattr(tensor, "numpy") else tensor
 
 

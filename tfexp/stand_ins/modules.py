@@ -40,8 +40,10 @@ class Stand(types.ModuleType):
                     return stand_for(f"{self.__name__}.{name}") or found
                 if found is not _NOTHING:
                     return found
-            if name in _siblings() and self.__name__.startswith("tensorflow.python."):
-                return stand_for(_siblings()[name])
+            if self.__name__.startswith("tensorflow.python"):
+                below = stand_for(f"{self.__name__}.{name}")
+                if below is not None or name in _siblings():
+                    return below or stand_for(_siblings()[name])
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: tfexp, which stands in here, lacks it")
 
     def __dir__(self) -> list[str]:
@@ -134,7 +136,7 @@ def stand_for(fullname: str) -> types.ModuleType | None:
         if re.fullmatch(r"(ops|training|framework)\.gen_\w+_ops", rest):
             return Stand(fullname, "ops")
         if rest == "" or any(known.startswith(f"{rest}.") for known in PYTHON):
-            return _package(fullname)
+            return Stand(fullname, "" if rest else "tf")
     if head == "contrib" and (found := re.fullmatch(r"(\w+)\.python(\.(?!.*\bnets\b).*)?", rest)):
         public = f"tf.contrib.{found[1]}"
         library = _place(public)

@@ -75,6 +75,7 @@ PYTHON = {
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": "tf.feature_column tfexp.stand_ins.feature_columns " + _COLUMNS,
     "feature_column.dense_features": _COLUMNS,
+    "feature_column.dense_features_v2": "tfexp.version_2.keras_layers",
     "feature_column.sequence_feature_column": "tf.feature_column " + _COLUMNS,
     "feature_column.serialization": _COLUMNS,
     "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
@@ -248,7 +249,8 @@ PYTHON = {
     + renamed("tf.strings", string_lower="lower", string_upper="upper"),
     "ops.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "ops.summary_ops": "tf.summary ops",
-    "ops.summary_ops_v2": "tf.contrib.summary",
+    "ops.summary_ops_v2": "tf.contrib.summary tfexp.version_2.summary:create_file_writer_v2=create_file_writer "
+    "tfexp.version_2.summary tfexp.version_2.summary_experimental",
     "ops.template": "tf tfexp.ops.template",
     "ops.tensor_array_grad": "tf",
     "ops.tensor_array_ops": "tf",
@@ -301,6 +303,7 @@ OTHERS = {
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
     "contrib.framework.python.ops.audio_ops": "tf.audio ops",
+    "contrib.layers.python.layers.utils": "tfexp.contributed.layer_utilities tf.contrib.layers",
     **{
         f"contrib.slim.python.slim.data.{name}": f"tfexp.contributed.slim_data.{name}"
         for name in ("data_decoder", "data_provider", "dataset", "dataset_data_provider", "parallel_reader")

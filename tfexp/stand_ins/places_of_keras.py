@@ -106,7 +106,7 @@ KERAS = {
     "keras.utils.io_utils": "tf.keras.utils",
     "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary",
     "keras.utils.losses_utils": (
-        "tfexp.keras.losses.weighted tf.keras.losses:ReductionV2=Reduction "
+        "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction "
         "tf.losses.util:squeeze_or_expand_dimensions=squeeze_or_expand_dimensions"
     ),
     "keras.utils.mode_keys": "tfexp.stand_ins.keras_utilities",

@@ -19,10 +19,7 @@ _OTHERWISE = {
 }
 
 # Names under which version 1 has something else, and version 2's own is not here.
-_OTHER = {
-    *(f"tf.summary.{kind}" for kind in ("audio", "histogram", "image", "scalar", "text")),
-    "tf.test.compute_gradient",
-}
+_OTHER = {"tf.test.compute_gradient"}
 
 
 class Namespace(types.ModuleType):

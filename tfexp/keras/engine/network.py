@@ -37,6 +37,8 @@ class Network(Layer):
     """
 
     _object_identifier = "_tf_keras_network"
+    # Where the layers are kept, which a checkpoint has by their numbers.
+    _kept_layers = frozenset({"_layers", "_input_layers", "_output_layers", "_output_coordinates"})
     _is_graph_network: bool  # made of inputs and outputs
     _layers: list[Any]
     _map: LayerMap
@@ -370,7 +372,7 @@ class Network(Layer):
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """Each layer by its number, and those with variables by their number among these; of subclasses' attributes only."""
-        children = super()._checkpoint_children()
+        children = [(name, part) for name, part in super()._checkpoint_children() if name not in self._kept_layers]
         if not self._is_graph_network and not type(self).__module__.startswith("tfexp.keras."):
             return children
         numbered: dict[str, Any] = {}

@@ -6,6 +6,7 @@ from tfexp.api.contrib.slim import evaluation as evaluation
 from tfexp.api.contrib.slim import learning as learning
 from tfexp.api.contrib.slim import model_analyzer as model_analyzer
 from tfexp.api.contrib.slim import nets as nets
+from tfexp.contributed import layer_utilities as utils
 from tfexp.contributed.arg_scope import add_arg_scope as add_arg_scope
 from tfexp.contributed.arg_scope import arg_scope as arg_scope
 from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
