@@ -7,7 +7,6 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
-from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
@@ -76,8 +75,7 @@ def _arguments(graph: TracedGraph, starts: Sequence[Tensor], shapes: Sequence[Te
     for i, (tensor, shape) in enumerate(zip(starts, shapes, strict=True)):
         name = ("loop_counter", "maximum_iterations")[i] if i < _OWN_VARIABLES else "placeholder"
         argument = graph.argument(tensor.dtype.base_dtype, shape, name)
-        if tensor.dtype is dtypes.resource:
-            capture_handle(argument, tensor)
+        capture_handle(argument, tensor)
         arguments.append(argument)
     return arguments
 
@@ -109,4 +107,7 @@ def while_node(
         "parallel_iterations": parallel_iterations,
         "_num_original_outputs": len(starts),
     }
-    return graph.add_node("While" if stateful else "StatelessWhile", starts, attrs, name=name)
+    node = graph.add_node("While" if stateful else "StatelessWhile", starts, attrs, name=name)
+    for output, inner in zip(node.outputs, body.outputs, strict=True):
+        capture_handle(output, inner)
+    return node
