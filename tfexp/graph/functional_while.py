@@ -17,7 +17,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.results import Results
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.traced_graph import TracedGraph
+from tfexp.graph.traced_graph import TracedGraph, graph_within
 
 # The first variables of every such loop: the number of the iteration, and how many there may be (-1: as many as it takes).
 _OWN_VARIABLES = 2
@@ -45,7 +45,7 @@ def functional_while(
     counter = constant(0, dtype=limit.dtype, name="loop_counter")
     starts = [counter, limit, *variables.tensors]
     all_shapes = [TensorShape([]), TensorShape([]), *shapes]
-    asking, doing = outer.inner(f"{scope}cond"), outer.inner(f"{scope}body")
+    asking, doing = (graph_within(outer, f"{scope}{label}") for label in ("cond", "body"))
     inputs_of = {graph: _arguments(graph, starts, all_shapes) for graph in (asking, doing)}
     with asking.as_default():
         decided = _decide(cond, variables, inputs_of[asking], maximum_iterations is not None)
@@ -66,7 +66,8 @@ def functional_while(
     all_shapes += [tensor.shape for tensor in captured]
     node = while_node(outer, asked, done, starts, all_shapes, parallel_iterations, scope)
     # A TensorArray leaves as the body left it: what is known of its elements has grown.
-    after: list[Any] = results.pack(node.outputs[_OWN_VARIABLES : _OWN_VARIABLES + len(results.tensors)])
+    left = [get_op("Identity")(tensor) for tensor in node.outputs]
+    after: list[Any] = results.pack(left[_OWN_VARIABLES : _OWN_VARIABLES + len(results.tensors)])
     return after
 
 
