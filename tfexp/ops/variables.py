@@ -79,7 +79,8 @@ class RefVariable(Variable):
             self._synchronization is not VariableSynchronization.ON_READ if trainable is None else bool(trainable)
         )
         # Whatever surrounds the call, a variable is made before the first run: no control inputs, no branch of a cond.
-        with init_scope():
+        graph = get_default_graph()
+        with init_scope() if graph.building_function else graph.control_dependencies(None):
             self._make_nodes(initial_value, name, dtype, shape, validate_shape)
         keys = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
         if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in keys:
