@@ -168,7 +168,7 @@ def test_raw_ops_take_keywords_and_know_their_names():
 def test_switches_that_are_off_already_change_nothing():
     for name in ("v2_behavior", "eager_execution", "resource_variables", "control_flow_v2", "tensor_equality"):
         assert getattr(tf, f"disable_{name}")() is None
-    for name in ("v2_behavior", "control_flow_v2", "tensor_equality"):
+    for name in ("v2_behavior", "tensor_equality"):
         with pytest.raises(NotImplementedError, match=f"tf.enable_{name}"):
             getattr(tf, f"enable_{name}")()
     assert not tf.executing_eagerly() and not tf.control_flow_v2_enabled() and not tf.resource_variables_enabled()

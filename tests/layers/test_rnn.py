@@ -152,3 +152,24 @@ def test_cells_are_made_anew_of_their_configurations() -> None:
         gated = cells[1].get_config()
     assert (gated["num_units"], gated["activation"], gated["reuse"], gated["bias_initializer"]) == (3, "tanh", None, None)
     assert gated["kernel_initializer"]["class_name"] == "Constant"
+
+
+def test_wrappers_are_made_anew_around_a_cell() -> None:
+    cells = tf.nn.rnn_cell
+    with tf.Graph().as_default():
+        cell = cells.GRUCell(3)
+        wrappers = [
+            cells.DropoutWrapper(cell, input_keep_prob=0.5, output_keep_prob=0.25, seed=3),
+            cells.ResidualWrapper(cell),
+            cells.DeviceWrapper(cell, "/cpu:0"),
+        ]
+        for wrapper in wrappers:
+            config = wrapper.get_config()
+            assert config["cell"] == {"class_name": "GRUCell", "config": cell.get_config()}
+            with pytest.raises(ValueError, match="cannot reconstruct the wrapped cell"):
+                type(wrapper).from_config(config)
+            assert type(wrapper).from_config({**config, "cell": cell}).get_config() == config
+        with pytest.raises(NotImplementedError, match="residual_fn"):
+            cells.ResidualWrapper(cell, residual_fn=lambda inputs, outputs: outputs).get_config()
+        with pytest.raises(NotImplementedError, match="dropout_state_filter_visitor"):
+            cells.DropoutWrapper(cell, dropout_state_filter_visitor=lambda state: True).get_config()

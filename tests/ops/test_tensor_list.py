@@ -22,7 +22,7 @@ def session() -> Iterator[tf.Session]:
 
 
 def from_rows(rows: Any, shape: Any = -1) -> Any:
-    return op.TensorListFromTensor(tensor=np.asarray(rows, np.float32), element_shape=tf.constant(shape, tf.int32))
+    return op.TensorListFromTensor(tensor=np.asarray(rows, np.float32), element_shape=tf.convert_to_tensor(shape, tf.int32))
 
 
 def test_shapes_as_far_as_they_are_known(session: tf.Session) -> None:
@@ -32,7 +32,9 @@ def test_shapes_as_far_as_they_are_known(session: tf.Session) -> None:
         found = session.run(op.TensorListElementShape(input_handle=made, shape_type=tf.int64))
         assert found.tolist() == expected and found.dtype == np.int64
         stacked = op.TensorListStack(input_handle=made, element_shape=tf.constant(-1), element_dtype=tf.float32)
-        assert stacked.shape.rank is None and session.run(stacked).shape == (4, 2, 3)
+        row = None if given == -1 else [None if size == -1 else size for size in given]
+        assert stacked.shape.as_list() == [None, *row] if row else stacked.shape.rank is None
+        assert session.run(stacked).shape == (4, 2, 3)
 
 
 def test_what_a_list_keeps_is_its_own(session: tf.Session) -> None:
@@ -58,13 +60,18 @@ def empty(most: int = -1) -> Any:
     return op.EmptyTensorList(element_shape=[1], max_num_elements=most, element_dtype=tf.float32)
 
 
+def hidden(tensor: Any) -> Any:
+    """The same, of which nothing is known before the run."""
+    return tf.placeholder_with_default(tensor, None)
+
+
 # What TensorFlow 2.21 refuses, too.
 REFUSED = [
     (lambda: item_at(1), "Trying to access element 1 in a list with 1 elements"),
     (lambda: item_at(-1), "Trying to access element -1 in a list"),
     (
         lambda: op.TensorListLength(
-            input_handle=op.TensorListSetItem(input_handle=from_rows([[1.0]], [1]), index=0, item=[1.0, 2.0])
+            input_handle=op.TensorListSetItem(input_handle=from_rows([[1.0]], [1]), index=0, item=hidden([1.0, 2.0]))
         ),
         "incompatible shape at a list index",
     ),
@@ -77,9 +84,11 @@ REFUSED = [
         "must be a non negative number",
     ),
     (lambda: op.TensorListLength(input_handle=from_rows([[1.0]], 3)), "scalar shape"),
-    (lambda: op.TensorListLength(input_handle=from_rows([[1.0]], [2])), "Specified a list with shape"),
+    (lambda: op.TensorListLength(input_handle=from_rows([[1.0]], hidden([2]))), "Specified a list with shape"),
     (
-        lambda: op.TensorListGetItem(input_handle=from_rows([[1.0]]), index=0, element_shape=[1], element_dtype=tf.int32),
+        lambda: op.TensorListGetItem(
+            input_handle=hidden(from_rows([[1.0]])), index=0, element_shape=[1], element_dtype=tf.int32
+        ),
         "Invalid data types",
     ),
     (
@@ -106,7 +115,7 @@ REFUSED = [
     (lambda: split([1.0, 2.0], [1, 2]), r"Attempting to slice \[1, 3\] from tensor with length 2"),
     (lambda: split([1.0], [-1, 2]), "Invalid value in lengths: -1"),
     (lambda: split([1.0], [[1]]), r"Expected lengths to be a vector, received shape: \[1,1\]"),
-    (lambda: split(1.0, [1]), r"Tensor must be at least a vector, but saw shape: \[\]"),
+    (lambda: split(hidden(1.0), [1]), r"Tensor must be at least a vector, but saw shape: \[\]"),
     (
         lambda: op.TensorListLength(input_handle=op.TensorListSetItem(input_handle=from_rows([[1.0]]), index=3, item=[1.0])),
         "Trying to modify element 3 in a list with 1 elements",
@@ -132,6 +141,69 @@ def test_refusals(session: tf.Session, build: Any, message: str) -> None:
     node = build()
     with pytest.raises(errors.InvalidArgumentError, match=message):
         session.run(node)
+
+
+def emptied(shape: Any) -> Any:
+    return op.EmptyTensorList(element_shape=tf.constant(shape, tf.int32), max_num_elements=-1, element_dtype=tf.float32)
+
+
+def elements(handle: Any, shape: Any = -1, dtype: Any = tf.float32) -> Any:
+    """The static shape of what is read from a list."""
+    item = op.TensorListGetItem(
+        input_handle=handle, index=0, element_shape=tf.constant(shape, tf.int32), element_dtype=dtype
+    )
+    return None if item.shape.rank is None else item.shape.as_list()
+
+
+def test_what_is_read_has_the_shape_that_the_list_has() -> None:
+    known, partly = emptied([2, 3]), emptied([-1, 3])
+    item = tf.placeholder(tf.float32, [2, 3])
+    assert elements(partly, [2, -1]) == [2, 3]
+    assert elements(op.TensorListSetItem(input_handle=partly, index=0, item=item)) == [None, 3]
+    assert elements(op.TensorListPushBack(input_handle=partly, tensor=item)) == [None, 3]
+    assert elements(op.TensorListConcatLists(input_a=emptied(-1), input_b=known, element_dtype=tf.float32)) == [2, 3]
+    assert elements(op.TensorListResize(input_handle=known, size=4)) == [2, 3]
+    rest, last = op.TensorListPopBack(input_handle=known, element_shape=-1, element_dtype=tf.float32)
+    assert elements(rest) == last.shape.as_list() == [2, 3]
+    joined, _ = op.TensorListConcat(input_handle=known, element_dtype=tf.float32)
+    assert joined.shape.as_list() == [None, 3]
+    shape = op.TensorListElementShape(input_handle=partly, shape_type=tf.int32)
+    assert elements(op.TensorListReserve(element_shape=shape, num_elements=1, element_dtype=tf.float32)) == [None, 3]
+    gathered = op.TensorListGather(input_handle=known, indices=[0, 1], element_shape=-1, element_dtype=tf.float32)
+    assert gathered.shape.as_list() == [2, 2, 3]
+
+
+def test_what_hands_a_list_on_hands_on_what_is_known_of_it() -> None:
+    known, item = emptied([2, 3]), tf.placeholder(tf.float32, [2, 3])
+    assert elements(tf.identity(known)) == elements(tf.zeros_like(known)) == [2, 3]
+    assert elements(op.Switch(data=known, pred=True)[0]) == [2, 3]
+    assert elements(op.Enter(data=known, frame_name="loop")) == [2, 3]
+    assert elements(tf.add_n([known, emptied([2, -1])])) == [2, 3]
+    assert elements(tf.cond(tf.constant(True), lambda: known, lambda: known)) is None  # nor in TensorFlow
+
+    @tf.function
+    def called() -> Any:
+        def body(i: Any, values: Any) -> Any:
+            assert elements(values) == [2, 3]
+            return i + 1, op.TensorListPushBack(input_handle=values, tensor=item)
+
+        return tf.while_loop(lambda i, _: i < 3, body, [0, known])[1]
+
+    assert elements(called()) == [2, 3]
+
+
+def test_lists_that_cannot_hold_what_is_asked_for() -> None:
+    known = emptied([2, 3])
+    with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal, but are 2 and 3"):
+        elements(known, [3, 3])
+    with pytest.raises(ValueError, match="Expected list with element dtype int32 but got list with element dtype float"):
+        elements(known, dtype=tf.int32)
+    with pytest.raises(ValueError, match="Trying to push to list with wrong element dtype"):
+        op.TensorListPushBack(input_handle=known, tensor=1)
+    with pytest.raises(ValueError, match="Trying to read from list with wrong element dtype"):
+        op.TensorListStack(input_handle=known, element_shape=-1, element_dtype=tf.int32)
+    with pytest.raises(ValueError, match="Dimension 1 in both shapes must be equal"):
+        op.TensorListSetItem(input_handle=known, index=0, item=np.ones([2, 4], np.float32))
 
 
 def test_a_batch_of_lists(session: tf.Session) -> None:

@@ -146,3 +146,22 @@ def test_a_local_cluster():
             session.run(v.initializer)
             assert session.run(v) == 3.0
     assert len(servers) == 1
+
+
+def test_control_flow_by_functions_for_some_tests() -> None:
+    seen = []
+
+    @test_util.with_control_flow_v2
+    class Inner:
+        def test_both(self) -> None:
+            seen.append(tf.control_flow_v2_enabled())
+
+        @test_util.disable_control_flow_v2("because")
+        def test_one(self) -> None:
+            seen.append(tf.control_flow_v2_enabled())
+
+    assert [name for name in vars(Inner) if "test" in name] == ["test_both", "test_one", "test_bothWithControlFlowV2"]
+    Inner().test_one()
+    Inner().test_both()
+    Inner().test_bothWithControlFlowV2()
+    assert seen == [False, False, True] and not tf.control_flow_v2_enabled()

@@ -13,19 +13,9 @@ from tfexp.graph.function import Function
 from tfexp.graph.operation import Operation
 from tfexp.graph.results import Results
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.traced_graph import TracedGraph
+from tfexp.graph.traced_graph import UnorderedGraph
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.ops.calls import function_name
-
-
-class _WrappedGraph(TracedGraph):
-    """As in TF1, only what a result needs is run, and in the order that control dependencies say."""
-
-    def finish(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Function:
-        self.inputs, self.outputs = list(inputs), list(outputs)
-        function = Function(self.name, self, inputs, outputs, effects=[])
-        self.outer._functions[function.name] = function
-        return function
 
 
 class WrappedFunction(ConcreteFunction):
@@ -85,5 +75,5 @@ def wrap_function(fn: Callable[..., Any], signature: Sequence[TensorSpec], name:
     """
     made: list[Any] = []
     bound = Parameters(fn, tuple(signature)).signature_as_arguments()
-    trace = Trace(fn, bound, Variables(made), make_graph=_WrappedGraph, name=name)
+    trace = Trace(fn, bound, Variables(made), make_graph=UnorderedGraph, name=name)
     return WrappedFunction(trace, made)

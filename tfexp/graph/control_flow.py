@@ -13,6 +13,7 @@ from typing import Any
 
 from tfexp.core import dtypes, nest
 from tfexp.core.op import get_op
+from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import with_dependencies
@@ -256,8 +257,10 @@ def cond(
     with name_scope(name, "cond", [pred]) as scope:
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
-        if get_default_graph().orders_effects:
-            return _functional_cond(pred, true_fn, false_fn, scope, strict)
+        if is_control_flow_functional():
+            # As in TensorFlow, results are in the structure that the functions return, strict or not.
+            pred = get_op("Identity")(pred) if not isinstance(pred, Tensor) else pred
+            return functional_cond(pred, true_fn, false_fn, scope, _check_same_results)
         when_false, when_true = get_op("Switch")(pred, pred, name="Switch")
         pivot_true = get_op("Identity")(when_true, name="switch_t")
         pivot_false = get_op("Identity")(when_false, name="switch_f")
@@ -276,16 +279,6 @@ def cond(
             graph.add_to_collection(GraphKeys.COND_CONTEXT, context_false)
         result = nest.pack_sequence_as(original_true, merged, expand_composites=True)
         return result if strict else _unpack_single(result)
-
-
-def _functional_cond(pred: Any, true_fn: Any, false_fn: Any, scope: str, strict: bool) -> Any:
-    """In functions: a node that calls one of two others."""
-
-    def result_of(function: Callable[[], Any]) -> Callable[[], Any]:
-        return function if strict else lambda: _unpack_single(function())
-
-    pred = get_op("Identity")(pred) if not isinstance(pred, Tensor) else pred
-    return functional_cond(pred, result_of(true_fn), result_of(false_fn), scope, _check_same_results)
 
 
 def _branch(

@@ -79,8 +79,7 @@ class FunctionGraph(Graph):
                 )
             outer = self.outer.capture(tensor)
             found = self.argument(outer.dtype, outer.shape, self._capture_name(tensor))
-            if tensor.dtype is dtypes.resource:
-                capture_handle(found, tensor)
+            capture_handle(found, tensor)
             self.captured[tensor] = found
         return found
 

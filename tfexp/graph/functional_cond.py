@@ -15,7 +15,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.results import Results
 from tfexp.graph.scopes import control_dependencies, get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.traced_graph import TracedGraph
+from tfexp.graph.traced_graph import TracedGraph, graph_within
 
 
 def functional_cond(
@@ -23,7 +23,7 @@ def functional_cond(
 ) -> Any:
     """What the function that `pred` chooses returns. `check(*results, *tensors)` refuses results that do not go together."""
     outer: Any = get_default_graph()
-    graphs = [outer.inner(f"{scope}{label}") for label in ("true", "false")]
+    graphs = [graph_within(outer, f"{scope}{label}") for label in ("true", "false")]
     results = [_traced(graph, function) for graph, function in zip(graphs, (true_fn, false_fn), strict=True)]
     check(*[one.structure for one in results], *[one.tensors for one in results])
     branches, captured = finish_alike(graphs, list(map(_outputs, graphs, results)))

@@ -7,7 +7,6 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
-from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
@@ -18,7 +17,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.results import Results
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.traced_graph import TracedGraph
+from tfexp.graph.traced_graph import TracedGraph, graph_within
 
 # The first variables of every such loop: the number of the iteration, and how many there may be (-1: as many as it takes).
 _OWN_VARIABLES = 2
@@ -46,7 +45,7 @@ def functional_while(
     counter = constant(0, dtype=limit.dtype, name="loop_counter")
     starts = [counter, limit, *variables.tensors]
     all_shapes = [TensorShape([]), TensorShape([]), *shapes]
-    asking, doing = outer.inner(f"{scope}cond"), outer.inner(f"{scope}body")
+    asking, doing = (graph_within(outer, f"{scope}{label}") for label in ("cond", "body"))
     inputs_of = {graph: _arguments(graph, starts, all_shapes) for graph in (asking, doing)}
     with asking.as_default():
         decided = _decide(cond, variables, inputs_of[asking], maximum_iterations is not None)
@@ -67,7 +66,8 @@ def functional_while(
     all_shapes += [tensor.shape for tensor in captured]
     node = while_node(outer, asked, done, starts, all_shapes, parallel_iterations, scope)
     # A TensorArray leaves as the body left it: what is known of its elements has grown.
-    after: list[Any] = results.pack(node.outputs[_OWN_VARIABLES : _OWN_VARIABLES + len(results.tensors)])
+    left = [get_op("Identity")(tensor) for tensor in node.outputs]
+    after: list[Any] = results.pack(left[_OWN_VARIABLES : _OWN_VARIABLES + len(results.tensors)])
     return after
 
 
@@ -76,8 +76,7 @@ def _arguments(graph: TracedGraph, starts: Sequence[Tensor], shapes: Sequence[Te
     for i, (tensor, shape) in enumerate(zip(starts, shapes, strict=True)):
         name = ("loop_counter", "maximum_iterations")[i] if i < _OWN_VARIABLES else "placeholder"
         argument = graph.argument(tensor.dtype.base_dtype, shape, name)
-        if tensor.dtype is dtypes.resource:
-            capture_handle(argument, tensor)
+        capture_handle(argument, tensor)
         arguments.append(argument)
     return arguments
 
@@ -109,4 +108,7 @@ def while_node(
         "parallel_iterations": parallel_iterations,
         "_num_original_outputs": len(starts),
     }
-    return graph.add_node("While" if stateful else "StatelessWhile", starts, attrs, name=name)
+    node = graph.add_node("While" if stateful else "StatelessWhile", starts, attrs, name=name)
+    for output, inner in zip(node.outputs, body.outputs, strict=True):
+        capture_handle(output, inner)
+    return node

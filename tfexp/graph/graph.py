@@ -228,6 +228,9 @@ class Graph(Elements, Surroundings, Collections):
         """What stands for `tensor` in this graph: itself; in a function, for a tensor from around it, an argument."""
         return tensor
 
+    # Whether a Python function is traced into it.
+    is_traced = False
+
     # Whether what its nodes do happens in the order in which they are made, without control dependencies of the program's.
     orders_effects = False
 

@@ -1,4 +1,5 @@
-"""What is known of the variable behind a handle (a tensor of dtype resource): its shape and dtype, without a look at it."""
+"""What is known of what is behind a handle, without a look at it: the shape and dtype of a variable (the handle is a tensor
+of dtype resource), or of the elements of a list (dtype variant)."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from tfexp.graph.tensor import Tensor
 
 # Loops hand on each of their inputs, the others their first one.
 _LOOPS = frozenset({"While", "StatelessWhile"})
+# Lists are noted where they come from, output by output: what a loop or a branch gives may be another one.
+_HANDLES = (dtypes.resource, dtypes.variant)
 _PASSING_ON = _LOOPS | {"Identity", "Enter", "Switch", "Merge", "Exit", "NextIteration"}
 
 
@@ -22,8 +25,17 @@ def _source(handle: Tensor) -> Tensor:
 
 
 def capture_handle(argument: Tensor, handle: Tensor) -> None:
-    """Note that an argument of a function stands for a handle of the graph around it."""
-    argument._captured_handle = _source(handle)  # type: ignore[attr-defined]  # for those that ask here
+    """Note that a tensor (an argument of a function, what a call of one gives) stands for one of another graph.
+
+    There is something to note where these are handles.
+    """
+    if handle.dtype in _HANDLES:
+        argument._captured_handle = _source(handle)  # type: ignore[attr-defined]  # for those that ask here
+
+
+def note_elements(handle: Tensor, shape: TensorShape, dtype: DType | None) -> None:
+    """Note what is known of the elements of a list."""
+    handle._elements = shape, dtype  # type: ignore[attr-defined]  # for `handle_shape` and `handle_dtype`
 
 
 def own_handle(handle: Tensor, variable: Any) -> None:
@@ -38,13 +50,17 @@ def owner_of(handle: Tensor) -> Any:
 
 
 def handle_shape(handle: Tensor) -> TensorShape:
-    """The shape that a handle's variable has, as far as it is known; unknown for other things."""
-    source = _source(handle)
-    shape: TensorShape = source.op.attrs["shape"] if source.op.type == "VarHandleOp" else TensorShape(None)
-    return shape
+    """The shape that a handle's variable has, or each element of its list, as far as known; unknown for other things."""
+    return _behind(handle)[0]
 
 
 def handle_dtype(handle: Tensor) -> DType | None:
-    """The dtype of a handle's variable, if it is known."""
+    """The dtype of a handle's variable or of its list's elements, if it is known."""
+    return _behind(handle)[1]
+
+
+def _behind(handle: Tensor) -> tuple[TensorShape, DType | None]:
     source = _source(handle)
-    return source.op.attrs["dtype"] if source.op.type == "VarHandleOp" else None
+    if source.dtype is dtypes.resource and source.op.type == "VarHandleOp":
+        return source.op.attrs["shape"], source.op.attrs["dtype"]
+    return getattr(source, "_elements", (TensorShape(None), None))

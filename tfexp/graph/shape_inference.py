@@ -14,9 +14,9 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.op import Op, flatten_args, group_inputs
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import HandleShape, InputShape, TensorShape
 from tfexp.formats.tensor import make_ndarray
-from tfexp.graph.handles import handle_dtype, handle_shape
+from tfexp.graph.handles import handle_dtype, handle_shape, note_elements
 from tfexp.graph.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -32,28 +32,31 @@ _CONTROL_FLOW = frozenset({"Enter", "Exit", "LoopCond", "Merge", "NextIteration"
 
 def infer(op: Operation) -> None:
     """Set the shapes of `op`'s outputs; ValueError, with the node and its input shapes, when none can work."""
-    shapes = output_shapes(
-        op._op_def,
-        op.name,
-        op.attrs,
-        [_input_shape(t) for t in op._inputs],
-        len(op._outputs),
-    )
+    shapes = _by_rule(op._op_def, op.name, op.attrs, [_input_shape(t) for t in op._inputs], len(op._outputs))
     for tensor, shape in zip(op._outputs, shapes, strict=True):
-        tensor._shape = shape
+        tensor._shape = _plain(shape)
+        if tensor._dtype is dtypes.variant and isinstance(shape, (HandleShape, InputShape)):
+            note_elements(tensor, shape.of_handle, shape.dtype_of_handle)
 
 
 def output_shapes(
     op_def: Op, name: str, attrs: dict[str, Any], inputs: Sequence[InputShape], output_count: int
 ) -> list[TensorShape]:
     """Apply an op's shape rule; unknown shapes when it has none."""
+    return [_plain(shape) for shape in _by_rule(op_def, name, attrs, inputs, output_count)]
+
+
+def _plain(shape: Any) -> TensorShape:
+    return shape if type(shape) is TensorShape else TensorShape(shape)
+
+
+def _by_rule(op_def: Op, name: str, attrs: dict[str, Any], inputs: Sequence[InputShape], output_count: int) -> list[Any]:
     rule = op_def.shape_rule
     if rule is None:
         return [TensorShape(None)] * output_count
     try:
         result = rule(*group_inputs(op_def, inputs, attrs), **attrs)
-        shapes = [result] if op_def.has_single_output else flatten_shapes(result)
-        return [shape if type(shape) is TensorShape else TensorShape(shape) for shape in shapes]
+        return [result] if op_def.has_single_output else flatten_shapes(result)
     except ValueError as error:
         listed = ", ".join(shape_text(s) for s in inputs)
         raise ValueError(f"{error} for {name!r} (op: {op_def.name!r}) with input shapes: {listed}.") from None
@@ -282,5 +285,6 @@ _PARTIAL: dict[str, PartialShapeRule] = {
     "StridedSlice": _partial_strided_slice,
     "Cast": lambda op: static_value_as_shape(op._inputs[0]),
     "Identity": lambda op: static_value_as_shape(op._inputs[0]),
+    "TensorListElementShape": lambda op: handle_shape(op._inputs[0]),
     "VariableShape": lambda op: handle_shape(op._inputs[0]),
 }

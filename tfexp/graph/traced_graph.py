@@ -24,6 +24,7 @@ from tfexp.graph.tensor import Tensor
 class TracedGraph(FunctionGraph):
     """What it does happens in the order in which the program says it (`effects`)."""
 
+    is_traced = True
     orders_effects = True
 
     def __init__(self, name: str, outer: Graph):
@@ -85,7 +86,7 @@ class TracedGraph(FunctionGraph):
 
     def inner(self, label: str) -> TracedGraph:
         """The graph of a branch or body, to be built inside this one."""
-        return TracedGraph(f"{label.replace('/', '_')}_{unique_number()}", self)
+        return TracedGraph(_inner_name(label), self)
 
     def results(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """Nodes that the function is to return these from."""
@@ -108,3 +109,29 @@ class TracedGraph(FunctionGraph):
         function = Function(self.name, self, inputs, outputs, effects=effects)
         self.outer._functions[function.name] = function
         return function
+
+
+class UnorderedGraph(TracedGraph):
+    """As in TF1's graphs, only what a result needs is run, and in the order that control dependencies say."""
+
+    orders_effects = False
+
+    def inner(self, label: str) -> TracedGraph:
+        return UnorderedGraph(_inner_name(label), self)
+
+    def finish(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Function:
+        self.inputs, self.outputs = list(inputs), list(outputs)
+        function = Function(self.name, self, inputs, outputs, effects=[])
+        self.outer._functions[function.name] = function
+        return function
+
+
+def graph_within(outer: Graph, label: str) -> TracedGraph:
+    """The graph of a branch or body, to be built inside `outer`, with whose order of effects and collections it goes."""
+    graph = outer.inner(label) if isinstance(outer, TracedGraph) else UnorderedGraph(_inner_name(label), outer)
+    graph._collections = outer._collections
+    return graph
+
+
+def _inner_name(label: str) -> str:
+    return f"{label.replace('/', '_')}_{unique_number()}"

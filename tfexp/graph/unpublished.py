@@ -13,6 +13,7 @@ import numpy as np
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.formats.tensor import make_ndarray
+from tfexp.graph.behavior import control_flow_v2_enabled
 from tfexp.graph.collections import GraphKeys as GraphKeys
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.control_flow import CondContext as CondContext
@@ -212,11 +213,14 @@ def GetOutputContext(op: Any) -> Any:
     return context.outer_context if context is not None and IsLoopExit(op) else context
 
 
-ENABLE_CONTROL_FLOW_V2 = False  # graphs are TensorFlow 1's, with Switch and Merge
+def __getattr__(name: str) -> Any:
+    if name == "ENABLE_CONTROL_FLOW_V2":  # which changes
+        return control_flow_v2_enabled()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def EnableControlFlowV2(graph: Any) -> bool:
-    return False
+    return control_flow_v2_enabled() or graph.is_traced
 
 
 def InXlaContext(graph: Any) -> bool:

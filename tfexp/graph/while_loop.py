@@ -9,6 +9,7 @@ from typing import Any
 from tfexp.core import nest
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import merge, switch_ref_or_tensor
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
@@ -54,7 +55,7 @@ def while_loop(
             loop_vars = [loop_vars]
         if executing_eagerly():
             return _run_at_once(cond, body, loop_vars, maximum_iterations, return_same_structure)
-        if get_default_graph().orders_effects:
+        if is_control_flow_functional():
             return _functional(
                 cond,
                 body,

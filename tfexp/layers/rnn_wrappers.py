@@ -104,6 +104,26 @@ class CellWrapper(RNNCell):
         check_cell(cell)
         self.cell = cell
 
+    def get_config(self) -> dict[str, Any]:
+        """What it is made with; `from_config` wants a cell in the place of the cell's configuration."""
+        return {
+            **super().get_config(),
+            "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()},
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Such a wrapper around `config["cell"]`. ValueError where that is but a configuration."""
+        if not isinstance(config["cell"], RNNCell):
+            raise ValueError(
+                f"{cls.__name__} cannot reconstruct the wrapped cell. Please overwrite the cell in the config with a "
+                "RNNCell instance."
+            )
+        of_layers = ("name", "trainable", "dtype")
+        wrapper = cls(**{key: value for key, value in config.items() if key not in of_layers})
+        wrapper._name, wrapper.trainable = config["name"], config["trainable"]
+        return wrapper
+
     @property
     def wrapped_cell(self) -> RNNCell:
         return self.cell
@@ -163,7 +183,7 @@ class DropoutWrapper(CellWrapper):
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise TypeError("dropout_state_filter_visitor must be callable")
         self._filter = dropout_state_filter_visitor or _drops_out
-        self._variational, self._seed = variational_recurrent, seed
+        self._variational, self._seed, self._input_size = variational_recurrent, seed, input_size
         with name_scope("DropoutWrapperInit"):
             self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
             self._state_keep_prob = _probability("state_keep_prob", state_keep_prob)
@@ -171,6 +191,20 @@ class DropoutWrapper(CellWrapper):
         self._noise: dict[str, Any] = {"input": None, "state": None, "output": None}
         if variational_recurrent:
             self._make_noise(input_size, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """NotImplementedError for a filter of one's own, which is no data."""
+        if self._filter is not _drops_out:
+            raise NotImplementedError("DropoutWrapper.get_config: dropout_state_filter_visitor is a function")
+        return {
+            **super().get_config(),
+            "input_keep_prob": self._input_keep_prob,
+            "output_keep_prob": self._output_keep_prob,
+            "state_keep_prob": self._state_keep_prob,
+            "variational_recurrent": self._variational,
+            "input_size": self._input_size,
+            "seed": self._seed,
+        }
 
     def _make_noise(self, input_size: Any, dtype: Any) -> None:
         if dtype is None:
@@ -273,6 +307,12 @@ class ResidualWrapper(CellWrapper):
         super().__init__(cell)
         self._residual_fn = residual_fn or _add_inputs
 
+    def get_config(self) -> dict[str, Any]:
+        """NotImplementedError for a function of one's own, which is no data."""
+        if self._residual_fn is not _add_inputs:
+            raise NotImplementedError("ResidualWrapper.get_config: residual_fn is a function")
+        return super().get_config()
+
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         outputs, following = self._step(inputs, state, scope)
         return self._residual_fn(inputs, outputs), following
@@ -291,6 +331,9 @@ class DeviceWrapper(CellWrapper):
     def __init__(self, cell: RNNCell, device: Any):
         super().__init__(cell)
         self._device = device
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "device": self._device}
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]), device_(self._device):

@@ -84,8 +84,8 @@ def _(input: InputShape, *, shape: TensorShape) -> TensorShape:
 
 @placeholder_with_default_op.kernel("CPU", view=True)
 def _(ctx: Any, input: Array, *, shape: TensorShape) -> Array:
-    if not shape.is_compatible_with(input.shape):
-        raise InvalidArgumentError(None, None, f"The default has shape {list(input.shape)}, the placeholder {shape}")
+    if not shape.is_compatible_with(np.shape(input)):  # a list or a data set is a value without a shape
+        raise InvalidArgumentError(None, None, f"The default has shape {list(np.shape(input))}, the placeholder {shape}")
     return input
 
 

@@ -24,6 +24,7 @@ from tfexp.graph.functional_cond_gradient import cond_gradient, zeros_like
 from tfexp.graph.functional_while_gradient import while_gradient
 from tfexp.graph.gradients import gradients, is_trainable, taking_none
 from tfexp.graph.graph import Graph
+from tfexp.graph.handles import capture_handle
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -238,6 +239,7 @@ def _call(function: Function, args: Sequence[Tensor], name: str | None = None) -
     if not graph.is_eager:
         for output, inner in zip(call.outputs, function.outputs, strict=True):
             output.set_shape(inner.shape)
+            capture_handle(output, inner)
     return call
 
 

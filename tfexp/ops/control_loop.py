@@ -17,7 +17,7 @@ def _never_alone(ctx: Any, *inputs: Any) -> Any:
 
 def _passes_on(op: Op) -> Op:
     """What all of them have in common: one value in, the same value out."""
-    op.shape(lambda data: TensorShape(data))
+    op.shape(lambda data: data)
     op.kernel("CPU", view=True)(_never_alone)
     return op
 

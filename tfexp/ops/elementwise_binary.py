@@ -10,10 +10,11 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
+from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import HandleShape, InputShape, TensorShape
 from tfexp.graph.convert import IndexedSlices, convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
@@ -75,8 +76,11 @@ add_n_op = define_op(
 
 
 @add_n_op.shape
-def _(inputs: Sequence[TensorShape]) -> TensorShape:
-    return all_merged(inputs)
+def _(inputs: Sequence[InputShape], *, T: DType) -> TensorShape:
+    shape = all_merged(inputs)
+    if T is dtypes.variant:
+        return HandleShape(shape, all_merged([one.of_handle for one in inputs]), inputs[0].dtype_of_handle)
+    return shape
 
 
 def _add_n(*inputs: Any, out: np.ndarray | None = None) -> Any:

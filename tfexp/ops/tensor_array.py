@@ -10,9 +10,10 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.dtypes import as_dtype
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import colocate_with, control_dependencies, device, get_default_graph, name_scope
+from tfexp.graph.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec, TypeSpec
@@ -60,8 +61,7 @@ class TensorArray:
     as_eager: type[TensorArray]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TensorArray:
-        graph = get_default_graph()
-        if cls is not TensorArray or not (graph.orders_effects or graph.is_eager):
+        if cls is not TensorArray or not (is_control_flow_functional() or executing_eagerly()):
             return super().__new__(cls)
         if not hasattr(cls, "as_eager"):
             import_module("tfexp.ops.tensor_array_eager")  # when first needed: graphs do without

@@ -8,41 +8,28 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
-from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.op import define_op
+from tfexp.core.shape import HandleShape, InputShape, TensorShape
 from tfexp.ops.array import dims_text
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.tensor_list_shapes import asked, changed, check_elements, concat_shapes, made, read
 from tfexp.ops.tensor_list_value import TensorList, refused, shape_of_value, value_of
 
 Array = np.ndarray
 _SHAPE_TYPE = "shape_type: type in [int32,int64]"
 
 
-def _list_op(signature: str) -> Op:
-    """An op that gives one list, or nothing but lists: scalars."""
-    op = define_op(signature)
-
-    @op.shape
-    def _(*inputs: Any) -> TensorShape:
-        return TensorShape([])
-
-    return op
-
-
-def _asked(element_shape: InputShape) -> TensorShape:
-    """What an element_shape input says, as far as that is known."""
-    value = element_shape.value
-    if value is not None and np.ndim(value) == 0:
-        return TensorShape(None)
-    return element_shape.value_as_shape if element_shape.rank == 1 else TensorShape(None)
-
-
 # --- making lists ------------------------------------------------------------------------------------------------------
 
-empty_tensor_list = _list_op(
+empty_tensor_list = define_op(
     "EmptyTensorList(element_shape: shape_type, max_num_elements: int32) -> (handle: variant) "
     f"{{element_dtype: type; {_SHAPE_TYPE}}}"
 )
+
+
+@empty_tensor_list.shape
+def _(element_shape: InputShape, max_num_elements: InputShape, *, element_dtype: DType) -> TensorShape:
+    return made(asked(element_shape), element_dtype)
 
 
 @empty_tensor_list.kernel("CPU")
@@ -50,10 +37,15 @@ def _(ctx: Any, element_shape: Array, max_num_elements: Array, *, element_dtype:
     return TensorList(element_dtype, shape_of_value(element_shape), (), int(max_num_elements))
 
 
-tensor_list_reserve = _list_op(
+tensor_list_reserve = define_op(
     "TensorListReserve(element_shape: shape_type, num_elements: int32) -> (handle: variant) "
     f"{{element_dtype: type; {_SHAPE_TYPE}}}"
 )
+
+
+@tensor_list_reserve.shape
+def _(element_shape: InputShape, num_elements: InputShape, *, element_dtype: DType) -> TensorShape:
+    return made(asked(element_shape), element_dtype)
 
 
 @tensor_list_reserve.kernel("CPU")
@@ -63,10 +55,17 @@ def _(ctx: Any, element_shape: Array, num_elements: Array, *, element_dtype: DTy
     return TensorList(element_dtype, shape_of_value(element_shape), (None,) * int(num_elements))
 
 
-tensor_list_from_tensor = _list_op(
+tensor_list_from_tensor = define_op(
     "TensorListFromTensor(tensor: element_dtype, element_shape: shape_type) -> (output_handle: variant) "
     f"{{element_dtype: type; {_SHAPE_TYPE}}}"
 )
+
+
+@tensor_list_from_tensor.shape
+def _(tensor: InputShape, element_shape: InputShape, *, element_dtype: DType) -> TensorShape:
+    shape = asked(element_shape)
+    merged(TensorShape(tensor[1:]), shape)
+    return made(shape, element_dtype)
 
 
 @tensor_list_from_tensor.kernel("CPU")
@@ -79,10 +78,15 @@ def _(ctx: Any, tensor: Array, element_shape: Array, *, element_dtype: DType) ->
     return TensorList(element_dtype, shape, tuple(np.array(row) for row in tensor))
 
 
-tensor_list_scatter = _list_op(
+tensor_list_scatter = define_op(
     "TensorListScatter(tensor: element_dtype, indices: int32, element_shape: shape_type) -> (output_handle: variant) "
     f"{{element_dtype: type; {_SHAPE_TYPE}}}"
 )
+
+
+@tensor_list_scatter.shape
+def _(tensor: InputShape, indices: InputShape, element_shape: InputShape, *, element_dtype: DType) -> TensorShape:
+    return made(asked(element_shape), element_dtype)
 
 
 @tensor_list_scatter.kernel("CPU")
@@ -90,10 +94,17 @@ def _(ctx: Any, tensor: Array, indices: Array, element_shape: Array, *, element_
     return _scattered(tensor, indices, element_shape, element_dtype, -1)
 
 
-tensor_list_scatter_v2 = _list_op(
+tensor_list_scatter_v2 = define_op(
     "TensorListScatterV2(tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32) -> "
     f"(output_handle: variant) {{element_dtype: type; {_SHAPE_TYPE}}}"
 )
+
+
+@tensor_list_scatter_v2.shape
+def _(
+    tensor: InputShape, indices: InputShape, element_shape: InputShape, num_elements: InputShape, *, element_dtype: DType
+) -> TensorShape:
+    return made(asked(element_shape), element_dtype)
 
 
 @tensor_list_scatter_v2.kernel("CPU")
@@ -115,10 +126,15 @@ def _scattered(tensor: Array, indices: Array, element_shape: Array, dtype: DType
     return TensorList(dtype, shape_of_value(element_shape), (None,) * length).with_items(indices.tolist(), tensor)
 
 
-tensor_list_scatter_into = _list_op(
+tensor_list_scatter_into = define_op(
     "TensorListScatterIntoExistingList(input_handle: variant, tensor: element_dtype, indices: int32) -> "
     "(output_handle: variant) {element_dtype: type}"
 )
+
+
+@tensor_list_scatter_into.shape
+def _(input_handle: InputShape, tensor: InputShape, indices: InputShape, *, element_dtype: DType) -> TensorShape:
+    return changed(input_handle, element_dtype)
 
 
 @tensor_list_scatter_into.kernel("CPU")
@@ -129,10 +145,17 @@ def _(ctx: Any, input_handle: TensorList, tensor: Array, indices: Array, *, elem
     return grown.with_items(indices.tolist(), tensor)
 
 
-tensor_list_split = _list_op(
+tensor_list_split = define_op(
     "TensorListSplit(tensor: element_dtype, element_shape: shape_type, lengths: int64) -> (output_handle: variant) "
     f"{{element_dtype: type; {_SHAPE_TYPE}}}"
 )
+
+
+@tensor_list_split.shape
+def _(tensor: InputShape, element_shape: InputShape, lengths: InputShape, *, element_dtype: DType) -> TensorShape:
+    shape = asked(element_shape)
+    merged(TensorShape([None]).concatenate(with_rank_at_least(tensor, 1)[1:]), shape)
+    return made(shape, element_dtype)
 
 
 @tensor_list_split.kernel("CPU")
@@ -158,10 +181,16 @@ def _(ctx: Any, tensor: Array, element_shape: Array, lengths: Array, *, element_
 
 # --- lists from lists --------------------------------------------------------------------------------------------------
 
-tensor_list_set_item = _list_op(
+tensor_list_set_item = define_op(
     "TensorListSetItem(input_handle: variant, index: int32, item: element_dtype) -> (output_handle: variant) "
     "{element_dtype: type; resize_if_index_out_of_bounds: bool = false}"
 )
+
+
+@tensor_list_set_item.shape
+def _(input_handle: InputShape, index: InputShape, item: InputShape, *, element_dtype: DType) -> TensorShape:
+    merged(item, input_handle.of_handle)
+    return changed(input_handle, element_dtype)
 
 
 @tensor_list_set_item.kernel("CPU")
@@ -178,9 +207,19 @@ def _(
     return input_handle.with_item(int(index), np.asarray(item), resize_if_index_out_of_bounds)
 
 
-tensor_list_push_back = _list_op(
+tensor_list_push_back = define_op(
     "TensorListPushBack(input_handle: variant, tensor: element_dtype) -> (output_handle: variant) {element_dtype: type}"
 )
+
+
+@tensor_list_push_back.shape
+def _(input_handle: InputShape, tensor: InputShape, *, element_dtype: DType) -> TensorShape:
+    check_elements(
+        input_handle,
+        element_dtype,
+        "Trying to push to list with wrong element dtype. List has type {held} but trying to push element with type {given}",
+    )
+    return changed(input_handle, element_dtype)
 
 
 @tensor_list_push_back.kernel("CPU")
@@ -215,7 +254,12 @@ def _(ctx: Any, input_handles: Array, tensor: Array, *, element_dtype: DType) ->
     return longer
 
 
-tensor_list_resize = _list_op("TensorListResize(input_handle: variant, size: int32) -> (output_handle: variant)")
+tensor_list_resize = define_op("TensorListResize(input_handle: variant, size: int32) -> (output_handle: variant)")
+
+
+@tensor_list_resize.shape
+def _(input_handle: InputShape, size: InputShape) -> TensorShape:
+    return changed(input_handle, input_handle.dtype_of_handle)
 
 
 @tensor_list_resize.kernel("CPU")
@@ -229,8 +273,10 @@ tensor_list_concat_lists = define_op(
 
 
 @tensor_list_concat_lists.shape
-def _(input_a: InputShape, input_b: InputShape) -> TensorShape:
-    return merged(input_a, input_b)
+def _(input_a: InputShape, input_b: InputShape, *, element_dtype: DType) -> TensorShape:
+    check_elements(input_a, element_dtype, "input_a.type != element_dtype: {held} vs. {given}")
+    check_elements(input_b, element_dtype, "input_b.type != element_dtype: {held} vs. {given}")
+    return HandleShape(merged(input_a, input_b), merged(input_a.of_handle, input_b.of_handle), element_dtype)
 
 
 @tensor_list_concat_lists.kernel("CPU")
@@ -260,8 +306,9 @@ tensor_list_pop_back = define_op(
 
 
 @tensor_list_pop_back.shape
-def _(input_handle: InputShape, element_shape: InputShape) -> list[TensorShape]:
-    return [TensorShape([]), _asked(element_shape)]
+def _(input_handle: InputShape, element_shape: InputShape, *, element_dtype: DType) -> list[TensorShape]:
+    # What is asked for does not count here, in TensorFlow either.
+    return [changed(input_handle, element_dtype), read(input_handle, TensorShape(None), element_dtype)]
 
 
 @tensor_list_pop_back.kernel("CPU")
@@ -283,9 +330,12 @@ tensor_list_get_item = define_op(
 
 
 @tensor_list_get_item.shape
-def _(input_handle: InputShape, index: InputShape, element_shape: InputShape) -> TensorShape:
+def _(input_handle: InputShape, index: InputShape, element_shape: InputShape, *, element_dtype: DType) -> TensorShape:
     with_rank(index, 0)
-    return _asked(element_shape)
+    check_elements(
+        input_handle, element_dtype, "Expected list with element dtype {given} but got list with element dtype {held}"
+    )
+    return merged(input_handle.of_handle, asked(element_shape))
 
 
 @tensor_list_get_item.kernel("CPU")
@@ -302,8 +352,9 @@ tensor_list_stack = define_op(
 
 
 @tensor_list_stack.shape
-def _(input_handle: InputShape, element_shape: InputShape, *, num_elements: int) -> TensorShape:
-    return TensorShape([None if num_elements < 0 else num_elements]).concatenate(_asked(element_shape))
+def _(input_handle: InputShape, element_shape: InputShape, *, element_dtype: DType, num_elements: int) -> TensorShape:
+    elements = read(input_handle, asked(element_shape), element_dtype)
+    return TensorShape([None if num_elements < 0 else num_elements]).concatenate(elements)
 
 
 @tensor_list_stack.kernel("CPU")
@@ -323,19 +374,14 @@ tensor_list_gather = define_op(
 
 
 @tensor_list_gather.shape
-def _(input_handle: InputShape, indices: InputShape, element_shape: InputShape) -> TensorShape:
-    return TensorShape(with_rank(indices, 1).known_dims).concatenate(_asked(element_shape))
+def _(input_handle: InputShape, indices: InputShape, element_shape: InputShape, *, element_dtype: DType) -> TensorShape:
+    return TensorShape(indices.known_dims).concatenate(read(input_handle, asked(element_shape), element_dtype))
 
 
 @tensor_list_gather.kernel("CPU")
 def _(ctx: Any, input_handle: TensorList, indices: Array, element_shape: Array, *, element_dtype: DType) -> Array:
     input_handle.check_dtype(element_dtype)
     return input_handle.stacked(indices.tolist(), shape_of_value(element_shape))
-
-
-def _concat_shapes(element_shape: TensorShape) -> list[TensorShape]:
-    rows = TensorShape(None) if element_shape.rank is None else TensorShape([None]).concatenate(element_shape[1:])
-    return [rows, TensorShape([None])]
 
 
 def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequence[int]) -> list[Array]:
@@ -373,8 +419,8 @@ tensor_list_concat = define_op(
 
 
 @tensor_list_concat.shape
-def _(input_handle: InputShape, *, element_shape: TensorShape) -> list[TensorShape]:
-    return _concat_shapes(element_shape)
+def _(input_handle: InputShape, *, element_dtype: DType, element_shape: TensorShape) -> list[TensorShape]:
+    return concat_shapes(read(input_handle, element_shape, element_dtype))
 
 
 @tensor_list_concat.kernel("CPU")
@@ -389,8 +435,10 @@ tensor_list_concat_v2 = define_op(
 
 
 @tensor_list_concat_v2.shape
-def _(input_handle: InputShape, element_shape: InputShape, leading_dims: InputShape) -> list[TensorShape]:
-    return _concat_shapes(_asked(element_shape))
+def _(
+    input_handle: InputShape, element_shape: InputShape, leading_dims: InputShape, *, element_dtype: DType
+) -> list[TensorShape]:
+    return concat_shapes(read(input_handle, asked(element_shape), element_dtype))
 
 
 @tensor_list_concat_v2.kernel("CPU")
@@ -398,7 +446,12 @@ def _(ctx: Any, input_handle: TensorList, element_shape: Array, leading_dims: Ar
     return _joined(input_handle, element_dtype, shape_of_value(element_shape), leading_dims.tolist())
 
 
-tensor_list_length = _list_op("TensorListLength(input_handle: variant) -> (length: int32)")
+tensor_list_length = define_op("TensorListLength(input_handle: variant) -> (length: int32)")
+
+
+@tensor_list_length.shape
+def _(input_handle: InputShape) -> TensorShape:
+    return TensorShape([])
 
 
 @tensor_list_length.kernel("CPU")
@@ -413,7 +466,8 @@ tensor_list_element_shape = define_op(
 
 @tensor_list_element_shape.shape
 def _(input_handle: InputShape) -> TensorShape:
-    return TensorShape(None)
+    rank = input_handle.of_handle.rank
+    return TensorShape(None if rank is None else [rank])
 
 
 @tensor_list_element_shape.kernel("CPU")

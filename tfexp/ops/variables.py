@@ -19,7 +19,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import colocate_with, device, get_default_graph, name_scope
+from tfexp.graph.scopes import colocate_with, device, get_default_graph, init_scope, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_identity, scatter, state
 from tfexp.ops.initial_values import without_uninitialized_reads
@@ -79,7 +79,8 @@ class RefVariable(Variable):
             self._synchronization is not VariableSynchronization.ON_READ if trainable is None else bool(trainable)
         )
         # Whatever surrounds the call, a variable is made before the first run: no control inputs, no branch of a cond.
-        with get_default_graph().control_dependencies(None):
+        graph = get_default_graph()
+        with init_scope() if graph.building_function else graph.control_dependencies(None):
             self._make_nodes(initial_value, name, dtype, shape, validate_shape)
         keys = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
         if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in keys:

@@ -1,6 +1,6 @@
 """Decorators that say in which modes a test runs, and questions about the machine. Source: `test_util`, TF 1.15.
 
-Graphs are TensorFlow 1's, with Switch and Merge, whatever a decorator asks for.
+Of what a decorator asks for, that which there is here anyway, or is not, changes nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfexp.core.op import get_op
+from tfexp.graph import behavior
 from tfexp.graph.convert import constant
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -72,8 +73,8 @@ def _unchanged(func: Any = None) -> Any:
 run_deprecated_v1 = deprecated_graph_mode_only = run_all_in_deprecated_graph_mode_only = _unchanged
 assert_no_new_tensors = assert_no_new_pyobjects_executing_eagerly = assert_no_garbage_created = _unchanged
 disable_cudnn_autotune = eager_lazy_remote_copy_on_and_off = _unchanged
-enable_c_shapes = with_c_shapes = enable_c_api = with_c_api = enable_control_flow_v2 = with_control_flow_v2 = _unchanged
-disable_control_flow_v2 = enable_output_all_intermediates = also_run_as_tf_function = run_class_in_v1_v2 = _unchanged
+enable_c_shapes = with_c_shapes = enable_c_api = with_c_api = _unchanged
+enable_output_all_intermediates = also_run_as_tf_function = run_class_in_v1_v2 = _unchanged
 run_in_v1_v2 = build_as_function_and_v1_graph = _unchanged
 
 
@@ -87,6 +88,43 @@ def for_all_test_methods(decorator: Any, *args: Any, **kwargs: Any) -> Any:
         return cls
 
     return decorate
+
+
+def enable_control_flow_v2(func: Any) -> Any:
+    """`func` with control flow by nodes that call functions."""
+
+    @functools.wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        before = behavior.control_flow_v2_enabled()
+        behavior.enable_control_flow_v2()
+        try:
+            return func(*args, **kwargs)
+        finally:
+            if not before:
+                behavior.disable_control_flow_v2()
+
+    return run
+
+
+def disable_control_flow_v2(unused_msg: str) -> Any:
+    """For a test that `with_control_flow_v2` leaves as it is; the argument says why."""
+
+    def mark(func: Any) -> Any:
+        func._disable_control_flow_v2 = True
+        return func
+
+    return mark
+
+
+def with_control_flow_v2(cls: Any) -> Any:
+    """A class of tests which has each of them twice: as it is, and with control flow by nodes that call functions."""
+    if behavior.control_flow_v2_enabled():
+        return cls
+    for name, value in list(vars(cls).items()):
+        is_test = callable(value) and name.startswith(unittest.TestLoader.testMethodPrefix) and name != "test_session"
+        if is_test and not getattr(value, "_disable_control_flow_v2", False):
+            setattr(cls, f"{name}WithControlFlowV2", enable_control_flow_v2(value))
+    return cls
 
 
 def run_all_in_graph_and_eager_modes(cls: Any) -> Any:
