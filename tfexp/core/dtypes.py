@@ -280,7 +280,7 @@ def as_dtype(type_value: Any) -> DType:
     if isinstance(type_value, str) and type_value in _BY_NAME:
         return _BY_NAME[type_value]
     if isinstance(type_value, (int, np.integer)) and type_value in DType._by_enum:
-        return DType._by_enum[type_value]
+        return DType._by_enum[int(type_value)]
     if isinstance(type_value, type) and type_value in _PYTHON_TYPES:
         return _PYTHON_TYPES[type_value]
     if isinstance(type_value, np.dtype) or (isinstance(type_value, type) and issubclass(type_value, np.generic)):

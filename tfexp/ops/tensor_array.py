@@ -61,11 +61,12 @@ class TensorArray:
     as_eager: type[TensorArray]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TensorArray:
-        if cls is not TensorArray or not (is_control_flow_functional() or executing_eagerly()):
+        eagerly = executing_eagerly()
+        if cls is not TensorArray or not (eagerly or is_control_flow_functional()):
             return super().__new__(cls)
         if not hasattr(cls, "as_eager"):
             import_module("tfexp.ops.tensor_array_eager")  # when first needed: graphs do without
-        return super().__new__(cls.as_eager if graph.is_eager else cls.as_list)
+        return super().__new__(cls.as_eager if eagerly else cls.as_list)
 
     def __init__(
         self,
