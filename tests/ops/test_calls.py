@@ -226,6 +226,6 @@ def test_unknown_ops_in_functions_are_named_before_anything_is_added(graph):
     graph_def = graph.as_graph_def()
     graph_def.library.function[0].node_def[0].op = "Unheard"
     with tf.Graph().as_default() as other:
-        with pytest.raises(ValueError, match=rf"'Unheard' \(nodes '{function.name}/"):
+        with pytest.raises(tf.errors.NotFoundError, match=rf"'Unheard' \(nodes '{function.name}/"):
             tf.import_graph_def(graph_def)
         assert other.get_operations() == [] and not other._functions

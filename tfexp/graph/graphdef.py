@@ -111,7 +111,7 @@ def _library_added(graph: Graph, library: function_pb2.FunctionDefLibrary) -> It
             graph._functions[gradient.function_name].gradient_name = gradient.gradient_func
     try:
         yield
-    except ValueError:
+    except Exception:
         for name in new:
             del graph._functions[name]
         raise

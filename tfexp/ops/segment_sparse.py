@@ -61,6 +61,12 @@ def _shape(data: InputShape, indices: InputShape, ids: InputShape, segments: int
     return TensorShape(None if dims is None else [segments, *dims[1:]])
 
 
+def _number(count: InputShape) -> int | None:
+    """The value of a scalar, where it is known."""
+    with_rank(count, 0)
+    return None if count.value is None else int(count.value)
+
+
 def _define(kind: str) -> tuple[Op, Op]:
     """The ops of one kind, without and with `num_segments`, and their gradient op."""
     plain = define_op(
@@ -86,7 +92,7 @@ def _define(kind: str) -> tuple[Op, Op]:
 
     @counted.shape
     def _(data: InputShape, indices: InputShape, ids: InputShape, count: InputShape) -> TensorShape:
-        return _shape(data, indices, ids, None if count.value is None else int(count.value))
+        return _shape(data, indices, ids, _number(count))
 
     @counted.kernel("CPU")
     def _(ctx: Any, data: np.ndarray, indices: np.ndarray, segment_ids: np.ndarray, num_segments: Any) -> np.ndarray:
@@ -95,7 +101,7 @@ def _define(kind: str) -> tuple[Op, Op]:
 
     @backward.shape
     def _(grad: InputShape, indices: InputShape, ids: InputShape, rows: InputShape) -> TensorShape:
-        return _shape(grad, indices, ids, None if rows.value is None else int(rows.value))
+        return _shape(grad, indices, ids, _number(rows))
 
     @backward.kernel("CPU")
     def _(ctx: Any, grad: np.ndarray, indices: np.ndarray, segment_ids: np.ndarray, output_dim0: Any) -> np.ndarray:

@@ -101,7 +101,8 @@ class Weights(Module):
         known = self._trainable_weights + self._non_trainable_weights
         if not any(variable is other for other in known):
             (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
-            backend.track_variable(variable)
+            if isinstance(variable, Variable):  # not one in parts, which its program initializes
+                backend.track_variable(variable)
 
     def _owned(self) -> list[Any]:
         """The layers in attributes, lists and dicts, in the order in which they were set; metrics, too."""
