@@ -78,6 +78,10 @@ class DatasetIterator(abc.ABC):
         """As `block`, where elements may have other shapes than those that come later."""
         raise NotImplementedError
 
+    def waiting(self) -> int:
+        """How many further elements are there already, so that `next` only hands them out."""
+        return 0
+
     def elements(self, count: int) -> list[Element]:
         """At most `count` further elements, fewer only at the end. Those before an error are lost, as in a batch."""
         found: list[Element] = []

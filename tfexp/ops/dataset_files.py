@@ -44,16 +44,48 @@ class Reading(Protocol):
 
 
 class Generated:
-    """The records that a generator gives, which closes the file."""
+    """The records that a generator gives, which closes the file. Those before an error come before it."""
 
     def __init__(self, records: Generator[bytes, None, None]):
         self._records = records
+        self._failure: Exception | None = None
 
     def take(self, count: int) -> list[bytes]:
-        return list(itertools.islice(self._records, count))
+        found: list[bytes] = []
+        try:
+            if self._failure is not None:
+                raise self._failure
+            found.extend(itertools.islice(self._records, count))
+        except Exception as error:
+            if not found:
+                raise
+            self._failure = error
+        return found
 
     def close(self) -> None:
         self._records.close()
+
+
+class Lines(Generated):
+    """A file's lines without their ends (`\\n` or `\\r\\n`)."""
+
+    def __init__(self, name: str, kind: str):
+        super().__init__(_with_ends(name, kind))
+
+    def take(self, count: int) -> list[bytes]:
+        lines = super().take(count)
+        text = b"".join(lines)
+        if b"\r" in text:
+            return [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
+        return text.removesuffix(b"\n").split(b"\n") if lines else []
+
+
+def _with_ends(name: str, kind: str) -> Generator[bytes, None, None]:
+    try:
+        with open_file(name, kind) as file:
+            yield from file
+    except OSError as error:
+        raise file_error(name, error) from error
 
 
 Reader = Callable[[str], Reading]
@@ -137,16 +169,6 @@ def compression_of(compression_type: Any) -> str:
     return kind
 
 
-def read_lines(name: str, kind: str) -> Generator[bytes, None, None]:
-    """A file's lines without their ends (`\\n` or `\\r\\n`)."""
-    try:
-        with open_file(name, kind) as file:
-            for line in file:
-                yield line.removesuffix(b"\n").removesuffix(b"\r")
-    except OSError as error:
-        raise file_error(name, error) from error
-
-
 def read_fixed_length(name: str, kind: str, header: int, record: int, footer: int) -> Generator[bytes, None, None]:
     """A file's records of one length, between its header and its footer.
 
@@ -184,7 +206,7 @@ def _check_body(name: str, body: int, header: int, record: int, footer: int) -> 
 @text_line_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
     names, kind = names_of(filenames), compression_of(compression_type)
-    return FromRecipe(lambda: _Records(names, lambda name: Generated(read_lines(name, kind))))
+    return FromRecipe(lambda: _Records(names, lambda name: Lines(name, kind)))
 
 
 @tf_record_dataset.kernel("CPU")

@@ -130,6 +130,9 @@ class _Together(_Mapping, abc.ABC):
             return self._ready.popleft()
         return self._alone()
 
+    def waiting(self) -> int:
+        return len(self._ready)
+
     def block(self, count: int) -> list[np.ndarray] | None:
         return self._several(self.source.block, count, _AHEAD)
 

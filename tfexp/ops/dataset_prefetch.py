@@ -38,15 +38,21 @@ class _Buffer:
             with self.reading:
                 if self.stopped:
                     return
-                try:
-                    found: Any = self.source.next()
-                except Exception as error:
-                    found = error
+                found = self._read()
                 with self.changed:
-                    self.ready.append(_END if found is None else found)
+                    self.ready.extend(found)
                     self.changed.notify_all()
-            if found is None:
+            if found[-1] is _END:
                 return
+
+    def _read(self) -> list[Any]:
+        """The next element, and those that are there with it: more than was asked for, but no more than are in memory."""
+        try:
+            found = [self.source.next()]
+            found += [self.source.next() for _ in range(self.source.waiting())]
+        except Exception as error:
+            return [error]
+        return found if found[0] is not None else [_END]
 
     def _wait_for_room(self) -> bool:
         """Wait until there is room for more, and then for half the buffer: waking up for each element costs too much."""
