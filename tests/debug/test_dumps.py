@@ -95,6 +95,18 @@ def test_values_without_numbers_are_dumped(tmp_path):
     assert str(before).startswith("Uninitialized tensor:") and after == 0 and not has_inf_or_nan(None, before)
 
 
+def test_what_functions_do_is_not_taken_for_nodes_of_their_names(tmp_path):
+    tf.enable_control_flow_v2()
+    try:
+        start = tf.multiply(3, 2, name="mul")
+        loop = tf.while_loop(lambda i: i < 20, lambda i: tf.multiply(i, 2, name="mul"), [start], name="loop")
+    finally:
+        tf.disable_control_flow_v2()
+    dump, fetched = dumped(tmp_path, loop)
+    assert fetched == 24
+    assert dump.get_tensors("mul", 0, "DebugIdentity") == [6]
+
+
 def test_loops_are_dumped_round_by_round_and_dead_branches_not(tmp_path):
     loop = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)], name="loop")
     branch = tf.cond(tf.constant(True), lambda: tf.constant(1.0, name="yes"), lambda: tf.constant(2.0, name="no"))

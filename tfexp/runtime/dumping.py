@@ -2,6 +2,7 @@
 
 A watched step runs the plan of all nodes, with nothing folded or fused. A loop is one node there, whose parts are watched
 too: the nodes that only carry values around it (Enter, Merge, Switch, NextIteration) do not run and have nothing to show.
+The nodes of functions are not the graph's, whose names they may have: those of a While are not watched.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tensorboard.compat.proto import graph_pb2, node_def_pb2
@@ -62,7 +63,9 @@ class Dump:
         self._feeds = {t: f"_arg_{t.op.name}_{t._value_index}_{in_order.index(t)}" for t in feeds}
         self._lock = threading.Lock()
         self._latest = 0
-        plans = list(_with_loops(plan))
+        needed = needed_operations(fetches, targets, feeds)
+        self._operations = dict.fromkeys(sorted(needed, key=lambda op: op._id))
+        plans = list(_with_loops(plan, {op.name for op in self._operations}))
         self._outputs = {id(step): [_output(p.slots[i].name) for i in step.outputs] for p in plans for step in p.steps}
         self._constants = [(_output(s.name), s.constant) for p in plans for s in p.slots if s.constant is not None]
         self._devices = {step.name: step.device for p in plans for step in p.steps}
@@ -77,7 +80,10 @@ class Dump:
             self._dump((name, 0), value)
 
     def node(self, step: Step, began: float, ended: float, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
-        for output, value in zip(self._outputs[id(step)], outputs, strict=True):
+        named = self._outputs.get(id(step))
+        if named is None:  # a function's
+            return
+        for output, value in zip(named, outputs, strict=True):
             self._dump(output, value)
 
     def _find_watches(self, plans: Iterable[Plan]) -> dict[Output, list[_Watch]]:
@@ -139,13 +145,12 @@ class Dump:
 
     def _nodes(self) -> Iterator[node_def_pb2.NodeDef]:
         """The nodes of the step, which read what is fed from `_Arg`s."""
-        operations = needed_operations(self._fetches, self._targets, self._feeds)
-        for op in sorted(operations, key=lambda op: op._id):
+        for op in self._operations:
             node = node_def_pb2.NodeDef()
             node.CopyFrom(op.node_def)
             del node.input[:]
             node.input.extend(self._feeds.get(tensor, tensor.name.removesuffix(":0")) for tensor in op._inputs)
-            node.input.extend(f"^{control.name}" for control in op._control_inputs if control in operations)
+            node.input.extend(f"^{control.name}" for control in op._control_inputs if control in self._operations)
             yield node
         for tensor, name in self._feeds.items():
             argument = node_def_pb2.NodeDef(name=name, op="_Arg")
@@ -153,13 +158,13 @@ class Dump:
             yield argument
 
 
-def _with_loops(plan: Plan) -> Iterator[Plan]:
-    """A plan and the parts of its loops."""
+def _with_loops(plan: Plan, nodes: Collection[str]) -> Iterator[Plan]:
+    """A plan and the parts of its loops, but of those that are one of the graph's `nodes`: their parts are functions."""
     yield plan
     for step in plan.steps:
-        if step.loop is not None:
-            yield from _with_loops(step.loop.condition)
-            yield from _with_loops(step.loop.body)
+        if step.loop is not None and step.name not in nodes:
+            yield from _with_loops(step.loop.condition, nodes)
+            yield from _with_loops(step.loop.body, nodes)
 
 
 def _output(tensor_name: str) -> Output:
