@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import os
 import re
 import threading
@@ -45,7 +46,7 @@ class WatchOptions:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
-class WatchingSession:
+class WatchingSession(abc.ABC):
     """A session around another one, whose steps may be watched (`watch`) and looked at afterwards (`look`).
 
     Only runs of threads whose names match `thread_name_filter` are watched, if it is given. An OpError of a watched run is
@@ -60,11 +61,11 @@ class WatchingSession:
         self._pass_through_operrors = pass_through_operrors
         self._block = ExitStack()
 
+    @abc.abstractmethod
     def watch(self, run_options: RunOptions, fetches: Any, feed_dict: Any) -> bool:
         """Whether the run is to be watched; `run_options` say then what of it."""
-        raise NotImplementedError
 
-    def look(self, error: OpError | None) -> None:
+    def look(self, error: OpError | None) -> None:  # noqa: B027 (some have nothing to do)
         """What is done after a watched run, which may have failed."""
 
     @property
@@ -254,15 +255,16 @@ class DumpingDebugWrapperSession(WatchingSession):
         return True
 
 
-class WatchingHook(SessionRunHook):
+class WatchingHook(SessionRunHook, abc.ABC):
     """A hook that watches steps as the session does that `_wrap` puts around the monitored session's own."""
 
     def __init__(self) -> None:
         self._session: WatchingSession | None = None
         self._watched = False
 
+    @abc.abstractmethod
     def _wrap(self, session: Any) -> WatchingSession:
-        raise NotImplementedError
+        """The session around that one which watches."""
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
         if self._session is None:
