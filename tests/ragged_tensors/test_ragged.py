@@ -210,11 +210,11 @@ def test_gradients_are_those_of_the_values() -> None:
     ("make", "error", "text"),
     [
         (lambda: tf.ragged.constant([[1], 2]), ValueError, "same nesting depth"),
-        (lambda: tf.ragged.constant([1], ragged_rank=1), ValueError, "ragged_rank 1"),
+        (lambda: tf.ragged.constant([1], ragged_rank=1), ValueError, "ragged_rank=1"),
         (lambda: tf.RaggedTensor.from_row_splits([1], [[0, 1]]), ValueError, "rank"),
         (lambda: tf.RaggedTensor.from_row_lengths([1], tf.constant([1.0])), ValueError, "int32 or int64"),
         (lambda: rows() + tf.ragged.constant([[1], [2], [3]]), tf.errors.InvalidArgumentError, "identical ragged splits"),
-        (lambda: rows() + deep(), ValueError, "identical ragged splits"),
+        (lambda: tf.ragged.map_flat_values(tf.add, rows(), deep()), ValueError, "identical ragged splits"),
         (lambda: rows()[0:, 1], ValueError, "Cannot index into an inner ragged dimension"),
         (lambda: tf.reduce_sum(rows(), 1, keepdims=True), ValueError, "keepdims"),
         (lambda: tf.concat([rows(), rows()], 2), ValueError, "out of bounds"),

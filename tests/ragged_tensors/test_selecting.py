@@ -48,11 +48,11 @@ def test_values(make, expected):
     [
         (lambda: tf.tile(ragged(ROWS), [2, 1, 1]), ValueError, "incompatible"),
         (lambda: tf.squeeze(ragged(ROWS)), ValueError, "must have an axis argument"),
-        (lambda: tf.squeeze(ragged(ROWS), [1]), tf.errors.InvalidArgumentError, "axis = 1.* is not 1"),
+        (lambda: tf.squeeze(ragged(ROWS), [1]), tf.errors.InvalidArgumentError, "axis = 1.* is not squeezable"),
         (lambda: tf.gather_nd(ragged(ROWS), [[1, 1]]), tf.errors.InvalidArgumentError, "assertion failed"),
-        (lambda: tf.where(ragged([[True]]), ragged(ROWS)), ValueError, "both be non-None or both be None"),
-        (lambda: tf.where(ragged([[True]]), ragged(DEEP), ragged(ROWS)), ValueError, r"of ranks \[2, 3, 2\]"),
-        (lambda: tf.batch_gather(ragged(ROWS), 1), ValueError, "known rank above 0"),
+        (lambda: tf.where(ragged([[True]]), ragged(ROWS)), ValueError, "both None or both non-None"),
+        (lambda: tf.where(ragged([[True]]), ragged(DEEP), ragged(ROWS)), ValueError, "must have rank 1"),
+        (lambda: tf.batch_gather(ragged(ROWS), 1), ValueError, "rank must be at least 1"),
     ],
 )
 def test_what_cannot_be(make, error, text):

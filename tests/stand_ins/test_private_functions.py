@@ -53,8 +53,9 @@ def test_ragged_conversions():
     ragged_string_ops = stand_for("tensorflow.python.ops.ragged.ragged_string_ops")
     assert ragged_tensor.is_ragged(ragged_string_ops.string_split_v2(["a b", "c"]))
     narrow = made.with_row_splits_dtype(tf.int32)
-    dtype, both = ragged_tensor.match_row_splits_dtypes(made, narrow, return_dtype=True)
-    assert dtype is tf.int64 and both[1].row_splits.dtype is tf.int64
+    assert ragged_tensor.match_row_splits_dtypes(made, 1, return_dtype=True) == (tf.int64, [made, 1])
+    with pytest.raises(ValueError, match="mismatched row_splits dtypes"):
+        ragged_tensor.match_row_splits_dtypes(made, narrow)
     with pytest.raises(ValueError, match="requested dtype float32 for RaggedTensor with dtype int"):
         ragged_tensor.convert_to_tensor_or_ragged_tensor(made, tf.float32)
 

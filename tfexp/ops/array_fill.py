@@ -320,6 +320,7 @@ def _(ctx: Any, indices: Array, depth: Array, on_value: Array, off_value: Array,
     return result
 
 
+@takes_composites
 def one_hot(
     indices: Any,
     depth: Any,

@@ -89,6 +89,7 @@ def _limit(limit: Any, source: DType, target: DType) -> Any:
     return rounded
 
 
+@takes_composites
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """As `cast`, but values beyond the range of `dtype` become its limits. `tf.saturate_cast`."""
     with name_scope(name, "saturate_cast", [value]) as scope:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -66,6 +67,7 @@ def _(ctx: Any, inputs: np.ndarray, reduction_indices: Any, *, keep_dims: bool, 
 reduce_join_op.not_differentiable()
 
 
+@takes_composites
 def reduce_join(
     inputs: Any,
     axis: Any = None,

@@ -7,22 +7,25 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import (
     array,
     array_fill,
     array_gather,
+    array_identity,
     array_join,
     array_mask,
     array_order,
     array_repeat,
+    check_compare,
     segment,
 )
 from tfexp.ops.cast import cast
 from tfexp.ops.ragged_ops import gather_op, ragged_range
 from tfexp.ops.sort import argsort
-from tfexp.ragged_tensors.tensor import RaggedTensor, converted
+from tfexp.ragged_tensors import rows
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted, of_rows
 
 
 def range(
@@ -37,13 +40,13 @@ def range(
     if limits is None:
         starts, limits = 0, starts
     splits, values = ragged_range(starts, limits, deltas, dtype, dtypes.as_dtype(row_splits_dtype), name)
-    return RaggedTensor(values, splits)
+    return of_rows(values, splits)
 
 
 def rows_between(values: Any, begins: Tensor, ends: Tensor) -> RaggedTensor:
     """The rows values[begin:end], one after the other."""
     which = range(begins, ends, row_splits_dtype=begins.dtype)
-    return RaggedTensor(gather(values, which.values), which.row_splits)
+    return of_rows(gather(values, which.values), which.row_splits)
 
 
 def gather(
@@ -55,8 +58,10 @@ def gather(
     batch_dims: int = 0,
 ) -> Any:
     """The rows `indices` (ragged or not) of `params` (ragged or not). ValueError for another axis. Source: `tf.gather`."""
-    if axis not in (None, 0) or batch_dims:
-        raise ValueError("For ragged tensors, axis and batch_dims must be 0")
+    if axis not in (None, 0):
+        raise ValueError("axis != 0 is not supported for ragged gather yet.")
+    if batch_dims:
+        raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
     with name_scope(name, "RaggedGather", [params, indices]):
         params, indices = converted(params), converted(indices)
         if isinstance(indices, RaggedTensor):
@@ -64,12 +69,14 @@ def gather(
         if not isinstance(params, RaggedTensor):
             return array_gather.gather(params, indices)
         if indices.shape.rank is None:
-            raise ValueError("indices of a ragged tensor must have a known rank")
+            raise ValueError("indices.shape.ndims must be known statically")
         if indices.shape.rank == 0:
             return params[indices]
         if indices.shape.rank > 1:
             return gather(params, RaggedTensor.from_tensor(indices, ragged_rank=indices.shape.rank - 1))
         made = gather_op(params.nested_row_splits, params.flat_values, indices, OUTPUT_RAGGED_RANK=params.ragged_rank)
+        count = indices.shape[0].value
+        made.output_nested_splits[0].set_shape([None if count is None else count + 1])
         return RaggedTensor.from_nested_row_splits(made.output_dense_values, made.output_nested_splits, validate=False)
 
 
@@ -91,30 +98,28 @@ def _with_ragged_rank(x: Any, rank: int) -> RaggedTensor:
     return x.with_values(RaggedTensor.from_tensor(inner, ragged_rank=rank - x.ragged_rank))
 
 
-def _axis(axis: Any, rank: int | None) -> int:
-    if not isinstance(axis, int):
-        raise TypeError(f"axis must be an int; got {axis!r}")
-    if axis < 0:
-        if rank is None:
-            raise ValueError("axis may only be negative if the rank is statically known.")
-        axis += rank
-    if axis < 0 or (rank is not None and axis >= rank):
-        raise ValueError(f"axis={axis} out of bounds: expected 0<=axis<{rank}")
-    return axis
-
-
 def concat(values: Any, axis: Any = 0, name: str | None = "concat") -> Any:
     """Ragged tensors, and tensors, joined along `axis`. Source: `tf.concat`."""
     values = values if isinstance(values, (list, tuple)) else [values]
     with name_scope(name if name != "concat" else None, "RaggedConcat", values):
         found = [converted(value) for value in values]
-        axis = _axis(axis, next((x.shape.rank for x in found if x.shape.rank is not None), None))
-        return _concat(found, axis)
+        if len(found) == 1:
+            return found[0]
+        return _concat(found, rows.axis_of(axis, _common_rank(found)))
+
+
+def _common_rank(values: Sequence[Any]) -> int | None:
+    """The rank of all, None where it is unknown of each. ValueError if there are none, or of different ranks."""
+    if not values:
+        raise ValueError("rt_inputs may not be empty.")
+    rank = next((x.shape.rank for x in values if x.shape.rank is not None), None)
+    if rank is not None:
+        for x in values:
+            x.shape.assert_has_rank(rank)
+    return rank
 
 
 def _concat(values: Sequence[Any], axis: int) -> Any:
-    if len(values) == 1:
-        return values[0]
     if not any(isinstance(x, RaggedTensor) for x in values):
         return array_join.concat(list(values), axis)
     if axis == 0:
@@ -124,16 +129,20 @@ def _concat(values: Sequence[Any], axis: int) -> Any:
         return RaggedTensor.from_row_lengths(inner, lengths, validate=False)
     ragged = _all_ragged(values, 1)
     if axis > 1:
-        inner = _concat([x.values for x in ragged], axis - 1)
-        return ragged[0].with_values(inner)
+        with control_dependencies(rows.same([[x.row_splits] for x in ragged])):
+            return ragged[0].with_values(_concat([x.values for x in ragged], axis - 1))
+    for x in ragged[1:]:
+        ragged[0].shape[:1].assert_is_compatible_with(x.shape[:1])
     # All rows one after another; then for each row of the result, that row of the first, of the second, and so on.
     together = _concat(ragged, 0)
     count: Any = ragged[0].nrows()
-    number = len(ragged)
+    message, number = "Input tensors have incompatible shapes.", len(ragged)
+    with control_dependencies([check_compare.assert_equal(x.nrows(), count, message=message) for x in ragged[1:]]):
+        count = array_identity.identity(count)
     order = array.reshape(array_order.transpose(array.reshape(array_fill.range(count * number), [number, -1])), [-1])
     mixed = gather(together, order)
     splits: Any = mixed.row_splits
-    return RaggedTensor(mixed.values, splits[::number])
+    return of_rows(mixed.values, splits[::number])
 
 
 def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
@@ -141,8 +150,8 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
     values = values if isinstance(values, (list, tuple)) else [values]
     with name_scope(name if name != "stack" else None, "RaggedConcat", values):
         found = [converted(value) for value in values]
-        rank = next((x.shape.rank for x in found if x.shape.rank is not None), None)
-        axis = _axis(axis, None if rank is None else rank + 1)
+        rank = _common_rank(found)
+        axis = rows.axis_of(axis, None if rank is None else rank + 1)
         if rank == 1 and axis == 0 and not any(isinstance(x, RaggedTensor) for x in found):
             lengths = array_join.stack([array.shape(x, out_type=dtypes.int64)[0] for x in found])  # type: ignore[index]
             return RaggedTensor.from_row_lengths(array_join.concat(found, 0), lengths, validate=False)
@@ -157,7 +166,7 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     with name_scope(name, "RaggedExpandDims", [input]):
         x = converted(input)
         rank = x.shape.rank
-        axis = _axis(axis, None if rank is None else rank + 1)
+        axis = rows.axis_of(axis, None if rank is None else rank + 1)
         return _expanded(x, axis)
 
 
@@ -168,8 +177,8 @@ def _expanded(x: Any, axis: int) -> Any:
         return x.with_values(_expanded(x.values, axis - 1))
     count: Any = x.nrows()
     if axis == 0:
-        return RaggedTensor(x, array_join.stack([array_fill.zeros_like(count), count]))
-    return RaggedTensor(x, array_fill.range(count + 1))
+        return of_rows(x, array_join.stack([array_fill.zeros_like(count), count]))
+    return of_rows(x, array_fill.range(count + 1))
 
 
 def boolean_mask(tensor: Any = None, mask: Any = None, name: str | None = None, axis: Any = None, data: Any = None) -> Any:
@@ -179,17 +188,21 @@ def boolean_mask(tensor: Any = None, mask: Any = None, name: str | None = None, 
     """
     with name_scope(name, "RaggedMask", [tensor, mask]):
         x, chosen = converted(data if tensor is None else tensor), converted(mask, dtypes.bool)
-        if isinstance(chosen, RaggedTensor) and not isinstance(x, RaggedTensor):
-            x = _with_ragged_rank(x, chosen.ragged_rank)
-        if not isinstance(chosen, RaggedTensor):
-            if chosen.shape.rank is None or chosen.shape.rank == 0:
-                raise ValueError("mask must have a known rank above 0")
-            if chosen.shape.rank == 1:
-                places = array.reshape(array_mask.where_v2(chosen), [-1])
-                return gather(x, places)
-            rank = chosen.shape.rank - 1
-            chosen = RaggedTensor.from_tensor(chosen, ragged_rank=rank)
-            x = x if isinstance(x, RaggedTensor) and x.ragged_rank >= rank else _with_ragged_rank(x, rank)
+        if chosen.shape.rank is None:
+            raise ValueError("mask.shape.ndims must be known statically.")
+        if chosen.shape.rank == 0:
+            raise ValueError("mask cannot be scalar.")
+        if chosen.shape.rank == 1:
+            x.shape[:1].assert_is_compatible_with(chosen.shape)
+            return gather(x, array.reshape(array_mask.where_v2(chosen), [-1]))
+        if not isinstance(x, RaggedTensor) and not isinstance(chosen, RaggedTensor):
+            x.shape[: chosen.shape.rank].assert_is_compatible_with(chosen.shape)
+        chosen = _with_ragged_rank(chosen, chosen.shape.rank - 1)
+        x = (
+            x
+            if isinstance(x, RaggedTensor) and x.ragged_rank >= chosen.ragged_rank
+            else _with_ragged_rank(x, chosen.ragged_rank)
+        )
         return _masked(x, chosen)
 
 
@@ -198,7 +211,9 @@ def _masked(x: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
         return x.with_values(_masked(x.values, mask.values))
     kept = cast(mask.values, x.row_splits.dtype)
     lengths = segment.unsorted_segment_sum(kept, mask.value_rowids(), mask.nrows())
-    places = array.reshape(array_mask.where_v2(mask.values), [-1])
+    x.values.shape[:1].assert_is_compatible_with(mask.values.shape[:1])
+    with control_dependencies(rows.same([[x.row_splits], [mask.row_splits]])):
+        places = array.reshape(array_mask.where_v2(mask.values), [-1])
     return RaggedTensor.from_row_lengths(gather(x.values, places), cast(lengths, x.row_splits.dtype), validate=False)
 
 
@@ -240,5 +255,22 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
             x = array.reshape(x, array_join.concat([[-1], shape[which.shape.rank :]], 0))
             which = array.reshape(which, [-1])
         order = argsort(which, stable=True)
-        ids = cast(array_gather.gather(which, order), dtypes.int64)
-        return RaggedTensor.from_value_rowids(gather(x, order), ids, cast(num_partitions, dtypes.int64))
+        ids = array_gather.gather(which, order)
+        return RaggedTensor.from_value_rowids(gather(x, order), ids, cast(num_partitions, ids.dtype))
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The one-hot vectors of ragged indices. ValueError for an `axis` before the ragged ones. Source: `tf.one_hot`."""
+    if isinstance(axis, int) and axis >= 0:
+        if axis < indices.ragged_rank:
+            raise ValueError("axis may not be less than indices.ragged_rank.")
+        axis -= indices.ragged_rank
+    return indices.with_flat_values(array_fill.one_hot(indices.flat_values, depth, on_value, off_value, axis, dtype, name))

@@ -11,7 +11,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant as dense_constant
 from tfexp.graph.scopes import name_scope
 from tfexp.ops import array_identity
-from tfexp.ragged_tensors.tensor import RaggedTensor
+from tfexp.ragged_tensors.tensor import of_rows
 from tfexp.ragged_tensors.value import RaggedTensorValue
 
 
@@ -31,12 +31,9 @@ def constant(
     kind = dtypes.as_dtype(row_splits_dtype)
     with name_scope(name, "RaggedConstant"):
         flat, splits, shape = _taken_apart(pylist, ragged_rank, inner_shape)
-        flat_shape = shape if not splits else [-1, *shape] if flat else [0, *shape]
-        values = np.asarray(flat, object if _is_text(flat) else None).reshape(flat_shape)
-        text = dtypes.string if _is_text(flat) else dtype
-        result: Any = dense_constant(values.tolist() if values.size else values, text, values.shape, name="values")
+        result: Any = dense_constant(flat, dtype, shape, name="values", verify_shape=shape is not None)
         for each in reversed(splits):
-            result = RaggedTensor(result, dense_constant(each, kind))
+            result = of_rows(result, dense_constant(each, kind))
         return result
 
 
@@ -49,60 +46,63 @@ def constant_value(
 ) -> Any:
     """As `constant`, a RaggedTensorValue or an array. Source: `tf.ragged.constant_value`."""
     flat, splits, shape = _taken_apart(pylist, ragged_rank, inner_shape)
-    kind = object if dtype is None and _is_text(flat) else dtype
-    values = np.asarray(flat, kind if dtype is None or isinstance(dtype, type) else dtypes.as_dtype(dtype).as_numpy_dtype)
-    result: Any = values.reshape(shape if not splits else [-1, *shape] if flat else [0, *shape])
+    kind = dtype if dtype is None or isinstance(dtype, type) else dtypes.as_dtype(dtype).as_numpy_dtype
+    result: Any = np.asarray(flat, kind)
+    result = result if shape is None else result.reshape(shape)
     for each in reversed(splits):
         result = RaggedTensorValue(result, np.asarray(each, dtypes.as_dtype(row_splits_dtype).as_numpy_dtype))
     return result
 
 
-def _is_text(flat: list[Any]) -> bool:
-    found: Any = flat
-    while isinstance(found, (list, tuple)) and found:
-        found = found[0]
-    return isinstance(found, (str, bytes))
-
-
-def _taken_apart(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tuple[list[Any], list[list[int]], list[int]]:
-    """(the innermost values, the row splits of every ragged dimension, the shape of one innermost value)."""
+def _taken_apart(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tuple[Any, list[list[int]], list[int] | None]:
+    """(the innermost values, the row splits of every ragged dimension, the shape of the values or None for their own)."""
     nested = pylist.tolist() if isinstance(pylist, np.ndarray) else pylist
+    own = None if inner_shape is None else list(inner_shape)
     if not isinstance(nested, (list, tuple)):
         if ragged_rank:
             raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank}")
-        if inner_shape is not None and len(inner_shape):
-            raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(inner_shape)}")
-        return nested, [], []
+        if own:
+            raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(own)}")
+        return nested, [], None
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(f"Invalid ragged_rank={ragged_rank}: must be nonnegative")
     depth, deepest = _scalar_depth(nested), _deepest(nested)
-    if depth is not None and deepest > depth:
-        raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
-    levels = depth if depth is not None else deepest
-    if inner_shape is not None:
-        shape = list(inner_shape)
-        if depth is not None and len(shape) > depth - 1 + (ragged_rank == 0):
-            raise ValueError(f"Invalid pylist={pylist!r}: incompatible with dim(inner_shape)={len(shape)}")
-        rank = max(levels - 1 - len(shape), 0) if ragged_rank is None else ragged_rank
-    else:
-        rank = max(levels - 1, 0) if ragged_rank is None else ragged_rank
-        if depth is not None and rank >= depth:
-            raise ValueError(f"Invalid pylist={pylist!r}: Can't construct a ragged tensor of ragged_rank {rank}")
-        shape = []
+    if depth is not None:
+        if deepest > depth:
+            raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
+        if own is not None and ragged_rank is not None and depth != ragged_rank + 1 + len(own):
+            raise ValueError(
+                f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and dim(inner_shape)={len(own)}"
+            )
+        if ragged_rank is not None and depth <= ragged_rank:
+            raise ValueError(
+                f"pylist has scalar values depth {depth}, but ragged_rank={ragged_rank} requires scalar value depth "
+                f"greater than {ragged_rank}"
+            )
+    rank = max(deepest - 1 - len(own or ()), 0) if ragged_rank is None else ragged_rank
+    if not rank:
+        return nested, [], own
     splits: list[list[int]] = []
     values: list[Any] = list(nested)
     for _ in range(rank):
-        lengths = [len(row) for row in values]
-        splits.append([0, *np.cumsum(lengths).tolist()])
+        splits.append([0, *np.cumsum([len(row) for row in values]).tolist()])
         values = [element for row in values for element in row]
-    if inner_shape is None:
-        shape = list(np.shape(np.asarray(values, object) if _is_text(values) else values))[1:]
-    return (values, splits, shape) if rank else (values, [], [len(values), *shape])
+    return values, splits, [len(values), *(_shape_of(values)[1:] if own is None else own)]
+
+
+def _shape_of(values: Any) -> list[int]:
+    """The shape of nested lists. ValueError where their lengths differ."""
+    if not isinstance(values, (list, tuple, np.ndarray)):
+        return []
+    shapes = [_shape_of(value) for value in values]
+    if any(shape != shapes[0] for shape in shapes):
+        raise ValueError("inner values have inconsistent shape")
+    return [len(shapes), *(shapes[0] if shapes else [])]
 
 
 def _scalar_depth(nested: Any) -> int | None:
     """How many lists are around a scalar; None without any. ValueError where that differs."""
-    if not isinstance(nested, (list, tuple)):
+    if not isinstance(nested, (list, tuple, np.ndarray)):
         return 0
     depths = {depth for element in nested if (depth := _scalar_depth(element)) is not None}
     if len(depths) > 1:
@@ -111,7 +111,7 @@ def _scalar_depth(nested: Any) -> int | None:
 
 
 def _deepest(nested: Any) -> int:
-    if not isinstance(nested, (list, tuple)):
+    if not isinstance(nested, (list, tuple, np.ndarray)):
         return 0
     return 1 + max(map(_deepest, nested), default=0)
 
@@ -124,5 +124,5 @@ def placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str
         flat = TensorShape([None]).concatenate(value_shape or [])
         result: Any = array_identity.placeholder(dtype, flat, "flat_values")
         for i in reversed(range(ragged_rank)):
-            result = RaggedTensor(result, array_identity.placeholder(dtypes.int64, [None], f"row_splits_{i}"))
+            result = of_rows(result, array_identity.placeholder(dtypes.int64, [None], f"row_splits_{i}"))
         return result

@@ -14,7 +14,7 @@ from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum, minimum
 from tfexp.ops.ragged_ops import to_sparse_op
-from tfexp.ragged_tensors.tensor import RaggedTensor
+from tfexp.ragged_tensors.tensor import RaggedTensor, of_rows
 
 
 def from_tensor(
@@ -39,7 +39,7 @@ def from_tensor(
             flat = array.reshape(tensor, array_join.concat([[-1], whole[ragged_rank:]], 0))
             result = from_tensor(flat, None, padding, 1, None, kind)
             for axis in range(ragged_rank - 1, 0, -1):
-                result = RaggedTensor(result, _even_splits(reduce.reduce_prod(whole[:axis]), whole[axis]))
+                result = of_rows(result, _even_splits(reduce.reduce_prod(whole[:axis]), whole[axis]))
             return result
         sizes: Any = array.shape(tensor, out_type=kind)
         count, width = sizes[0], sizes[1]
@@ -47,13 +47,13 @@ def from_tensor(
         if padding is not None:
             lengths = _without_padding(tensor, padding, kind)
         if lengths is None:
-            return RaggedTensor(flat, _even_splits(count, width))
+            return of_rows(flat, _even_splits(count, width))
         lengths = cast(convert_to_tensor(lengths, name="lengths"), kind)
         lengths.shape.assert_has_rank(1)
         lengths = minimum(maximum(lengths, cast(0, kind)), width)
         kept = array_mask.sequence_mask(lengths, width)
         splits = array_join.concat([cast([0], kind), cumulative.cumsum(lengths)], 0)
-        return RaggedTensor(array_mask.boolean_mask(tensor, kept), splits)
+        return of_rows(array_mask.boolean_mask(tensor, kept), splits)
 
 
 def _by_nested_lengths(tensor: Tensor, lengths: Any, kind: Any) -> RaggedTensor:
@@ -88,6 +88,11 @@ def to_tensor(ragged: RaggedTensor, default_value: Any, name: str | None) -> Ten
         if default_value is None:
             default_value = array_fill.zeros([], kind)
         default = convert_to_tensor(default_value, kind, name="default_value")
+        of_value = ragged.flat_values.shape[1:]
+        if of_value.rank is not None:
+            default.shape.with_rank_at_most(of_value.rank)
+            if default.shape.rank:
+                default.shape.assert_is_compatible_with(of_value)
         values = ragged.values.to_tensor(default) if isinstance(ragged.values, RaggedTensor) else ragged.values
         whole: Any = array.shape(values, out_type=ragged.row_splits.dtype)
         lengths: Any = ragged.row_lengths()
@@ -119,7 +124,7 @@ def from_sparse(st_input: Any, name: str | None, row_splits_dtype: Any) -> Ragge
         places: Any = array_fill.range(array.shape(ids, out_type=dtypes.int64)[0])  # type: ignore[index]
         right = check_compare.assert_equal(indices[:, 1], places - starts, message="SparseTensor is not right-ragged")
         with control_dependencies([right]):
-            return RaggedTensor(identity(made.values), identity(made.row_splits)).with_row_splits_dtype(kind)
+            return of_rows(identity(made.values), identity(made.row_splits)).with_row_splits_dtype(kind)
 
 
 def to_sparse(ragged: RaggedTensor, name: str | None) -> SparseTensor:

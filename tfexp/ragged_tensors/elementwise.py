@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies
-from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_gather, check_compare
+from tfexp.ragged_tensors import rows
+from tfexp.ragged_tensors.dynamic_shape import RaggedTensorDynamicShape, broadcast_dynamic_shape, broadcast_to
 from tfexp.ragged_tensors.tensor import RaggedTensor, converted
 from tfexp.ragged_tensors.value import RaggedTensorValue
 
@@ -36,55 +36,66 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     kwargs = {key: flat(value) for key, value in kwargs.items()}
     if not found:
         return op(*args, **kwargs)
-    with control_dependencies(_same_rows(found)):
+    rows_of_one_type(*found)
+    with control_dependencies(rows.same([each.nested_row_splits for each in found])):
         return found[0].with_flat_values(op(*args, **kwargs))
 
 
-def _same_rows(found: Sequence[RaggedTensor]) -> list[Any]:
-    """Checks that all have the rows of the first."""
-    first, checks = found[0].nested_row_splits, []
-    for other in found[1:]:
-        splits = other.nested_row_splits
-        if len(splits) != len(first):
-            raise ValueError("Inputs must have identical ragged splits")
-        for mine, theirs in zip(first, splits, strict=True):
-            if mine is not theirs:
-                message = "Inputs must have identical ragged splits"
-                checks.append(check_compare.assert_equal(mine, theirs, message=message))
-    return checks
+def broadcast(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`function` of two operands, one at least ragged, each repeated where it has a size of 1 and the other has not.
+
+    ValueError for row splits of different types, InvalidArgumentError in the run for sizes that do not fit.
+    """
+    given: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+    first, second = [key for key in given if key != "name"][:2]
+    given[first], given[second] = _fitted(given[first], given[second])
+    return map_flat_values(function, *[given[i] for i in range(len(args))], **{key: given[key] for key in kwargs})
 
 
-def applied(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """`map_flat_values`, with tensors of the same shape, or of one value for each row, repeated to the ragged ones' rows."""
-    ragged = next(a for a in [*args, *kwargs.values()] if isinstance(a, RaggedTensor) or _first(a) is not None)
-    model = ragged if isinstance(ragged, RaggedTensor) else _first(ragged)
-    assert model is not None
-    return map_flat_values(function, *[_fitted(a, model) for a in args], **kwargs)
+def _fitted(x: Any, y: Any) -> tuple[Any, Any]:
+    x, y = _operand(x, y), _operand(y, x)
+    if not _to_be_repeated(x, y):
+        return x, y
+    x, y = rows_of_one_type(x, y)
+    shape_x, shape_y = (RaggedTensorDynamicShape.from_tensor(operand) for operand in (x, y))
+    shape = broadcast_dynamic_shape(shape_x, shape_y)
+    x, y = (broadcast_to(operand, shape, broadcast_inner_dimensions=False) for operand in (x, y))
+    return x, x.with_flat_values(y.flat_values)  # of the same rows now
 
 
-def _first(value: Any) -> RaggedTensor | None:
-    if not isinstance(value, (list, tuple)):
-        return None
-    return next((element for element in value if isinstance(element, RaggedTensor)), None)
+def _operand(value: Any, other: Any) -> Any:
+    if isinstance(value, (RaggedTensor, RaggedTensorValue)):
+        return converted(value)
+    return convert_to_tensor(value, preferred_dtype=getattr(other, "dtype", None))
 
 
-def _fitted(value: Any, model: RaggedTensor) -> Any:
-    if not isinstance(value, Tensor):
-        return value
-    rank, whole = value.shape.rank, model.shape.rank
-    if rank is None or rank == 0 or (whole is not None and rank <= whole - 1 - model.ragged_rank):
-        return value  # what NumPy's rules repeat by themselves
-    if rank == 2 and value.shape.as_list()[1] == 1 and model.ragged_rank == 1:
-        return array_gather.gather(array.squeeze(value, [1]), model.value_rowids())
-    return RaggedTensor.from_tensor(value, ragged_rank=model.ragged_rank, row_splits_dtype=model.row_splits.dtype)
+def _to_be_repeated(x: Any, y: Any) -> bool:
+    """Whether NumPy's rules for the flat values are not enough."""
+    if isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor):
+        mine, theirs = x.shape, y.shape
+        return mine.rank is None or (x.ragged_rank, mine.rank, mine[0].value) != (
+            y.ragged_rank,
+            theirs.rank,
+            theirs[0].value,
+        )
+    ragged, dense = (x, y) if isinstance(x, RaggedTensor) else (y, x)
+    flat, rank = ragged.flat_values.shape.rank, dense.shape.rank
+    return flat is not None and rank is not None and rank >= flat
+
+
+def rows_of_one_type(*values: Any) -> tuple[Any, ...]:
+    """The values. ValueError unless all ragged ones among them have row splits of one type."""
+    if len({value.row_splits.dtype for value in values if isinstance(value, RaggedTensor)}) > 1:
+        raise ValueError(
+            "Input RaggedTensors have mismatched row_splits dtypes; use RaggedTensor.with_row_splits_dtype() to convert "
+            "them to compatible dtypes."
+        )
+    return values
 
 
 def _binary(function: Callable[[Any, Any], Any], swapped: bool = False) -> Callable[[Any, Any], Any]:
     def operate(x: Any, y: Any) -> Any:
-        if not isinstance(y, (RaggedTensor, RaggedTensorValue)):
-            y = convert_to_tensor(y, x.dtype if not isinstance(y, Tensor) else None)
-        y = converted(y) if isinstance(y, RaggedTensorValue) else y
-        return applied(function, y, x) if swapped else applied(function, x, y)
+        return broadcast(function, y, x) if swapped else broadcast(function, x, y)
 
     return operate
 

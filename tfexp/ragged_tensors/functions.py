@@ -11,19 +11,25 @@ FUNCTIONS: dict[str, str] = {
     **{f"UnsortedSegment{kind.title()}": f"segments:segment_{kind}" for kind in ("sum", "prod", "min", "max")},
     **{f"unsorted_segment_{kind}": f"segments:segment_{kind}" for kind in ("mean", "sqrt_n")},
     "map_fn": "mapping:map_fn",
+    "one_hot": "arrays:one_hot",
+    "reduce_join": "reductions:reduce_join",
 }
 
-_OPS = """
+_UNARY = """
 Abs Acos Acosh Asin Asinh Atan Atanh Ceil Conj Cos Cosh Digamma Erf Erfc Exp Expm1 Floor Inv IsFinite IsInf IsNan Lgamma Log
 Log1p LogicalNot Neg Reciprocal Relu Relu6 Elu Selu Rint Round Rsqrt Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Square Tan
 Tanh StringLower StringUpper StringLength StringStrip StringToHashBucketFast StringToHashBucketStrong StringToNumber
 AsString DecodeBase64 EncodeBase64 StaticRegexFullMatch StaticRegexReplace RegexFullMatch RegexReplace Substr Identity
-Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual Less LessEqual
-LogicalAnd LogicalOr Maximum Minimum Mod Mul NotEqual Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy
 OnesLike ZerosLike CheckNumerics StringJoin UnicodeScript
 """
+_BINARY = """
+Add AddV2 Atan2 BitwiseAnd BitwiseOr BitwiseXor Div DivNoNan Equal FloorDiv FloorMod Greater GreaterEqual Less LessEqual
+LogicalAnd LogicalOr Maximum Minimum Mod Mul NotEqual Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy
+add pow div truediv logical_xor
+"""
 _FUNCTIONS = """
-abs add pow cast div truediv round to_float to_double to_int32 to_int64 add_n clip_by_value logical_xor ones_like zeros_like
+abs cast saturate_cast round to_float to_double to_int32 to_int64 add_n clip_by_value ones_like zeros_like
 dropout as_string regex_replace regex_full_match substr string_length identity
 """
-ELEMENTWISE: frozenset[str] = frozenset([*_OPS.split(), *_FUNCTIONS.split()])
+ELEMENTWISE: frozenset[str] = frozenset([*_UNARY.split(), *_FUNCTIONS.split()])
+BINARY: frozenset[str] = frozenset(_BINARY.split())

@@ -11,7 +11,7 @@ from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum, minimum
 from tfexp.ragged_tensors.arrays import gather, rows_between
 from tfexp.ragged_tensors.arrays import range as arange
-from tfexp.ragged_tensors.tensor import RaggedTensor
+from tfexp.ragged_tensors.tensor import RaggedTensor, of_rows
 
 
 def item(ragged: RaggedTensor, key: Any) -> Any:
@@ -51,9 +51,9 @@ def _item(ragged: Any, keys: list[Any]) -> Any:
 def _outer_slice(ragged: RaggedTensor, key: slice) -> RaggedTensor:
     if key.start is None and key.stop is None and key.step is None:
         return ragged
-    whole: Any = array_fill.range(ragged.nrows())
-    found: RaggedTensor = gather(ragged, whole[key])
-    return found
+    starts: Any = ragged.row_starts()
+    limits: Any = ragged.row_limits()
+    return rows_between(ragged.values, starts[key], limits[key])
 
 
 def _inner(ragged: RaggedTensor, keys: list[Any]) -> Any:
@@ -92,7 +92,7 @@ def _inner_slice(ragged: RaggedTensor, key: slice) -> RaggedTensor:
     if step == 1:
         return rows_between(ragged.values, starts + begin, starts + maximum(begin, end))
     places = arange(starts + begin, starts + end, cast(step, kind), row_splits_dtype=kind)
-    return RaggedTensor(gather(ragged.values, places.values), places.row_splits)
+    return of_rows(gather(ragged.values, places.values), places.row_splits)
 
 
 def _clipped(place: Any, lengths: Any, first: Any, last: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +12,10 @@ from tfexp.core import dtypes
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array_fill, reduce, segment
+from tfexp.ops import array, array_fill, array_gather, array_join, cumulative, reduce, segment, string_join
 from tfexp.ops.cast import cast
 from tfexp.ragged_tensors import rows
-from tfexp.ragged_tensors.tensor import RaggedTensor, converted
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted, of_rows
 
 
 def _reduction(name: str, whole: Callable[..., Any], by_segment: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,55 +31,7 @@ def _reduction(name: str, whole: Callable[..., Any], by_segment: Callable[..., A
             raise ValueError("keepdims=True is not supported for RaggedTensors.")
         axis = reduction_indices if axis is None else axis
         with name_scope(name, f"RaggedReduce{kind.title()}", [input_tensor]):
-            return along(converted(input_tensor), axis)
-
-    def along(x: Any, axis: Any) -> Any:
-        if not isinstance(x, RaggedTensor):
-            return whole(x, axis)
-        if axis is None:
-            return whole(x.flat_values)
-        if isinstance(axis, Tensor):
-            axis = static_value(axis)
-            if axis is None:
-                raise ValueError("axis must be known at graph construction time.")
-        axes = [int(a) for a in np.ravel(axis)]
-        if any(a < 0 for a in axes):
-            rank = x.shape.rank
-            if rank is None:
-                raise ValueError("axis may only be negative if the rank is statically known.")
-            if any(a < -rank for a in axes):
-                raise ValueError(f"axis={min(axes)} out of bounds: expected {-rank}<=axis<{rank}")
-            axes = [a + rank if a < 0 else a for a in axes]
-        if not axes:
-            return x
-        if len(axes) > 1:
-            # From the innermost on, so that what is left to do has the same number.
-            last = max(axes)
-            return along(along(x, last), sorted(a for a in axes if a != last))
-        (only,) = axes
-        if only > 1:
-            return x.with_values(along(x.values, only - 1))
-        if only == 1:
-            return segmented(x.values, x.value_rowids(), x.nrows())
-        lengths: Any = x.row_lengths()
-        within = _places(x)
-        return segmented(x.values, within, reduce.reduce_max(lengths))
-
-    def segmented(values: Any, ids: Tensor, count: Any) -> Any:
-        if not isinstance(values, RaggedTensor):
-            return by_segment(values, ids, count)
-        # Rows of rows: the rows of one segment are added place by place.
-        inner = _places(values)
-        outer = cast(_gathered(ids, values.value_rowids()), inner.dtype)
-        widths: Any = segment.unsorted_segment_max(values.row_lengths(), ids, count)
-        # A segment without rows has a width of "nothing", which is below 0.
-        widths = widths * cast(widths > 0, widths.dtype)
-        from tfexp.ops.array_join import concat
-        from tfexp.ops.cumulative import cumsum
-
-        splits: Any = concat([cast([0], widths.dtype), cumsum(widths)], 0)
-        flat_ids = _gathered(splits, outer) + inner
-        return RaggedTensor(segmented(values.values, flat_ids, splits[-1]), splits)
+            return _along(converted(input_tensor), axis, whole, by_segment)
 
     kind = name.removeprefix("reduce_")
     reduced.__name__ = reduced.__qualname__ = name
@@ -86,19 +39,55 @@ def _reduction(name: str, whole: Callable[..., Any], by_segment: Callable[..., A
     return reduced
 
 
-def _gathered(values: Any, ids: Any) -> Any:
-    from tfexp.ops.array_gather import gather
+def _along(x: Any, axis: Any, whole: Callable[..., Any], by_segment: Callable[..., Any]) -> Any:
+    """`x` reduced along an axis or several: `whole` is of tensors, `by_segment` of rows by the numbers of their segments."""
+    if not isinstance(x, RaggedTensor):
+        return whole(x, axis)
+    if axis is None:
+        return whole(x.flat_values)
+    if isinstance(axis, Tensor):
+        axis = static_value(axis)
+        if axis is None:
+            raise ValueError("axis must be known at graph construction time.")
+    given = np.ravel(axis).tolist() if not isinstance(axis, str) else [axis]
+    axes = sorted({rows.axis_of(a, x.shape.rank) for a in given})
+    if not axes:
+        return x
+    if len(axes) == x.shape.rank:
+        return whole(x.flat_values)
+    if len(axes) > 1:
+        # From the innermost on, so that what is left to do has the same number.
+        last = max(axes)
+        return _along(_along(x, last, whole, by_segment), sorted(a for a in axes if a != last), whole, by_segment)
+    (only,) = axes
+    if only > 1:
+        return x.with_values(_along(x.values, only - 1, whole, by_segment))
+    if only == 1:
+        return _segmented(x.values, x.value_rowids(), x.nrows(), by_segment)
+    lengths: Any = x.row_lengths()
+    within = _places(x)
+    return _segmented(x.values, within, reduce.reduce_max(lengths), by_segment)
 
-    return gather(values, ids)
+
+def _segmented(values: Any, ids: Tensor, count: Any, by_segment: Callable[..., Any]) -> Any:
+    if not isinstance(values, RaggedTensor):
+        return by_segment(values, ids, count)
+    # Rows of rows: the rows of one segment are added place by place.
+    inner = _places(values)
+    outer = cast(array_gather.gather(ids, values.value_rowids()), inner.dtype)
+    widths: Any = segment.unsorted_segment_max(values.row_lengths(), ids, count)
+    # A segment without rows has a width of "nothing", which is below 0.
+    widths = widths * cast(widths > 0, widths.dtype)
+    splits: Any = array_join.concat([cast([0], widths.dtype), cumulative.cumsum(widths)], 0)
+    flat_ids = array_gather.gather(splits, outer) + inner
+    return of_rows(_segmented(values.values, flat_ids, splits[-1], by_segment), splits)
 
 
 def _places(x: RaggedTensor) -> Any:
     """For each of the values, its place in its row."""
     ids: Any = rows.row_splits_to_segment_ids(x.row_splits)
-    from tfexp.ops import array
-
     places: Any = array_fill.range(array.shape(ids, out_type=ids.dtype)[0])  # type: ignore[index]
-    return places - _gathered(x.row_splits, ids)
+    return places - array_gather.gather(x.row_splits, ids)
 
 
 def _mean(values: Any, ids: Any, count: Any) -> Any:
@@ -133,3 +122,21 @@ def reduce_mean(input_tensor: Any, axis: Any = None, *args: Any, **kwargs: Any) 
     total: Any = reduce_sum(x, axis)
     count: Any = reduce_sum(x.with_flat_values(array_fill.ones_like(x.flat_values)), axis)
     return total / count
+
+
+def reduce_join(
+    inputs: Any,
+    axis: Any = None,
+    keep_dims: Any = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keepdims: Any = None,
+) -> Any:
+    """`tf.strings.reduce_join` of a ragged tensor. `keepdims` is not possible (ValueError)."""
+    if keepdims or keep_dims:
+        raise ValueError("keepdims=True is not supported for RaggedTensors.")
+    with name_scope(name, "RaggedReduceJoin", [inputs]):
+        whole = functools.partial(string_join.reduce_join, separator=separator)
+        by_segment = functools.partial(string_join.unsorted_segment_join, separator=separator)
+        return _along(converted(inputs), reduction_indices if axis is None else axis, whole, by_segment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,20 +17,36 @@ from tfexp.ops import array_fill, array_identity, array_join, check_compare, cum
 from tfexp.ops.cast import cast
 from tfexp.ops.searchsorted import searchsorted
 
+_DIFFERENT = "Inputs must have identical ragged splits"
+
 
 def as_partition(value: Any, wanted: DType | None, name: str) -> Tensor:
     """What says where rows are as int32 or int64, int64 unless it has a type; of the `wanted` type if there is one."""
     given = getattr(value, "dtype", None)
     kind = dtypes.as_dtype(given).base_dtype if given is not None else None
     if kind is None and np.asarray(value).dtype.kind == "f" and np.size(value):
-        raise ValueError(f"{name} must have dtype int32 or int64, not {value!r}")
+        raise ValueError(f"{name} must have dtype int32 or int64; got {value!r}")
     if kind is None or (isinstance(value, np.ndarray) and kind not in (dtypes.int32, dtypes.int64)):
         kind = wanted or dtypes.int64
     if kind not in (dtypes.int32, dtypes.int64):
-        raise ValueError(f"{name} must have dtype int32 or int64, not {kind.name}")
+        raise ValueError(f"{name} must have dtype int32 or int64; got {kind.name}")
     tensor = convert_to_tensor(value, kind, name=name)
     tensor.shape.assert_has_rank(1)
     return tensor if wanted is None else cast(tensor, wanted)  # type: ignore[no-any-return]
+
+
+def axis_of(axis: Any, rank: int | None) -> int:
+    """`axis` counted from the first dimension of a tensor of that rank (None: unknown).
+
+    TypeError unless it is an int. ValueError outside of the rank, and where it is negative and the rank unknown.
+    """
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
+    if rank is not None and not -rank <= axis < rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+    if axis < 0 and rank is None:
+        raise ValueError("axis may only be negative if ndims is statically known.")
+    return axis + (rank or 0) if axis < 0 else axis
 
 
 def checked_splits(splits: Tensor, count: Tensor) -> Tensor:
@@ -43,6 +60,18 @@ def checked_splits(splits: Tensor, count: Tensor) -> Tensor:
     ]
     with control_dependencies(checks):
         return array_identity.identity(splits)
+
+
+def same(splits: Sequence[Sequence[Tensor]]) -> list[Any]:
+    """Checks that all have the row splits of the first. ValueError where they have another number of them."""
+    first, checks = splits[0], []
+    for others in splits[1:]:
+        if len(others) != len(first):
+            raise ValueError(_DIFFERENT)
+        for mine, theirs in zip(first, others, strict=True):
+            if mine is not theirs:
+                checks.append(check_compare.assert_equal(mine, theirs, message=_DIFFERENT))
+    return checks
 
 
 def splits_of_ids(ids: Tensor, nrows: Any) -> Tensor:

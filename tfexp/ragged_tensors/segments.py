@@ -14,7 +14,7 @@ from tfexp.ops.check_compare import assert_equal
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.elementwise_unary import sqrt
 from tfexp.ragged_tensors.arrays import range as ragged_range
-from tfexp.ragged_tensors.tensor import RaggedTensor, converted
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted, of_rows
 
 
 def _segments(label: str, combine: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,7 +47,7 @@ def _combined(combine: Callable[..., Any], data: Any, ids: Any, count: Any) -> A
     splits: Any = array_join.concat([cast([0], kind), cumulative.cumsum(lengths)], 0)
     begins = array_gather.gather(splits, ids)
     places = ragged_range(begins, begins + data.row_lengths(), row_splits_dtype=kind).values
-    return RaggedTensor(_combined(combine, data.values, places, splits[-1]), splits)
+    return of_rows(_combined(combine, data.values, places, splits[-1]), splits)
 
 
 def _mean(data: Any, ids: Any, count: Any) -> Any:

@@ -15,9 +15,10 @@ from tfexp.ops import array, array_fill, array_gather, array_join, array_mask, a
 from tfexp.ops import check_compare as check
 from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
+from tfexp.ragged_tensors import rows
 from tfexp.ragged_tensors.arrays import concat, gather
 from tfexp.ragged_tensors.elementwise import map_flat_values
-from tfexp.ragged_tensors.tensor import RaggedTensor, converted
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted, of_rows
 
 
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
@@ -25,7 +26,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
     with name_scope(name, "RaggedBatchGather", [params, indices]):
         params, indices = converted(params), converted(indices)
         if indices.shape.rank is None or indices.shape.rank == 0:
-            raise ValueError(f"batch_gather needs indices of a known rank above 0, got shape {indices.shape}")
+            raise ValueError("indices.rank must be at least 1.")
         if indices.shape.rank == 1:
             return gather(params, indices)
         if not isinstance(indices, RaggedTensor):
@@ -56,7 +57,11 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
         rank = indices.shape.rank
         length = None if not rank else indices.shape.as_list()[-1]
         if length is None:
-            raise ValueError(f"gather_nd of a ragged tensor needs a known last dimension of indices, got {indices.shape}")
+            if rank is None:
+                raise ValueError("indices.rank be statically known.")
+            raise ValueError(
+                "indices.rank must be at least 1." if rank == 0 else "indices.shape[-1] must be statically known."
+            )
         if rank == 1:
             return gather_nd(params, array.expand_dims(indices, 0))[0]
         if rank > 2:
@@ -85,9 +90,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims:
     with name_scope(name, "RaggedSqueeze", [input]):
         x = converted(input)
         wanted = [axis] if isinstance(axis, int) else list(axis)
-        if x.shape.rank is None and any(a < 0 for a in wanted):
-            raise ValueError("Negative axes need an input of known rank")
-        for one in sorted({a if a >= 0 else a + x.shape.rank for a in wanted}, reverse=True):
+        for one in sorted({rows.axis_of(a, x.shape.rank) for a in wanted}, reverse=True):
             x = _squeezed(x, one)
         return x
 
@@ -99,7 +102,9 @@ def _squeezed(x: Any, axis: int) -> Any:
         return x.with_values(_squeezed(x.values, axis - 1))
     lengths = x.nrows() if axis == 0 else x.row_lengths()
     one = convert_to_tensor(1, x.row_splits.dtype)
-    with control_dependencies([check.assert_equal(lengths, one, message=f"the given axis (axis = {axis}) is not 1")]):
+    with control_dependencies(
+        [check.assert_equal(lengths, one, message=f"the given axis (axis = {axis}) is not squeezable!")]
+    ):
         values = x.values
         return values.with_values(identity(values.values)) if isinstance(values, RaggedTensor) else identity(values)
 
@@ -125,7 +130,7 @@ def _tiled(x: Any, counts: list[Any]) -> Any:
         x = x.with_values(_tiled(x.values, [array_fill.ones_like(outer), *inner]))
     # Each row, times `along`, one after the other: their values are those of one row.
     repeated = gather(x, array_repeat.repeat(array_fill.range(x.nrows()), along, axis=0))
-    whole = RaggedTensor(repeated.values, x.row_splits * along)
+    whole = of_rows(repeated.values, x.row_splits * along)
     return gather(whole, array_tile.tile(array_fill.range(whole.nrows()), array.reshape(outer, [1])))
 
 
@@ -135,7 +140,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
     The condition has the form of `x` and `y`, or is a vector that chooses among their rows.
     """
     if (x is None) != (y is None):
-        raise ValueError("x and y must both be non-None or both be None.")
+        raise ValueError("x and y must be either both None or both non-None")
     with name_scope(name, "RaggedWhere", [condition, x, y]):
         condition = converted(condition, dtypes.bool)
         if x is None:
@@ -146,7 +151,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
             return map_flat_values(array_mask.where, condition, x, y)
         if ranks[0] == 1 and all(r is None or r > 1 for r in ranks[1:]):
             return _rows_where(condition, x, y)
-        raise ValueError(f"condition must be a vector or have the rank of x and y; they are of ranks {ranks}")
+        condition.shape.assert_has_rank(1)
+        raise ValueError(f"x and y must have a rank above that of condition; the ranks are {ranks}")
 
 
 def _rows_where(condition: Tensor, x: Any, y: Any) -> Any:

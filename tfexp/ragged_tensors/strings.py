@@ -11,7 +11,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.ops import array, array_join, string_split, unicode
 from tfexp.ops.string_ngrams import ngrams_op
 from tfexp.ragged_tensors.arrays import expand_dims
-from tfexp.ragged_tensors.tensor import RaggedTensor, converted
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted, of_rows
 
 
 def bytes_split(input: Any, name: str | None = None) -> Any:
@@ -151,7 +151,7 @@ def _decoded(texts: Any, options: dict[str, Any], with_offsets: bool) -> list[An
     flat = array.reshape(texts, [-1])
     op = unicode.decode_with_offsets_op if with_offsets else unicode.decode_op
     splits, *found = op(flat, **options)
-    return [values if rank == 0 else RaggedTensor(values, splits) for values in found]
+    return [values if rank == 0 else of_rows(values, splits) for values in found]
 
 
 def unicode_encode(
@@ -244,4 +244,4 @@ def _ngrams(texts: RaggedTensor, attrs: dict[str, Any]) -> RaggedTensor:
     if isinstance(texts.values, RaggedTensor):
         return texts.with_values(_ngrams(texts.values, attrs))
     found, splits = ngrams_op(texts.values, texts.row_splits, **attrs)
-    return RaggedTensor(found, splits)
+    return of_rows(found, splits)

@@ -19,7 +19,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.specs_of_values import register_type_spec_from_value_converter
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, batched, unbatched
-from tfexp.ops import array, array_join, cumulative, reduce
+from tfexp.ops import array, array_fill, array_join, cumulative, reduce
 from tfexp.ops.cast import cast
 from tfexp.ragged_tensors import rows
 from tfexp.ragged_tensors.value import RaggedTensorValue
@@ -31,7 +31,23 @@ class RaggedTensor(Composite):
     Made by the class methods, `tf.ragged.constant` and others.
     """
 
-    def __init__(self, values: Any, row_splits: Tensor):
+    def __init__(
+        self,
+        values: Any,
+        row_splits: Tensor,
+        cached_row_lengths: Any = None,
+        cached_value_rowids: Any = None,
+        cached_nrows: Any = None,
+        internal: bool = False,
+    ):
+        """TensorFlow's caches are taken and not needed. ValueError unless `internal`."""
+        if not internal:
+            raise ValueError(
+                "RaggedTensor constructor is private; please use one of the factory methods instead (e.g., "
+                "RaggedTensor.from_row_lengths())"
+            )
+        if not isinstance(row_splits, Tensor):
+            raise TypeError(f"row_splits must be a Tensor, got {row_splits!r}")
         if not isinstance(values, (Tensor, RaggedTensor)):
             raise TypeError(f"values must be a Tensor or RaggedTensor, got {values!r}")
         row_splits.shape.assert_has_rank(1)
@@ -49,8 +65,8 @@ class RaggedTensor(Composite):
             values = converted(values)
             splits = rows.as_partition(row_splits, _splits_dtype(values), "row_splits")
             if splits.shape.rank == 1 and splits.shape[0].value == 0:
-                raise ValueError(f"row_splits may not be empty: {splits}")
-            return cls(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
+                raise ValueError("row_splits tensor may not be empty.")
+            return of_rows(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
 
     @classmethod
     def from_row_lengths(cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
@@ -58,7 +74,7 @@ class RaggedTensor(Composite):
             values = converted(values)
             lengths = rows.as_partition(row_lengths, _splits_dtype(values), "row_lengths")
             splits = array_join.concat([[0], cumulative.cumsum(lengths)], 0)
-            return cls(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
+            return of_rows(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
 
     @classmethod
     def from_value_rowids(
@@ -69,7 +85,7 @@ class RaggedTensor(Composite):
             ids = rows.as_partition(value_rowids, _splits_dtype(values), "value_rowids")
             values.shape[:1].assert_is_compatible_with(ids.shape)
             splits = rows.splits_of_ids(ids, nrows)
-            return cls(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
+            return of_rows(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
 
     @classmethod
     def from_row_starts(cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
@@ -77,7 +93,7 @@ class RaggedTensor(Composite):
             values = converted(values)
             starts = rows.as_partition(row_starts, _splits_dtype(values), "row_starts")
             splits = array_join.concat([starts, array.expand_dims(_count(values, starts.dtype), 0)], 0)
-            return cls(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
+            return of_rows(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
 
     @classmethod
     def from_row_limits(cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True) -> RaggedTensor:
@@ -85,19 +101,33 @@ class RaggedTensor(Composite):
             values = converted(values)
             limits = rows.as_partition(row_limits, _splits_dtype(values), "row_limits")
             splits = array_join.concat([[0], limits], 0)
-            return cls(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
+            return of_rows(values, rows.checked_splits(splits, _count(values, splits.dtype)) if validate else splits)
 
     @classmethod
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
-        return _nested(cls.from_row_splits, flat_values, nested_row_splits, name or "RaggedFromNestedRowSplits", validate)
+        return _nested(
+            cls.from_row_splits,
+            flat_values,
+            nested_row_splits,
+            "nested_row_splits",
+            name or "RaggedFromNestedRowSplits",
+            validate,
+        )
 
     @classmethod
     def from_nested_row_lengths(
         cls, flat_values: Any, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
-        return _nested(cls.from_row_lengths, flat_values, nested_row_lengths, name or "RaggedFromNestedRowlengths", validate)
+        return _nested(
+            cls.from_row_lengths,
+            flat_values,
+            nested_row_lengths,
+            "nested_row_lengths",
+            name or "RaggedFromNestedRowlengths",
+            validate,
+        )
 
     @classmethod
     def from_nested_value_rowids(
@@ -196,13 +226,14 @@ class RaggedTensor(Composite):
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """The lengths of the rows; of those along an inner ragged `axis`, ragged themselves."""
+        axis = rows.axis_of(axis, self.shape.rank)
         if axis == 0:
             return self.nrows(name=name)
         with name_scope(name, "RaggedRowLengths", [self]):
             if axis > 1:
                 if not isinstance(self._values, RaggedTensor):
                     inner: Any = array.shape(self._values, out_type=self._row_splits.dtype)
-                    return self.with_values(array_join.concat([inner[:1] * 0 + inner[axis - 1]], 0))
+                    return self.with_values(array_fill.fill(inner[:1], inner[axis - 1]))
                 return self.with_values(self._values.row_lengths(axis - 1))
             splits: Any = self._row_splits
             return splits[1:] - splits[:-1]
@@ -250,7 +281,7 @@ class RaggedTensor(Composite):
         new_values.shape.with_rank_at_least(1)
         if self._values.shape.rank is not None and new_values.shape.rank is not None:
             self._values.shape[:1].assert_is_compatible_with(new_values.shape[:1])
-        return RaggedTensor(new_values, self._row_splits)
+        return of_rows(new_values, self._row_splits)
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
         """The same rows of rows of other innermost values."""
@@ -265,7 +296,7 @@ class RaggedTensor(Composite):
         if kind == self._row_splits.dtype:
             return self
         inner = self._values.with_row_splits_dtype(kind) if isinstance(self._values, RaggedTensor) else self._values
-        return RaggedTensor(inner, cast(self._row_splits, kind))
+        return of_rows(inner, cast(self._row_splits, kind))
 
     def to_tensor(self, default_value: Any = None, name: str | None = None) -> Tensor:
         """A tensor of the bounding shape, with `default_value` (0, "") where rows are shorter."""
@@ -317,7 +348,7 @@ class RaggedTensor(Composite):
     def with_parts(self, parts: Sequence[Tensor]) -> Any:
         result: Any = parts[0]
         for splits in reversed(parts[1:]):
-            result = RaggedTensor(result, splits)
+            result = of_rows(result, splits)
         return result
 
     @property
@@ -336,15 +367,17 @@ class RaggedTensor(Composite):
         return value.flat_values, *value.nested_row_splits
 
     def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        from tfexp.ragged_tensors.functions import ELEMENTWISE, FUNCTIONS
+        from tfexp.ragged_tensors.functions import BINARY, ELEMENTWISE, FUNCTIONS
 
         if name in FUNCTIONS:
             module, _, found = FUNCTIONS[name].partition(":")
             return getattr(importlib.import_module(f"tfexp.ragged_tensors.{module}"), found)(*args, **kwargs)
-        if name in ELEMENTWISE:
-            from tfexp.ragged_tensors.elementwise import applied
+        from tfexp.ragged_tensors.elementwise import broadcast, map_flat_values
 
-            return applied(function, *args, **kwargs)
+        if name in ELEMENTWISE:
+            return map_flat_values(function, *args, **kwargs)
+        if name in BINARY:
+            return broadcast(function, *args, **kwargs)
         return NotImplemented
 
 
@@ -397,7 +430,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
     def _from_components(self, components: Sequence[Any]) -> Any:
         """A RaggedTensor; of arrays, a RaggedTensorValue; without ragged dimensions, what there is."""
         result: Any = components[0]
-        kind = RaggedTensorValue if all(isinstance(part, np.ndarray) for part in components) else RaggedTensor
+        kind = RaggedTensorValue if all(isinstance(part, np.ndarray) for part in components) else of_rows
         for splits in reversed(components[1:]):
             result = kind(result, splits)
         return result
@@ -412,12 +445,17 @@ class RaggedTensorSpec(BatchableTypeSpec):
 register_type_spec_from_value_converter(RaggedTensorValue, RaggedTensorSpec.from_value)
 
 
+def of_rows(values: Any, row_splits: Tensor) -> RaggedTensor:
+    """The rows of `values` (a Tensor or RaggedTensor) between these splits, which are not checked."""
+    return RaggedTensor(values, row_splits, internal=True)
+
+
 def converted(value: Any, dtype: Any = None) -> Any:
     """A RaggedTensor as it is, or of a RaggedTensorValue; anything else as a tensor."""
     if isinstance(value, RaggedTensor):
         return value
     if isinstance(value, RaggedTensorValue):
-        return RaggedTensor(converted(value.values), convert_to_tensor(value.row_splits, name="row_splits"))
+        return of_rows(converted(value.values), convert_to_tensor(value.row_splits, name="row_splits"))
     return convert_to_tensor(value, dtype, name="values")
 
 
@@ -433,9 +471,9 @@ def _count(values: Any, dtype: Any) -> Tensor:
     return array.shape(values, out_type=dtype)[0]  # type: ignore[index,no-any-return]
 
 
-def _nested(make: Callable[..., Any], values: Any, partitions: Sequence[Any], name: str, validate: bool) -> Any:
+def _nested(make: Callable[..., Any], values: Any, partitions: Any, what: str, name: str, validate: bool) -> Any:
     if isinstance(partitions, Tensor):
-        raise TypeError("A list of tensors is needed, one for each ragged dimension")
+        raise TypeError(f"{what} must be a list of Tensors")
     with name_scope(None, name, [values, *partitions]):
         for partition in reversed(partitions):
             values = make(values, partition, validate=validate)

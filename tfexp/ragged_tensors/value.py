@@ -12,13 +12,10 @@ class RaggedTensorValue:
     """Row i is values[row_splits[i]:row_splits[i + 1]]; `values` is an array, or again a RaggedTensorValue."""
 
     def __init__(self, values: Any, row_splits: Any):
+        if not (isinstance(row_splits, np.ndarray) and row_splits.dtype in (np.int64, np.int32) and row_splits.ndim == 1):
+            raise TypeError(f"row_splits must be a 1D int32 or int64 numpy array, got {row_splits!r}")
         if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):
             raise TypeError(f"values must be a Numpy array or RaggedTensorValue, got {values!r}")
-        row_splits = np.asarray(row_splits)
-        if row_splits.dtype not in (np.int64, np.int32):
-            raise TypeError(f"row_splits must be int32 or int64, got {row_splits.dtype}")
-        if row_splits.ndim != 1:
-            raise ValueError(f"row_splits must be a 1D numpy array, got shape {row_splits.shape}")
         self._values, self._row_splits = values, row_splits
 
     @property

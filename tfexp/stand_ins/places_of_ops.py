@@ -48,6 +48,7 @@ OPS = {
     "ops.ragged.ragged_array_ops": "tf.ragged tfexp.ragged_tensors.arrays tf",
     "ops.ragged.ragged_batch_gather_ops": "tf:batch_gather=batch_gather",
     "ops.ragged.ragged_concat_ops": "tfexp.ragged_tensors.arrays",
+    "ops.ragged.ragged_config": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_conversion_ops": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_factory_ops": "tf.ragged",
     "ops.ragged.ragged_functional_ops": "tf.ragged",
@@ -63,6 +64,7 @@ OPS = {
     + renamed("tfexp.stand_ins.ragged_conversions", string_split_v2="string_split_v2"),
     "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
     "tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_tensor_shape": "tfexp.ragged_tensors.dynamic_shape",
     "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
     "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",
     "ops.ragged.ragged_util": "tfexp.stand_ins.ragged_conversions",

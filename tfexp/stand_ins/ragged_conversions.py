@@ -7,6 +7,8 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.ops.cast import cast
+from tfexp.ragged_tensors import arrays, rows
+from tfexp.ragged_tensors.elementwise import rows_of_one_type
 from tfexp.ragged_tensors.strings import split
 from tfexp.ragged_tensors.tensor import RaggedTensor
 from tfexp.ragged_tensors.value import RaggedTensorValue
@@ -63,12 +65,38 @@ def convert_to_tensor_or_ragged_tensor(
 
 
 def match_row_splits_dtypes(*tensors: Any, return_dtype: bool = False) -> Any:
-    """The tensors, all ragged ones with row splits of one type: int64 if they differ. With that type, if asked for."""
+    """The tensors. ValueError unless all ragged ones have row splits of one type. With that type, if asked for."""
+    rows_of_one_type(*tensors)
     found = {t.row_splits.dtype for t in tensors if isinstance(t, RaggedTensor)}
-    wanted = dtypes.int64 if len(found) > 1 else next(iter(found), None)
-    if len(found) > 1:
-        tensors = tuple(t.with_row_splits_dtype(wanted) if isinstance(t, RaggedTensor) else t for t in tensors)
-    return (wanted, tensors) if return_dtype else tensors
+    return (next(iter(found), None), list(tensors)) if return_dtype else list(tensors)
+
+
+def auto_cast_partition_dtype() -> bool:
+    """Whether row splits of two types become one by themselves: never. `ragged_config`."""
+    return False
+
+
+def assert_splits_match(nested_splits_lists: Any) -> list[Any]:
+    """Checks that all have the same row splits. ValueError where they have another number of them. `ragged_util`."""
+    return rows.same(nested_splits_lists)
+
+
+def convert_to_int_tensor(tensor: Any, name: str, dtype: Any = dtypes.int32) -> Any:
+    """The integers of `tensor` with that type. TypeError for what is not integers. `ragged_util`."""
+    found = convert_to_tensor(tensor, name=name, preferred_dtype=dtype)
+    if not found.dtype.is_integer:
+        raise TypeError(f"{name} must be an integer tensor; dtype={found.dtype!r}")
+    return cast(found, dtype)
+
+
+def get_positive_axis(axis: Any, ndims: int | None) -> int:
+    """`axis` counted from the first dimension. ValueError outside of the rank. `ragged_util`."""
+    return rows.axis_of(axis, ndims)
+
+
+def repeat_ranges(params: Any, splits: Any, repeats: Any) -> Any:
+    """params[splits[i]:splits[i + 1]] repeats[i] times, for each i. `ragged_util`."""
+    return arrays.repeat(RaggedTensor.from_row_splits(params, splits, validate=False), repeats, axis=0).values
 
 
 def repeat(data: Any, repeats: Any, axis: int, name: str | None = None) -> Any:
