@@ -46,7 +46,7 @@ def broadcast(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     ValueError for row splits of different types, InvalidArgumentError in the run for sizes that do not fit.
     """
-    given: dict[int | str, Any] = {**dict(enumerate(args)), **kwargs}
+    given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
     first, second = [key for key in given if key != "name"][:2]
     given[first], given[second] = _fitted(given[first], given[second])
     return map_flat_values(function, *[given[i] for i in range(len(args))], **{key: given[key] for key in kwargs})
