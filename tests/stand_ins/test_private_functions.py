@@ -278,3 +278,12 @@ def test_a_sparse_tensor_that_was_stored():
     assert restored.indices.shape.as_list() == [None, 2] and restored.shape.rank == 2
     with tf.Session() as session:
         assert session.run(restored).values.tolist() == [7]
+
+
+def test_bijectors_of_the_distributions():
+    names = ("bijector", "bijector_impl", "identity_bijector", "transformed_distribution")
+    bijector, impl, identity, transformed = (stand_for(f"tensorflow.python.ops.distributions.{name}") for name in names)
+    assert bijector.Bijector is impl.Bijector
+    made = transformed.TransformedDistribution(tf.distributions.Normal(0.0, 1.0), identity.Identity())
+    with tf.Session() as session:
+        assert session.run(made.log_prob(0.0)) == pytest.approx(-0.9189385)

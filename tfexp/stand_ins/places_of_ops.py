@@ -13,6 +13,8 @@ _LINEAR_OPERATORS = (
 OPS = {
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",
+    "ops.distributions.bijector": "tfexp.distributions.bijectors.bijector",
+    "ops.distributions.bijector_impl": "tfexp.distributions.bijectors.bijector",
     "ops.distributions.categorical": "tf.distributions",
     "ops.distributions.dirichlet": "tf.distributions",
     "ops.distributions.dirichlet_multinomial": "tf.distributions",
@@ -20,6 +22,7 @@ OPS = {
     "ops.distributions.distributions": "tf.distributions",
     "ops.distributions.exponential": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.gamma": "tf.distributions tfexp.distributions.positive_parameters",
+    "ops.distributions.identity_bijector": "tfexp.distributions.bijectors.elementwise",
     "ops.distributions.kullback_leibler": "tf.distributions tfexp.distributions.kullback_leibler "
     + renamed("tfexp.distributions.kullback_leibler", _registered_kl="_rule", _DIVERGENCES="_RULES"),
     "ops.distributions.laplace": "tf.distributions tfexp.distributions.positive_parameters",
@@ -30,6 +33,7 @@ OPS = {
     + "tfexp.stand_ins.distribution_functions "
     + renamed("tfexp.stand_ins.distribution_functions", maybe_get_static_value="static_value_of"),
     "ops.distributions.student_t": "tf.distributions tfexp.distributions.positive_parameters",
+    "ops.distributions.transformed_distribution": "tfexp.distributions.transformed",
     "ops.distributions.uniform": "tf.distributions",
     "ops.linalg.linalg": "tf.linalg",
     "ops.linalg.linalg_impl": "tf.linalg " + renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
