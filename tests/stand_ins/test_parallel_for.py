@@ -38,6 +38,34 @@ def test_jacobians(shape):
     np.testing.assert_allclose(found["weights"], (X * X)[:, :, np.newaxis] * np.eye(2))
 
 
+def test_a_loop_may_reduce_over_all_turns():
+    def of_row(i, pfor_config):
+        row = tf.gather(X, i)
+        off = row - pfor_config.reduce_mean(row)
+        return off, pfor_config.reduce_sum(tf.abs(off)), pfor_config.reduce_concat(i)
+
+    with tf.Session() as session:
+        off, total, turns = session.run(control_flow_ops.pfor(of_row, 3))
+    np.testing.assert_allclose(off, X - X.mean(0), rtol=1e-6)
+    np.testing.assert_allclose(total, [np.abs(X - X.mean(0)).sum(0)] * 3, rtol=1e-6)
+    assert turns.tolist() == [[0, 1, 2]] * 3
+
+
+@pytest.mark.parametrize(("number", "words"), [(1, "Use for_loop instead"), (0, "must be None or a positive integer")])
+def test_numbers_of_parallel_turns(number, words):
+    with pytest.raises(ValueError, match=words):
+        control_flow_ops.pfor(lambda i: i, 3, parallel_iterations=number)
+
+
+def test_jacobians_through_loops():
+    x = tf.constant(X)
+    powers = tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y * x), [0, x])[1]
+    with tf.Session() as session:
+        whole, rows = session.run([gradients.jacobian(powers, x), gradients.batch_jacobian(powers, x)])
+    np.testing.assert_allclose(whole.reshape(6, 6), np.diag(3 * X.ravel() ** 2))
+    np.testing.assert_allclose(rows, (3 * X**2)[:, :, np.newaxis] * np.eye(2))
+
+
 def test_batches_that_do_not_match():
     with pytest.raises(ValueError, match="Need first dimension of output shape"):
         gradients.batch_jacobian(tf.zeros([3, 2]), tf.zeros([5, 2]))

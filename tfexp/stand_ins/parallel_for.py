@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,19 +11,82 @@ from tfexp.core import nest
 from tfexp.core.dtypes import int32
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.gradients import gradients
+from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape, shape
 from tfexp.ops.array_fill import range
 from tfexp.ops.array_gather import gather
-from tfexp.ops.array_join import concat
+from tfexp.ops.array_identity import identity
+from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_order import transpose
 from tfexp.ops.functional import map_fn
+from tfexp.ops.reduce import reduce_mean, reduce_sum
 from tfexp.ops.vectorized_map import vectorized_map
 from tfexp.runtime.testing import TestCase
 
 
-def pfor(loop_fn: Callable[[Tensor], Any], iters: Any, parallel_iterations: int | None = None) -> Any:
-    """What `loop_fn(i)` gives for i in [0, iters), stacked; computed for all i at once where that can be."""
+class _Asked(Exception):  # noqa: N818  a signal, not an error
+    """A loop's function needs what is reduced over all turns: the value of one of them, and how these are reduced."""
+
+    def __init__(self, value: Tensor, reduction: Callable[[Tensor], Tensor]):
+        super().__init__("a reduction over all turns")
+        self.value, self.reduction = value, reduction
+
+
+class PForConfig:
+    """What a loop's function is given as `pfor_config`, to reduce values over all turns of the loop."""
+
+    def __init__(self) -> None:
+        self._known: list[Tensor] = []
+        self._asked = 0
+
+    def reduce_concat(self, x: Any) -> Tensor:
+        """The values of all turns, stacked."""
+        return self._reduced(x, identity)
+
+    def reduce_mean(self, x: Any) -> Tensor:
+        return self._reduced(x, lambda values: reduce_mean(values, axis=0))
+
+    def reduce_sum(self, x: Any) -> Tensor:
+        return self._reduced(x, lambda values: reduce_sum(values, axis=0))
+
+    def _reduced(self, x: Any, reduction: Callable[[Tensor], Tensor]) -> Tensor:
+        if self._asked == len(self._known):
+            raise _Asked(convert_to_tensor(x), reduction)
+        self._asked += 1
+        return self._known[self._asked - 1]
+
+    def run(self, loop_fn: Callable[..., Any], turns: Tensor) -> Any:
+        """Each reduction needs a loop of its own before it, up to the value that is reduced."""
+        found: list[Callable[[Tensor], Tensor]] = []
+
+        def turn(i: Tensor) -> Any:
+            self._asked = 0
+            found.clear()
+            try:
+                return loop_fn(i, pfor_config=self)
+            except _Asked as asked:
+                found.append(asked.reduction)
+                return asked.value
+
+        while True:
+            result = vectorized_map(turn, turns)
+            if not found:
+                return result
+            self._known.append(found[0](result))
+
+
+def pfor(loop_fn: Callable[..., Any], iters: Any, parallel_iterations: int | None = None) -> Any:
+    """What `loop_fn(i)` gives for i in [0, iters), stacked; computed for all i at once where that can be.
+
+    A `loop_fn` with an argument `pfor_config` is given a `PForConfig`. ValueError for `parallel_iterations` below 2.
+    """
+    if parallel_iterations is not None and parallel_iterations < 1:
+        raise ValueError("parallel_iterations must be None or a positive integer")
+    if parallel_iterations == 1:
+        raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
+    if "pfor_config" in inspect.signature(loop_fn).parameters:
+        return PForConfig().run(loop_fn, range(iters))
     return vectorized_map(loop_fn, range(iters))
 
 
@@ -38,14 +102,37 @@ def jacobian(output: Any, inputs: Any, use_pfor: bool = True, parallel_iteration
     output, sources = convert_to_tensor(output), nest.flatten(inputs)
     sizes, flat = shape(output), reshape(output, [-1])
     connected = [source for source, grad in zip(sources, gradients(output, sources), strict=True) if grad is not None]
-    rows = map_fn(
-        lambda i: gradients(gather(flat, i), connected),
-        range(shape(flat)[0]),
-        dtype=[source.dtype.base_dtype for source in connected],
-        parallel_iterations=parallel_iterations,
-    )
+    rows = _rows(flat, 0, connected, parallel_iterations)
     found = {id(source): _shaped(row, sizes, output, source) for source, row in zip(connected, rows, strict=True)}
     return nest.pack_sequence_as(inputs, [found.get(id(source)) for source in sources])
+
+
+def _rows(flat: Tensor, axis: int, sources: list[Any], parallel_iterations: int | None) -> Any:
+    """For each source, the gradients of the parts of `flat` along the axis, stacked.
+
+    A loop's gradient cannot be taken within another loop: then each part has gradients of its own, as far as it is known
+    how many there are.
+    """
+    count = flat.shape[axis].value
+    if count is not None and any(op.type == "Exit" for op in _before(flat.op)):
+        parts = [gradients(gather(flat, i, axis=axis), sources) for i in builtins.range(count)]
+        return [stack(rows) for rows in zip(*parts, strict=True)]
+    return map_fn(
+        lambda i: gradients(gather(flat, i, axis=axis), sources),
+        range(shape(flat)[axis]),
+        dtype=[source.dtype.base_dtype for source in sources],
+        parallel_iterations=parallel_iterations,
+    )
+
+
+def _before(op: Operation) -> set[Operation]:
+    """The operations that an operation needs, itself among them."""
+    found, coming = {op}, [op]
+    while coming:
+        new = {tensor.op for tensor in coming.pop().inputs} - found
+        found |= new
+        coming.extend(new)
+    return found
 
 
 def _shaped(rows: Tensor, sizes: Tensor, output: Tensor, source: Any) -> Tensor:
@@ -66,12 +153,7 @@ def batch_jacobian(output: Any, inp: Any, use_pfor: bool = True, parallel_iterat
         return None
     sizes = shape(output)
     flat = reshape(output, concat([sizes[:1], [-1]], 0))
-    columns = map_fn(
-        lambda i: gradients(gather(flat, i, axis=1), inp)[0],
-        range(shape(flat)[1]),
-        dtype=inp.dtype,
-        parallel_iterations=parallel_iterations,
-    )
+    (columns,) = _rows(flat, 1, [inp], parallel_iterations)
     columns.set_shape(inp.shape.rank and [None, *inp.shape.as_list()])
     batches = transpose(columns, [1, 0, *builtins.range(2, columns.shape.rank)])
     result: Tensor = reshape(batches, concat([sizes, shape(inp)[1:]], 0))
