@@ -48,7 +48,7 @@ _scalar_result(scalar_summary)
 @scalar_summary.kernel("CPU")
 def _(ctx: Any, tags: Any, values: Any) -> np.ndarray:
     tags, values = np.asarray(tags, dtype=object), np.asarray(values)
-    if tags.shape != values.shape and not (tags.size == values.size == 1):
+    if tags.shape != values.shape:
         raise InvalidArgumentError(
             None,
             None,
