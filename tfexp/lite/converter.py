@@ -10,9 +10,11 @@ from tfexp.core.deprecation import deprecated
 from tfexp.formats.lite_model import write_model
 from tfexp.graph.tensor import Tensor
 from tfexp.lite import constants, lowering_arrays, lowering_nn, sources  # noqa: F401 - rules register themselves
+from tfexp.lite.calibrating import NotQuantizableError, quantize_all
 from tfexp.lite.draft import Draft
 from tfexp.lite.fusing import fuse
 from tfexp.lite.lowering import UnsupportedOpsError, lower
+from tfexp.lite.quantizing import quantize_weights, store_in_float16
 from tfexp.lite.settings import OpsSet, Optimize, RepresentativeDataset, TargetSpec
 
 
@@ -151,18 +153,37 @@ class TFLiteConverter:
         draft = self._draft(shapes)
         fuse(draft)
         draft.prune()
+        draft.sort()
+        self._quantize(draft)
         return write_model(draft.model())
 
+    def _quantize(self, draft: Draft) -> None:
+        """What the optimizations, examples and types ask for."""
+        if not self.optimizations and not self._wants_int8():
+            return
+        if self._smallest_type() == dtypes.float16:
+            store_in_float16(draft)
+        elif self.representative_dataset is None:
+            quantize_weights(draft)
+        else:
+            outer = (self.inference_input_type, self.inference_output_type)
+            types = [dtypes.as_dtype(given or dtypes.float32).as_numpy_dtype for given in outer]
+            try:
+                quantize_all(draft, self.representative_dataset.input_gen, not self._wants_int8(), *types)
+            except NotQuantizableError as error:
+                raise ConverterError(f"Quantization not yet supported for op: {error}") from error
+
+    def _wants_int8(self) -> bool:
+        only_int8 = {OpsSet.TFLITE_BUILTINS_INT8} == set(self.target_spec.supported_ops)
+        return only_int8 or self._smallest_type() == dtypes.int8
+
     def _check_settings(self) -> None:
-        wants_int8 = {OpsSet.TFLITE_BUILTINS_INT8} == set(
-            self.target_spec.supported_ops
-        ) or self._smallest_type() == dtypes.int8
         if self.representative_dataset:
             if not isinstance(self.representative_dataset, RepresentativeDataset):
                 self.representative_dataset = RepresentativeDataset(self.representative_dataset)
             if self.representative_dataset.input_gen is None:
                 raise ValueError("Provide an input generator for representative_dataset")
-        elif wants_int8:
+        elif self._wants_int8():
             raise ValueError(
                 "representative_dataset is required when specifying TFLITE_BUILTINS_INT8 or INT8 supported types."
             )

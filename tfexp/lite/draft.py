@@ -67,9 +67,8 @@ class Draft:
 
     def rename(self, old: str, new: str) -> None:
         """Call a tensor by another name, in all steps."""
-        tensor = self.tensors.pop(old)
-        tensor.name = new
-        self.tensors[new] = tensor
+        self.tensors[old].name = new
+        self.tensors = {tensor.name: tensor for tensor in self.tensors.values()}
         for step in self.steps:
             step.inputs = [new if name == old else name for name in step.inputs]
             step.outputs = [new if name == old else name for name in step.outputs]
@@ -86,9 +85,13 @@ class Draft:
         needed.update(self.inputs)
         self.tensors = {name: tensor for name, tensor in self.tensors.items() if name in needed}
 
+    def sort(self) -> None:
+        """Let tensors be numbered by their names' order; what is added later comes behind."""
+        self.tensors = {name: self.tensors[name] for name in sorted(self.tensors)}
+
     def model(self) -> LiteModel:
-        """The model; its tensors are numbered by their names' order."""
-        names = sorted(self.tensors)
+        """The model as it is now."""
+        names = list(self.tensors)
         number = {name: place for place, name in enumerate(names)} | {"": -1}
         return LiteModel(
             tensors=[self.tensors[name] for name in names],

@@ -181,6 +181,15 @@ class Interpreter:
                 self._arrays[index] = np.array(value)
                 self._shapes[index] = value.shape
 
+    def run_all(self) -> dict[int, np.ndarray]:
+        """Compute all tensors that are no constants, for the inputs as they are: {index: value}."""
+        if self._session is None:
+            raise RuntimeError("Invoke called on model that is not ready.")
+        computed = {index: node for index, node in self._nodes.items() if self._model.tensors[index].data is None}
+        fed = {self._nodes[index]: self._arrays[index] for index in self._model.inputs}
+        values: dict[int, np.ndarray] = self._session.run(computed, fed)
+        return values
+
     def reset_all_variables(self) -> None:
         """Set what steps remember to zeros; no op that runs here remembers anything."""
 

@@ -89,7 +89,7 @@ class Lowering:
             if op.type in _NO_STEPS or self._fixed.issuperset(op.outputs):
                 continue
             if op.type in _PASS_ON:
-                self._names[op.outputs[0]] = self.name(op.inputs[0])
+                self.pass_on(op)
                 continue
             try:
                 if op.type not in RULES:
@@ -114,6 +114,10 @@ class Lowering:
             else:
                 self._names[tensor] = array_name(tensor)
         return self._names[tensor]
+
+    def pass_on(self, node: Operation) -> None:
+        """Let a node's output be its first input."""
+        self._names[node.outputs[0]] = self.name(node.inputs[0])
 
     def value(self, tensor: Tensor) -> np.ndarray | None:
         """A constant's value; None for what is computed."""

@@ -167,6 +167,9 @@ def _(lowering: Lowering, node: Operation) -> None:
 
 @rule("Reshape")
 def _(lowering: Lowering, node: Operation) -> None:
+    if dims_of(node.inputs[0]) == dims_of(node.outputs[0]):
+        lowering.pass_on(node)
+        return
     shape = np.array(dims_of(node.outputs[0]), np.int32)
     given = lowering.draft.add_constant(constant_name(node.inputs[1]), shape)
     lowering.add("RESHAPE", [lowering.name(node.inputs[0]), given], node.outputs, new_shape=shape)
