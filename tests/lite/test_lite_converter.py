@@ -59,6 +59,27 @@ def test_weights_that_two_products_share_are_not_scaled():
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
+def test_any_batch_goes_through_what_was_flat():
+    x = tf.placeholder(tf.float32, [None, 2, 2], name="x")
+    h = tf.reshape(x, [-1, 4])
+    model = converted([x], [tf.matmul(h, tf.ones([4, 3]))])
+    assert steps(model) == ["FULLY_CONNECTED"]
+    interpreter = tf.lite.Interpreter(model_content=model)
+    index = interpreter.get_input_details()[0]["index"]
+    interpreter.resize_tensor_input(index, [5, 2, 2])
+    interpreter.allocate_tensors()
+    assert interpreter.get_output_details()[0]["shape"].tolist() == [5, 3]
+
+
+def test_names_and_shapes_instead_of_tensors():
+    tf.identity(tf.placeholder(tf.float32, [None, 3], name="x") * 2.0, name="y")
+    definition = tf.get_default_graph().as_graph_def()
+    converter = tf.lite.TFLiteConverter(definition, None, None, [("x", [2, 3])], ["y"])
+    assert run_model(converter.convert(), np.ones([2, 3], np.float32))[0].tolist() == [[2, 2, 2]] * 2
+    with pytest.raises(ValueError, match="both input_arrays_with_shape and output_arrays must be defined"):
+        tf.lite.TFLiteConverter(definition, None, None)
+
+
 def test_outputs_keep_their_names():
     x = tf.placeholder(tf.float32, [2, 3], name="x")
     outputs = [tf.identity(x, name="same"), tf.identity(tf.nn.relu(x), name="other"), tf.constant([1.0, 2.0], name="fixed")]
@@ -98,6 +119,8 @@ def test_settings_that_contradict():
     x = tf.placeholder(tf.float32, [3])
     with pytest.raises(ValueError, match="representative_dataset is required"):
         converted([x], [x + 1.0], target_ops={tf.lite.OpsSet.TFLITE_BUILTINS_INT8})
+    with pytest.raises(ValueError, match="std_dev and mean must be defined"):
+        converted([x], [x + 1.0], inference_type=tf.uint8)
     with pytest.raises(ConverterError, match="output_format"):
         converted([x], [x + 1.0], output_format=tf.lite.constants.GRAPHVIZ_DOT)
 

@@ -78,6 +78,7 @@ def test_memory_that_a_program_holds(interpreter):
     ("value", "message"),
     [
         (np.ones([1, 3], np.int64), "Got tensor of type INT64 but expected type FLOAT32 for input 3, name: x"),
+        ([[1.0, 2.0, 3.0]], "Got tensor of type NOTYPE but expected type FLOAT32 for input 3, name: x"),
         (np.ones([1, 4], np.float32), "Dimension mismatch. Got 4 but expected 3 for dimension 1 of input 3."),
         (np.ones([3], np.float32), "Dimension mismatch. Got 1 but expected 2 for input 3."),
     ],
@@ -93,6 +94,8 @@ def test_what_is_no_tensor(interpreter):
     for call in (interpreter.get_tensor, interpreter.tensor, lambda index: interpreter.set_tensor(index, 1)):
         with pytest.raises(ValueError, match="Invalid tensor index 99 exceeds max tensor index"):
             call(99)
+    with pytest.raises(RuntimeError, match="Invalid tensor index 99"):
+        interpreter.resize_tensor_input(99, [1])
 
 
 def test_what_is_no_model(tmp_path, model):

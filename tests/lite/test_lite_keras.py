@@ -31,7 +31,6 @@ def test_a_keras_model(tmp_path):
         "CONV_2D",
         "MUL",
         "ADD",
-        "RESHAPE",
         "FULLY_CONNECTED",
         "SOFTMAX",
     ]

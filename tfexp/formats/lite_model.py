@@ -10,6 +10,9 @@ import numpy as np
 from tfexp.formats.flatbuffer import decode, encode
 from tfexp.formats.lite_schema import FILE_IDENTIFIER, OPERATORS, VERSION
 
+# NumPy's types of tensors of TF 1.15's runtime.
+KNOWN_TYPES = frozenset({"float32", "float16", "int32", "uint8", "int64", "bool", "int16", "complex64", "int8"})
+
 
 @dataclass(frozen=True)
 class Quantization:
@@ -75,7 +78,7 @@ def dtype_of(type_name: str) -> np.dtype[Any]:
 def type_of(dtype: Any) -> str:
     """The TensorType for NumPy's type. ValueError where there is none."""
     dtype = np.dtype(dtype)
-    if dtype.name not in ("float32", "float16", "int32", "uint8", "int64", "bool", "int16", "complex64", "int8"):
+    if dtype.name not in KNOWN_TYPES:
         raise ValueError(f"TensorFlow Lite has no tensors of {dtype.name}.")
     return dtype.name.upper()
 

@@ -28,6 +28,8 @@ class TFLiteConverter:
     Attributes, of which 1.15's documentation tells more: `target_spec`, `optimizations` (a list of `Optimize`),
     `representative_dataset`, `allow_custom_ops` (ops that TensorFlow Lite has not become custom ones), and in
     `post_training_quantize` and `target_ops` what was before them. `inference_type` is tf.float32.
+
+    It is made from tensors, or from the names of nodes with shapes, `[("x", [1, 3])]`, and names of outputs.
     """
 
     def __init__(
@@ -39,12 +41,15 @@ class TFLiteConverter:
         output_arrays: Any = None,
         experimental_debug_info_func: Any = None,
     ):
-        if not input_tensors or not output_tensors:
+        if input_tensors and output_tensors:
+            self._source = sources.Source(graph_def, list(input_tensors), list(output_tensors))
+        elif input_arrays_with_shape and output_arrays:
+            self._source = sources.of_graph_def(graph_def, dict(input_arrays_with_shape), output_arrays)
+        else:
             raise ValueError(
                 "If input_tensors and output_tensors are None, both input_arrays_with_shape and output_arrays must be "
-                "defined; tfexp converts between tensors only."
+                "defined."
             )
-        self._source = sources.Source(graph_def, list(input_tensors), list(output_tensors))
         self.inference_type = constants.FLOAT
         self.inference_input_type: Any = None
         self.inference_output_type: Any = None
@@ -189,6 +194,9 @@ class TFLiteConverter:
             )
         if self.output_format != constants.TFLITE:
             raise ConverterError("output_format: tfexp writes TFLITE files only.")
+        asked = (self.inference_type, self.inference_input_type)
+        if not self.optimizations and constants.QUANTIZED_UINT8 in asked and not self.quantized_input_stats:
+            raise ValueError("std_dev and mean must be defined when inference_input_type is QUANTIZED_UINT8.")
         if self.inference_type != constants.FLOAT:
             raise ConverterError("inference_type: tfexp converts models of tf.float32, which `optimizations` may quantize.")
 

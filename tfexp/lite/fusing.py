@@ -14,6 +14,7 @@ _TAKE_ACTIVATIONS = (*_PRODUCTS, "ADD", "AVERAGE_POOL_2D", "DIV", "MAX_POOL_2D",
 
 def fuse(draft: Draft) -> None:
     """Fuse what can be, until nothing more can."""
+    _drop_flattening(draft)
     makers = {output: step for step in draft.steps for output in step.outputs}
     for step in list(draft.steps):  # in order, so that what was fused is there for those that follow
         source, constant = _one_computed(draft, step)
@@ -27,6 +28,18 @@ def fuse(draft: Draft) -> None:
         draft.steps.remove(step)
         maker.outputs = step.outputs
         makers[step.outputs[0]] = maker
+
+
+def _drop_flattening(draft: Draft) -> None:
+    """A product takes its input as rows of what it needs, however that is shaped, so that any batch can come in."""
+    makers = {output: step for step in draft.steps for output in step.outputs}
+    for step in draft.steps:
+        before = makers.get(step.inputs[0]) if step.op == "FULLY_CONNECTED" else None
+        if before is not None and before.op == "RESHAPE" and draft.only_consumer(step.inputs[0]) is step:
+            weights, rows = draft.tensors[step.inputs[1]].shape, draft.tensors[before.outputs[0]].shape
+            if len(rows) == 2 and rows[1] == weights[1]:
+                step.inputs[0] = before.inputs[0]
+    draft.prune()
 
 
 def _one_computed(draft: Draft, step: Step) -> tuple[str, np.ndarray | None]:

@@ -11,7 +11,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import OpError
 from tfexp.core.op import get_op
-from tfexp.formats.lite_model import LiteModel, LiteOperator, read_model, type_of
+from tfexp.formats.lite_model import KNOWN_TYPES, LiteModel, LiteOperator, read_model, type_of
 from tfexp.graph.convert import constant
 from tfexp.graph.graph import Graph
 from tfexp.graph.tensor import Tensor
@@ -51,13 +51,13 @@ class Interpreter:
     """
 
     def __init__(self, model_path: Any = None, model_content: bytes | None = None, experimental_delegates: Any = None):
-        if model_path is None and model_content is None:
+        if not model_path and not model_content:
             raise ValueError("`model_path` or `model_content` must be specified.")
-        if model_path is not None and model_content is not None:
+        if model_path and model_content:
             raise ValueError("Can't both provide `model_path` and `model_content`")
         if experimental_delegates:
             raise ValueError("experimental_delegates: there are no delegates in tfexp.")
-        self._model: LiteModel = read_model(_content_of(model_path) if model_content is None else bytes(model_content))
+        self._model: LiteModel = read_model(bytes(model_content) if model_content else _content_of(model_path))
         self._shapes = [tensor.shape for tensor in self._model.tensors]
         self._session: Session | None = None
         self._nodes: dict[int, Tensor] = {}
@@ -95,9 +95,12 @@ class Interpreter:
     # --- what it computes on -------------------------------------------------------------------------------------------
 
     def resize_tensor_input(self, input_index: int, tensor_size: Any) -> None:
-        """Give an input another shape, from the next `allocate_tensors` on. ValueError: there is no such tensor."""
+        """Give an input another shape, from the next `allocate_tensors` on. RuntimeError: there is no such tensor."""
         self._check_unheld()
-        self._check_index(input_index)
+        try:
+            self._check_index(input_index)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from error
         self._shapes[input_index] = tuple(int(size) for size in tensor_size)
         self._session = None
 
@@ -128,7 +131,7 @@ class Interpreter:
         array = self._array_of(tensor_index)
         tensor = self._model.tensors[tensor_index]
         if value.dtype != array.dtype:
-            got = type_of(value.dtype)
+            got = type_of(value.dtype) if value.dtype.name in KNOWN_TYPES else "NOTYPE"
             raise ValueError(
                 f"Cannot set tensor: Got tensor of type {got} but expected type {tensor.type} for input {tensor_index}, "
                 f"name: {tensor.name} "

@@ -51,13 +51,25 @@ def of_frozen_graph(path: Any, inputs: Sequence[str], outputs: Sequence[str], sh
         raise OSError(f"File '{path}' does not exist.")
     with open(path, "rb") as file:
         graph_def = _parsed(file.read(), path)
-    with Graph().as_default() as graph:
-        import_graph_def(graph_def, name="")
-    found = _tensors(graph, inputs), _tensors(graph, outputs)
-    _set_shapes(found[0], shapes)
+    source = _between_nodes(graph_def, inputs, outputs, shapes)
     if _is_unfrozen(graph_def):
         raise ValueError("Please freeze the graph using freeze_graph.py.")
-    return Source(graph_def, *found)
+    return source
+
+
+def of_graph_def(graph_def: GraphDef, shapes: Mapping[str, Any], outputs: Sequence[str]) -> Source:
+    """A frozen GraphDef between nodes, {input: its shape}. ValueError: names or shapes that do not fit."""
+    return _between_nodes(graph_def, list(shapes), outputs, shapes)
+
+
+def _between_nodes(
+    graph_def: GraphDef, inputs: Sequence[str], outputs: Sequence[str], shapes: Mapping[str, Any] | None
+) -> Source:
+    with Graph().as_default() as graph:
+        import_graph_def(graph_def, name="")
+    source = Source(graph_def, _tensors(graph, inputs), _tensors(graph, outputs))
+    _set_shapes(source.inputs, shapes)
+    return source
 
 
 def of_saved_model(
