@@ -222,8 +222,8 @@ class Interpreter:
         if step.op in HYBRID and is_quantized(given[1]) and not is_quantized(made[0]):
             return hybrid_product(step.op, inputs, step.options, given[1])
         real = [dequantized(node, tensor) for node, tensor in zip(inputs, given, strict=True)]
-        if step.op == "DEQUANTIZE":
-            return [get_op("Cast")(real[0], DstT=dtypes.float32)]
+        if step.op in ("CAST", "DEQUANTIZE"):  # later versions' files leave the types to the tensors
+            return [get_op("Cast")(real[0], DstT=dtypes.as_dtype(made[0].dtype))]
         outputs = [real[0]] if step.op == "QUANTIZE" else nodes_of(step.op, real, step.options)
         return [quantized(x, tensor) for x, tensor in zip(outputs, made, strict=True)]
 

@@ -272,11 +272,6 @@ def _(inputs: Inputs, options: Options) -> Tensor:
     return get_op("LRN")(inputs[0], **named)
 
 
-@_rule("CAST")
-def _(inputs: Inputs, options: Options) -> Tensor:
-    return get_op("Cast")(inputs[0], DstT=options["out_data_type"].lower())
-
-
 # --- shapes and places -------------------------------------------------------------------------------------------------
 
 
