@@ -83,6 +83,10 @@ IMAGES = {
     "LRN": lambda x: tf.nn.lrn(x, 2, 1.0, 0.1, 0.5),
     "MaxPool": lambda x: tf.nn.max_pool(x, [1, 2, 3, 1], [1, 2, 2, 1], "VALID"),
     "ResizeBilinear": lambda x: tf.image.resize_bilinear(x, [7, 11], align_corners=True),
+    "ResizeBilinear of half pixels": lambda x: tf.raw_ops.ResizeBilinear(images=x, size=[7, 9], half_pixel_centers=True),
+    "ResizeNearestNeighbor of half pixels": lambda x: tf.raw_ops.ResizeNearestNeighbor(
+        images=x, size=[8, 12], half_pixel_centers=True
+    ),
     "ResizeNearestNeighbor": lambda x: tf.image.resize_nearest_neighbor(x, [8, 3]),
     "SpaceToBatchND": lambda x: tf.space_to_batch_nd(x, [2, 2], [[0, 0], [0, 0]]),
     "SpaceToDepth": lambda x: tf.space_to_depth(x, 2),

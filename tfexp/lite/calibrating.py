@@ -129,7 +129,7 @@ def _all_tensors(interpreter: Interpreter, examples: Iterable[Sequence[Any]]) ->
 def _scale_of(low: float, high: float) -> Quantization:
     """256 steps from low to high, one of which is zero."""
     scale = (np.float32(high) - np.float32(low)) / np.float32(255) if high > low else np.float32(1)
-    zero_point = int(np.clip(rounded(np.float64(-128 - low / scale)), -128, 127))
+    zero_point = int(np.clip(rounded(np.array(-128 - low / scale)), -128, 127))
     return Quantization(np.array([scale]), np.array([zero_point], np.int64))
 
 

@@ -130,13 +130,19 @@ class Lowering:
         return self._constants[tensor]
 
     def add(
-        self, op: str, inputs: Sequence[str], outputs: Sequence[Tensor], custom: str | None = None, **options: Any
+        self,
+        op: str,
+        inputs: Sequence[str],
+        outputs: Sequence[Tensor],
+        custom: str | None = None,
+        version: int = 1,
+        **options: Any,
     ) -> None:
         """A step that makes an operation's outputs."""
         names = [
             self.draft.add_tensor(array_name(tensor), dims_of(tensor), tensor.dtype.as_numpy_dtype) for tensor in outputs
         ]
-        self.draft.steps.append(Step(op, list(inputs), names, options, custom=custom))
+        self.draft.steps.append(Step(op, list(inputs), names, options, version, custom))
 
     def between(self, op: str, inputs: Sequence[str], name: str, shape: Sequence[int], **options: Any) -> str:
         """The name of what a further step makes, of the type of its first input."""

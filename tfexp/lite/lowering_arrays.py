@@ -257,8 +257,12 @@ def _(lowering: Lowering, node: Operation) -> None:
 
 @rule("ResizeBilinear", "ResizeNearestNeighbor")
 def _(lowering: Lowering, node: Operation) -> None:
+    """Half pixels' centres came with version 3 of the ops, after 1.15, whose converter forgets them."""
     op = {"ResizeBilinear": "RESIZE_BILINEAR", "ResizeNearestNeighbor": "RESIZE_NEAREST_NEIGHBOR"}[node.type]
-    if node.get_attr("half_pixel_centers"):  # 1.15's runtime has not got them
-        raise UnsupportedError
+    half = node.get_attr("half_pixel_centers")
+    if half and node.type == "ResizeNearestNeighbor":
+        sizes, made = dims_of(node.inputs[0])[1:3], dims_of(node.outputs[0])[1:3]
+        half = any(new % old for old, new in zip(sizes, made, strict=True))  # whole multiples repeat pixels either way
     inputs = [lowering.name(node.inputs[0]), integers(lowering, node.inputs[1])]
-    lowering.add(op, inputs, node.outputs, align_corners=node.get_attr("align_corners"))
+    options = {"align_corners": node.get_attr("align_corners"), "half_pixel_centers": half}
+    lowering.add(op, inputs, node.outputs, version=3 if half else 1, **options)
