@@ -115,6 +115,11 @@ def test_inputs_need_shapes(shape, message):
         converted([x], [x + 1.0])
 
 
+def test_what_can_be_converted():
+    names = [supported.op for supported in tf.lite.experimental.get_potentially_supported_ops()]
+    assert {"Conv2D", "MatMul", "Identity", "Reshape", "Shape"} <= set(names) and "Erf" not in names
+
+
 def test_settings_that_contradict():
     x = tf.placeholder(tf.float32, [3])
     with pytest.raises(ValueError, match="representative_dataset is required"):

@@ -188,7 +188,7 @@ def _op_name(code: dict[str, Any]) -> str:
 def _tensor(fields: dict[str, Any], raw: np.ndarray | None) -> LiteTensor:
     shape = tuple(_numbers(fields["shape"]))
     tensor = LiteTensor(fields["name"] or "", shape, fields["type"], is_variable=fields["is_variable"])
-    if raw is not None and raw.size and tensor.type != "STRING":
+    if raw is not None and tensor.type != "STRING" and (raw.size or 0 in shape):
         tensor.data = np.frombuffer(raw.tobytes(), tensor.dtype).reshape(shape)
     found = fields["quantization"]
     if found is not None and found["scale"] is not None and len(found["scale"]):

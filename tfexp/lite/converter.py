@@ -274,6 +274,7 @@ def toco_convert(
     input_data: Any,
     input_tensors: Sequence[Tensor],
     output_tensors: Sequence[Tensor],
+    *,
     allow_custom_ops: bool = False,
     post_training_quantize: bool = False,
 ) -> bytes:

@@ -52,6 +52,11 @@ def rule(*op_types: str) -> Callable[[Rule], Rule]:
     return register
 
 
+def convertible_ops() -> list[str]:
+    """The names of TensorFlow's ops that a converted graph may have, those included that leave no step behind."""
+    return sorted({*RULES, *_PASS_ON, *_OF_SHAPES, *_NO_STEPS})
+
+
 def array_name(tensor: Tensor) -> str:
     """A tensor's name in a model: that of its node, with `:1` behind it for outputs after the first."""
     return tensor.name.removesuffix(":0")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tfexp.formats.lite_model import type_of
@@ -98,7 +100,7 @@ def _axis(lowering: Lowering, axis: Tensor, rank: int) -> int:
 
 
 def _same(op: str) -> Rule:
-    options = {"activation": "NONE"} if op in _WITH_ACTIVATION else {}
+    options: dict[str, Any] = {"activation": "NONE"} if op in _WITH_ACTIVATION else {}
     return lambda lowering, node: lowering.add(op, [lowering.name(one) for one in node.inputs], node.outputs, **options)
 
 
@@ -126,7 +128,7 @@ RULES.update({name: _reduction(op) for name, op in _REDUCTIONS.items()})
 
 @rule("Cast")
 def _(lowering: Lowering, node: Operation) -> None:
-    types = {
+    types: dict[str, Any] = {
         f"{way}_data_type": type_of(tensor.dtype.as_numpy_dtype)
         for way, tensor in (("in", node.inputs[0]), ("out", node.outputs[0]))
     }
