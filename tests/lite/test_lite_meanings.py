@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from tests.lite.lite_models import random_values, run_model
-from tfexp.formats.lite_model import LiteModel, LiteOperator, LiteTensor, type_of, write_model
+from tfexp.formats.lite_model import LiteModel, LiteOperator, LiteTensor, Quantization, type_of, write_model
 
 pytest.importorskip("flatbuffers", reason="models in TensorFlow Lite's files need the extra `lite`")
 
 
-def run_op(op, inputs, outputs, options=None):
-    """The outputs, of these shapes, of one op; `inputs` are arrays."""
+def run_op(op, inputs, outputs, options=None, quantizations=None):
+    """The outputs, of these shapes, of one op; `inputs` are arrays, `quantizations` say what those by number stand for."""
     given = [LiteTensor(f"in{place}", value.shape, type_of(value.dtype)) for place, value in enumerate(inputs)]
+    for place, quantization in (quantizations or {}).items():
+        given[place].quantization = quantization
     made = [LiteTensor(f"out{place}", shape, "FLOAT32") for place, shape in enumerate(outputs)]
     numbers = list(range(len(given))), list(range(len(given), len(given) + len(made)))
     step = LiteOperator(op, *numbers, options or {})
@@ -61,6 +63,16 @@ def test_a_cell():
     np.testing.assert_allclose(new_state, state, rtol=1e-5)
     np.testing.assert_allclose(activation, sigmoid(out) * np.tanh(state), rtol=1e-5)
     assert gates.shape == (2, 16)
+
+
+def test_rounded_weights_for_rows_in_rows():
+    whole = np.random.RandomState(4).randint(-127, 128, (2, 3, 5)).astype(np.float32)
+    whole[:, :, 0] = 127  # the largest, so that nothing is rounded
+    weights = np.random.RandomState(5).randint(-127, 128, (7, 5)).astype(np.int8)
+    scales = Quantization(np.array([0.5], np.float32), np.zeros(1, np.int64))
+    options = {"keep_num_dims": True, "activation": "NONE"}
+    (made,) = run_op("FULLY_CONNECTED", [whole, weights], [(2, 3, 7)], options, {1: scales})
+    np.testing.assert_allclose(made, whole @ (0.5 * weights.T), rtol=1e-6)
 
 
 def test_an_op_that_does_not_run_here():

@@ -142,6 +142,15 @@ def test_ops_that_stay_real():
         converted([x], [y], **settings, target_ops={tf.lite.OpsSet.TFLITE_BUILTINS_INT8})
 
 
+def test_the_largest_of_rounded_numbers():
+    x = tf.placeholder(tf.float32, [2, 7], name="x")
+    settings = {"representative_dataset": lambda: [random_values((2, 7), seed=3)]}
+    file = converted([x], [tf.argmax(x, 1)], **settings, target_ops={tf.lite.OpsSet.TFLITE_BUILTINS_INT8})
+    assert [step.op for step in read_model(file).operators] == ["QUANTIZE", "ARG_MAX"]
+    (value,) = random_values((2, 7), seed=3)
+    assert run_model(file, value)[0].tolist() == np.argmax(value, 1).tolist()
+
+
 def test_without_examples():
     x = tf.placeholder(tf.float32, [1, 2])
     with pytest.raises(ValueError, match="it has no examples"):

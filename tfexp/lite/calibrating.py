@@ -18,6 +18,7 @@ from tfexp.lite.quantizing import rounded, store_symmetric
 # Ops with kernels on int8: the versions that have them.
 _VERSIONS = {
     "ADD": 2,
+    "ARG_MAX": 2,
     "AVERAGE_POOL_2D": 2,
     "CONCATENATION": 2,
     "CONV_2D": 3,

@@ -71,4 +71,6 @@ def hybrid_product(op: str, inputs: list[Any], options: Options, weights: Any) -
     out = get_op("Mul")(get_op("Cast")(sums, DstT=dtypes.float32), scales)
     if len(inputs) > 2 and inputs[2] is not None:
         out = get_op("Add")(out, inputs[2])
+    if options.get("keep_num_dims"):
+        out = get_op("Reshape")(out, [*inputs[0].shape.as_list()[:-1], stored.shape.as_list()[0]])
     return [activated(out, options.get("activation", "NONE"))]
