@@ -1,5 +1,7 @@
 """TensorFlow Lite's files: what is written is read again; what stands where."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,12 @@ def test_constants_are_aligned():
     data = write_model(model())
     assert data[4:8] == b"TFL3"
     assert data.index(np.arange(-6, 9, dtype=np.int8).tobytes()) % 16 == 0
+
+
+def test_the_package_that_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "flatbuffers", None)
+    with pytest.raises(ImportError, match=r"`tf.lite.TFLiteConverter` requires flatbuffers: pip install 'tfexp\[lite\]'"):
+        write_model(model())
 
 
 def test_what_is_no_model():

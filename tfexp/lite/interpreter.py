@@ -171,7 +171,7 @@ class Interpreter:
         self._check_unheld()
         if self._session is None:
             raise RuntimeError("Invoke called on model that is not ready.")
-        # A run sees what inputs are now; those that are steps' outputs as well are computed.
+        # A copy, for what `get_tensor` computes later is to be of this run.
         self._ran_on = {self._nodes[index]: self._arrays[index].copy() for index in self._model.inputs}
         try:
             made = self._session.run([self._nodes[index] for index in self._model.outputs], self._ran_on)
