@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tfexp import estimator as estimator
     from tfexp import feature_column as feature_column
     from tfexp import layers as layers
+    from tfexp import lite as lite
     from tfexp import metrics as metrics
     from tfexp import profiler as profiler
     from tfexp import train as train

@@ -106,14 +106,14 @@ def test_a_module_that_is_not_named():
     ("line", "message"),
     [
         (
-            "tf.lite.Interpreter",
-            "tfexp does not have TensorFlow's tf.lite; `python -m tfexp.symbols tf` lists what there is",
+            "tf.lite.OpHint",
+            "tfexp does not have TensorFlow's tf.lite.OpHint; `python -m tfexp.symbols tf.lite` lists what there is",
         ),
         (
             "tf.train.do_quantize_training_on_graphdef",
             "tfexp does not have TensorFlow's tf.train.do_quantize_training_on_graphdef; `python -m tfexp.symbols tf.train`",
         ),
-        ("import tensorflow.lite", "No module named 'tensorflow.lite': tfexp, which stands in for TensorFlow here"),
+        ("import tensorflow.compiler", "No module named 'tensorflow.compiler': tfexp, which stands in for TensorFlow here"),
         ("tf.enable_v2_behavior()", "tf.enable_v2_behavior: tfexp has TensorFlow 1's behaviour only"),
     ],
 )

@@ -298,6 +298,11 @@ OTHERS = {
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.mnist": "tfexp.stand_ins.mnist_model",
+    "lite.python.convert": "tfexp.lite.converter tf.lite",
+    "lite.python.interpreter": "tf.lite",
+    "lite.python.lite": "tf.lite",
+    "lite.python.lite_constants": "tf.lite.constants",
+    "lite.python.tflite_convert": "tfexp.tflite_convert",
 }
 
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
