@@ -164,7 +164,9 @@ def make_csv_dataset(
 
     records = dataset.apply(parallel_interleave(filename_to_dataset, num_parallel_reads or 1, sloppy=sloppy))
     if ignore_errors:
-        records = Dataset(ignore_errors_dataset(records._variant_tensor, **records._spec()), records._element, records)
+        records = Dataset(
+            ignore_errors_dataset(records._variant_tensor, **records._flat_structure), records._element, records
+        )
     records = shuffled_and_repeated(records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     batches = records.batch(batch_size, drop_remainder=num_epochs is None)
     return mapped(batches, map_fn, keeps=True, inter_op=False).prefetch(prefetch_buffer_size)

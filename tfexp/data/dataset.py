@@ -79,10 +79,6 @@ class Dataset(Structured, Composite):
 
     __str__ = __repr__
 
-    def _spec(self) -> dict[str, Any]:
-        """What every dataset node says of its elements."""
-        return spec_of(self._element)
-
     @property
     def parts(self) -> tuple[Tensor]:
         return (self._variant_tensor,)
@@ -221,20 +217,20 @@ class Dataset(Structured, Composite):
     def repeat(self, count: Any = None) -> Dataset:
         """The elements `count` times; None or -1: for ever."""
         times = _int64(-1 if count is None else count, "count")
-        return self._made(choices.repeat_dataset(self._variant_tensor, times, **self._spec()))
+        return self._made(choices.repeat_dataset(self._variant_tensor, times, **self._flat_structure))
 
     def take(self, count: Any) -> Dataset:
         """The first `count` elements; -1: all."""
-        return self._made(choices.take_dataset(self._variant_tensor, _int64(count, "count"), **self._spec()))
+        return self._made(choices.take_dataset(self._variant_tensor, _int64(count, "count"), **self._flat_structure))
 
     def skip(self, count: Any) -> Dataset:
         """All but the first `count` elements; -1: none."""
-        return self._made(choices.skip_dataset(self._variant_tensor, _int64(count, "count"), **self._spec()))
+        return self._made(choices.skip_dataset(self._variant_tensor, _int64(count, "count"), **self._flat_structure))
 
     def shard(self, num_shards: Any, index: Any) -> Dataset:
         """Every `num_shards`-th element, beginning with number `index`."""
         shards, number = _int64(num_shards, "num_shards"), _int64(index, "index")
-        return self._made(choices.shard_dataset(self._variant_tensor, shards, number, **self._spec()))
+        return self._made(choices.shard_dataset(self._variant_tensor, shards, number, **self._flat_structure))
 
     def shuffle(self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool | None = None) -> Dataset:
         """Elements drawn at random from a buffer of that size, in TensorFlow's order for TensorFlow's seeds."""
@@ -246,21 +242,21 @@ class Dataset(Structured, Composite):
             first,
             second,
             reshuffle_each_iteration=True if reshuffle_each_iteration is None else reshuffle_each_iteration,
-            **self._spec(),
+            **self._flat_structure,
         )
         return self._made(variant)
 
     def cache(self, filename: Any = "") -> Dataset:
         """The elements, kept in memory from their first run on."""
         name = convert_to_tensor(filename, dtype=dtypes.string, name="filename")
-        return self._made(cache_dataset(self._variant_tensor, name, **self._spec()))
+        return self._made(cache_dataset(self._variant_tensor, name, **self._flat_structure))
 
     def prefetch(self, buffer_size: Any) -> Dataset:
         """The elements, of which a thread has up to `buffer_size` ready."""
         size = _int64(-1 if buffer_size is None else buffer_size, "buffer_size")
         with colocate_with(self._variant_tensor.op):
             legacy = buffer_size is None or (isinstance(buffer_size, int) and buffer_size == -1)
-            return self._made(prefetch_dataset(self._variant_tensor, size, legacy_autotune=legacy, **self._spec()))
+            return self._made(prefetch_dataset(self._variant_tensor, size, legacy_autotune=legacy, **self._flat_structure))
 
     # --- several at once -----------------------------------------------------------------------------------------
 
@@ -370,7 +366,9 @@ class Dataset(Structured, Composite):
         """The elements for which `predicate` is true."""
         function = traced(predicate, "Dataset.filter()", self._element)
         check_predicate(function)
-        variant = maps.filter_dataset(self._variant_tensor, function.captured, predicate=function.named, **self._spec())
+        variant = maps.filter_dataset(
+            self._variant_tensor, function.captured, predicate=function.named, **self._flat_structure
+        )
         return self._made(variant)
 
     filter_with_legacy_function = filter
@@ -406,7 +404,9 @@ class Dataset(Structured, Composite):
         if not isinstance(options, Options):
             raise TypeError(f"with_options wants a tf.data.Options, not {options!r}")
         with colocate_with(self._variant_tensor.op):
-            made = self._made(options_dataset(self._variant_tensor, serialized_options=options.serialized(), **self._spec()))
+            made = self._made(
+                options_dataset(self._variant_tensor, serialized_options=options.serialized(), **self._flat_structure)
+            )
         made._options = self._options.merge(options)
         return made
 
@@ -452,7 +452,7 @@ def replicated(dataset: Dataset) -> Dataset:
     """The same data set; TensorFlow marks it so that each of several readers gets all of it."""
     with name_scope("RewriteDataset") as scope:
         rewrite = constant("replicate_on_split", name="rewrite_name")
-        variant = rewrite_dataset(dataset._variant_tensor, rewrite, **dataset._spec(), name=scope)
+        variant = rewrite_dataset(dataset._variant_tensor, rewrite, **dataset._flat_structure, name=scope)
     return Dataset(variant, dataset._element, dataset)
 
 

@@ -87,7 +87,7 @@ def unique() -> Transformation:
                 "`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` "
                 f"component, not {dataset.element_spec}."
             )
-        return Dataset(unique_dataset(dataset._variant_tensor, **dataset._spec()), dataset._element, dataset)
+        return Dataset(unique_dataset(dataset._variant_tensor, **dataset._flat_structure), dataset._element, dataset)
 
     return apply
 
@@ -125,7 +125,7 @@ def _sampled(datasets: Sequence[Dataset], weights: Any, seed: Any) -> Dataset:
         return squeeze(stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
     seeds = RandomDataset(seed).batch(2)
-    return _directed(datasets, mapped(seeds, select_dataset_constant_logits, keeps=True, inter_op=False))
+    return directed(datasets, mapped(seeds, select_dataset_constant_logits, keeps=True, inter_op=False))
 
 
 def sampled_anew(datasets: Sequence[Dataset], logits: Dataset, seed: Any) -> Dataset:
@@ -135,7 +135,7 @@ def sampled_anew(datasets: Sequence[Dataset], logits: Dataset, seed: Any) -> Dat
         return squeeze(stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
     pairs = Dataset.zip((logits, RandomDataset(seed).batch(2)))
-    return _directed(datasets, mapped(pairs, select_dataset_varying_logits, keeps=True, inter_op=False))
+    return directed(datasets, mapped(pairs, select_dataset_varying_logits, keeps=True, inter_op=False))
 
 
 def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -> Dataset:
@@ -147,7 +147,7 @@ def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -
             "Invalid `choice_dataset`. `choice_dataset` must be a dataset of scalar `tf.int64` tensors, not of "
             f"{choice_dataset.element_spec}."
         )
-    return _directed(datasets, replicated(choice_dataset))
+    return directed(datasets, replicated(choice_dataset))
 
 
 def _check_datasets(datasets: Sequence[Dataset]) -> None:
@@ -163,7 +163,8 @@ def _check_datasets(datasets: Sequence[Dataset]) -> None:
             )
 
 
-def _directed(datasets: Sequence[Dataset], selector: Dataset) -> Dataset:
+def directed(datasets: Sequence[Dataset], selector: Dataset) -> Dataset:
+    """Each element from the data set whose number `selector` gives next."""
     element = datasets[0]._element
     for dataset in datasets[1:]:
         element = map_leaves(lambda a, b: a.most_specific(b), element, dataset._element)
