@@ -94,7 +94,7 @@ def test_one_of_several_ways_is_taken():
 
 @pytest.mark.parametrize("other", [Dataset.range, lambda n: Dataset.from_tensors(1.5).repeat(n - 1)])
 def test_ways_with_other_elements_are_refused(other):
-    with pytest.raises(tf.errors.InvalidArgumentError, match="compatible cardinalities|same output types"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"compatible cardinalities|same output types"):
         elements(private._ChooseFastestDataset([Dataset.range(3), other(4)]))
 
 

@@ -179,14 +179,14 @@ def _files(file_pattern: Any) -> list[str]:
         raise ValueError("Argument `file_pattern` should not be empty.")
     names = sorted(name for pattern in patterns for name in glob.glob(pattern))
     if not names:
-        raise ValueError(f"No files match `file_pattern` {file_pattern}.")
+        raise ValueError(f"No files match {file_pattern}.")
     return names
 
 
 def _refuse_twice(names: Sequence[str]) -> None:
     twice = {name for name in names if list(names).count(name) > 1}
     if twice:
-        raise ValueError(f"Either `column_names` argument or CSV header row contains duplicate column names: {twice}.")
+        raise ValueError(f"Cannot have duplicate column names. These come again: {twice}")
 
 
 def _indices(select_columns: Sequence[Any], column_names: Sequence[str]) -> list[int]:
@@ -197,8 +197,8 @@ def _indices(select_columns: Sequence[Any], column_names: Sequence[str]) -> list
         if isinstance(column, int):
             if not 0 <= column < len(column_names):
                 raise ValueError(
-                    f"Column index {column} specified in `select_columns` should be > 0  and <= {len(column_names)}, which "
-                    "is the number of columns."
+                    f"Column index {column} specified in select_columns out of valid range. There are {len(column_names)} "
+                    "columns."
                 )
             indices.append(column)
         elif column not in known:

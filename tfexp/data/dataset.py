@@ -121,7 +121,7 @@ class Dataset(Structured, Composite):
             raise ValueError("from_tensor_slices wants at least one tensor, got none")
         for leaf in leaves:
             if leaf.shape.rank == 0:
-                raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+                raise ValueError(f"Value {leaf} has insufficient rank for batching.")
         length = leaves[0].shape[0]
         for leaf in leaves[1:]:
             length.assert_is_compatible_with(leaf.shape[0])
@@ -138,7 +138,7 @@ class Dataset(Structured, Composite):
     def range(*args: Any) -> Dataset:
         """As Python's `range`, in int64. ValueError for no or more than three arguments."""
         if not 1 <= len(args) <= 3:
-            raise ValueError(f"Invalid `args`: `args` must be a list of one to three integers, not {args}")
+            raise ValueError(f"Invalid arguments to RangeDataset: {args}. One to three integers are needed.")
         numbers = slice(*args)
         start = _int64(0 if numbers.start is None else numbers.start, "start")
         stop = _int64(numbers.stop, "stop")
@@ -156,7 +156,7 @@ class Dataset(Structured, Composite):
         InvalidArgumentError, when it runs, for an element that is something else.
         """
         if not callable(generator):
-            raise TypeError("`generator` must be a Python callable.")
+            raise TypeError("`generator` must be callable.")
         if args is not None and not isinstance(args, (list, tuple)):
             raise TypeError("values must be a sequence.")
         tensors = [convert_to_tensor(value, name=f"args_{i}") for i, value in enumerate(args or ())]
@@ -191,13 +191,13 @@ class Dataset(Structured, Composite):
         for dataset in flatten(datasets):
             if isinstance(dataset, list):
                 raise TypeError(
-                    "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects. "
-                    "Python `list` is not supported and you should use `tuple` instead."
+                    "The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. Nested structures do "
+                    "not support Python lists; please use a tuple instead."
                 )
             if not isinstance(dataset, Dataset):
                 raise TypeError(
-                    "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects. "
-                    f"Encountered object of type {type(dataset)}."
+                    "The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. It has "
+                    f"an object of type {type(dataset)}."
                 )
         element = map_leaves(lambda d: d._element, datasets)
         variants = [dataset._variant_tensor for dataset in flatten(datasets)]
@@ -210,7 +210,9 @@ class Dataset(Structured, Composite):
         try:
             element = map_leaves(lambda a, b: a.most_specific(b), self._element, dataset._element)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"Two datasets to concatenate have different types {self!r} and {dataset!r}: {error}") from None
+            what = "classes" if self.output_types == dataset.output_types else "types"
+            one, other = (getattr(data, f"output_{what}") for data in (self, dataset))
+            raise TypeError(f"Two datasets to concatenate have different {what} {one!r} and {other!r}: {error}") from None
         variants = self._variant_tensor, dataset._variant_tensor
         return Dataset(choices.concatenate_dataset(*variants, **spec_of(element)), element, self, dataset)
 
@@ -273,10 +275,7 @@ class Dataset(Structured, Composite):
         """Batches of elements that are filled up to `padded_shapes` (None or -1: the longest in the batch) first."""
         for component in flatten(self._element):
             if component.kind is not None:
-                raise TypeError(
-                    "`padded_batch` is only supported for datasets that produce tensor elements, not "
-                    f"{spec_structure(component)}"
-                )
+                raise TypeError(f"Batching of padded {component.kind.name} tensors is not currently supported")
         size = _int64(batch_size, "batch_size")
         shapes = [padded_shape(s, c) for s, c in self._beside(padded_shapes)]
         given = map_leaves(lambda c: None, self._element) if padding_values is None else padding_values
@@ -314,6 +313,11 @@ class Dataset(Structured, Composite):
         """As `unbatch`; `keeps`: the node says that there are as many elements as before it cuts them into slices."""
         if any(c.shape.rank == 0 for c in flatten(self._element)):
             raise ValueError(f"Cannot unbatch a data set with scalar components: {text_of(self.output_shapes)}")
+        known = {c.shape[0].value for c in flatten(self._element) if c.shape.rank is not None} - {None}
+        if len(known) > 1:
+            raise ValueError(
+                f"Cannot unbatch an input whose components have different batch sizes: {text_of(self.output_shapes)}"
+            )
         normal = mapped(self, normalize, keeps=keeps)
         element = map_leaves(lambda c: c.slice(), self._element)
         return self._made(batches.unbatch_dataset(normal._variant_tensor, **spec_of(element)), element)
@@ -393,7 +397,7 @@ class Dataset(Structured, Composite):
         """`transformation_func` of this data set; TypeError when that is no data set."""
         result = transformation_func(self)
         if not isinstance(result, Dataset):
-            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(result)}.")
+            raise TypeError(f"`transformation_func` must return a Dataset. Got {result}.")
         return result
 
     def with_options(self, options: Options) -> Dataset:
@@ -402,7 +406,7 @@ class Dataset(Structured, Composite):
         ValueError where other options were set before.
         """
         if not isinstance(options, Options):
-            raise TypeError(f"with_options wants a tf.data.Options, not {options!r}")
+            raise TypeError(f"Incompatible options type: {type(options)} vs {Options}")
         with colocate_with(self._variant_tensor.op):
             made = self._made(
                 options_dataset(self._variant_tensor, serialized_options=options.serialized(), **self._flat_structure)

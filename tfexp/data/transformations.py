@@ -41,7 +41,7 @@ def take_while(predicate: Callable[..., Any]) -> Transformation:
 
     def apply(dataset: Dataset) -> Dataset:
         function = traced(predicate, "Dataset.take_while()", dataset._element)
-        check_predicate(function)
+        check_predicate(function, "must return")
         variant = take_while_dataset(
             dataset._variant_tensor, function.captured, predicate=function.named, **dataset._flat_structure
         )
@@ -166,6 +166,8 @@ def set_stats_aggregator(stats_aggregator: StatsAggregator, prefix: str = "", co
 
 
 def get_single_element(dataset: Dataset) -> Any:
-    """The one element of a data set as tensors; InvalidArgumentError, when it runs, for none or several."""
+    """The one element of a data set as tensors; InvalidArgumentError, when it runs, for none or several. TypeError."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"`dataset` must be a `tf.data.Dataset` object. Got {type(dataset)}.")
     values = dataset_to_single_element(dataset._variant_tensor, **dataset._flat_structure)
     return as_values(values, dataset._element)

@@ -349,7 +349,7 @@ def _check_calls(calls: Any, cycle: Any) -> None:
         raise InvalidArgumentError(
             None,
             None,
-            f"num_parallel_calls must be less than or equal to cycle_length, but {number} is more than {as_count(cycle)}.",
+            f"num_parallel_calls must less than or equal to cycle_length. {number} is more than {as_count(cycle)}.",
         )
 
 
