@@ -163,6 +163,12 @@ class _NoOptions(_Options):
 class Options(_Options):
     """`tf.data.Options`; `with_options` gives it to a data set."""
 
+    experimental_deterministic: bool | None
+    experimental_distribute: DistributeOptions
+    experimental_optimization: OptimizationOptions
+    experimental_slack: bool | None
+    experimental_stats: StatsOptions
+
     _types: ClassVar = {
         "experimental_deterministic": bool,
         "experimental_distribute": DistributeOptions,

@@ -60,5 +60,5 @@ def padding_value(value: Any, component: Component) -> Tensor:
     if padding.shape.rank not in (0, None):
         raise ValueError(f"Padding value should be a scalar, but is not: {padding}")
     if padding.dtype != component.dtype:
-        raise TypeError(f"Padding value tensor ({padding}) does not match output type: {component.dtype!r}")
+        raise TypeError(f"Padding value tensor ({padding}) does not match output type: {component.dtype!s}")
     return padding

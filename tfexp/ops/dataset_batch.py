@@ -130,7 +130,7 @@ def _of_different_shapes(component: int, first: Shape, number: int, other: Shape
     )
 
 
-def _stacked(elements: Sequence[Element], refused: Refused) -> Element:
+def _stacked(elements: Sequence[Element], refused: Refused = _of_different_shapes) -> Element:
     """The elements' components, each along a new first axis; InvalidArgumentError when shapes differ."""
     columns = []
     for position, values in enumerate(zip(*elements, strict=True)):

@@ -389,8 +389,8 @@ class _Parsed:
         if wrong.any():
             if not self._batch:
                 raise _refuse(
-                    f"Name: {self._name(0)}, Key: {shown(key)}, Index: 0.  Number of {_kind(dtype)} values != expected.  values "
-                    f"size: {most} but output shape: {listed(known)}"
+                    f"Name: {self._name(0)}, Key: {shown(key)}, Index: 0.  Number of {_kind(dtype)} values != expected.  "
+                    f"values size: {most} but output shape: {listed(known)}"
                 )
             if most != size:
                 raise _refuse(

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.core.shape import as_shape
 from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.convert import constant
 from tfexp.graph.scopes import device
@@ -103,7 +102,7 @@ def _load_and_remap_matrix_initializer(
     def _initializer(shape: Any, dtype: Any = dtypes.float32, partition_info: Any = None) -> Tensor:
         if dtype != dtypes.float32:
             raise TypeError(f"Currently, only float32 is supported. Received dtype: {dtype}")
-        sizes = as_shape(shape).as_list()
+        sizes = [int(size) for size in shape]
         if len(sizes) != 2:
             raise ValueError(f"Expected 2-dim shape, but received: {shape}")
         if sizes[0] <= 0:
