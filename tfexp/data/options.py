@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfexp.data.statistics import StatsAggregator
 from tfexp.formats.varint import encode_varint
@@ -31,6 +31,10 @@ class _Options:
     _defaults: ClassVar[dict[str, Any]] = {}
     # The fields of TensorFlow's message that hold them; others are not written.
     _fields: ClassVar[dict[str, int]] = {}
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self) -> None:
         for name, kind in self._types.items():
@@ -162,12 +166,6 @@ class _NoOptions(_Options):
 
 class Options(_Options):
     """`tf.data.Options`; `with_options` gives it to a data set."""
-
-    experimental_deterministic: bool | None
-    experimental_distribute: DistributeOptions
-    experimental_optimization: OptimizationOptions
-    experimental_slack: bool | None
-    experimental_stats: StatsOptions
 
     _types: ClassVar = {
         "experimental_deterministic": bool,
