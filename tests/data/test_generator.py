@@ -84,7 +84,7 @@ def test_what_a_generator_raises_arrives():
 
 
 def test_what_is_no_generator():
-    with pytest.raises(TypeError, match="must be a Python callable"):
+    with pytest.raises(TypeError, match="must be callable"):
         Data.from_generator([1, 2], tf.int32)
     with pytest.raises(TypeError, match="must be a sequence"):
         Data.from_generator(list, tf.int32, args=3)

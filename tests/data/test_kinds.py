@@ -94,7 +94,7 @@ def test_what_cannot_be_padded_or_cut_is_said():
         numbers_.map(lambda i: tf.SparseTensor([[0]], [i], [3])),
         numbers_.map(lambda i: tf.ragged.constant([[1]])),
     ):
-        with pytest.raises(TypeError, match="only supported for datasets that produce tensor elements"):
+        with pytest.raises(TypeError, match="is not currently supported"):
             dataset.padded_batch(2, [3])
     vectors = tf.data.Dataset.from_tensors([1, 2])
     with pytest.raises(ValueError, match=r"must be a 1-D tensor of tf.int64 values, but its shape was \(1, 1\)"):

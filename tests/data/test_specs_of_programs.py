@@ -48,7 +48,7 @@ def test_data_sets_of_other_structures_are_not_joined():
 
 @pytest.mark.parametrize("calls", [0, -2, 3])
 def test_calls_of_an_interleave(calls):
-    with pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_calls must be"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"num_parallel_calls must (be greater|less)"):
         numbers(Data.range(3).interleave(Data.from_tensors, 2, num_parallel_calls=calls))
 
 
@@ -81,3 +81,21 @@ def test_tables_made_in_a_function_are_warned_of():
 
     with pytest.warns(UserWarning, match="Creating resources inside a function passed to Dataset.map.. is not supported"):
         Data.range(3).map(found)
+
+
+def test_options_name_the_rewritings_that_they_ask_for():
+    options = tf.data.Options()
+    assert sorted(options._static_optimizations()) == [
+        "map_and_batch_fusion",
+        "noop_elimination",
+        "shuffle_and_repeat_fusion",
+    ]
+    wanted = options.experimental_optimization
+    wanted.apply_default_optimizations, wanted.map_fusion, wanted.autotune_buffers = False, True, True
+    wanted.map_vectorization.enabled = wanted.map_vectorization.use_choose_fastest = True
+    options.experimental_slack, options.experimental_deterministic = True, False
+    assert options._static_optimizations() == ["map_fusion", "inject_prefetch", "map_vectorization", "slack", "make_sloppy"]
+    configs = ["map_vectorization:use_choose_fastest:true", "slack:slack_period:1"]
+    assert options._static_optimization_configs() == configs
+    wanted.autotune, wanted.map_fusion = False, False
+    assert options._static_optimizations() == ["map_vectorization", "slack", "make_sloppy"]

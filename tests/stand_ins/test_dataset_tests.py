@@ -44,14 +44,28 @@ class TestElements(DatasetTestBase):
 
 class TestSaving(DatasetSerializationTestBase):
     def test_positions_are_kept(self):
-        self.run_core_tests(lambda: D.range(7).shuffle(3, seed=1).batch(2), None, 4)
-        self.verify_restore_in_modified_graph(lambda: D.range(5), lambda: D.range(10, 15), 5)
+        self.run_core_tests(lambda: D.range(7).shuffle(3, seed=1).batch(2), 4)
+        self.gen_outputs(lambda: D.range(5), [], 2, verify_exhausted=False)
+        assert self.gen_outputs(lambda: D.range(10, 15), [], 3, ckpt_saved=True, save_checkpoint_at_end=False) == [
+            12,
+            13,
+            14,
+        ]
         with pytest.raises(tf.errors.InvalidArgumentError, match="saved of a data set of another form"):
-            self.verify_restore_in_modified_graph(lambda: D.range(5), lambda: D.range(5).map(lambda i: i * 2), 5)
+            self.gen_outputs(lambda: D.range(5).map(lambda i: i * 2), [], 3, ckpt_saved=True)
+
+    def test_variables_are_initialized(self):
+        def build():
+            variable = tf.get_variable("v", initializer=np.int64(7), use_resource=True)
+            return D.range(3).map(lambda i: i + variable)
+
+        assert self.gen_outputs(build, [1], 3) == [7, 8, 9]
 
     def test_what_differs_is_seen(self):
         self.does_not_match([1, {"a": 2}], [1, {"a": 3}])
-        self.verify_error_on_save(lambda: D.from_generator(lambda: iter([1, 2]), tf.int64), 2, tf.errors.UnimplementedError)
+        self.verify_error_on_save(
+            lambda: D.from_generator(lambda: iter([1, 2]), tf.int64), 2, tf.errors.FailedPreconditionError
+        )
 
 
 class _Group(OptionsBase):

@@ -164,7 +164,9 @@ def make_csv_dataset(
 
     records = dataset.apply(parallel_interleave(filename_to_dataset, num_parallel_reads or 1, sloppy=sloppy))
     if ignore_errors:
-        records = Dataset(ignore_errors_dataset(records._variant_tensor, **records._spec()), records._element, records)
+        records = Dataset(
+            ignore_errors_dataset(records._variant_tensor, **records._flat_structure), records._element, records
+        )
     records = shuffled_and_repeated(records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     batches = records.batch(batch_size, drop_remainder=num_epochs is None)
     return mapped(batches, map_fn, keeps=True, inter_op=False).prefetch(prefetch_buffer_size)
@@ -177,14 +179,14 @@ def _files(file_pattern: Any) -> list[str]:
         raise ValueError("Argument `file_pattern` should not be empty.")
     names = sorted(name for pattern in patterns for name in glob.glob(pattern))
     if not names:
-        raise ValueError(f"No files match `file_pattern` {file_pattern}.")
+        raise ValueError(f"No files match {file_pattern}.")
     return names
 
 
 def _refuse_twice(names: Sequence[str]) -> None:
     twice = {name for name in names if list(names).count(name) > 1}
     if twice:
-        raise ValueError(f"Either `column_names` argument or CSV header row contains duplicate column names: {twice}.")
+        raise ValueError(f"Cannot have duplicate column names. These come again: {twice}")
 
 
 def _indices(select_columns: Sequence[Any], column_names: Sequence[str]) -> list[int]:
@@ -195,8 +197,8 @@ def _indices(select_columns: Sequence[Any], column_names: Sequence[str]) -> list
         if isinstance(column, int):
             if not 0 <= column < len(column_names):
                 raise ValueError(
-                    f"Column index {column} specified in `select_columns` should be > 0  and <= {len(column_names)}, which "
-                    "is the number of columns."
+                    f"Column index {column} specified in select_columns out of valid range. There are {len(column_names)} "
+                    "columns."
                 )
             indices.append(column)
         elif column not in known:

@@ -79,10 +79,6 @@ class Dataset(Structured, Composite):
 
     __str__ = __repr__
 
-    def _spec(self) -> dict[str, Any]:
-        """What every dataset node says of its elements."""
-        return spec_of(self._element)
-
     @property
     def parts(self) -> tuple[Tensor]:
         return (self._variant_tensor,)
@@ -125,7 +121,7 @@ class Dataset(Structured, Composite):
             raise ValueError("from_tensor_slices wants at least one tensor, got none")
         for leaf in leaves:
             if leaf.shape.rank == 0:
-                raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+                raise ValueError(f"Value {leaf} has insufficient rank for batching.")
         length = leaves[0].shape[0]
         for leaf in leaves[1:]:
             length.assert_is_compatible_with(leaf.shape[0])
@@ -142,7 +138,7 @@ class Dataset(Structured, Composite):
     def range(*args: Any) -> Dataset:
         """As Python's `range`, in int64. ValueError for no or more than three arguments."""
         if not 1 <= len(args) <= 3:
-            raise ValueError(f"Invalid `args`: `args` must be a list of one to three integers, not {args}")
+            raise ValueError(f"Invalid arguments to RangeDataset: {args}. One to three integers are needed.")
         numbers = slice(*args)
         start = _int64(0 if numbers.start is None else numbers.start, "start")
         stop = _int64(numbers.stop, "stop")
@@ -160,7 +156,7 @@ class Dataset(Structured, Composite):
         InvalidArgumentError, when it runs, for an element that is something else.
         """
         if not callable(generator):
-            raise TypeError("`generator` must be a Python callable.")
+            raise TypeError("`generator` must be callable.")
         if args is not None and not isinstance(args, (list, tuple)):
             raise TypeError("values must be a sequence.")
         tensors = [convert_to_tensor(value, name=f"args_{i}") for i, value in enumerate(args or ())]
@@ -195,13 +191,13 @@ class Dataset(Structured, Composite):
         for dataset in flatten(datasets):
             if isinstance(dataset, list):
                 raise TypeError(
-                    "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects. "
-                    "Python `list` is not supported and you should use `tuple` instead."
+                    "The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. Nested structures do "
+                    "not support Python lists; please use a tuple instead."
                 )
             if not isinstance(dataset, Dataset):
                 raise TypeError(
-                    "Invalid input to `zip`. Inputs are expected to be (nested) structures of `tf.data.Dataset` objects. "
-                    f"Encountered object of type {type(dataset)}."
+                    "The argument to `Dataset.zip()` must be a nested structure of `Dataset` objects. It has "
+                    f"an object of type {type(dataset)}."
                 )
         element = map_leaves(lambda d: d._element, datasets)
         variants = [dataset._variant_tensor for dataset in flatten(datasets)]
@@ -214,27 +210,29 @@ class Dataset(Structured, Composite):
         try:
             element = map_leaves(lambda a, b: a.most_specific(b), self._element, dataset._element)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"Two datasets to concatenate have different types {self!r} and {dataset!r}: {error}") from None
+            what = "classes" if self.output_types == dataset.output_types else "types"
+            one, other = (getattr(data, f"output_{what}") for data in (self, dataset))
+            raise TypeError(f"Two datasets to concatenate have different {what} {one!r} and {other!r}: {error}") from None
         variants = self._variant_tensor, dataset._variant_tensor
         return Dataset(choices.concatenate_dataset(*variants, **spec_of(element)), element, self, dataset)
 
     def repeat(self, count: Any = None) -> Dataset:
         """The elements `count` times; None or -1: for ever."""
         times = _int64(-1 if count is None else count, "count")
-        return self._made(choices.repeat_dataset(self._variant_tensor, times, **self._spec()))
+        return self._made(choices.repeat_dataset(self._variant_tensor, times, **self._flat_structure))
 
     def take(self, count: Any) -> Dataset:
         """The first `count` elements; -1: all."""
-        return self._made(choices.take_dataset(self._variant_tensor, _int64(count, "count"), **self._spec()))
+        return self._made(choices.take_dataset(self._variant_tensor, _int64(count, "count"), **self._flat_structure))
 
     def skip(self, count: Any) -> Dataset:
         """All but the first `count` elements; -1: none."""
-        return self._made(choices.skip_dataset(self._variant_tensor, _int64(count, "count"), **self._spec()))
+        return self._made(choices.skip_dataset(self._variant_tensor, _int64(count, "count"), **self._flat_structure))
 
     def shard(self, num_shards: Any, index: Any) -> Dataset:
         """Every `num_shards`-th element, beginning with number `index`."""
         shards, number = _int64(num_shards, "num_shards"), _int64(index, "index")
-        return self._made(choices.shard_dataset(self._variant_tensor, shards, number, **self._spec()))
+        return self._made(choices.shard_dataset(self._variant_tensor, shards, number, **self._flat_structure))
 
     def shuffle(self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool | None = None) -> Dataset:
         """Elements drawn at random from a buffer of that size, in TensorFlow's order for TensorFlow's seeds."""
@@ -246,21 +244,21 @@ class Dataset(Structured, Composite):
             first,
             second,
             reshuffle_each_iteration=True if reshuffle_each_iteration is None else reshuffle_each_iteration,
-            **self._spec(),
+            **self._flat_structure,
         )
         return self._made(variant)
 
     def cache(self, filename: Any = "") -> Dataset:
         """The elements, kept in memory from their first run on."""
         name = convert_to_tensor(filename, dtype=dtypes.string, name="filename")
-        return self._made(cache_dataset(self._variant_tensor, name, **self._spec()))
+        return self._made(cache_dataset(self._variant_tensor, name, **self._flat_structure))
 
     def prefetch(self, buffer_size: Any) -> Dataset:
         """The elements, of which a thread has up to `buffer_size` ready."""
         size = _int64(-1 if buffer_size is None else buffer_size, "buffer_size")
         with colocate_with(self._variant_tensor.op):
             legacy = buffer_size is None or (isinstance(buffer_size, int) and buffer_size == -1)
-            return self._made(prefetch_dataset(self._variant_tensor, size, legacy_autotune=legacy, **self._spec()))
+            return self._made(prefetch_dataset(self._variant_tensor, size, legacy_autotune=legacy, **self._flat_structure))
 
     # --- several at once -----------------------------------------------------------------------------------------
 
@@ -277,10 +275,7 @@ class Dataset(Structured, Composite):
         """Batches of elements that are filled up to `padded_shapes` (None or -1: the longest in the batch) first."""
         for component in flatten(self._element):
             if component.kind is not None:
-                raise TypeError(
-                    "`padded_batch` is only supported for datasets that produce tensor elements, not "
-                    f"{spec_structure(component)}"
-                )
+                raise TypeError(f"Batching of padded {component.kind.name} tensors is not currently supported")
         size = _int64(batch_size, "batch_size")
         shapes = [padded_shape(s, c) for s, c in self._beside(padded_shapes)]
         given = map_leaves(lambda c: None, self._element) if padding_values is None else padding_values
@@ -318,6 +313,11 @@ class Dataset(Structured, Composite):
         """As `unbatch`; `keeps`: the node says that there are as many elements as before it cuts them into slices."""
         if any(c.shape.rank == 0 for c in flatten(self._element)):
             raise ValueError(f"Cannot unbatch a data set with scalar components: {text_of(self.output_shapes)}")
+        known = {c.shape[0].value for c in flatten(self._element) if c.shape.rank is not None} - {None}
+        if len(known) > 1:
+            raise ValueError(
+                f"Cannot unbatch an input whose components have different batch sizes: {text_of(self.output_shapes)}"
+            )
         normal = mapped(self, normalize, keeps=keeps)
         element = map_leaves(lambda c: c.slice(), self._element)
         return self._made(batches.unbatch_dataset(normal._variant_tensor, **spec_of(element)), element)
@@ -370,7 +370,9 @@ class Dataset(Structured, Composite):
         """The elements for which `predicate` is true."""
         function = traced(predicate, "Dataset.filter()", self._element)
         check_predicate(function)
-        variant = maps.filter_dataset(self._variant_tensor, function.captured, predicate=function.named, **self._spec())
+        variant = maps.filter_dataset(
+            self._variant_tensor, function.captured, predicate=function.named, **self._flat_structure
+        )
         return self._made(variant)
 
     filter_with_legacy_function = filter
@@ -395,7 +397,7 @@ class Dataset(Structured, Composite):
         """`transformation_func` of this data set; TypeError when that is no data set."""
         result = transformation_func(self)
         if not isinstance(result, Dataset):
-            raise TypeError(f"`transformation_func` must return a `tf.data.Dataset` object. Got {type(result)}.")
+            raise TypeError(f"`transformation_func` must return a Dataset. Got {result}.")
         return result
 
     def with_options(self, options: Options) -> Dataset:
@@ -404,9 +406,11 @@ class Dataset(Structured, Composite):
         ValueError where other options were set before.
         """
         if not isinstance(options, Options):
-            raise TypeError(f"with_options wants a tf.data.Options, not {options!r}")
+            raise TypeError(f"Incompatible options type: {type(options)} vs {Options}")
         with colocate_with(self._variant_tensor.op):
-            made = self._made(options_dataset(self._variant_tensor, serialized_options=options.serialized(), **self._spec()))
+            made = self._made(
+                options_dataset(self._variant_tensor, serialized_options=options.serialized(), **self._flat_structure)
+            )
         made._options = self._options.merge(options)
         return made
 
@@ -452,7 +456,7 @@ def replicated(dataset: Dataset) -> Dataset:
     """The same data set; TensorFlow marks it so that each of several readers gets all of it."""
     with name_scope("RewriteDataset") as scope:
         rewrite = constant("replicate_on_split", name="rewrite_name")
-        variant = rewrite_dataset(dataset._variant_tensor, rewrite, **dataset._spec(), name=scope)
+        variant = rewrite_dataset(dataset._variant_tensor, rewrite, **dataset._flat_structure, name=scope)
     return Dataset(variant, dataset._element, dataset)
 
 

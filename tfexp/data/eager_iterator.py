@@ -20,7 +20,7 @@ class EagerIterator(Structured, SavedPosition):
 
     def __init__(self, dataset: Dataset):
         self._element = dataset._element
-        self._spec = dataset._spec()
+        self._spec = dataset._flat_structure
         self._iterator_resource = ops.iterator_v2(container="", shared_name="", **self._spec)
         ops.make_iterator(variant_to_run(dataset), self._iterator_resource)
 

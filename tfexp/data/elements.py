@@ -39,10 +39,8 @@ def normalize(*element: Any) -> Any:
     return map_leaves(slices_tensor, structure)
 
 
-def check_predicate(function: DatasetFunction) -> None:
-    """ValueError unless the function returns one boolean scalar."""
+def check_predicate(function: DatasetFunction, says: str = "return type must be convertible to") -> None:
+    """ValueError unless the function returns one boolean scalar: it `says` so."""
     result = function.result
     if not (isinstance(result, Component) and result.dtype is dtypes.bool and result.shape.is_compatible_with([])):
-        raise ValueError(
-            f"`predicate` return type must be convertible to a scalar boolean tensor. Was {text_of(spec_structure(result))}."
-        )
+        raise ValueError(f"`predicate` {says} a scalar boolean tensor. Was {text_of(spec_structure(result))}.")

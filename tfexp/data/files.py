@@ -128,12 +128,12 @@ class TFRecordWriter:
     def write(self, dataset: Dataset) -> Operation:
         """The operation that writes all elements. TypeError unless they are scalar strings."""
         if not isinstance(dataset, Dataset):
-            raise TypeError(f"Invalid `dataset.` Expected a `tf.data.Dataset` object but got {type(dataset)}.")
+            raise TypeError(f"`dataset` must be a `tf.data.Dataset` object. Got {type(dataset)}.")
         element = dataset._element
         if not (isinstance(element, Component) and element.dtype is dtypes.string and element.shape.is_compatible_with([])):
             raise TypeError(
-                "Invalid `dataset`. Expected a`dataset` that produces scalar `tf.string` elements, but got a dataset which "
-                f"produces elements with shapes {dataset.output_shapes} and types {dataset.output_types}."
+                f"`dataset` must produce scalar `DT_STRING` tensors whereas it produces shape {dataset.output_shapes} and "
+                f"types {dataset.output_types}"
             )
         operation: Operation = dataset_to_tf_record(dataset._variant_tensor, self._filename, self._compression_type)
         return operation

@@ -42,7 +42,7 @@ def group_by_window(
     ValueError unless exactly one of the two is given; TypeError when `reduce_func` gives no data set.
     """
     if (window_size is None) == (window_size_func is None):
-        raise ValueError("Either the `window_size` argument or the `window_size_func` argument must be specified.")
+        raise ValueError("Must pass either window_size or window_size_func.")
     if window_size_func is None:
 
         def constant_window_func(key: Tensor) -> Tensor:
@@ -65,16 +65,13 @@ def _grouped(dataset: Dataset, key_func: Any, reduce_func: Any, window_size_func
 
     label = "Dataset.group_by_window()"
     key = traced(key_func_wrapper, label, dataset._element)
-    _check_scalar(key, "key_func")
+    _check_scalar(key, "key_func", "scalar tensor")
     window = Component(dtypes.variant, TensorShape([]), dataset._element, DATASET)
     reduce = traced(reduce_func, label, (_KEY, window))
     if not (isinstance(reduce.result, Component) and reduce.result.kind is DATASET):
-        raise TypeError(
-            "Invalid `reduce_func`. `reduce_func` must return a single `tf.data.Dataset` object but its return type is "
-            f"{spec_structure(reduce.result)}."
-        )
+        raise TypeError(f"`reduce_func` must return a `Dataset` object. Got {spec_structure(reduce.result)}.")
     size = traced(window_size_func_wrapper, label, _KEY)
-    _check_scalar(size, "window_size_func")
+    _check_scalar(size, "window_size_func", "scalar tensor")
     element = reduce.result.inner
     variant = group_by_window_dataset(
         dataset._variant_tensor,
@@ -89,10 +86,11 @@ def _grouped(dataset: Dataset, key_func: Any, reduce_func: Any, window_size_func
     return Dataset(variant, element, dataset)
 
 
-def _check_scalar(function: DatasetFunction, name: str) -> None:
+def _check_scalar(function: DatasetFunction, name: str, what: str) -> None:
     result = function.result
     if not (isinstance(result, Component) and result.dtype is dtypes.int64 and result.shape.is_compatible_with([])):
-        raise ValueError(f"`{name}` must return a single tf.int64 tensor. Got {spec_structure(result)}.")
+        types, shapes = map_leaves(lambda c: c.dtype, result), map_leaves(lambda c: c.shape, result)
+        raise ValueError(f"`{name}` must return a single tf.int64 {what}. Got type={types} and shape={shapes}")
 
 
 class Reducer:
@@ -123,7 +121,7 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
         label = "tf.data.experimental.group_by_reducer()"
 
         key = traced(key_func, label, dataset._element)
-        _check_scalar(key, "key_func")
+        _check_scalar(key, "key_func", "tensor")
         init = traced(reducer.init_func, label, _KEY)
         reduce = stateful_function(reducer.reduce_func, label, init.result, dataset._element)
         finalize = traced(reducer.finalize_func, label, reduce.result)
@@ -161,8 +159,8 @@ def bucket_by_sequence_length(
     """
     if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
         raise ValueError(
-            "`len(bucket_batch_sizes)` must equal `len(bucket_boundaries) + 1` but "
-            f"`len(bucket_batch_sizes)={len(bucket_batch_sizes)}` and `len(bucket_boundaries)={len(bucket_boundaries)}`."
+            "len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1, but they are "
+            f"{len(bucket_batch_sizes)} and {len(bucket_boundaries)}"
         )
     limits = list(bucket_boundaries)
     lowest, highest = np.iinfo(np.int32).min, np.iinfo(np.int32).max

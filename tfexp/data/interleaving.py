@@ -57,11 +57,7 @@ def map_and_batch(
 ) -> Transformation:
     """Mapped, then put into batches. ValueError when both numbers of parallel calls are given."""
     if num_parallel_batches is not None and num_parallel_calls is not None:
-        raise ValueError(
-            "`map_and_batch` allows only one of `num_parallel_batches` and `num_parallel_calls` to be set, but "
-            f"`num_parallel_batches` was set to {num_parallel_batches} and `num_parallel_calls` as set to "
-            f"{num_parallel_calls}."
-        )
+        raise ValueError("The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive.")
     if num_parallel_calls is None:
         num_parallel_calls = batch_size if num_parallel_batches is None else batch_size * num_parallel_batches
 

@@ -132,7 +132,7 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
     if executing_eagerly():
         raise RuntimeError("make_initializable_iterator is not supported when eager execution is enabled.")
     with colocate_with(dataset._variant_tensor.op):
-        resource = ops.iterator_v2(container="", shared_name=shared_name or "", **dataset._spec())
+        resource = ops.iterator_v2(container="", shared_name=shared_name or "", **dataset._flat_structure)
         initializer = ops.make_iterator(variant_to_run(dataset), resource)
         return Iterator(resource, initializer, dataset._element)
 
@@ -157,7 +157,7 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
         ) from None
     function, _ = finish_function(graph, [], [copy])
     with colocate_with(dataset._variant_tensor.op):
-        resource = ops.one_shot_iterator(dataset_factory=NameAttrList(name=function.name), **dataset._spec())
+        resource = ops.one_shot_iterator(dataset_factory=NameAttrList(name=function.name), **dataset._flat_structure)
         return Iterator(resource, None, dataset._element)
 
 

@@ -12,7 +12,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.data.dataset import Dataset, mapped, replicated
 from tfexp.data.functions import stateful_function
 from tfexp.data.seeds import seed_tensors
-from tfexp.data.structure import Component, as_tensor, flatten, map_leaves, normalized, spec_of
+from tfexp.data.structure import Component, as_tensor, map_leaves, normalized, spec_of
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -87,7 +87,7 @@ def unique() -> Transformation:
                 "`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, `tf.int64`, or `tf.string` "
                 f"component, not {dataset.element_spec}."
             )
-        return Dataset(unique_dataset(dataset._variant_tensor, **dataset._spec()), dataset._element, dataset)
+        return Dataset(unique_dataset(dataset._variant_tensor, **dataset._flat_structure), dataset._element, dataset)
 
     return apply
 
@@ -113,10 +113,13 @@ def _sampled(datasets: Sequence[Dataset], weights: Any, seed: Any) -> Dataset:
         given = convert_to_tensor(weights, name="weights")
         if not given.shape.is_compatible_with([len(datasets)]):
             raise ValueError(
-                f"`weights` must be a vector of length `len(datasets)`: {len(datasets)}, not one of shape {given.shape}"
+                f"`weights` must be a vector of length `len(datasets)`. That is {len(datasets)}, the shape {given.shape}"
             )
         if given.dtype not in (dtypes.float32, dtypes.float64):
-            raise TypeError(f"Invalid `weights`. `weights` type must be `tf.float32` or `tf.float64` but is {given.dtype}.")
+            raise TypeError(
+                "`weights` must be convertible to a tensor of `tf.float32` or `tf.float64` elements. They are of "
+                f"{given.dtype}."
+            )
         logits = expand_dims(log(given, name="logits"), 0)
     if len(datasets) == 1:
         return datasets[0]
@@ -125,7 +128,7 @@ def _sampled(datasets: Sequence[Dataset], weights: Any, seed: Any) -> Dataset:
         return squeeze(stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
     seeds = RandomDataset(seed).batch(2)
-    return _directed(datasets, mapped(seeds, select_dataset_constant_logits, keeps=True, inter_op=False))
+    return directed(datasets, mapped(seeds, select_dataset_constant_logits, keeps=True, inter_op=False))
 
 
 def sampled_anew(datasets: Sequence[Dataset], logits: Dataset, seed: Any) -> Dataset:
@@ -135,7 +138,7 @@ def sampled_anew(datasets: Sequence[Dataset], logits: Dataset, seed: Any) -> Dat
         return squeeze(stateless_multinomial(logits, 1, seed=seed), axis=[0, 1])
 
     pairs = Dataset.zip((logits, RandomDataset(seed).batch(2)))
-    return _directed(datasets, mapped(pairs, select_dataset_varying_logits, keeps=True, inter_op=False))
+    return directed(datasets, mapped(pairs, select_dataset_varying_logits, keeps=True, inter_op=False))
 
 
 def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -> Dataset:
@@ -144,26 +147,24 @@ def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -
     choice = choice_dataset._element
     if not (isinstance(choice, Component) and choice.dtype is dtypes.int64 and choice.shape.is_compatible_with([])):
         raise TypeError(
-            "Invalid `choice_dataset`. `choice_dataset` must be a dataset of scalar `tf.int64` tensors, not of "
-            f"{choice_dataset.element_spec}."
+            f"`choice_dataset` must be a dataset of scalar `tf.int64` tensors. Got {choice_dataset.element_spec}."
         )
-    return _directed(datasets, replicated(choice_dataset))
+    return directed(datasets, replicated(choice_dataset))
 
 
 def _check_datasets(datasets: Sequence[Dataset]) -> None:
     if not datasets:
         raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
-    first = [c.dtype for c in flatten(datasets[0]._element)]
+    first = datasets[0]
     for number, dataset in enumerate(datasets):
-        if [c.dtype for c in flatten(dataset._element)] != first:
+        if (dataset.output_types, dataset.output_classes) != (first.output_types, first.output_classes):
             raise TypeError(
-                f"Invalid `datasets`. `datasets` must have compatible element specs.\n Dataset 0 element_spec="
-                f"{datasets[0]!r}.\n"
-                f"Dataset {number} element_spec={dataset!r}."
+                f"All datasets must have the same type and class. Data set 0: {first!r}, data set {number}: {dataset!r}"
             )
 
 
-def _directed(datasets: Sequence[Dataset], selector: Dataset) -> Dataset:
+def directed(datasets: Sequence[Dataset], selector: Dataset) -> Dataset:
+    """Each element from the data set whose number `selector` gives next."""
     element = datasets[0]._element
     for dataset in datasets[1:]:
         element = map_leaves(lambda a, b: a.most_specific(b), element, dataset._element)

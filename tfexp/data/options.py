@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfexp.data.statistics import StatsAggregator
 from tfexp.formats.varint import encode_varint
@@ -31,6 +31,10 @@ class _Options:
     _defaults: ClassVar[dict[str, Any]] = {}
     # The fields of TensorFlow's message that hold them; others are not written.
     _fields: ClassVar[dict[str, int]] = {}
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self) -> None:
         for name, kind in self._types.items():
@@ -147,6 +151,15 @@ class StatsOptions(_Options):
     _defaults: ClassVar = {"prefix": "", "counter_prefix": ""}
 
 
+# The rewritings that an option of their name switches on, and those of them that need none.
+_REWRITINGS = (
+    *("filter_fusion", "filter_with_random_uniform_fusion", "hoist_random_uniform", "map_and_batch_fusion"),
+    *("map_and_filter_fusion", "map_parallelization", "map_fusion", "noop_elimination", "parallel_batch"),
+    "shuffle_and_repeat_fusion",
+)
+_BY_DEFAULT = frozenset({"map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"})
+
+
 class _NoOptions(_Options):
     """A message that TensorFlow always writes, empty."""
 
@@ -175,6 +188,27 @@ class Options(_Options):
         "_autotune": 7,
         "_service": 12,
     }
+
+    def _static_optimizations(self) -> list[str]:
+        """The names of the rewritings that these options ask for; none of them changes what comes out."""
+        wanted = self.experimental_optimization
+        by_default = wanted.apply_default_optimizations is not False
+        switched = {name: getattr(wanted, name) for name in _REWRITINGS}
+        asked = [name for name, on in switched.items() if on or (on is None and by_default and name in _BY_DEFAULT)]
+        further = {
+            "inject_prefetch": wanted.autotune_buffers and wanted.autotune is not False,
+            "map_vectorization": wanted.map_vectorization.enabled,
+            "latency_all_edges": self.experimental_stats.latency_all_edges,
+            "slack": self.experimental_slack,
+            "make_sloppy": self.experimental_deterministic is False,
+        }
+        return asked + [name for name, on in further.items() if on]
+
+    def _static_optimization_configs(self) -> list[str]:
+        """What else those are to know: `rewriting:setting:value`."""
+        fastest = bool(self.experimental_optimization.map_vectorization.use_choose_fastest)
+        slack = [f"slack:slack_period:{self.experimental_distribute.num_devices or 1}"] if self.experimental_slack else []
+        return [f"map_vectorization:use_choose_fastest:{str(fastest).lower()}", *slack]
 
     def merge(self, options: Options) -> Options:
         """These options and those that `options` sets; ValueError where the two set something, and not the same."""

@@ -29,6 +29,9 @@ def padded_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:
         if known.rank is None:
             return value, np.full(component.shape.rank or 0, -1)
         return value, _sizes(known, component)
+    given = np.empty(0) if isinstance(value, TensorShape) else np.asarray(value)
+    if given.size and given.dtype.kind in "fSU":  # no sizes: it is said as of a tensor
+        return padded_shape(convert_to_tensor(value), component)
     dims = _sizes(as_shape(_without_negative(value)), component)
     return constant(dims.astype(np.int64), dtype=dtypes.int64), dims
 
@@ -55,9 +58,7 @@ def padding_value(value: Any, component: Component) -> Tensor:
         value = "" if component.dtype is dtypes.string else np.zeros((), component.dtype.as_numpy_dtype)
     padding = convert_to_tensor(value, name="padding_value")
     if padding.shape.rank not in (0, None):
-        raise ValueError(f"The padding value should be a scalar, but its shape is {padding.shape}.")
+        raise ValueError(f"Padding value should be a scalar, but is not: {padding}")
     if padding.dtype != component.dtype:
-        raise TypeError(
-            f"The padding value type {padding.dtype.name} does not match the component's: {component.dtype.name}"
-        )
+        raise TypeError(f"Padding value tensor ({padding}) does not match output type: {component.dtype!s}")
     return padding

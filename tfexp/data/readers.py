@@ -37,8 +37,11 @@ def _names(filenames: Any) -> Dataset:
     """A data set of file names; TypeError unless they are strings."""
     if isinstance(filenames, Dataset):
         if filenames.output_types != dtypes.string:
+            raise TypeError(f"`filenames` must be a `tf.data.Dataset` of `tf.string` elements. Got {filenames.output_types}")
+        if not filenames.output_shapes.is_compatible_with([]):
             raise TypeError(
-                f"`filenames` must be a `tf.data.Dataset` of `tf.string` elements, not of {filenames.output_types}"
+                "`filenames` must be a `tf.data.Dataset` of scalar `tf.string` elements. Got shape "
+                f"{filenames.output_shapes}"
             )
         return filenames
     tensor = convert_to_tensor(filenames, dtype=dtypes.string)

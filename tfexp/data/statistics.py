@@ -33,7 +33,7 @@ def told(dataset: Dataset, aggregator: StatsAggregator, prefix: str = "", counte
     names = {"tag": prefix, "counter_prefix": counter_prefix}
     strings = [constant(text, dtype=dtypes.string, name=name) for name, text in names.items()]
     variant: Tensor = set_stats_aggregator_dataset(
-        dataset._variant_tensor, aggregator._resource, *strings, **dataset._spec()
+        dataset._variant_tensor, aggregator._resource, *strings, **dataset._flat_structure
     )
     return variant
 

@@ -182,6 +182,21 @@ class Structured:
         """`tf.Tensor`, or the class of nested data sets, sparse tensors and the like, for each component."""
         return map_leaves(lambda c: c.value_class, self._element)
 
+    @property
+    def _flat_structure(self) -> dict[str, Any]:
+        """What every node of such elements says of them."""
+        return spec_of(self._element)
+
+    @property
+    def _flat_types(self) -> list[DType]:
+        """The dtypes of the tensors that stand for an element between nodes."""
+        return [c.node_dtype for c in flatten(self._element)]
+
+    @property
+    def _flat_shapes(self) -> list[TensorShape]:
+        """Their shapes."""
+        return [c.node_shape for c in flatten(self._element)]
+
 
 def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
     """The parts of `structure` at the places of the leaves of `shallow`; TypeError, ValueError where the two differ."""

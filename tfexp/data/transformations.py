@@ -41,8 +41,10 @@ def take_while(predicate: Callable[..., Any]) -> Transformation:
 
     def apply(dataset: Dataset) -> Dataset:
         function = traced(predicate, "Dataset.take_while()", dataset._element)
-        check_predicate(function)
-        variant = take_while_dataset(dataset._variant_tensor, function.captured, predicate=function.named, **dataset._spec())
+        check_predicate(function, "must return")
+        variant = take_while_dataset(
+            dataset._variant_tensor, function.captured, predicate=function.named, **dataset._flat_structure
+        )
         return Dataset(variant, dataset._element, dataset)
 
     return apply
@@ -51,7 +53,7 @@ def take_while(predicate: Callable[..., Any]) -> Transformation:
 def ignore_errors(log_warning: bool = False) -> Transformation:
     """The elements that can be computed; those that cannot are counted, and passed over."""
     return lambda dataset: Dataset(
-        ignore_errors_dataset(dataset._variant_tensor, log_warning=log_warning, **dataset._spec()),
+        ignore_errors_dataset(dataset._variant_tensor, log_warning=log_warning, **dataset._flat_structure),
         dataset._element,
         dataset,
     )
@@ -74,7 +76,7 @@ def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) ->
         size = convert_to_tensor(buffer_size, dtype=dtypes.int64, name="buffer_size")
         times = convert_to_tensor(-1 if count is None else count, dtype=dtypes.int64, name="count")
         seeds = seed_tensors(seed)
-        variant = shuffle_and_repeat_dataset(dataset._variant_tensor, size, *seeds, times, **dataset._spec())
+        variant = shuffle_and_repeat_dataset(dataset._variant_tensor, size, *seeds, times, **dataset._flat_structure)
         return Dataset(variant, dataset._element, dataset)
 
     return apply
@@ -155,7 +157,7 @@ def bytes_produced_stats(tag: Any) -> Transformation:
 
 def _measured(dataset: Dataset, node: Callable[..., Tensor], tag: Any) -> Dataset:
     name = convert_to_tensor(tag, dtype=dtypes.string, name="tag")
-    return Dataset(node(dataset._variant_tensor, name, **dataset._spec()), dataset._element, dataset)
+    return Dataset(node(dataset._variant_tensor, name, **dataset._flat_structure), dataset._element, dataset)
 
 
 def set_stats_aggregator(stats_aggregator: StatsAggregator, prefix: str = "", counter_prefix: str = "") -> Transformation:
@@ -164,6 +166,8 @@ def set_stats_aggregator(stats_aggregator: StatsAggregator, prefix: str = "", co
 
 
 def get_single_element(dataset: Dataset) -> Any:
-    """The one element of a data set as tensors; InvalidArgumentError, when it runs, for none or several."""
-    values = dataset_to_single_element(dataset._variant_tensor, **dataset._spec())
+    """The one element of a data set as tensors; InvalidArgumentError, when it runs, for none or several. TypeError."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"`dataset` must be a `tf.data.Dataset` object. Got {type(dataset)}.")
+    values = dataset_to_single_element(dataset._variant_tensor, **dataset._flat_structure)
     return as_values(values, dataset._element)

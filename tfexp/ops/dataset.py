@@ -10,6 +10,7 @@ What an iterator hands out may be a view of memory that it keeps; whoever keeps 
 from __future__ import annotations
 
 import abc
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -38,6 +39,7 @@ class Dataset(abc.ABC):
     """
 
     cardinality = UNKNOWN
+    reorders = False  # whether its elements are those of its source in another order
 
     @abc.abstractmethod
     def iterator(self) -> DatasetIterator:
@@ -50,6 +52,10 @@ class Dataset(abc.ABC):
     def told(self, tell: Callable[[str, float], None]) -> Dataset:
         """The same data set, in which what measures calls `tell(tag, number)`."""
         return self
+
+    def divided(self, shards: int, index: int) -> Dataset | None:
+        """The same of every `shards`-th file, from number `index` on; None where its elements are not those of files."""
+        return None
 
 
 class OptionalValue:
@@ -121,11 +127,28 @@ class FromRecipe(Dataset):
         return self._make(*self._parts)
 
     def fresh(self) -> Dataset:
-        return FromRecipe(self._make, *[part.fresh() for part in self._parts], cardinality=self.cardinality)
+        return self._of([part.fresh() for part in self._parts])
 
     def told(self, tell: Callable[[str, float], None]) -> Dataset:
-        parts = [part.told(tell) if isinstance(part, Dataset) else part for part in self._parts]
-        return FromRecipe(self._make, *parts, cardinality=self.cardinality)
+        return self.of_sources(lambda source: source.told(tell))
+
+    def divided(self, shards: int, index: int) -> Dataset | None:
+        found = [part.divided(shards, index) for part in self._parts if isinstance(part, Dataset)]
+        sources = [source for source in found if source is not None]
+        if not sources or len(sources) < len(found):
+            return None
+        rest = iter(sources)
+        return self.of_sources(lambda _: next(rest), UNKNOWN)
+
+    def of_sources(self, change: Callable[[Dataset], Dataset], cardinality: int | None = None) -> Dataset:
+        """The same of other data sets, which `change` makes of its own."""
+        return self._of([change(part) if isinstance(part, Dataset) else part for part in self._parts], cardinality)
+
+    def _of(self, parts: Sequence[Part], cardinality: int | None = None) -> Dataset:
+        made = copy.copy(self)
+        made._parts = tuple(parts)
+        made.cardinality = self.cardinality if cardinality is None else cardinality
+        return made
 
 
 def define_dataset(signature: str) -> Op:

@@ -23,6 +23,10 @@ from tfexp.ops.dataset import (
     row,
 )
 
+Shape = tuple[int, ...]
+# What is said of (a component, the first element's shape of it, another element, that one's shape).
+Refused = Callable[[int, Shape, int, Shape], str]
+
 batch_dataset = define_dataset(f"BatchDataset(input_dataset: variant, batch_size: int64) -> (handle: variant) {{{COMMON}}}")
 batch_dataset_v2 = define_dataset(
     "BatchDatasetV2(input_dataset: variant, batch_size: int64, drop_remainder: bool) -> (handle: variant) {parallel_copy: "
@@ -56,9 +60,10 @@ class _Batch(Chain):
     `_left`: elements, stacked, of which no batch has been made yet; `_together`: batches that are taken at once.
     """
 
-    def __init__(self, source: DatasetIterator, size: int, drop_remainder: bool):
+    def __init__(self, source: DatasetIterator, size: int, drop_remainder: bool, refused: Refused):
         super().__init__(source)
         self.blocks, self.stacks = False, source.blocks and source.ahead
+        self._refused = refused
         self._size, self._drop = size, drop_remainder
         self._left: list[np.ndarray] | None = None
         self._together = 1
@@ -115,10 +120,17 @@ class _Batch(Chain):
 
     def _from_elements(self) -> Element | None:
         elements = self.source.elements(self._size)
-        return _stacked(elements) if elements else None
+        return _stacked(elements, self._refused) if elements else None
 
 
-def _stacked(elements: Sequence[Element]) -> Element:
+def _of_different_shapes(component: int, first: Shape, number: int, other: Shape) -> str:
+    return (
+        f"Cannot batch tensors with different shapes in component {component}. First element had shape {list(first)} and "
+        f"element {number} had shape {list(other)}."
+    )
+
+
+def _stacked(elements: Sequence[Element], refused: Refused = _of_different_shapes) -> Element:
     """The elements' components, each along a new first axis; InvalidArgumentError when shapes differ."""
     columns = []
     for position, values in enumerate(zip(*elements, strict=True)):
@@ -126,12 +138,7 @@ def _stacked(elements: Sequence[Element]) -> Element:
         shape = shapes[0]
         for number in () if shapes.count(shape) == len(shapes) else range(len(shapes)):
             if shapes[number] != shape:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Cannot batch tensors with different shapes in component {position}. First element had shape "
-                    f"{list(shape)} and element {number} had shape {list(shapes[number])}.",
-                )
+                raise InvalidArgumentError(None, None, refused(position, shape, number, shapes[number]))
         columns.append(stack(values))
     return columns
 
@@ -160,11 +167,11 @@ def _positive(batch_size: Any) -> int:
     return size
 
 
-def batches(dataset: Dataset, batch_size: Any, drop_remainder: Any) -> Dataset:
+def batches(dataset: Dataset, batch_size: Any, drop_remainder: Any, refused: Refused = _of_different_shapes) -> Dataset:
     """Elements stacked, so many at a time."""
     size, drop = _positive(batch_size), bool(drop_remainder)
     return FromRecipe(
-        lambda source: _Batch(source.iterator(), size, drop), dataset, cardinality=_in_batches(dataset, size, drop)
+        lambda source: _Batch(source.iterator(), size, drop, refused), dataset, cardinality=_in_batches(dataset, size, drop)
     )
 
 
@@ -200,7 +207,7 @@ class _PaddedBatch(Chain):
     """Elements of a source of blocks have one shape, so that batches of them are filled up."""
 
     def __init__(self, source: DatasetIterator, size: int, shapes: list[list[int]], paddings: list[Any], drop: bool):
-        super().__init__(_Batch(source, size, drop) if source.blocks else source)
+        super().__init__(_Batch(source, size, drop, _of_different_shapes) if source.blocks else source)
         self._of_batches = source.blocks
         self.blocks = False
         self._size, self._shapes, self._paddings, self._drop = size, shapes, paddings, drop
@@ -216,11 +223,12 @@ class _PaddedBatch(Chain):
             return None
         return self._padded(_padded, zip(*elements, strict=True))
 
-    def _padded(self, padded: Callable[[Any, list[int], Any], np.ndarray], columns: Iterable[Any]) -> Element:
-        return [padded(*args) for args in zip(columns, self._shapes, self._paddings, strict=True)]
+    def _padded(self, padded: Callable[[Any, list[int], Any, int], np.ndarray], columns: Iterable[Any]) -> Element:
+        numbers = range(len(self._shapes))
+        return [padded(*args) for args in zip(columns, self._shapes, self._paddings, numbers, strict=True)]
 
 
-def _padded_size(shapes: Iterable[tuple[int, ...]], wanted: list[int]) -> list[int]:
+def _padded_size(shapes: Iterable[Shape], wanted: list[int], component: int) -> list[int]:
     """The shape into which all of these are filled up; -1 in `wanted` stands for the largest there is."""
     size = [max(length, 0) for length in wanted]
     for own in shapes:
@@ -228,7 +236,8 @@ def _padded_size(shapes: Iterable[tuple[int, ...]], wanted: list[int]) -> list[i
             raise InvalidArgumentError(
                 None,
                 None,
-                f"All elements in a batch must have the same rank as the padded shape: {len(own)} and {len(wanted)}",
+                f"All elements in a batch must have the same rank as the padded shape for component{component}: expected "
+                f"rank {len(wanted)} but got element with rank {len(own)}",
             )
         for axis, have in enumerate(own):
             if wanted[axis] < 0:
@@ -241,10 +250,10 @@ def _padded_size(shapes: Iterable[tuple[int, ...]], wanted: list[int]) -> list[i
     return size
 
 
-def _filled_up(batch: np.ndarray, shape: list[int], padding: Any) -> np.ndarray:
+def _filled_up(batch: np.ndarray, shape: list[int], padding: Any, component: int) -> np.ndarray:
     """A batch whose elements are filled up to `shape`."""
     own = batch.shape[1:]
-    size = _padded_size([own], shape)
+    size = _padded_size([own], shape, component)
     if tuple(size) == own:
         return batch
     result = np.empty((len(batch), *size), batch.dtype)
@@ -253,10 +262,10 @@ def _filled_up(batch: np.ndarray, shape: list[int], padding: Any) -> np.ndarray:
     return result
 
 
-def _padded(values: Sequence[Any], shape: list[int], padding: Any) -> np.ndarray:
+def _padded(values: Sequence[Any], shape: list[int], padding: Any, component: int) -> np.ndarray:
     """The values along a new first axis, each filled up to `shape`."""
     shapes = [np.shape(value) for value in values]
-    result = np.empty((len(values), *_padded_size(shapes, shape)), np.asarray(values[0]).dtype)
+    result = np.empty((len(values), *_padded_size(shapes, shape, component)), np.asarray(values[0]).dtype)
     result[...] = padding
     for i, (value, own) in enumerate(zip(values, shapes, strict=True)):
         result[i, ...][tuple(slice(length) for length in own)] = value if own else value[()]
@@ -422,13 +431,16 @@ class _Unbatch(Chain):
             if batch is None:
                 return None
             self._batch, self._position = [np.asarray(value) for value in batch], 0
-            lengths = {len(array) if array.ndim else None for array in self._batch}
-            if len(lengths) != 1 or None in lengths:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Input element must have the same batch size in each component; found {sorted(map(str, lengths))}",
-                )
+            for number, array in enumerate(self._batch):
+                if array.ndim == 0:
+                    raise InvalidArgumentError(None, None, "Input element must have a non-scalar value in each component.")
+                if len(array) != len(self._batch[0]):
+                    raise InvalidArgumentError(
+                        None,
+                        None,
+                        "Input element must have the same batch size in each component. Component 0 had size "
+                        f"{len(self._batch[0])} but component {number} had size, {len(array)}.",
+                    )
         self._position += 1
         return [row(array, self._position - 1) for array in self._batch]
 

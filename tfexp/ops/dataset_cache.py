@@ -47,6 +47,10 @@ class _Cached(Dataset):
     def fresh(self) -> Dataset:
         return _Cached(self._source.fresh())
 
+    def divided(self, shards: int, index: int) -> Dataset | None:
+        source = self._source.divided(shards, index)
+        return None if source is None else _Cached(source)
+
 
 class _Caching(Chain):
     def __init__(self, cache: _Cached, source: DatasetIterator):

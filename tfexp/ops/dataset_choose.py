@@ -20,6 +20,7 @@ from tfexp.ops.dataset import (
     State,
     as_count,
     define_dataset,
+    kept,
     row,
 )
 
@@ -176,18 +177,35 @@ def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
 
 
 class _Shard(Chain):
-    def __init__(self, source: DatasetIterator, shards: int, index: int):
+    """Every `shards`-th element, from number `index` on. `fill`: error where another shard gets nothing."""
+
+    def __init__(self, source: DatasetIterator, shards: int, index: int, fill: bool):
         super().__init__(source)
-        self.blocks = source.blocks and source.ahead
-        self._shards, self._index = shards, index
+        self.blocks = source.blocks and source.ahead and not fill
+        self._shards, self._index, self._fill = shards, index, fill
         self._seen = 0
 
     def next(self) -> Element | None:
+        if self._fill and not self._seen:
+            return self._of_first()
         while (element := self.source.next()) is not None:
             self._seen += 1
             if (self._seen - 1) % self._shards == self._index:
                 return element
         return None
+
+    def _of_first(self) -> Element | None:
+        first = [[kept(value) for value in element] for element in self.source.elements(self._shards)]
+        self._seen = len(first)
+        if self._index < self._seen < self._shards:
+            raise InvalidArgumentError(
+                None,
+                None,
+                "There aren't enough elements in this dataset for each shard to have at least one element (# elems = "
+                f"{self._seen}, # shards = {self._shards}). If you are using datasets with distribution strategy, consider "
+                "setting `auto_shard` to False in the `experimental_distribute` of its `tf.data.Options`.",
+            )
+        return first[self._index] if self._index < self._seen else None
 
     def block(self, count: int) -> list[np.ndarray] | None:
         while (found := self.source.block(count * self._shards)) is not None:
@@ -207,7 +225,7 @@ class _Shard(Chain):
 
 
 @shard_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, num_shards: Any, index: Any) -> Dataset:
+def _(ctx: Any, dataset: Dataset, num_shards: Any, index: Any, *, require_non_empty: bool) -> Dataset:
     shards, number = as_count(num_shards), as_count(index)
     if shards <= 0:
         raise InvalidArgumentError(
@@ -215,10 +233,15 @@ def _(ctx: Any, dataset: Dataset, num_shards: Any, index: Any) -> Dataset:
         )
     if not 0 <= number < shards:
         raise InvalidArgumentError(None, None, f"Index must be between 0 and {shards - 1} (currently index = {number}).")
+    return sharded(dataset, shards, number, fill=require_non_empty)
+
+
+def sharded(dataset: Dataset, shards: int, index: int, fill: bool = False) -> Dataset:
+    """Every `shards`-th element, from number `index` on; `fill`: InvalidArgumentError where another shard gets nothing."""
     counted = dataset.cardinality
     if counted >= 0:
-        counted = (counted - number + shards - 1) // shards
-    return FromRecipe(lambda source: _Shard(source.iterator(), shards, number), dataset, cardinality=counted)
+        counted = (counted - index + shards - 1) // shards
+    return FromRecipe(lambda source: _Shard(source.iterator(), shards, index, fill), dataset, cardinality=counted)
 
 
 # --- several data sets -------------------------------------------------------------------------------------------------

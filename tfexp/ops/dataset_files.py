@@ -203,16 +203,27 @@ def _check_body(name: str, body: int, header: int, record: int, footer: int) -> 
         )
 
 
+class _OfFiles(FromRecipe):
+    """The records of files, as `read` finds them."""
+
+    def __init__(self, names: Sequence[str], read: Reader):
+        super().__init__(lambda: _Records(names, read))
+        self._names, self._read = names, read
+
+    def divided(self, shards: int, index: int) -> Dataset:
+        return _OfFiles(self._names[index::shards], self._read)
+
+
 @text_line_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
     names, kind = names_of(filenames), compression_of(compression_type)
-    return FromRecipe(lambda: _Records(names, lambda name: Lines(name, kind)))
+    return _OfFiles(names, lambda name: Lines(name, kind))
 
 
 @tf_record_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
     names, kind = names_of(filenames), compression_of(compression_type)
-    return FromRecipe(lambda: _Records(names, lambda name: RecordStream(open_stream(name, kind), name)))
+    return _OfFiles(names, lambda name: RecordStream(open_stream(name, kind), name))
 
 
 def _of_fixed_length(filenames: Any, header: Any, record: Any, footer: Any, kind: str) -> Dataset:
@@ -221,7 +232,7 @@ def _of_fixed_length(filenames: Any, header: Any, record: Any, footer: Any, kind
         raise InvalidArgumentError(None, None, "`record_bytes` must be > 0")
     if sizes[0] < 0 or sizes[2] < 0:
         raise InvalidArgumentError(None, None, f"`{'header' if sizes[0] < 0 else 'footer'}_bytes` must be >= 0")
-    return FromRecipe(lambda: _Records(names, lambda name: Generated(read_fixed_length(name, kind, *sizes))))
+    return _OfFiles(names, lambda name: Generated(read_fixed_length(name, kind, *sizes)))
 
 
 @fixed_length_record_dataset.kernel("CPU")

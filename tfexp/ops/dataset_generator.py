@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfexp.core.errors import OpError, OutOfRangeError, UnimplementedError
+from tfexp.core.errors import FailedPreconditionError, OpError, OutOfRangeError, UnimplementedError
 from tfexp.core.log import get_logger
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
@@ -44,7 +44,7 @@ class _Generator(DatasetIterator):
             return None
 
     def save(self) -> State:
-        raise UnimplementedError(None, None, "The position of a generator cannot be saved: it is somewhere in a function")
+        raise FailedPreconditionError(None, None, "The position of a generator cannot be saved: its function is stateful.")
 
     def restore(self, state: State) -> None:
         raise UnimplementedError(None, None, "A generator cannot go on in the middle")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfexp.ops.dataset import Dataset, define_dataset
+from tfexp.core.errors import InvalidArgumentError
+from tfexp.ops.array import dims_text
+from tfexp.ops.dataset import Dataset, as_count, define_dataset
 from tfexp.ops.dataset_batch import batches
 from tfexp.ops.dataset_map import MAP, parallel_map
 
@@ -27,5 +29,14 @@ def _(
     f: Any,
     preserve_cardinality: bool,
 ) -> Dataset:
+    if as_count(batch_size) <= 0:
+        raise InvalidArgumentError(None, None, "batch_size must be greater than zero.")
     mapped = parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
-    return batches(mapped, batch_size, drop_remainder)
+    return batches(mapped, batch_size, drop_remainder, _unlike)
+
+
+def _unlike(component: int, first: tuple[int, ...], number: int, other: tuple[int, ...]) -> str:
+    return (
+        "Cannot add tensor to the batch: number of elements does not match. Shapes are: [tensor]: "
+        f"{dims_text(other)}, [batch]: {dims_text(first)} (component {component}, element {number})"
+    )

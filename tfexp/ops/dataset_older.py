@@ -12,8 +12,10 @@ from typing import Any
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
 from tfexp.ops import (
+    dataset_alternatives,
     dataset_batch,
     dataset_csv,
+    dataset_divide,
     dataset_files,
     dataset_groups,
     dataset_map,
@@ -31,6 +33,7 @@ from tfexp.ops.dataset import Dataset, define_dataset
 
 _LATER = (
     *("cardinality_options", "metadata", "stop_on_empty_dataset", "use_default_device", "drop_remainder"),
+    *("auto_shard_policy", "num_replicas", "use_fallback"),
     *("ragged_keys", "ragged_split_types", "ragged_value_types"),
 )
 
@@ -50,6 +53,9 @@ def _define_older(newer: Op) -> None:
 
 
 for _newer in (
+    dataset_alternatives.choose_fastest_dataset,
+    dataset_divide.auto_shard_dataset,
+    dataset_divide.rebatch_dataset,
     dataset_csv.csv_dataset,
     dataset_wrap.dataset_cardinality,
     dataset_write.dataset_to_tf_record,
@@ -91,6 +97,7 @@ _SETTINGS = (
         f"{prefix}{name}Dataset(input_dataset: variant{setting}) -> (handle: variant) {{{_TYPES}}}"
         for prefix in ("", "Experimental")
         for name, setting in (
+            ("AssertNext", ", transformations: string"),
             ("MaxIntraOpParallelism", ", max_intra_op_parallelism: int64"),
             ("NonSerializable", ""),
             ("PrivateThreadPool", ", num_threads: int64"),

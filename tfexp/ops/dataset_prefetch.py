@@ -140,7 +140,9 @@ def prefetched(dataset: Dataset, size: int) -> Dataset:
 def _(ctx: Any, dataset: Dataset, buffer_size: Any) -> Dataset:
     size = as_count(buffer_size)
     if size < -1:
-        raise InvalidArgumentError(None, None, f"buffer_size must be greater than or equal to 0 or AUTOTUNE, not {size}.")
+        raise InvalidArgumentError(
+            None, None, f"buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning, not {size}"
+        )
     if size == 0:
         return dataset
     return prefetched(dataset, size if size > 0 else _AUTOTUNED_SIZE)

@@ -238,6 +238,10 @@ class _Shuffle(Chain):
         self._stored = len(self._store[0]) if self.blocks and self._store else 0
 
 
+class _Shuffled(FromRecipe):
+    reorders = True
+
+
 @shuffle_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, *, reshuffle_each_iteration: bool) -> Dataset:
     return _shuffled(dataset, buffer_size, seed, seed2, reshuffle_each_iteration)
@@ -271,4 +275,4 @@ def _shuffled(dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, reshuff
     def iterator(source: Dataset, runs: Stream) -> DatasetIterator:
         return _Shuffle(source.iterator(), size, runs, runs.pair() if reshuffle_each_iteration else seeds)
 
-    return FromRecipe(iterator, dataset, Stream(*seeds), cardinality=dataset.cardinality)
+    return _Shuffled(iterator, dataset, Stream(*seeds), cardinality=dataset.cardinality)

@@ -8,6 +8,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import DataLossError, InvalidArgumentError
+from tfexp.ops.array import dims_text
 from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, as_count, define_dataset
 from tfexp.ops.sparse_batches import Parts
 from tfexp.ops.sparse_serial import store
@@ -46,14 +47,15 @@ class _DenseToSparse(Chain):
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Input element had shape ({list(array.shape)}) that is incompatible with the row shape "
-                f"({self._shape.tolist()}).",
+                f"Input element had shape ({dims_text(array.shape)}) that is incompatible with the row shape "
+                f"({dims_text(self._shape)}).",
             )
         if ((self._shape >= 0) & (np.array(array.shape) > self._shape)).any():
             raise DataLossError(
                 None,
                 None,
-                f"Input element had shape ({list(array.shape)}) that is larger than the row shape ({self._shape.tolist()}).",
+                f"Input element had shape ({dims_text(array.shape)}) that is larger than the row shape "
+                f"({dims_text(self._shape)}).",
             )
         return array
 

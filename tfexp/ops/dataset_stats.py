@@ -101,6 +101,10 @@ class _Measured(Dataset):
     def fresh(self) -> Dataset:
         return _Measured(self._source.fresh(), self._measure, self._tag, self._tell)
 
+    def divided(self, shards: int, index: int) -> Dataset | None:
+        source = self._source.divided(shards, index)
+        return None if source is None else _Measured(source, self._measure, self._tag, self._tell)
+
     def told(self, tell: Tell) -> Dataset:
         return _Measured(self._source.told(tell), self._measure, self._tag, self._tell or tell)
 

@@ -382,10 +382,16 @@ class _Parsed:
         has_default = default.size == size and (size > 0 or default.shape == tuple(known))
         most = int(column.counts.max(initial=0))
         if absent.any() and not has_default:
-            kind = dtype.name.removesuffix("32")
-            raise _refuse(f"Feature: {shown(key)} (data type: {kind}) is required but could not be found.")
+            if not self._batch:
+                raise _refuse(f"Name: {self._name(0)}, Context feature '{shown(key)}' is required but could not be found.")
+            raise _refuse(f"Feature: {shown(key)} (data type: {_kind(dtype)}) is required but could not be found.")
         wrong = (column.counts != size) & ~absent
         if wrong.any():
+            if not self._batch:
+                raise _refuse(
+                    f"Name: {self._name(0)}, Key: {shown(key)}, Index: 0.  Number of {_kind(dtype)} values != expected.  "
+                    f"values size: {most} but output shape: {listed(known)}"
+                )
             if most != size:
                 raise _refuse(
                     f"Inconsistent max number of elements for feature {shown(key)}: expected {size}, but found {most}"
@@ -409,8 +415,9 @@ class _Parsed:
         wrong = found.features.counts != size
         if wrong.any():
             row, step = _place(found, int(np.argmax(wrong)))
+            what = "values" if self._batch else f"{_kind(dtype)} values"
             raise _refuse(
-                f"Name: {self._name(row)}, Key: {shown(key)}, Index: {step}.  Number of values != expected.  values size: "
+                f"Name: {self._name(row)}, Key: {shown(key)}, Index: {step}.  Number of {what} != expected.  values size: "
                 f"{int(found.features.counts[wrong][0])} but output shape: {listed(known)}"
             )
         longest = int(found.lengths.max(initial=0))
@@ -425,6 +432,11 @@ class _Parsed:
 
 def _refuse(text: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, text)
+
+
+def _kind(dtype: DType) -> str:
+    """What a feature's values are called."""
+    return dtype.name.removesuffix("32")
 
 
 def _with_kinds(keys: Sequence[tuple[bytes, DType]]) -> list[tuple[bytes, int]]:

@@ -82,8 +82,7 @@ class Spec:
         for key in sorted(features):
             feature: Any = features[key]
             if not isinstance(feature, kinds):
-                kind = type(feature).__name__
-                raise ValueError(f"Unsupported {kind} {feature} for key '{key}'")
+                raise ValueError(f"Invalid feature {key}:{feature}.")
             if isinstance(feature, SparseFeature):
                 spec._add_parts(key, feature)
                 continue
@@ -169,7 +168,7 @@ _EXAMPLE_KINDS = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenc
 def feature_spec(features: Mapping[str, Any] | None) -> Spec:
     """What `parse_example` does with these features. ValueError for features that cannot be."""
     if not features:
-        raise ValueError(f"Argument `features` cannot be None or falsy. Got {features}")
+        raise ValueError(f"Missing: features was {features}.")
     spec = Spec.of(features, _EXAMPLE_KINDS)
     if not all(spec.missing_allowed.values()):
         raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")

@@ -53,7 +53,7 @@ def parse_single_sequence_example(
     Source: `tf.io.parse_single_sequence_example`.
     """
     if not (context_features or sequence_features):
-        raise ValueError("Both context_features and sequence_features are None, but at least one should have values.")
+        raise ValueError("Missing features.")
     context, sequences = _specs(context_features, sequence_features)
     with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
         with name_scope(name, "ParseSingleExample", [serialized]):

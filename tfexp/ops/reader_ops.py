@@ -92,7 +92,8 @@ def _(
 
 
 def _reader(ctx: Any, container: str, shared_name: str, kind: type[Reader], *settings: Any) -> Reader:
-    found: Reader = shared_or_own(ctx, "reader", container, shared_name, lambda name: kind(name, *settings))
+    name = shared_name or ctx.node_name  # not numbered, as those of queues are
+    found: Reader = shared_or_own(ctx, "reader", container, shared_name, lambda _: kind(name, *settings))
     if type(found) is not kind:
         raise InvalidArgumentError(None, None, f"Shared reader '{found.name}' is a {found.kind}, not a {kind.kind}")
     return found

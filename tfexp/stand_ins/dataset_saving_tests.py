@@ -17,6 +17,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import add_to_collection
 from tfexp.graph.sparse_tensor import SparseTensorValue
+from tfexp.ops.variable_lists import global_variables_initializer, tables_initializer
 from tfexp.ragged_tensors.value import RaggedTensorValue
 from tfexp.runtime.session import Session
 from tfexp.stand_ins.dataset_tests import DatasetTestBase
@@ -40,36 +41,27 @@ class DatasetSerializationTestBase(DatasetTestBase):
     With `verify_exhausted` nothing may come after them.
     """
 
-    def run_core_tests(self, ds_fn1: Build, ds_fn2: Any, num_outputs: int, sparse_tensors: bool = False) -> None:
-        """Whatever is saved is found again; `ds_fn2`, a data set that differs from the first, is not needed for that."""
-        for build in (ds_fn1, ds_fn2):
-            if build is not None:
-                self.verify_unused_iterator(build, num_outputs, sparse_tensors=sparse_tensors)
-                self.verify_fully_used_iterator(build, num_outputs, sparse_tensors=sparse_tensors)
-                self.verify_exhausted_iterator(build, num_outputs, sparse_tensors=sparse_tensors)
-                self.verify_init_before_restore(build, num_outputs, sparse_tensors=sparse_tensors)
-                self.verify_multiple_breaks(build, num_outputs, sparse_tensors=sparse_tensors)
-                self.verify_reset_restored_iterator(build, num_outputs, sparse_tensors=sparse_tensors)
+    def run_core_tests(self, ds_fn: Build, num_outputs: int, sparse_tensors: bool = False) -> None:
+        """Whatever is saved is found again."""
+        self.verify_unused_iterator(ds_fn, num_outputs, sparse_tensors=sparse_tensors)
+        self.verify_fully_used_iterator(ds_fn, num_outputs, sparse_tensors=sparse_tensors)
+        self.verify_exhausted_iterator(ds_fn, num_outputs, sparse_tensors=sparse_tensors)
+        self.verify_multiple_breaks(ds_fn, num_outputs, sparse_tensors=sparse_tensors)
+        self.verify_reset_restored_iterator(ds_fn, num_outputs, sparse_tensors=sparse_tensors)
 
     def verify_unused_iterator(
         self, ds_fn: Build, num_outputs: int, sparse_tensors: bool = False, verify_exhausted: bool = True
     ) -> None:
-        self.verify_run_with_breaks(ds_fn, [0], num_outputs, False, sparse_tensors, verify_exhausted)
+        self.verify_run_with_breaks(ds_fn, [0], num_outputs, sparse_tensors, verify_exhausted)
 
     def verify_fully_used_iterator(self, ds_fn: Build, num_outputs: int, sparse_tensors: bool = False) -> None:
-        self.verify_run_with_breaks(ds_fn, [num_outputs], num_outputs, False, sparse_tensors)
+        self.verify_run_with_breaks(ds_fn, [num_outputs], num_outputs, sparse_tensors)
 
     def verify_exhausted_iterator(self, ds_fn: Build, num_outputs: int, sparse_tensors: bool = False) -> None:
         """An iterator that was saved at its end is there again."""
         self.gen_outputs(ds_fn, [], num_outputs, verify_exhausted=True, sparse_tensors=sparse_tensors)
         left = self.gen_outputs(ds_fn, [], 0, ckpt_saved=True, verify_exhausted=True, sparse_tensors=sparse_tensors)
         assert left == []
-
-    def verify_init_before_restore(
-        self, ds_fn: Build, num_outputs: int, sparse_tensors: bool = False, verify_exhausted: bool = True
-    ) -> None:
-        points = self.gen_break_points(num_outputs)
-        self.verify_run_with_breaks(ds_fn, points, num_outputs, True, sparse_tensors, verify_exhausted)
 
     def verify_multiple_breaks(
         self,
@@ -80,7 +72,7 @@ class DatasetSerializationTestBase(DatasetTestBase):
         verify_exhausted: bool = True,
     ) -> None:
         points = self.gen_break_points(num_outputs, num_breaks)
-        self.verify_run_with_breaks(ds_fn, points, num_outputs, False, sparse_tensors, verify_exhausted)
+        self.verify_run_with_breaks(ds_fn, points, num_outputs, sparse_tensors, verify_exhausted)
 
     def verify_reset_restored_iterator(
         self,
@@ -104,25 +96,6 @@ class DatasetSerializationTestBase(DatasetTestBase):
                     self._verify_exhausted(session, get_next_op)
         self.match(expected, found)
 
-    def verify_restore_in_modified_graph(
-        self,
-        ds_fn1: Build,
-        ds_fn2: Build,
-        num_outputs: int,
-        break_point: int | None = None,
-        sparse_tensors: bool = False,
-        verify_exhausted: bool = True,
-    ) -> None:
-        """The position in one data set is that in another one of the same form."""
-        break_point = num_outputs // 2 if break_point is None else break_point
-        expected = self.gen_outputs(ds_fn2, [], num_outputs, sparse_tensors=sparse_tensors, verify_exhausted=False)
-        self.gen_outputs(ds_fn1, [], break_point, sparse_tensors=sparse_tensors, verify_exhausted=False)
-        left = num_outputs - break_point
-        found = self.gen_outputs(
-            ds_fn2, [], left, ckpt_saved=True, sparse_tensors=sparse_tensors, verify_exhausted=verify_exhausted
-        )
-        self.match(expected[break_point:], found)
-
     def verify_error_on_save(
         self, ds_fn: Build, num_outputs: int, error: Any, break_point: int | None = None, sparse_tensors: bool = False
     ) -> None:
@@ -142,15 +115,12 @@ class DatasetSerializationTestBase(DatasetTestBase):
         ds_fn: Build,
         break_points: Sequence[int],
         num_outputs: int,
-        init_before_restore: bool = False,
         sparse_tensors: bool = False,
         verify_exhausted: bool = True,
     ) -> None:
         """A run that is saved, and restored in another session, at these elements, gives what a run in one piece gives."""
-        expected = self.gen_outputs(ds_fn, [], num_outputs, False, init_before_restore, sparse_tensors, verify_exhausted)
-        found = self.gen_outputs(
-            ds_fn, break_points, num_outputs, False, init_before_restore, sparse_tensors, verify_exhausted
-        )
+        expected = self.gen_outputs(ds_fn, [], num_outputs, False, sparse_tensors, verify_exhausted)
+        found = self.gen_outputs(ds_fn, break_points, num_outputs, False, sparse_tensors, verify_exhausted)
         self.match(expected, found)
 
     def gen_outputs(
@@ -159,14 +129,13 @@ class DatasetSerializationTestBase(DatasetTestBase):
         break_points: Sequence[int],
         num_outputs: int,
         ckpt_saved: bool = False,
-        init_before_restore: bool = False,
         sparse_tensors: bool = False,
         verify_exhausted: bool = True,
         save_checkpoint_at_end: bool = True,
     ) -> list[Any]:
         """The elements of a run that is saved and restored after so many; `ckpt_saved`: it begins where one was saved.
 
-        An iterator is always initialized before it is restored, with `init_before_restore` or without.
+        An iterator is initialized before it is restored.
         """
         found: list[Any] = []
         for position, stop in enumerate([*break_points, num_outputs]):
@@ -224,8 +193,11 @@ class DatasetSerializationTestBase(DatasetTestBase):
         add_to_collection(GraphKeys.SAVEABLE_OBJECTS, make_saveable_from_iterator(iterator))
         return iterator.initializer, remove_variants(iterator.get_next()), Saver(allow_empty=True)
 
-    def _initialize(self, init_op: Any, session: Session) -> None:
-        session.run(init_op)
+    def _initialize(self, init_op: Any, sess: Session) -> None:
+        with sess.graph.as_default():
+            first = global_variables_initializer(), tables_initializer()
+        sess.run(first)
+        sess.run(init_op)
 
     def _restored(self, session: Session, saver: Saver, init_op: Any) -> None:
         self._initialize(init_op, session)

@@ -32,7 +32,7 @@ _READS, _SHUFFLED = 24, 10_000
 
 def _through(dataset: Dataset, node: Callable[..., Tensor], *inputs: Any) -> Dataset:
     """The elements of `dataset` as a node with further `inputs` gives them."""
-    return Dataset(node(dataset._variant_tensor, *inputs, **dataset._spec()), dataset._element, dataset)
+    return Dataset(node(dataset._variant_tensor, *inputs, **dataset._flat_structure), dataset._element, dataset)
 
 
 class PrivateThreadPool:

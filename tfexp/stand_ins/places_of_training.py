@@ -70,10 +70,10 @@ TRAINING = {
     "training.adagrad_da": "tf.train",
     "training.adam": "tf.train",
     "training.basic_loops": "tf.train",
-    "training.basic_session_run_hooks": "tf.train",
+    "training.basic_session_run_hooks": "tf.train tfexp.stand_ins.hooks_of_several_steps",
     "training.checkpoint_management": "tf.train tfexp.formats.checkpoint_state tfexp.stand_ins.checkpoint_files "
     + renamed("tfexp.formats.checkpoint_state", update_checkpoint_state_internal="update_checkpoint_state"),
-    "training.checkpoint_ops": "tf.train",
+    "training.checkpoint_ops": "tfexp.stand_ins.checkpoint_initializers",
     "training.checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
     "training.checkpoint_utils": "tf.train",
     "training.checkpointable.tracking": "tf.train",
@@ -84,7 +84,7 @@ TRAINING = {
     "training.device_util": "tfexp.stand_ins.devices",
     "training.distribute": _STRATEGY + renamed("tf.distribute", DistributionStrategy="Strategy"),
     "training.distribution_strategy_context": "tf.distribute",
-    "training.evaluation": "tf.contrib.training "
+    "training.evaluation": "tf.contrib.training tfexp.stand_ins.hooks_of_several_steps "
     + renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
     + renamed("tfexp.train.evaluation", _get_or_create_eval_step="get_or_create_eval_step"),
     "training.experimental.loss_scale": "tf.train.experimental",
@@ -109,6 +109,9 @@ TRAINING = {
     "training.saver": "tf.train tfexp.stand_ins.saver_builder "
     "tfexp.train.saver tfexp.train.save_graph tfexp.formats.checkpoint_state",
     "training.saver_test_utils": "tfexp.stand_ins.saved_tables",
+    "training.saving.functional_saver": "tfexp.stand_ins.functional_savers",
+    "training.saving.saveable_object_util": "tfexp.stand_ins.functional_savers "
+    + renamed("tfexp.train.save_graph", op_list_to_dict="values_by_key"),
     "training.saving.saveable_object": "tfexp.ops.saveable_object",
     "training.server_lib": "tf.train",
     "training.session_manager": "tf.train",
@@ -132,5 +135,5 @@ TRAINING = {
     + renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
     + renamed("tfexp.train.global_step", _get_global_step_read="global_step_read")
     + renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
-    "training.warm_starting_util": "tf.train",
+    "training.warm_starting_util": "tf.train tfexp.stand_ins.checkpoint_initializers",
 }

@@ -11,7 +11,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import get_collection, get_default_graph
 from tfexp.ops.saveable_object import SaveableObject as _SaveableObject
 from tfexp.ops.saveable_object import SaveSpec
-from tfexp.ops.variable_base import Variable
+from tfexp.stand_ins.functional_savers import VariableSaveable as _VariableSaveable
 from tfexp.train.save_graph import saveables_from
 from tfexp.train.saver import Saver, import_meta_graph
 
@@ -21,12 +21,7 @@ class BaseSaverBuilder:
 
     SaveSpec = SaveSpec
     SaveableObject = _SaveableObject
-
-    class VariableSaveable(_SaveableObject):
-        """A variable that is saved whole, or a part of a larger one."""
-
-        def __init__(self, var: Any, slice_spec: str, name: str):
-            super().__init__(var, [SaveSpec(var._ref() if isinstance(var, Variable) else var, slice_spec, name)], name)
+    VariableSaveable = ResourceVariableSaveable = _VariableSaveable
 
     @staticmethod
     def OpListToDict(op_list: Any, convert_variable_to_tensor: bool = True) -> dict[str, Any]:

@@ -11,10 +11,14 @@ from tfexp.core import dtypes
 from tfexp.core.errors import NotFoundError
 from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.keras.engine.base_layer import Layer
+from tfexp.ops.saveable_object import SaveableObject
+from tfexp.ops.trackable import parts_of
 from tfexp.ops.variable_base import Variable
 from tfexp.ops.variable_scope import get_variable
+from tfexp.stand_ins.functional_savers import saveable_objects_for_op
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY as OBJECT_GRAPH_PROTO_KEY
-from tfexp.train.object_graph import Reached
+from tfexp.train.object_graph import Reached, object_graph, saveables
+from tfexp.train.root_checkpoint import RootCheckpoint
 
 __all__ = ["OBJECT_GRAPH_PROTO_KEY"]
 
@@ -84,6 +88,36 @@ class ObjectGraphView:
 
     def list_objects(self) -> list[Any]:
         return list_objects(self.root)
+
+    def list_dependencies(self, obj: Any) -> list[TrackableReference]:
+        """The parts of an object, by their names."""
+        return [TrackableReference(name, part) for name, part in parts_of(obj)]
+
+    def frozen_saveable_objects(self, object_map: Any = None, to_graph: Any = None) -> list[SaveableObject]:
+        """What saves the values of the objects."""
+        return self.serialize_object_graph()[0]
+
+    def serialize_object_graph(self) -> tuple[list[SaveableObject], TrackableObjectGraph, dict[Any, Any]]:
+        """(what saves the values of the objects, the objects as a message, what has to be fed)."""
+        graph = object_graph(self.root)
+        values = saveables(graph.values)
+        return [one for key, value in values.items() for one in saveable_objects_for_op(value, key)], graph.proto, {}
+
+
+class TrackableSaver:
+    """Saves and restores the values of the objects that an `ObjectGraphView` begins at."""
+
+    def __init__(self, graph_view: ObjectGraphView):
+        self._graph_view = graph_view
+
+    def save(self, file_prefix: Any, checkpoint_number: Any = None, session: Any = None) -> str:
+        """Write the checkpoint `file_prefix`, with a number behind it if there is one; its path."""
+        path = file_prefix if checkpoint_number is None else f"{file_prefix}-{int(checkpoint_number)}"
+        return RootCheckpoint.of(self._graph_view.root).write(path, session)
+
+    def restore(self, save_path: str | None) -> Any:
+        """See `tf.train.Checkpoint.restore`."""
+        return RootCheckpoint.of(self._graph_view.root).restore(save_path)
 
 
 # --- `layer_utils` ----------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def saveables_from(var_list: Any) -> list[Saveable]:
     saveables: list[Saveable] = []
     seen: set[Operation | SaveableObject] = set()
     for key in sorted(by_key):
-        found = _saveables(key, by_key[key])
+        found = saveables_of(key, by_key[key])
         restored = {s.target.op if s.owner is None else s.owner for s in found}
         if seen & restored:
             raise ValueError(f"The same saveable will be restored with two names: {key}")
@@ -114,7 +114,7 @@ def _collect(by_key: dict[str, Any], value: Any) -> None:
     by_key[key] = value
 
 
-def _saveables(key: str, value: Any) -> list[Saveable]:
+def saveables_of(key: str, value: Any) -> list[Saveable]:
     if not isinstance(key, str):
         raise TypeError(
             f"names_to_saveables must be a dict mapping string names to trackable operations. Name is not a string: {key}"
@@ -125,7 +125,7 @@ def _saveables(key: str, value: Any) -> list[Saveable]:
             if getattr(part, "_save_slice_info", None) is None:
                 raise ValueError(f"Slices must all be slices: {part}")
         # The slices' own name is the key in the checkpoint, unless a dict says otherwise.
-        return [_saveable(key, part, part._save_slice_info.spec) for part in parts]
+        return [saveable_of(key, part, part._save_slice_info.spec) for part in parts]
     if isinstance(value, Variable) and value._saveable is not None:
         value = value._saveable(key)
     if isinstance(value, SaveableObject):
@@ -135,7 +135,7 @@ def _saveables(key: str, value: Any) -> list[Saveable]:
         ]
     if isinstance(value, Variable):
         info = value._save_slice_info
-        return [_saveable(key, value, "" if info is None else info.spec)]
+        return [saveable_of(key, value, "" if info is None else info.spec)]
     if _is_reference(value):
         return [Saveable(key, value, value.dtype.base_dtype, "", value, value.device)]
     if _is_read(value):
@@ -153,7 +153,7 @@ def _is_read(value: Any) -> bool:
     return isinstance(value, Tensor) and value.op.type == "ReadVariableOp"
 
 
-def _saveable(key: str, variable: Variable, spec: str) -> Saveable:
+def saveable_of(key: str, variable: Variable, spec: str) -> Saveable:
     reference, dtype = variable._ref(), variable.dtype.base_dtype
     if isinstance(variable, ResourceVariable):
         # As of references: a slice is read anew.

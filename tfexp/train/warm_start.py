@@ -64,7 +64,7 @@ def warm_start(
     for name, parts in variables.items():
         if name in vocabularies:
             for variable in (copy for part in parts for copy in part._every_copy):
-                _from_vocabulary(variable, path, before.get(name, name), vocabularies[name])
+                from_vocabulary(variable, path, before.get(name, name), vocabularies[name])
     whole = {before.get(name, name): parts for name, parts in variables.items() if name not in vocabularies}
     if whole:
         init_from_checkpoint(path, {name: parts if len(parts) > 1 else parts[0] for name, parts in whole.items()})
@@ -105,7 +105,7 @@ def _by_name(variables: Sequence[Any]) -> dict[str, list[Any]]:
     return found
 
 
-def _from_vocabulary(variable: Any, path: str, name: str, vocabulary: VocabInfo) -> None:
+def from_vocabulary(variable: Any, path: str, name: str, vocabulary: VocabInfo) -> None:
     """Nodes that take each word's values from where the checkpoint has them, as the variable's initial value."""
     info, axis = variable._save_slice_info, vocabulary.axis
     words = _words(vocabulary.new_vocab, vocabulary.new_vocab_size)

@@ -1,0 +1,151 @@
+"""Private names of training that TensorFlow's tests use: savers of objects, matrices, hooks."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.stand_ins import checkpoint_initializers, functional_savers, hooks_of_several_steps, tracked
+from tfexp.stand_ins.context import eager_mode
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default():
+        yield
+
+
+def test_a_saver_of_objects_saves_and_restores_at_once(tmp_path):
+    with eager_mode():
+        variable = tf.Variable([1.0, 2.0])
+        saver = functional_savers._SingleDeviceSaver(functional_savers.saveable_objects_for_op(variable, "x"))
+        saver.save(tf.constant(str(tmp_path / "one")))
+        variable.assign([5.0, 6.0])
+        assert list(saver.restore(str(tmp_path / "one"))) == ["x"]
+        np.testing.assert_array_equal(variable.numpy(), [1, 2])
+    assert tf.train.list_variables(str(tmp_path / "one")) == [("x", [2])]
+
+
+def test_a_saver_of_objects_makes_a_saver_def(tmp_path):
+    variable = tf.Variable(3.0, name="v")
+    saver = functional_savers.MultiDeviceSaver(functional_savers.saveable_objects_for_op(variable, "key"))
+    public = tf.train.Saver(saver_def=saver.to_proto())
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        path = public.save(session, str(tmp_path / "model"))
+        session.run(variable.assign(7.0))
+        public.restore(session, path)
+        assert session.run(variable) == 3.0
+    with pytest.raises(ValueError, match="Expected a list of SaveableObjects"):
+        functional_savers._SingleDeviceSaver([variable])
+    with pytest.raises(TypeError, match="Name is not a string"):
+        list(functional_savers.saveable_objects_for_op(variable, 3))
+
+
+def test_the_view_of_objects_saves_them(tmp_path):
+    with eager_mode():
+        root = tf.train.Checkpoint(v=tf.Variable(1.0))
+        view = tracked.ObjectGraphView(root)
+        assert [name for name, _ in view.list_dependencies(root)] == ["v"]
+        named, graph, feeds = view.serialize_object_graph()
+        assert ([one.name for one in named], len(graph.nodes), feeds) == (["v/.ATTRIBUTES/VARIABLE_VALUE"], 2, {})
+        saver = tracked.TrackableSaver(view)
+        path = saver.save(str(tmp_path / "objects"), checkpoint_number=4)
+        assert path.endswith("objects-4")
+        root.v.assign(9.0)
+        saver.restore(path).assert_consumed()
+        assert root.v.numpy() == 1.0
+
+
+# --- other vocabularies ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    """(a checkpoint with the matrix "m" of 3 rows and 2 columns, its words, other words, other columns)."""
+    files = []
+    for name, words in {"old": "a b c", "new": "c d a", "columns": "y x z", "before": "x y"}.items():
+        (tmp_path / name).write_text("\n".join(words.split()) + "\n")
+        files.append(str(tmp_path / name))
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("m", initializer=np.float32([[1, 2], [3, 4], [5, 6]]))
+        session.run(tf.global_variables_initializer())
+        return tf.train.Saver().save(session, str(tmp_path / "model")), *files
+
+
+def initialized(variable):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(variable).tolist()
+
+
+def test_a_matrix_is_remapped(matrix):
+    path, old, new, columns, before = matrix
+    initializer = checkpoint_initializers._load_and_remap_matrix_initializer(
+        path, "m", 3, 3, -1, old, new, before, columns, 1, 1, tf.ones_initializer()
+    )
+    found = initialized(tf.get_variable("w", [4, 4], initializer=initializer))
+    assert found == [[6, 5, 1, 1], [1, 1, 1, 1], [2, 1, 1, 1], [1, 1, 1, 1]]
+    for shape, message in (([4], "2-dim"), ([4, 3], "2nd dim"), ([5, 4], "would exceed")):
+        with pytest.raises(ValueError, match=message):
+            initializer(shape)
+    with pytest.raises(TypeError, match="only float32"):
+        initializer([4, 4], tf.float64)
+
+
+def test_an_embedding_in_parts_is_remapped(matrix):
+    path, old, new, *_ = matrix
+    initializer = checkpoint_initializers._load_embedding_initializer(
+        path, "m", 3, 2, old, new, num_oov_buckets=1, initializer=tf.zeros_initializer()
+    )
+    parts = tf.fixed_size_partitioner(2)
+    variable = tf.get_variable("w", [4, 2], initializer=initializer, partitioner=parts)
+    assert initialized(tf.convert_to_tensor(variable)) == [[5, 6], [0, 0], [1, 2], [0, 0]]
+
+
+def test_a_variable_starts_with_the_words_of_before(matrix):
+    path, old, new, *_ = matrix
+    variable = tf.get_variable("w", initializer=np.zeros((3, 2), np.float32))
+    checkpoint_initializers._warm_start_var_with_vocab(variable, new, 3, path, old, prev_tensor_name="m")
+    assert initialized(variable) == [[5, 6], [0, 0], [1, 2]]
+    with pytest.raises(ValueError, match="Must provide all"):
+        checkpoint_initializers._warm_start_var_with_vocab(variable, None, 3, path, old)
+
+
+# --- several steps in a run --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "expected"), [({"num_steps": 5}, [2, 2, 1]), ({"last_step": 3}, [2, 1])])
+def test_the_last_run_makes_the_steps_that_are_left(given, expected):
+    step = tf.train.get_or_create_global_step()
+    hook = hooks_of_several_steps._MultiStepStopAtStepHook(**given, steps_per_run=2)
+    steps = hooks_of_several_steps.get_or_create_steps_per_run_variable()
+    train = tf.assign_add(step, tf.cast(steps, tf.int64))
+    made = []
+    with tf.train.SingularMonitoredSession(hooks=[hook]) as session:
+        while not session.should_stop():
+            made.append(int(session.raw_session().run(steps)))
+            session.run(train)
+    assert made == expected
+    with pytest.raises(ValueError, match="greater than 0"):
+        hooks_of_several_steps._MultiStepStopAtStepHook(num_steps=1, steps_per_run=0)
+
+
+def test_the_last_run_of_an_evaluation_too():
+    hook = hooks_of_several_steps._MultiStepStopAfterNEvalsHook(5, steps_per_run=3)
+    steps = hooks_of_several_steps.get_or_create_steps_per_run_variable()
+    done = tf.get_variable("done", initializer=0)
+    hook._set_evals_completed_tensor(tf.assign_add(done, steps))
+    nothing = tf.no_op()
+    with tf.train.SingularMonitoredSession(hooks=[hook]) as session:
+        counts = []
+        while not session.should_stop():
+            session.run(nothing)
+            counts.append(int(session.raw_session().run(done)))
+    assert counts == [3, 5]
+
+
+def test_a_timer_that_never_triggers():
+    timer = hooks_of_several_steps.NeverTriggerTimer()
+    assert not timer.should_trigger_for_step(3)
+    assert timer.update_last_triggered_step(3) == (None, None)
+    assert timer.last_triggered_step() is None
