@@ -171,6 +171,9 @@ class NodeContext:
                 self._bound[function] = bound
         return bound
 
+    def group(self, key: int, size: int) -> Any:
+        return self._resources.exchange.group(self.device, key, size)
+
     def cancelled(self) -> bool:
         step = current.step
         return step is not None and step.cancelled()
