@@ -170,23 +170,30 @@ class Exchange:
             if group is not None and not ended:
                 self._groups[place] = group
         if group is not None and ended:
-            self._leave(group.number, _ended())
+            self._leave(place[1], group.number, _ended())
         for promise in waiting:
             _settle(promise, group, error)
 
     def _leave_group(self, number: int, error: OpError) -> None:
         with self._lock:
-            for place in [place for place, group in self._groups.items() if group.number == number]:
+            places = [place for place, group in self._groups.items() if group.number == number]
+            for place in places:
                 del self._groups[place]
-        self._leave(number, error)
+        if places:
+            self._leave(places[0][1], number, error)
+
+    def fail(self, error: OpError) -> None:
+        """A step with collective ops has failed: what the next one makes of them is nothing that the others wait for."""
+        with self._lock:
+            numbers = {group.number for group in self._groups.values()}
+        for number in numbers:
+            self._leave_group(number, error)
 
     def end(self) -> None:
         """The session is over."""
         with self._lock:
             self._ended = True
-            numbers = {group.number for group in self._groups.values()}
-        for number in numbers:
-            self._leave_group(number, _ended())
+        self.fail(_ended())
 
     def _join(self, device: str, key: int, size: int, done: Done) -> None:
         """Join, at the leader; `done` gets what has formed."""
@@ -200,8 +207,8 @@ class Exchange:
         """Take what was, or will be, posted under the key. Returns what gives up on it."""
         raise NotImplementedError
 
-    def _leave(self, number: int, error: OpError) -> None:
-        """No more is posted to this group here, because of the error."""
+    def _leave(self, key: int, number: int, error: OpError) -> None:
+        """No more is posted here to the group of that key and number, because of the error."""
         raise NotImplementedError
 
 
@@ -250,7 +257,7 @@ class LocalExchange(Exchange):
         with self._state:
             self._takers.pop(place, None)
 
-    def _leave(self, number: int, error: OpError) -> None:
+    def _leave(self, key: int, number: int, error: OpError) -> None:
         with self._state:
             self._left[number] = error = left("a device of the group", error)
             takers = [self._takers.pop(place) for place in list(self._takers) if place[0] == number]
