@@ -295,11 +295,12 @@ class Fetch:
 
 @dataclass(frozen=True)
 class LeaveGroup:
-    """No more is posted here; what was, can still be fetched. The others get AbortedError for what they wait for."""
+    """No more is posted here: the others get AbortedError for what they wait for. `keeps`: what was can still be fetched."""
 
     group_key: int
     step: int
     error: OpError
+    keeps: bool
 
 
 Request = (

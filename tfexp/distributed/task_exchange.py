@@ -13,7 +13,9 @@ from tfexp.runtime.collectives import Done, Exchange, Member
 class TaskExchange(Exchange):
     """Of one session. `start` asks the own worker; `leader` is the task where the session's groups form."""
 
-    def __init__(self, start: Callable[[m.Request, OnDone], Callable[[OpError], None]], devices: Iterable[m.Device], leader: str):
+    def __init__(
+        self, start: Callable[[m.Request, OnDone], Callable[[OpError], None]], devices: Iterable[m.Device], leader: str
+    ):
         super().__init__()
         self._start = start
         self._members = {device.name: Member(device.name, device.incarnation) for device in devices}
@@ -32,8 +34,8 @@ class TaskExchange(Exchange):
 
         return self._start(m.Fetch(number, key), received)
 
-    def _leave(self, key: int, number: int, error: OpError) -> None:
-        self._start(m.LeaveGroup(key, number, error), _ignore)
+    def _leave(self, key: int, number: int, error: OpError, keeps: bool) -> None:
+        self._start(m.LeaveGroup(key, number, error, keeps), _ignore)
 
 
 def _ignore(reply: m.Reply | None, error: OpError | None) -> None:

@@ -417,13 +417,15 @@ class Worker(Groups):
         return self._recv_tensor(call, received) if source == self._own else self._pass_on(call, source, received)
 
     def _leave_group(self, call: int, request: m.LeaveGroup) -> list[Command]:
-        error = left(self._own, request.error)
+        error, done = left(self._own, request.error), Respond(call, m.Done())
+        if not request.keeps:
+            return [*self._fail_step(request.step, error, None), done]
         self._remember_failure(request.step, error)
-        # The one before is over for all: this one has formed since.
-        before = self._left.get(request.group_key)
-        if before != request.step:
-            self._left[request.group_key] = request.step
+        # The group of that key before is over for all: this one has formed since.
+        before = self._left.pop(request.group_key, None)
+        if before is not None:
             self._steps.pop(before, None)
+        self._left[request.group_key] = request.step
         commands: list[Command] = []
         step = self._steps.get(request.step)
         if step is not None:
@@ -431,4 +433,4 @@ class Worker(Groups):
             for _, refuse in takers.values():
                 commands.extend(refuse(error))
             self._tidy(request.step)
-        return [*commands, Respond(call, m.Done())]
+        return [*commands, done]

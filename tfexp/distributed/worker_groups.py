@@ -22,7 +22,7 @@ class Groups(Machine):
         super().__init__()
         self._own = own
         self._forming: Forming[int] = Forming(numbers)
-        self._left: dict[int, int] = {}  # by key, the number of the group that was left last: its values are still there
+        self._left: dict[int, int] = {}  # by key, the group that was left last with its values kept
 
     def _complete_group(self, call: int, request: m.CompleteGroup) -> list[Command]:
         def withdraw(error: OpError) -> list[Command]:

@@ -53,9 +53,7 @@ def _about(kind: str, dtype: Any, shape: Sequence[int], is_source: bool = False)
     return _About(kind, np.dtype(dtype).name, f"[{','.join(map(str, shape))}]", is_source)
 
 
-def _together(
-    ctx: Any, size: int, key: int, instance: int, about: _About, work: Callable[[Group, str], _Work]
-) -> Any:
+def _together(ctx: Any, size: int, key: int, instance: int, about: _About, work: Callable[[Group, str], _Work]) -> Any:
     """What `work` gives, done with the other members; or a Waiting for it."""
     return in_turn(_as_member(ctx, size, key, instance, about, work))
 
@@ -223,7 +221,9 @@ def all_reduce(
 
 # --- all-gather --------------------------------------------------------------------------------------------------------
 
-collective_gather_op = define_op(f"CollectiveGather(input: T) -> (data: T) {{{_NUMBERS % ''}shape: shape; {_HINT}}} #stateful")
+collective_gather_op = define_op(
+    f"CollectiveGather(input: T) -> (data: T) {{{_NUMBERS % ''}shape: shape; {_HINT}}} #stateful"
+)
 
 
 @collective_gather_op.shape
@@ -247,12 +247,10 @@ def _(ctx: Any, value: Array, *, group_size: int, group_key: int, instance_key: 
     return _together(ctx, group_size, group_key, instance_key, about, work)
 
 
-def all_gather(
-    t: Any, group_size: int, group_key: int, instance_key: int, communication_hint: str = "auto"
-) -> Tensor:
-    """What the devices of the group have as `t` (same shape `[rows, …]` and dtype), one below the other: `[group_size * rows, …]`.
+def all_gather(t: Any, group_size: int, group_key: int, instance_key: int, communication_hint: str = "auto") -> Tensor:
+    """What the devices of the group have as `t` (`[rows, …]`, same shape and dtype), one below the other.
 
-    Errors as of `all_reduce`.
+    Its shape is `[group_size * rows, …]`. Errors as of `all_reduce`.
     """
     _check_size("all_gather", group_size)
     return collective_gather_op(  # type: ignore[no-any-return]
@@ -303,7 +301,7 @@ def _(ctx: Any, value: Array, *, group_size: int, group_key: int, instance_key: 
 
 
 @collective_bcast_recv_op.kernel("CPU", waits=True)
-def _(ctx: Any, *, group_size: int, group_key: int, instance_key: int, shape: TensorShape, T: DType) -> Any:  # noqa: N803
+def _(ctx: Any, *, group_size: int, group_key: int, instance_key: int, shape: TensorShape, T: DType) -> Any:
     wanted: Any = T.as_numpy_dtype
 
     def work(group: Group, name: str) -> _Work:

@@ -1,9 +1,9 @@
 """How devices find each other for collective ops, and what they then hand to each other.
 
 A group forms when as many devices as it has have joined it, at its leader. It is a number from then on, until one of its
-members leaves it: because a step with a collective op failed there, or because the session is over. What a member has
-posted can still be taken after that; everything else is an error for the others, who leave as well, and all join anew with
-their next step. So members never mistake what belongs to one attempt for that of another.
+members leaves it: because a step with a collective op failed there, or because the session is over. That is an error for
+the others, who leave as well, and all join anew with their next step: what belongs to one attempt is never mistaken for
+that of another. (What a session has posted before it ends can still be taken: who is quicker does not wait for the others.)
 """
 
 from __future__ import annotations
@@ -170,30 +170,33 @@ class Exchange:
             if group is not None and not ended:
                 self._groups[place] = group
         if group is not None and ended:
-            self._leave(place[1], group.number, _ended())
+            self._leave(place[1], group.number, _ended(), False)
         for promise in waiting:
             _settle(promise, group, error)
 
-    def _leave_group(self, number: int, error: OpError) -> None:
+    def _leave_group(self, number: int, error: OpError, keeps: bool = False) -> None:
         with self._lock:
             places = [place for place, group in self._groups.items() if group.number == number]
             for place in places:
                 del self._groups[place]
         if places:
-            self._leave(places[0][1], number, error)
+            self._leave(places[0][1], number, error, keeps)
 
     def fail(self, error: OpError) -> None:
         """A step with collective ops has failed: what the next one makes of them is nothing that the others wait for."""
-        with self._lock:
-            numbers = {group.number for group in self._groups.values()}
-        for number in numbers:
-            self._leave_group(number, error)
+        self._leave_all(error)
 
     def end(self) -> None:
         """The session is over."""
         with self._lock:
             self._ended = True
-        self.fail(_ended())
+        self._leave_all(_ended(), keeps=True)
+
+    def _leave_all(self, error: OpError, keeps: bool = False) -> None:
+        with self._lock:
+            numbers = {group.number for group in self._groups.values()}
+        for number in numbers:
+            self._leave_group(number, error, keeps)
 
     def _join(self, device: str, key: int, size: int, done: Done) -> None:
         """Join, at the leader; `done` gets what has formed."""
@@ -207,8 +210,11 @@ class Exchange:
         """Take what was, or will be, posted under the key. Returns what gives up on it."""
         raise NotImplementedError
 
-    def _leave(self, key: int, number: int, error: OpError) -> None:
-        """No more is posted here to the group of that key and number, because of the error."""
+    def _leave(self, key: int, number: int, error: OpError, keeps: bool) -> None:
+        """No more is posted here to the group of that key and number, because of the error.
+
+        `keeps`: what has been posted can still be fetched.
+        """
         raise NotImplementedError
 
 
@@ -257,7 +263,7 @@ class LocalExchange(Exchange):
         with self._state:
             self._takers.pop(place, None)
 
-    def _leave(self, key: int, number: int, error: OpError) -> None:
+    def _leave(self, key: int, number: int, error: OpError, keeps: bool) -> None:
         with self._state:
             self._left[number] = error = left("a device of the group", error)
             takers = [self._takers.pop(place) for place in list(self._takers) if place[0] == number]
