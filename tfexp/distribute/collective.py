@@ -12,6 +12,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorboard.compat.proto import config_pb2
+
 from tfexp.distribute.cluster_resolver.resolvers import ClusterResolver
 from tfexp.distribute.cluster_resolver.tf_config import TFConfigClusterResolver
 from tfexp.distribute.cross_device import divided
@@ -23,6 +25,7 @@ from tfexp.distribute.strategy import Strategy
 from tfexp.distribute.values import Mirrored, copies_of
 from tfexp.distribute.variables import MirroredVariable
 from tfexp.distributed.cluster import ClusterSpec
+from tfexp.distributed.server import Server
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import control_dependencies, device, executing_eagerly, get_default_graph, name_scope
@@ -32,6 +35,8 @@ from tfexp.ops.collective import all_gather, all_reduce, broadcast_recv, broadca
 _WORKERS = ("chief", "master", "worker")  # in the order of their ranks
 _GROUP_KEY = 1
 _FIRST_INSTANCE, _FIRST_VARIABLE = 100, 1000000
+
+_servers: dict[Any, Server] = {}  # of this process, by cluster and task
 
 
 class CollectiveCommunication(enum.Enum):
@@ -121,6 +126,16 @@ class CollectiveExtended(MirroredExtended):
 
     def _input_context(self) -> InputContext:
         return InputContext(self._num_replicas_in_sync, self._rank, self._num_replicas_in_sync)
+
+    def _session_target(self) -> str:
+        """This task's server, which is started, and stays, with the first of them."""
+        if self._is_alone:
+            return ""
+        place = (str(self._cluster.as_dict()), self._task_type, self._task_id)
+        if place not in _servers:
+            settings = self._update_config_proto(config_pb2.ConfigProto())
+            _servers[place] = Server(self._cluster, self._task_type, self._task_id, config=settings)
+        return str(_servers[place].target)
 
     def _update_config_proto(self, config_proto: Any) -> Any:
         """A worker's sessions see its own task alone; it meets the others at the first of them."""

@@ -80,6 +80,10 @@ class StrategyExtended:
     def _configure(self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None) -> None:
         """Nothing is left open, unless a strategy says so."""
 
+    def _session_target(self) -> str:
+        """Where sessions of this process run that the program does not make itself."""
+        return ""
+
     def _update_config_proto(self, config_proto: Any) -> Any:
         return copy.deepcopy(config_proto)
 
