@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.distributed.clusters import running
+from tests.distributed.clusters import cluster_spec, running
+from tfexp.distribute import coordinator
 from tfexp.train.global_step import global_step_read
+from tfexp.train.worker_context import get_current_worker_context
 
 Strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
@@ -245,3 +247,82 @@ def test_the_global_step_is_read_without_the_others():
         global_step_read()
         made = graph.get_operations()[before:]
     assert not any("Initializer" in tensor.op.name for op in made for tensor in op.inputs)
+
+
+def _coordinated(worker_fn: Callable[[Any], Any], cluster: Any, task: tuple[str, int] | None = None) -> Any:
+    mode = coordinator.CoordinatorMode.STANDALONE_CLIENT if task is None else coordinator.CoordinatorMode.INDEPENDENT_WORKER
+    return coordinator.run_distribute_coordinator(
+        worker_fn, Strategy(), mode=mode, cluster_spec=cluster, task_type=task and task[0], task_id=task and task[1]
+    )
+
+
+def _train_as_told(strategy: Any) -> tuple[Any, ...]:
+    context = get_current_worker_context()
+    with tf.Graph().as_default(), strategy.scope():
+        loss, batches = _training(strategy, 8)
+        scaffold = tf.train.Scaffold(local_init_op=tf.group(tf.local_variables_initializer(), batches.initialize()))
+        with tf.train.MonitoredTrainingSession(scaffold=scaffold) as session:
+            told = (context.task_type, context.task_id, context.num_workers, context.is_chief, context.master_target)
+            return (*told, session.run(loss))
+
+
+def test_one_client_of_all_workers(servers, monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    found: list[Any] = []
+    cluster = next(iter(servers.values()))._cluster
+    assert _coordinated(lambda strategy: found.append(_train_as_told(strategy)), cluster) is None
+    first, second = sorted(found)
+    assert first[:4] == ("worker", 0, 2, True) and second[:4] == ("worker", 1, 2, False)
+    assert [first[4], second[4]] == [server.target for server in servers.values()]
+    assert first[5] == second[5]
+
+
+def test_each_worker_for_itself(monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    cluster = cluster_spec(worker=2)
+    with ThreadPoolExecutor(2) as threads:
+        runs = [threads.submit(_coordinated, _train_as_told, cluster, ("worker", task)) for task in range(2)]
+        first, second = [run.result(60) for run in runs]
+    assert (first[:4], second[:4]) == (("worker", 0, 2, True), ("worker", 1, 2, False))
+    assert first[5] == second[5]
+
+
+def test_a_coordinator_without_a_cluster_and_with_wrong_ones(monkeypatch):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    assert _coordinated(lambda strategy: get_current_worker_context().num_workers, None) == 0
+    assert get_current_worker_context() is None
+    with pytest.raises(ValueError, match="must know which one it is: task_type=None"):
+        coordinator.run_distribute_coordinator(_train_as_told, Strategy(), mode="independent_worker", cluster_spec=CLUSTER)
+    with pytest.raises(ValueError, match="Unexpected coordinator mode: other"):
+        coordinator.run_distribute_coordinator(_train_as_told, Strategy(), mode="other", cluster_spec=CLUSTER)
+    with pytest.raises(ValueError, match="You cannot run distribute coordinator in a `worker_fn`"):
+        _coordinated(lambda strategy: _coordinated(lambda _: None, None), None)
+
+
+@pytest.fixture
+def _started(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The servers that models start are stopped."""
+    servers: dict[Any, tf.train.Server] = {}
+    monkeypatch.setattr("tfexp.distribute.collective._servers", servers)
+    yield
+    for server in servers.values():
+        server.stop()
+
+
+@pytest.mark.usefixtures("_started")
+def test_keras_models_of_several_workers():
+    cluster = cluster_spec(worker=2)
+
+    def fit(strategy: Any) -> tuple[Any, ...]:
+        with tf.Graph().as_default(), strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1, kernel_initializer="ones", input_shape=(3,))])
+            model.compile(tf.keras.optimizers.SGD(0.1), "mse", metrics=["mae"])
+            history = model.fit(X, Y + 1, batch_size=8, epochs=2, shuffle=False, verbose=0).history
+            return history["loss"], history["mean_absolute_error"], *model.get_weights(), model.predict(X)
+
+    with ThreadPoolExecutor(2) as threads:
+        workers = list(threads.map(lambda task: fit(_strategy(task, cluster=cluster)), range(2)))
+    alone = fit(tf.distribute.OneDeviceStrategy("/cpu:0"))
+    for first, second, expected in zip(*workers, alone, strict=True):
+        np.testing.assert_array_equal(first, second)
+        np.testing.assert_allclose(first, expected, rtol=1e-5)

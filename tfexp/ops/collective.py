@@ -49,7 +49,7 @@ class _About:
     is_source: bool = False
 
 
-def _about(kind: str, dtype: Any, shape: Sequence[int], is_source: bool = False) -> _About:
+def _about(kind: str, dtype: Any, shape: Sequence[int | None], is_source: bool = False) -> _About:
     return _About(kind, np.dtype(dtype).name, f"[{','.join(map(str, shape))}]", is_source)
 
 

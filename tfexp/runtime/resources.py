@@ -76,7 +76,7 @@ class SessionResources:
         """`isolated`: nobody else has them, and they end with the session. `exchange`: the session's own."""
         self._shared = shared
         self._exchange = exchange
-        self.exchange = shared.exchange if exchange is None else exchange
+        self.exchange: Exchange = shared.exchange if exchange is None else exchange
         self._isolated = isolated
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}

@@ -23,6 +23,9 @@ TRAINING = {
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategyV1="MultiWorkerMirroredStrategy"),
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
     "distribute.device_util": "tfexp.distribute.devices:canonicalize=whole",
+    "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
+    + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
+    "distribute.distribute_coordinator_context": "tfexp.train.worker_context",
     "distribute.distribute_lib": _STRATEGY
     + renamed("tfexp.distribute.default_strategy", _DefaultDistributionStrategy="DefaultStrategy"),
     "distribute.distribution_strategy_context": "tf.distribute",

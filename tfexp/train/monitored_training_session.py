@@ -14,6 +14,7 @@ from tfexp.train.scaffold import Scaffold
 from tfexp.train.session_creators import ChiefSessionCreator, WorkerSessionCreator
 from tfexp.train.session_hooks import SessionRunHook
 from tfexp.train.watching_hooks import StepCounterHook, SummarySaverHook
+from tfexp.train.worker_context import get_current_worker_context
 
 _USE_DEFAULT: Any = object()
 
@@ -42,15 +43,16 @@ def MonitoredTrainingSession(
     per second; None or 0 turns each off.
 
     In the scope of a strategy whose workers each build a graph (`MultiWorkerMirroredStrategy`, `ParameterServerStrategy`)
-    the strategy says who does that, and completes `config`.
+    the strategy says who does that, and completes `config`; in a function that a coordinator runs, so is `master`.
     """
     saves = summarises = True
-    mode = distributing()
-    if mode is not None and mode.strategy.extended.experimental_between_graph:
-        extended = mode.strategy.extended
-        is_chief = extended.experimental_should_init
-        saves, summarises = extended.should_checkpoint, extended.should_save_summary
-        config = mode.strategy.update_config_proto(config_pb2.ConfigProto() if config is None else config)
+    context, mode = get_current_worker_context(), distributing()
+    strategy = context.strategy if context is not None else None if mode is None else mode.strategy
+    if strategy is not None and strategy.extended.experimental_between_graph:
+        is_chief = strategy.extended.experimental_should_init
+        saves, summarises = strategy.extended.should_checkpoint, strategy.extended.should_save_summary
+        config = strategy.update_config_proto(config_pb2.ConfigProto() if config is None else config)
+    master = master if context is None else context.master_target
     if not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
         return MonitoredSession(worker, hooks, stop_grace_period_secs)
