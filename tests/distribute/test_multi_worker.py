@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -258,6 +259,7 @@ def _coordinated(worker_fn: Callable[[Any], Any], cluster: Any, task: tuple[str,
 
 def _train_as_told(strategy: Any) -> tuple[Any, ...]:
     context = get_current_worker_context()
+    context.wait_for_other_workers()
     with tf.Graph().as_default(), strategy.scope():
         loss, batches = _training(strategy, 8)
         scaffold = tf.train.Scaffold(local_init_op=tf.group(tf.local_variables_initializer(), batches.initialize()))
@@ -326,3 +328,16 @@ def test_keras_models_of_several_workers():
     for first, second, expected in zip(*workers, alone, strict=True):
         np.testing.assert_array_equal(first, second)
         np.testing.assert_allclose(first, expected, rtol=1e-5)
+
+
+def test_the_server_that_the_environment_names(monkeypatch):
+    cluster = cluster_spec(worker=1).as_dict()
+    for given, missing in (({}, "cluster"), ({"cluster": cluster}, "task")):
+        monkeypatch.setenv("TF_CONFIG", json.dumps(given))
+        with pytest.raises(ValueError, match=f'"{missing}" is not found in TF_CONFIG'):
+            tf.contrib.distribute.run_standard_tensorflow_server()
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": 0}}))
+    server = tf.contrib.distribute.run_standard_tensorflow_server()
+    assert server.target == f"grpc://{cluster['worker'][0]}"
+    server.stop()
+    assert tf.contrib.distribute.CollectiveAllReduceStrategy(num_gpus_per_worker=0).num_replicas_in_sync == 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -43,6 +44,17 @@ class WorkerContext:
     task_id: int | None
     session_config: config_pb2.ConfigProto | None
     master_target: str
+    barrier: threading.Barrier | None = None
+
+    @property
+    def has_barrier(self) -> bool:
+        """Whether `wait_for_other_workers` waits: where one process is the client of all of them."""
+        return self.barrier is not None
+
+    def wait_for_other_workers(self) -> None:
+        """Wait until all workers have come here."""
+        if self.barrier is not None:
+            self.barrier.wait()
 
     @property
     def num_workers(self) -> int:
@@ -68,6 +80,17 @@ class WorkerContext:
     @property
     def should_save_summary(self) -> bool:
         return self.strategy is None or self.strategy.extended.should_save_summary
+
+
+def run_standard_tensorflow_server(session_config: config_pb2.ConfigProto | None = None) -> Server:
+    """The server of the task that `TF_CONFIG` names, started. ValueError where that says no cluster, or no task."""
+    environment = parse_tf_config(os.environ.get("TF_CONFIG"))
+    for key in ("cluster", "task"):
+        if key not in environment:
+            raise ValueError(f'"{key}" is not found in TF_CONFIG.')
+    task = environment["task"]
+    protocol = environment.get("rpc_layer", "grpc")
+    return Server(environment["cluster"], task["type"], int(task.get("index", 0)), protocol=protocol, config=session_config)
 
 
 def run_distribute_coordinator(
@@ -96,9 +119,10 @@ def run_distribute_coordinator(
             return worker_fn(strategy)
     client = _Client(worker_fn, strategy, eval_fn or worker_fn, eval_strategy, cluster, session_config, rpc_layer)
     if mode == CoordinatorMode.STANDALONE_CLIENT:
+        barrier = threading.Barrier(sum(cluster.num_tasks(job) for job in _WORKERS if job in cluster.jobs))
         tasks = [(job, i) for job in (*_WORKERS, "evaluator") if job in cluster.jobs for i in cluster.task_indices(job)]
         with ThreadPoolExecutor(len(tasks)) as threads:
-            for run in [threads.submit(client.run, *task) for task in tasks]:
+            for run in [threads.submit(client.run, *task, barrier=barrier) for task in tasks]:
                 run.result()
         return None
     if mode != CoordinatorMode.INDEPENDENT_WORKER:
@@ -137,7 +161,7 @@ class _Client:
         finally:
             server.stop()
 
-    def run(self, task_type: str, task_id: int, target: str | None = None) -> Any:
+    def run(self, task_type: str, task_id: int, target: str | None = None, barrier: threading.Barrier | None = None) -> Any:
         """As the client of the task."""
         function, strategy = self.worker_fn, self._of_task(self.strategy, task_type, task_id)
         if task_type == "evaluator":
@@ -147,7 +171,7 @@ class _Client:
             settings = strategy.update_config_proto(settings or config_pb2.ConfigProto())
         if target is None:
             target = f"{self.rpc_layer}://{self.cluster.task_address(task_type, task_id)}"
-        with entered(WorkerContext(strategy, self.cluster, task_type, task_id, settings, target)):
+        with entered(WorkerContext(strategy, self.cluster, task_type, task_id, settings, target, barrier)):
             return function(strategy)
 
     def _of_task(self, strategy: Any, task_type: str, task_id: int) -> Any:

@@ -11,6 +11,7 @@ _EXPERIMENTAL = "tf.distribute.experimental "
 TRAINING = {
     "distribute.central_storage_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", CentralStorageStrategyV1="CentralStorageStrategy"),
+    "distribute.cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.cluster_resolver.cluster_resolver": "tf.distribute.cluster_resolver "
     + renamed("tf.distribute.cluster_resolver", UnionClusterResolver="UnionResolver"),
     "distribute.cluster_resolver.gce_cluster_resolver": "tf.distribute.cluster_resolver",

@@ -8,6 +8,7 @@ from tfexp.distribute.contexts import get_replica_context as get_replica_context
 from tfexp.distribute.contexts import get_strategy as get_strategy
 from tfexp.distribute.contexts import has_strategy as has_strategy
 from tfexp.distribute.contexts import in_cross_replica_context as in_cross_replica_context
+from tfexp.distribute.coordinator import run_standard_tensorflow_server as run_standard_tensorflow_server
 from tfexp.distribute.cross_device import CrossDeviceOps as CrossDeviceOps
 from tfexp.distribute.cross_device import ReductionToOneDevice as ReductionToOneDeviceCrossDeviceOps
 from tfexp.distribute.default_strategy import OneDeviceStrategy as OneDeviceStrategy
