@@ -210,6 +210,21 @@ def test_a_group_that_forms_when_nobody_waits_any_more_is_left_at_once(servers):
             assert _together([again, second], 1.0, 2.0) == [3.0, 3.0]
 
 
+@pytest.mark.parametrize(
+    ("device", "size"),
+    [
+        ("", 2),
+        (f"{LEADER}/device:CPU:x", 2),
+        (f"{LEADER}/cpu:0", 2),
+        ("/job:other/replica:0/task:0/device:CPU:0", 2),
+        (f"{LEADER}/device:CPU:0", 0),
+    ],
+)
+def test_who_cannot_join_a_group(servers, device, size):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot join the group 1"):
+        servers["worker:0"]._task.call(m.CompleteGroup(1, size, Member(device)))
+
+
 def test_what_groups_say_to_each_other_travels():
     from tfexp.distributed.wire import METHODS
 

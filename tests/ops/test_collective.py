@@ -168,6 +168,18 @@ def test_a_member_that_does_not_come_is_waited_for_until_the_time_is_over():
             session.run(alone, options=tf.RunOptions(timeout_in_ms=20))
 
 
+def test_a_group_of_none_is_refused_and_one_of_one_is_alone():
+    def reduced(size: int) -> Any:
+        return collective.collective_reduce_op(
+            [2.0, 4.0], group_size=size, group_key=1, instance_key=1, merge_op="Add", final_op="Id", subdiv_offsets=[0]
+        )
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        np.testing.assert_array_equal(session.run(reduced(1)), [2.0, 4.0])
+        with pytest.raises(INVALID, match="group_size must be positive"):
+            session.run(reduced(0))
+
+
 @pytest.mark.parametrize(
     "make",
     [

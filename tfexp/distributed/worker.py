@@ -93,10 +93,9 @@ class Worker(Groups):
     """Task `own`, with the devices whose incarnations a rendezvous key must name right. `numbers`: see `Groups`."""
 
     def __init__(self, own: str, devices: Iterable[m.Device], cluster: dict[str, str], numbers: Callable[[], int]):
-        super().__init__(own, numbers)
+        super().__init__(own, cluster, numbers)
         self._devices = tuple(devices)
         self._incarnations = {d.name: d.incarnation for d in self._devices}
-        self._cluster = cluster
         self._graph_numbers = itertools.count(1)
         self._sessions: dict[str, _Session] = {"": _Session()}
         self._steps: dict[int, _Step] = {}

@@ -55,6 +55,8 @@ def _about(kind: str, dtype: Any, shape: Sequence[int | None], is_source: bool =
 
 def _together(ctx: Any, size: int, key: int, instance: int, about: _About, work: Callable[[Group, str], _Work]) -> Any:
     """What `work` gives, done with the other members; or a Waiting for it."""
+    if size < 1:
+        raise InvalidArgumentError(None, None, f"group_size must be positive. Given: {size}")
     return in_turn(_as_member(ctx, size, key, instance, about, work))
 
 
