@@ -15,11 +15,12 @@ from tfexp.core.op import Arg, Attr, Op, all_ops
 from tfexp.distributed import messages as m
 from tfexp.distributed.wire import METHODS
 from tfexp.formats.tensor import make_tensor_proto
+from tfexp.runtime.collectives import Member
 
 # Ops that wait, write files, or start threads are no match for a graph made up at random.
 _LEFT_OUT = (
     "File", "Save", "Restore", "Queue", "Reader", "Iterator", "Dataset", "Recv", "Send", "Print", "Assert",
-    "Stage", "Unstage", "MapPeek", "Barrier", "SummaryWriter", "SummaryFileWriter",
+    "Collective", "Stage", "Unstage", "MapPeek", "Barrier", "SummaryWriter", "SummaryFileWriter",
 )  # fmt: skip
 _SIZES = (0, 1, 2, 3, 7, -1, -7, 1 << 20, (1 << 31) - 1, 1 << 31, 1 << 40, 1 << 60, (1 << 63) - 1, -(1 << 63))
 _NAMES = ("a", "b\nc", "'quoted'", '"', "nul\0", "é", "/job:ps", "x" * 300, "", "^a", "a:0", "{{node a}}")
@@ -42,6 +43,7 @@ def corpus(session: str) -> dict[str, list[bytes]]:
     for example in (
         m.PartialRunSetup(session, ("x:0",), ("y:0",), ("z",)),
         m.Reset(("no such container",)),
+        m.CompleteGroup(1, 1, Member("/job:local/replica:0/task:0/device:CPU:0", 5)),
         m.MakeCallable(session, config_pb2.CallableOptions(fetch=["w:0"])),
         m.RunCallable(session, 1, (ones,)),
         m.ReleaseCallable(session, 1),

@@ -135,7 +135,7 @@ def _send_mutations(client: Client, path: str) -> None:
     assert code == 0, text
     requests = fuzzing.corpus(created.session_handle)
     everything = [data for some in requests.values() for data in some]
-    waits = path.endswith("RecvTensor")  # for a sender that need not come
+    waits = path.endswith(("RecvTensor", "CompleteGroup"))  # for a sender, or other members, that need not come
     for number in range(MUTATIONS):
         data = fuzzing.mutated(rng.choice(requests[path]), rng.choice(everything), rng)
         outcome = client.send(path, data, 0.2 if waits else BOUND)

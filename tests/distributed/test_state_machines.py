@@ -188,7 +188,7 @@ class _Program:
 
 
 def _worker_with(program: _Program) -> Worker:
-    worker = Worker(PS, [_device(PS)], TASKS)
+    worker = Worker(PS, [_device(PS)], TASKS, _numbers())
     (load,) = worker.handle(ev.Asked(1, m.RegisterGraph("", None)))  # type: ignore[arg-type]
     assert isinstance(load, ev.Load)
     worker.handle(ev.Answered(load.ask, program))
@@ -280,7 +280,7 @@ def _session_with(handle: str, other: int, master: str = WORKER, own: int = 7) -
 
 def test_a_session_ends_when_a_newer_one_knows_that_another_of_its_tasks_was_started_again() -> None:
     out = _key(PS, "out")
-    worker = Worker(PS, [_device(PS)], TASKS)
+    worker = Worker(PS, [_device(PS)], TASKS, _numbers())
     for number, handle in enumerate(("old", "unconcerned")):
         request = _session_with(handle, 20) if handle == "old" else m.CreateWorkerSession(handle, "ps", 0, {}, "/job:x", 1)
         assert worker.handle(ev.Asked(number, request)) == [ev.Respond(number, m.Done())]
@@ -302,7 +302,7 @@ def test_a_session_ends_when_a_newer_one_knows_that_another_of_its_tasks_was_sta
 
 
 def test_a_session_that_was_meant_for_a_former_process_is_aborted() -> None:
-    worker = Worker(PS, [_device(PS)], TASKS)
+    worker = Worker(PS, [_device(PS)], TASKS, _numbers())
     (refused,) = worker.handle(ev.Asked(1, _session_with("s", 20, own=6)))
     assert isinstance(refused, ev.Refuse)
     assert isinstance(refused.error, errors.AbortedError)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,6 +89,33 @@ def test_both_strategies_at_once() -> None:
         E.RunConfig(experimental_distribute=DistributeConfig(train, remote_cluster={"worker": ["a:1"]}))
 
 
+def _at_once(parts: list[Any]) -> None:
+    """`train_and_evaluate` of these arguments, each in a thread; the first error of them is raised."""
+    with ThreadPoolExecutor(len(parts)) as threads:
+        for part in [threads.submit(E.train_and_evaluate, *part) for part in parts]:
+            part.result(60)
+
+
+def test_workers_in_step(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without a chief: the first worker is."""
+    cluster = {"worker": [f"localhost:{pick_unused_port()}" for _ in range(2)]}
+    parts: list[Any] = []
+    for index in range(2):
+        monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}}))
+        strategy = tf.distribute.experimental.MultiWorkerMirroredStrategy()
+        model = line(tmp_path / "workers", train_distribute=strategy, save_checkpoints_steps=2)
+        assert model.config.is_chief == (index == 0)
+        parts.append((model, E.TrainSpec(batches(5), max_steps=3), E.EvalSpec(batches(10))))
+    _at_once(parts)
+    monkeypatch.delenv("TF_CONFIG")
+    alone = line(tmp_path / "alone")
+    alone.train(batches(5), steps=3)  # both have the same batches
+    slopes = [model.get_variable_value("slope") for model in (parts[0][0], alone)]
+    np.testing.assert_allclose(*slopes, rtol=1e-6)
+    assert parts[1][0].get_variable_value("global_step") == 3
+    assert len(list((tmp_path / "workers").glob("events.*"))) == 1
+
+
 def test_workers_with_parameter_servers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cluster = {job: [f"localhost:{pick_unused_port()}"] for job in ("chief", "worker", "ps")}
     parts, seen = [], []
@@ -99,21 +126,10 @@ def test_workers_with_parameter_servers(monkeypatch: pytest.MonkeyPatch, tmp_pat
         # Enough for each: whoever is fast makes all the steps.
         parts.append((model, E.TrainSpec(batches(5, seen), max_steps=6), E.EvalSpec(batches(10))))
     server = tf.train.Server(cluster, job_name="ps", task_index=0)
-    failures: list[BaseException] = []
-
-    def do(part: Any) -> None:
-        try:
-            E.train_and_evaluate(*part)
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=do, args=(part,), daemon=True) for part in parts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    server.stop()
-    assert not failures and not any(thread.is_alive() for thread in threads)
+    try:
+        _at_once(parts)
+    finally:
+        server.stop()
     assert parts[0][0].get_variable_value("global_step") >= 6
     graph = (tmp_path / "graph.pbtxt").read_text()
     assert "/job:ps/task:0" in graph and "/job:chief/task:0" in graph

@@ -23,7 +23,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import OpError
 from tfexp.core.shape import TensorShape
+from tfexp.core.waiting import Waiting
 
 
 class _Dead:
@@ -185,6 +187,40 @@ class BoundFunction(Protocol):
         ...
 
 
+class Group(Protocol):
+    """A device's membership in a group of devices that have a collective op each: what they hand to each other."""
+
+    sources: dict[int, int | None]
+    """By instance: the rank of the member that broadcasts, once the members know that they mean the same."""
+
+    @property
+    def rank(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The members' names, by rank."""
+        ...
+
+    def begin(self, instance: int) -> str:
+        """Another execution of an op: what the names of its values begin with, the same on all members."""
+        ...
+
+    def send(self, rank: int, name: str, value: Any) -> None:
+        """Have the value, which nobody writes to any more, there for that member."""
+        ...
+
+    def receive(self, rank: int, name: str) -> Waiting:
+        """What that member sends to this one under the name, to come."""
+        ...
+
+    def leave(self, error: OpError) -> None:
+        """This member has failed: whoever waits for it gets an AbortedError, and the group has to form anew."""
+        ...
+
+
 class KernelContext(Protocol):
     """What a kernel may ask for besides its inputs. One context belongs to one node in one session (or task)."""
 
@@ -202,6 +238,10 @@ class KernelContext(Protocol):
 
     def function(self, named: Any) -> BoundFunction:
         """The library's function of a `func` attribute (a NameAttrList), ready to be called; NotFoundError without one."""
+        ...
+
+    def group(self, key: int, size: int) -> Any:
+        """The `Group` of that key that the node's device is a member of, or a Waiting for it: until `size` have joined."""
         ...
 
     def cancelled(self) -> bool:

@@ -63,7 +63,7 @@ class ReductionToOneDevice(CrossDeviceOps):
         with device(self._reduce_to_device or devices_of(destinations)[0]):
             reduced = _summed(values, self._accumulation_fn)
             if reduce_op is ReduceOp.MEAN:
-                reduced = _divided(reduced, len(values))
+                reduced = divided(reduced, len(values))
         return self.broadcast(reduced, destinations)
 
 
@@ -76,7 +76,8 @@ def _summed(values: Sequence[Any], accumulate: Any) -> Any:
     return IndexedSlices(rows, indices, values[0].dense_shape)
 
 
-def _divided(value: Any, by: int) -> Any:
+def divided(value: Any, by: int) -> Any:
+    """A tensor, or the rows of IndexedSlices, divided by a number."""
     if isinstance(value, IndexedSlices):
         return IndexedSlices(value.values / by, value.indices, value.dense_shape)
     return value / by

@@ -46,6 +46,11 @@ class StrategyExtended:
     def _num_replicas_in_sync(self) -> int:
         return len(self.worker_devices)
 
+    @property
+    def _replicas_here(self) -> range:
+        """Which of the replicas in sync this process builds."""
+        return range(len(self.worker_devices))
+
     def _replica_device(self, replica_id: int) -> str:
         return self.worker_devices[replica_id]
 
@@ -74,6 +79,10 @@ class StrategyExtended:
 
     def _configure(self, session_config: Any, cluster_spec: Any, task_type: str | None, task_id: int | None) -> None:
         """Nothing is left open, unless a strategy says so."""
+
+    def _session_target(self) -> str:
+        """Where sessions of this process run that the program does not make itself."""
+        return ""
 
     def _update_config_proto(self, config_proto: Any) -> Any:
         return copy.deepcopy(config_proto)
@@ -154,7 +163,10 @@ class StrategyExtended:
     def batch_reduce_to(self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
         """`reduce_to` of each pair (value, destinations)."""
         with contexts.across(self._container_strategy):
-            return [self._reduce_to(ReduceOp.of(reduce_op), value, where) for value, where in value_destination_pairs]
+            return self._batch_reduce_to(ReduceOp.of(reduce_op), value_destination_pairs)
+
+    def _batch_reduce_to(self, reduce_op: ReduceOp, pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
+        return [self._reduce_to(reduce_op, value, where) for value, where in pairs]
 
     def _reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
         raise NotImplementedError("must be implemented by the strategy")

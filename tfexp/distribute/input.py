@@ -142,7 +142,7 @@ def shared_out(strategy: Any, dataset: Any) -> Dataset:
     """
     if not isinstance(dataset, Dataset):
         raise TypeError(f"The dataset must be a tf.data.Dataset. Given: {dataset!r}")
-    replicas = strategy.num_replicas_in_sync
+    replicas, here = strategy.num_replicas_in_sync, strategy.extended._replicas_here
     if replicas == 1:
         return dataset
     sizes = [_batch_size(part) for part in nest.flatten(dataset.output_shapes)]
@@ -156,7 +156,9 @@ def shared_out(strategy: Any, dataset: Any) -> Dataset:
     has_one = not isinstance(dataset.output_shapes, tuple)
 
     def parts(*element: Any) -> Dataset:
-        return Dataset.range(replicas).map(lambda i: _part(element[0] if has_one else element, i, replicas, known))
+        return Dataset.range(here.start, here.stop).map(
+            lambda i: _part(element[0] if has_one else element, i, replicas, known)
+        )
 
     return dataset.flat_map(parts)
 

@@ -245,11 +245,12 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _part_of(self, copy: Any, whole: Any) -> Any:
         """What a copy holds of a sum: equal parts; of integers, the first has what is left over as well."""
-        number = len(self._copies)
+        number = self._strategy.num_replicas_in_sync
         if not whole.dtype.is_integer:
             return whole / number
         each = whole // number
-        return whole - each * (number - 1) if copy is self._primary else each
+        is_first = copy is self._primary and self._strategy.extended._replicas_here.start == 0
+        return whole - each * (number - 1) if is_first else each
 
     def _across(self) -> Tensor:
         """What the copies make together."""
@@ -275,7 +276,8 @@ class SyncOnReadVariable(DistributedVariable):
         return self._fetched
 
     def _saved_value(self) -> Tensor:
-        return self._across()
+        # Who builds a graph of his own saves alone: the others would not answer.
+        return super()._saved_value() if self._strategy.extended.experimental_between_graph else self._across()
 
     def _restored(self, copy: Any, value: Tensor) -> Any:
         # A sum is given back in parts, so that it is the same after it.

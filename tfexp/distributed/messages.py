@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from tensorboard.compat.proto import config_pb2, graph_pb2, tensor_pb2
 
-from tfexp.core.errors import ResourceExhaustedError
+from tfexp.core.errors import OpError, ResourceExhaustedError
 from tfexp.formats.tensor import array_to_wire, make_ndarray
+from tfexp.runtime.collectives import Formed, Member
 
 # Elements that a tensor may have whose values are not all there.
 _MAX_REPEATED = 1 << 28
@@ -257,6 +258,51 @@ class TensorReceived:
     is_dead: bool = False
 
 
+@dataclass(frozen=True)
+class CompleteGroup:
+    """Join a group of devices at its leader; answered with what has formed when `size` of them have."""
+
+    key: int
+    size: int
+    member: Member
+
+
+# --- what a task's own kernels ask of its worker ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JoinGroup:
+    leader: str
+    request: CompleteGroup
+
+
+@dataclass(frozen=True)
+class Post:
+    """Have a value there for whoever fetches it. To a group, its number is what a step's is to its graphs."""
+
+    step: int
+    key: str
+    value: Value
+
+
+@dataclass(frozen=True)
+class Fetch:
+    """Take what another device has posted, or will post."""
+
+    step: int
+    key: str
+
+
+@dataclass(frozen=True)
+class LeaveGroup:
+    """No more is posted here: the others get AbortedError for what they wait for. `keeps`: what was can still be fetched."""
+
+    group_key: int
+    step: int
+    error: OpError
+    keeps: bool
+
+
 Request = (
     CreateSession
     | ExtendSession
@@ -277,6 +323,11 @@ Request = (
     | CleanupGraph
     | CleanupAll
     | RecvTensor
+    | CompleteGroup
+    | JoinGroup
+    | Post
+    | Fetch
+    | LeaveGroup
 )
 Reply = (
     Done
@@ -290,4 +341,5 @@ Reply = (
     | GraphRegistered
     | GraphRun
     | TensorReceived
+    | Formed
 )

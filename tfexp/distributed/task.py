@@ -24,8 +24,10 @@ from tfexp.distributed.master import COLLECTED_AFTER, Master
 from tfexp.distributed.master_steps import OURS
 from tfexp.distributed.program import GraphProgram, PartialProgram
 from tfexp.distributed.status import as_error, code_and_text
-from tfexp.distributed.transport import Transport
+from tfexp.distributed.task_exchange import TaskExchange
+from tfexp.distributed.transport import OnDone, Transport
 from tfexp.distributed.worker import Worker
+from tfexp.plan.stages import task_of
 from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.resources import Resources, SessionResources
 from tfexp.runtime.step import StepState
@@ -106,9 +108,10 @@ class Task:
         self._transports: dict[str, Transport] = {}
         self._lock = threading.Lock()
         self._master = Master(own, self.devices, tasks, lambda: secrets.randbits(63) | 1, config)
-        self._worker = Worker(own, self.devices, tasks)
+        self._worker = Worker(own, self.devices, tasks, lambda: secrets.randbits(63) | 1)
         self._numbers = itertools.count(1)
         self._calls: dict[int, _Call] = {}
+        self._started: dict[int, OnDone] = {}  # by the worker's call
         self._nested: dict[int, _Nested] = {}  # by the worker's call
         self._sub_call: dict[int, int] = {}  # the master's ask -> the worker's call
         self._remote: dict[tuple[Machine, int], _Pending] = {}
@@ -167,6 +170,16 @@ class Task:
             for timer in call.timers:
                 timer.cancel()
 
+    def start(self, request: m.Request, done: OnDone) -> Callable[[OpError], None]:
+        """Ask the own worker without waiting for the answer. Returns what gives up on it, for a reason."""
+        number = next(self._numbers)
+        self._started[number] = done
+        if self._closed is not None:
+            self._answer(number, None, self._closed)
+        else:
+            self._feed(self._worker, ev.Asked(number, request))
+        return lambda error: self._feed(self._worker, ev.Cancelled(number, error))
+
     def cancel(self, number: int, error: OpError) -> None:
         """Nobody waits for that call any more: whatever it does stops. Nothing happens when it has ended."""
         call = self._calls.get(number)
@@ -183,6 +196,8 @@ class Task:
             self.cancel(number, self._closed)
         for call in list(self._calls.values()):
             call.inbox.put((None, self._closed))
+        for number in list(self._started):
+            self._answer(number, None, self._closed)
         for transport in list(self._transports.values()):
             transport.close()
         for programs in list(self._programs.values()):
@@ -287,6 +302,10 @@ class Task:
                     program.close()
 
     def _answer(self, number: int, reply: Any, error: OpError | None) -> None:
+        done = self._started.pop(number, None)
+        if done is not None:
+            done(reply, error)
+            return
         nested = self._nested.pop(number, None)
         if nested is not None:
             self._sub_call.pop(nested.ask, None)
@@ -389,9 +408,11 @@ class Task:
 
     def _new_resources(self, config: config_pb2.ConfigProto | None) -> SessionResources:
         """A session's: the task's, or its own where it does not want to share (`ConfigProto.isolate_session_state`)."""
+        leader = "" if config is None else config.experimental.collective_group_leader
+        exchange = TaskExchange(self.start, self.devices, task_of(leader) if leader else self.own)
         if config is not None and config.isolate_session_state:
-            return SessionResources(Resources(), isolated=True)
-        return SessionResources(self.resources)
+            return SessionResources(Resources(), isolated=True, exchange=exchange)
+        return SessionResources(self.resources, exchange=exchange)
 
     def _execute(self, command: ev.Execute) -> None:
         state = self._states[command.ask]

@@ -16,6 +16,8 @@ from tfexp.distributed.status import as_error
 from tfexp.formats.protos import devices as dv
 from tfexp.formats.protos import master_service as ms
 from tfexp.formats.protos import worker_service as ws
+from tfexp.plan.stages import task_of
+from tfexp.runtime.collectives import Formed, Member
 
 MASTER, WORKER = "tensorflow.MasterService", "tensorflow.WorkerService"
 
@@ -337,6 +339,26 @@ def _tensor_received_to(r: m.TensorReceived, _: Any) -> Message:
     return ws.RecvTensorResponse(tensor=tensor, is_dead=r.is_dead)
 
 
+def _member_to(member: Member) -> Message:
+    return dv.DeviceAttributes(name=member.device, device_type="CPU", incarnation=member.incarnation)
+
+
+def _formed_to(r: Formed, request: m.CompleteGroup) -> Message:
+    return ws.CompleteGroupResponse(
+        group_key=request.key,
+        group_size=request.size,
+        device_type="CPU",
+        num_tasks=len({task_of(member.device) for member in r.members}),
+        communicator_key=r.number.to_bytes(8, "big"),
+        device_attributes=map(_member_to, r.members),
+    )
+
+
+def _formed_from(p: Any, _: Any) -> Formed:
+    members = tuple(Member(device.name, device.incarnation) for device in p.device_attributes)
+    return Formed(int.from_bytes(p.communicator_key, "big"), members)
+
+
 _WORKER_METHODS = {
     m.GetStatus: Method(
         WORKER,
@@ -436,6 +458,20 @@ _WORKER_METHODS = {
         lambda p: m.RecvTensor(p.step_id, p.rendezvous_key),
         _tensor_received_to,
         lambda p, _: m.TensorReceived(p.tensor if p.HasField("tensor") else None, p.is_dead),
+    ),
+    m.CompleteGroup: Method(
+        WORKER,
+        "CompleteGroup",
+        ws.CompleteGroupRequest,
+        ws.CompleteGroupResponse,
+        lambda r: ws.CompleteGroupRequest(
+            group_key=r.key, group_size=r.size, device_type="CPU", device_attributes=_member_to(r.member)
+        ),
+        lambda p: m.CompleteGroup(
+            p.group_key, p.group_size, Member(p.device_attributes.name, p.device_attributes.incarnation)
+        ),
+        _formed_to,
+        _formed_from,
     ),
 }
 

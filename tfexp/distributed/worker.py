@@ -27,8 +27,9 @@ from tfexp.distributed.events import (
     Refuse,
     Respond,
 )
-from tfexp.distributed.machine import Machine
+from tfexp.distributed.worker_groups import Groups
 from tfexp.plan.stages import task_of
+from tfexp.runtime.collectives import left
 
 # Steps that failed are remembered for those who ask for their tensors too late.
 _REMEMBERED_FAILURES = 1024
@@ -88,15 +89,13 @@ class _Session:
     graphs: dict[str, Program] = field(default_factory=dict)
 
 
-class Worker(Machine):
-    """Task `own` at `address`. `incarnations`: of its devices, which a rendezvous key must name right."""
+class Worker(Groups):
+    """Task `own`, with the devices whose incarnations a rendezvous key must name right. `numbers`: see `Groups`."""
 
-    def __init__(self, own: str, devices: Iterable[m.Device], cluster: dict[str, str]):
-        super().__init__()
-        self._own = own
+    def __init__(self, own: str, devices: Iterable[m.Device], cluster: dict[str, str], numbers: Callable[[], int]):
+        super().__init__(own, cluster, numbers)
         self._devices = tuple(devices)
         self._incarnations = {d.name: d.incarnation for d in self._devices}
-        self._cluster = cluster
         self._graph_numbers = itertools.count(1)
         self._sessions: dict[str, _Session] = {"": _Session()}
         self._steps: dict[int, _Step] = {}
@@ -112,6 +111,11 @@ class Worker(Machine):
             m.CleanupGraph: self._cleanup_graph,
             m.CleanupAll: self._cleanup_all,
             m.RecvTensor: self._recv_tensor,
+            m.CompleteGroup: self._complete_group,
+            m.JoinGroup: self._join_group,
+            m.Post: self._post,
+            m.Fetch: self._fetch,
+            m.LeaveGroup: self._leave_group,
         }
 
     # --- sessions and graphs -----------------------------------------------------------------------------------------
@@ -327,9 +331,7 @@ class Worker(Machine):
 
     def _fail_step(self, number: int, error: OpError, skip: int | None) -> list[Command]:
         """Everything of this step on this task ends with the error, also what comes later."""
-        self._failed_steps[number] = error
-        if len(self._failed_steps) > _REMEMBERED_FAILURES:
-            self._failed_steps.popitem(last=False)
+        self._remember_failure(number, error)
         step = self._steps.pop(number, None)
         if step is None:
             return []
@@ -344,6 +346,11 @@ class Worker(Machine):
         for _, refuse in step.takers.values():
             commands.extend(refuse(error))
         return commands
+
+    def _remember_failure(self, number: int, error: OpError) -> None:
+        self._failed_steps[number] = error
+        if len(self._failed_steps) > _REMEMBERED_FAILURES:
+            self._failed_steps.popitem(last=False)
 
     def _cleanup_graph(self, call: int, request: m.CleanupGraph) -> list[Command]:
         done: list[Command] = [LetGo(request.step), Respond(call, m.Done())]
@@ -366,13 +373,14 @@ class Worker(Machine):
                 f"RecvTensor expects a different device incarnation: {parts[1]} vs. {incarnation:016x}. "
                 f"Your worker job ({self._own}) was probably restarted.",
             )
-        if request.step in self._failed_steps:
-            raise self._failed_steps[request.step]
-        step = self._steps.setdefault(request.step, _Step())
-        if request.key in step.values:
+        step = self._steps.get(request.step)
+        if step is not None and request.key in step.values:
             value = step.values.pop(request.key)
             self._tidy(request.step)
             return [Respond(call, m.TensorReceived(value))]
+        if request.step in self._failed_steps:
+            raise self._failed_steps[request.step]
+        step = self._steps.setdefault(request.step, _Step())
         if request.key in step.takers:
             raise InvalidArgumentError(None, None, f"Somebody else waits for {request.key} already")
 
@@ -392,3 +400,36 @@ class Worker(Machine):
         step.takers[request.key] = (arrived, gone)
         self._cancels[call] = cancelled
         return []
+
+    # --- groups ------------------------------------------------------------------------------------------------------
+
+    def _post(self, call: int, request: m.Post) -> list[Command]:
+        done: list[Command] = [Respond(call, m.Done())]
+        if request.step in self._failed_steps:
+            return done
+        commands = self._put(self._steps.setdefault(request.step, _Step()), request.key, request.value)
+        self._tidy(request.step)
+        return commands + done
+
+    def _fetch(self, call: int, request: m.Fetch) -> list[Command]:
+        source, received = task_of(request.key.partition(";")[0]), m.RecvTensor(request.step, request.key)
+        return self._recv_tensor(call, received) if source == self._own else self._pass_on(call, source, received)
+
+    def _leave_group(self, call: int, request: m.LeaveGroup) -> list[Command]:
+        error, done = left(self._own, request.error), Respond(call, m.Done())
+        if not request.keeps:
+            return [*self._fail_step(request.step, error, None), done]
+        self._remember_failure(request.step, error)
+        # The group of that key before is over for all: this one has formed since.
+        before = self._left.pop(request.group_key, None)
+        if before is not None:
+            self._steps.pop(before, None)
+        self._left[request.group_key] = request.step
+        commands: list[Command] = []
+        step = self._steps.get(request.step)
+        if step is not None:
+            takers, step.takers = step.takers, {}
+            for _, refuse in takers.values():
+                commands.extend(refuse(error))
+            self._tidy(request.step)
+        return [*commands, done]

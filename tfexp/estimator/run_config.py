@@ -10,6 +10,7 @@ from typing import Any
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from tfexp.core.log import get_logger
+from tfexp.distribute.collective import MultiWorkerMirroredStrategy
 from tfexp.distribute.strategy import Strategy
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.estimator.arguments import argument_names
@@ -107,7 +108,9 @@ class RunConfig:
         text = os.environ.get("TF_CONFIG")
         if text:
             _log.info("TF_CONFIG environment variable: %s", text)
-        self._task = read_task(text)
+        both = None if experimental_distribute is None else experimental_distribute.train_distribute
+        in_step = isinstance(train_distribute or both, MultiWorkerMirroredStrategy)
+        self._task = read_task(text, needs_chief=not in_step)
         filters = default_device_filters(self._task.type, self._task.index) if self._task.cluster.jobs else None
         if session_config is None and filters is not None:
             session_config = default_session_config(filters)

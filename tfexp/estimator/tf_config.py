@@ -39,8 +39,11 @@ class Task:
     service: Mapping[str, Any] | None = None
 
 
-def read_task(text: str | None) -> Task:
-    """What the variable says; nothing says: alone. ValueError for what is no JSON object, or no task of its cluster."""
+def read_task(text: str | None, needs_chief: bool = True) -> Task:
+    """What the variable says; nothing says: alone. ValueError for what is no JSON object, or no task of its cluster.
+
+    `needs_chief`: otherwise, in a cluster without one, the first worker is the chief.
+    """
     config = parse_tf_config(text)
     cluster = ClusterSpec(config.get("cluster") or {})
     given = config.get("task") or {}
@@ -54,20 +57,22 @@ def read_task(text: str | None) -> Task:
         raise ValueError("model_dir in TF_CONFIG should be non-empty.")
     common: dict[str, Any] = {"model_dir": model_dir, "service": service}
     if cluster.jobs:
-        return _task_of(cluster, *_type_and_index(cluster, given), config.get("session_master"), common)
+        task = _type_and_index(cluster, given, needs_chief)
+        return _task_of(cluster, *task, config.get("session_master"), common)
     kind, index = given.get("type", WORKER), int(given.get("index", 0))
     if kind != WORKER or index != 0:
         raise ValueError(f'If "cluster" is not set in TF_CONFIG, task type must be WORKER and its index 0. Given: {given}')
     return Task(master=config.get("session_master", ""), evaluation_master=config.get("eval_session_master", ""), **common)
 
 
-def _type_and_index(cluster: ClusterSpec, given: Mapping[str, Any]) -> tuple[str, int]:
+def _type_and_index(cluster: ClusterSpec, given: Mapping[str, Any], needs_chief: bool) -> tuple[str, int]:
     chief = MASTER if MASTER in cluster.jobs else CHIEF
     if {CHIEF, MASTER} <= set(cluster.jobs):
         raise ValueError("If `master` node exists in `cluster`, job `chief` is not supported.")
-    if chief not in cluster.jobs or cluster.num_tasks(chief) < 1:
+    chiefs = cluster.num_tasks(chief) if chief in cluster.jobs else 0
+    if chiefs < 1 and (needs_chief or WORKER not in cluster.jobs):
         raise ValueError('If "cluster" is set in TF_CONFIG, it must have one "chief" node.')
-    if cluster.num_tasks(chief) > 1:
+    if chiefs > 1:
         raise ValueError('The "cluster" in TF_CONFIG must have only one "chief" node.')
     for key in ("type", "index"):
         if given.get(key) is None:
@@ -95,7 +100,7 @@ def _task_of(cluster: ClusterSpec, kind: str, index: int, master: str | None, co
         index,
         cluster,
         number=_number(count, kind, index),
-        is_chief=kind in (CHIEF, MASTER),
+        is_chief=kind in (CHIEF, MASTER) or (kind == WORKER and index == 0 and not {CHIEF, MASTER} & set(count)),
         master=master,
         num_ps_replicas=count.get(PS, 0),
         num_worker_replicas=sum(count.get(job, 0) for job in (CHIEF, MASTER, WORKER)),

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfexp.core.log import get_logger
+from tfexp.distribute.collective import MultiWorkerMirroredStrategy
 from tfexp.distributed.server import Server
 from tfexp.estimator.estimator import Estimator
 from tfexp.estimator.run_config import RunConfig
@@ -181,7 +182,8 @@ def _worker(estimator: Estimator, train_spec: TrainSpec, eval_spec: EvalSpec) ->
     with _served(config):
         last = config.experimental_max_worker_delay_secs
         delay = min(_LAST_WORKER_SECS if last is None else last, _WORKER_DELAY_SECS * (config.task_id + 1))
-        if delay > 0:
+        # In step, the first would only wait for the others.
+        if delay > 0 and not isinstance(config.train_distribute, MultiWorkerMirroredStrategy):
             _log.info("Waiting %d secs before starting training.", delay)
             threading.Event().wait(delay)  # it is said in seconds: nobody tells a worker to begin
         _train(estimator, train_spec)

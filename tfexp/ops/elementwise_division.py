@@ -87,13 +87,13 @@ div_op = define_op(
 )
 
 
-def _truncated(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+def truncated(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """The quotient of integers, rounded towards zero."""
     remainder = np.fmod(x, y)
     return np.floor_divide(np.subtract(x, remainder), y, out=out)
 
 
-_attach(div_op, np.divide, _truncated)
+_attach(div_op, np.divide, truncated)
 
 
 @div_op.gradient
@@ -174,7 +174,7 @@ def _float_truncate_div(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = N
     return np.trunc(np.divide(x, y, out=out), out=out)
 
 
-_attach(truncate_div, _float_truncate_div, _truncated)
+_attach(truncate_div, _float_truncate_div, truncated)
 truncate_div.gradient(lambda op, grad: [None, None])
 
 # --- remainders ---------------------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ _CONFIG = {
 }
 _READ_REWRITERS = frozenset({placement.NAME, narrow.NAME, NUMBA, ONEDNN})
 """The custom optimizers that are no such thing: they tell of costs, of what travels in fewer bits, of what computes."""
+_OF_COLLECTIVE_OPS = {"collective_group_leader", "scoped_allocator_optimization", "scoped_allocator_opts"}
 _OF_REAL_GPUS = frozenset({"gpu_options.allow_growth"})
 _RUN = {
     "inter_op_thread_pool": _SHARED_THREADS,
@@ -65,24 +66,28 @@ _told: set[str] = set()
 
 def tell_unsupported(config: config_pb2.ConfigProto | None) -> None:
     """Log, once in a process, each option of a ConfigProto that is set and has no effect."""
-    if config is not None and config.HasField("graph_options"):
+    if config is not None:
         config = _without_what_is_read(config)
     has_effect = _OF_REAL_GPUS if has_plugin() else frozenset()
     _tell("ConfigProto", config, {path: reason for path, reason in _CONFIG.items() if path not in has_effect})
 
 
 def _without_what_is_read(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
-    """The options, but for the custom optimizers that have an effect."""
+    """The options, but for those that have an effect, and those that a strategy sets whatever the program wants."""
     rest = config_pb2.ConfigProto()
     rest.CopyFrom(config)
-    rewriting = rest.graph_options.rewrite_options
-    others = [optimizer for optimizer in rewriting.custom_optimizers if optimizer.name not in _READ_REWRITERS]
-    if len(others) == len(rewriting.custom_optimizers):
-        return config
-    del rewriting.custom_optimizers[:]
-    rewriting.custom_optimizers.extend(others)
-    if not rewriting.ListFields():
-        rest.graph_options.ClearField("rewrite_options")
+    for holder, group in ((rest.graph_options, "rewrite_options"), (rest, "experimental")):
+        options = getattr(holder, group)
+        was_set = bool(options.ListFields())
+        for field, value in options.ListFields():
+            if field.name in _OF_COLLECTIVE_OPS:
+                options.ClearField(field.name)
+            elif field.name == "custom_optimizers":
+                others = [optimizer for optimizer in value if optimizer.name not in _READ_REWRITERS]
+                del value[:]
+                value.extend(others)
+        if was_set and not options.ListFields():
+            holder.ClearField(group)
     return rest
 
 

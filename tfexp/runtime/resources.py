@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tfexp.core.errors import AbortedError
+from tfexp.runtime.collectives import Exchange, LocalExchange
 
 DEFAULT_CONTAINER = "localhost"
 
@@ -20,6 +21,7 @@ class Resources:
         self._node_states: dict[str, dict[str, Any]] = {}
         # Bound plans hold on to handles; a cleared container makes them stale.
         self.generation = 0
+        self.exchange: Exchange = LocalExchange()
 
     def get(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
         """The resource; made by `create`, once, if there is none."""
@@ -70,9 +72,11 @@ def _let_go(dropped: Iterable[Mapping[Any, Any]]) -> None:
 class SessionResources:
     """One session's view of its task's resources: these are everybody's, what its nodes' kernels remember is its own."""
 
-    def __init__(self, shared: AnyResources, isolated: bool = False):
-        """`isolated`: nobody else has them, and they end with the session."""
+    def __init__(self, shared: AnyResources, isolated: bool = False, exchange: Exchange | None = None):
+        """`isolated`: nobody else has them, and they end with the session. `exchange`: the session's own."""
         self._shared = shared
+        self._exchange = exchange
+        self.exchange: Exchange = shared.exchange if exchange is None else exchange
         self._isolated = isolated
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}
@@ -112,6 +116,8 @@ class SessionResources:
 
     def end(self) -> None:
         """The session is over: drop what was its own."""
+        if self._exchange is not None:
+            self._exchange.end()
         with self._lock:
             self._held.clear()
             dropped, self._node_states = list(self._node_states.values()), {}

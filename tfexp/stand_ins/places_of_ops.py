@@ -11,6 +11,7 @@ _LINEAR_OPERATORS = (
 
 # tensorflow.python.<key>, with the places that answer, in order.
 OPS = {
+    "ops.collective_ops": "tfexp.ops.collective",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.bijector": "tfexp.distributions.bijectors.bijector",

@@ -11,6 +11,7 @@ _EXPERIMENTAL = "tf.distribute.experimental "
 TRAINING = {
     "distribute.central_storage_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", CentralStorageStrategyV1="CentralStorageStrategy"),
+    "distribute.cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.cluster_resolver.cluster_resolver": "tf.distribute.cluster_resolver "
     + renamed("tf.distribute.cluster_resolver", UnionClusterResolver="UnionResolver"),
     "distribute.cluster_resolver.gce_cluster_resolver": "tf.distribute.cluster_resolver",
@@ -23,6 +24,9 @@ TRAINING = {
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategyV1="MultiWorkerMirroredStrategy"),
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
     "distribute.device_util": "tfexp.distribute.devices:canonicalize=whole",
+    "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
+    + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
+    "distribute.distribute_coordinator_context": "tfexp.train.worker_context",
     "distribute.distribute_lib": _STRATEGY
     + renamed("tfexp.distribute.default_strategy", _DefaultDistributionStrategy="DefaultStrategy"),
     "distribute.distribution_strategy_context": "tf.distribute",

@@ -81,6 +81,19 @@ _types = schema.define(
       server_locality 5 DeviceLocality
       transport_options 6 Any
       request_id 7 int64
+    message CompleteGroupRequest
+      group_key 1 int32
+      group_size 2 int32
+      device_type 3 string
+      collective_type 5 int32
+      device_attributes 6 DeviceAttributes
+    message CompleteGroupResponse
+      group_key 1 int32
+      group_size 2 int32
+      device_type 3 string
+      num_tasks 4 int32
+      communicator_key 7 bytes
+      device_attributes 8 repeated DeviceAttributes
     message RecvTensorResponse
       tensor 1 TensorProto
       is_dead 2 bool
@@ -129,6 +142,8 @@ CleanupGraphRequest = _types["CleanupGraphRequest"]
 CleanupGraphResponse = _types["CleanupGraphResponse"]
 RecvTensorRequest = _types["RecvTensorRequest"]
 RecvTensorResponse = _types["RecvTensorResponse"]
+CompleteGroupRequest = _types["CompleteGroupRequest"]
+CompleteGroupResponse = _types["CompleteGroupResponse"]
 MarkRecvFinishedRequest = _types["MarkRecvFinishedRequest"]
 MarkRecvFinishedResponse = _types["MarkRecvFinishedResponse"]
 LoggingRequest = _types["LoggingRequest"]

@@ -75,8 +75,18 @@ def _own_session(graph: Graph | None) -> Any:
         raise RuntimeError("Cannot get session inside Tensorflow graph function.")
     own, graph = _own.session, graph or get_graph()
     if own is None or own.graph is not graph or getattr(own, "_closed", False):
-        own = _own.session = Session(graph=graph, config=_configuration())
+        own = _own.session = _new_session(graph)
     return own
+
+
+def _new_session(graph: Graph) -> Session:
+    """Of this process, or of its task where the graph's variables are those of a strategy with several workers."""
+    for reference in kept_for(graph).variables:
+        variable = reference()
+        strategy = None if variable is None else variable._distribute_strategy
+        if strategy is not None and (target := strategy.extended._session_target()):
+            return Session(target, graph, strategy.update_config_proto(_configuration()))
+    return Session(graph=graph, config=_configuration())
 
 
 def _configuration() -> ConfigProto:

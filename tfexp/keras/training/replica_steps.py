@@ -1,5 +1,7 @@
 """Steps of a model that was compiled under a distribution strategy: each replica takes its part of the batch.
 
+Where several workers train, all of them are given the same batches.
+
 Losses and gradients of the replicas are averaged, metrics add up what all of them saw. Source: `fit` under
 `tf.distribute.MirroredStrategy`, TF 1.15.
 """
@@ -42,8 +44,11 @@ class ReplicaSteps(GraphSteps):
             weights = self._placeholders(weighted)
             targets = [output.target for output in self.outputs]
             fed += [*self.targets, *(weight for weight in weights if weight is not None)]
-        count = self._strategy.num_replicas_in_sync
-        parts = [_parts([*self.inputs, *targets, *weights], number, count) for number in range(count)]
+        extended = self._strategy.extended
+        count, here = self._strategy.num_replicas_in_sync, extended._replicas_here
+        if mode == PREDICT and extended.experimental_between_graph:
+            count, here = 1, range(1)  # each worker for itself
+        parts = [_parts([*self.inputs, *targets, *weights], number, count) for number in here]
 
         def step() -> Any:
             mode_here = current_mode()
