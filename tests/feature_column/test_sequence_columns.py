@@ -141,7 +141,7 @@ def test_refusals() -> None:
     for column in (fc.sequence_numeric_column("n"), fc.embedding_column(identity, 2)):
         with pytest.raises(ValueError, match=r"is one of sequences|must not be of type _SequenceCategoricalColumn"):
             fc.input_layer(features, column)
-    assert fc.linear_model(features, [identity]).shape.as_list() == [None, 1]  # of each example all steps
+    assert fc.linear_model(features, [identity]).shape.as_list() == [3, 1]  # of each example all steps
     with pytest.raises(ValueError, match="shape dimensions must be greater than 0"):
         fc.sequence_numeric_column("n", shape=(0,))
     with pytest.raises(TypeError, match="normalizer_fn must be a callable"):

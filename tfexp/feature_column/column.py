@@ -100,7 +100,6 @@ class FeatureColumn:
     """
 
     name: str
-    _fields: ClassVar[tuple[str, ...]]
     _is_v2_column = True
 
     @property
@@ -118,7 +117,7 @@ class FeatureColumn:
     @property
     def parents(self) -> list[Any]:
         """The columns and names of features that it reads."""
-        return [getattr(self, field) for field in self._fields if field in _READ]
+        return [getattr(self, field) for field in _READ if hasattr(self, field)]
 
     def create_state(self, state_manager: Any) -> None:
         """Make its variables by the manager; most have none."""

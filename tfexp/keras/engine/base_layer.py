@@ -30,7 +30,7 @@ from tfexp.keras.engine.input_spec import InputSpec, check_inputs
 from tfexp.keras.engine.node import Node, history_of, masks_of, may_have_history
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples
 from tfexp.keras.mixed_precision.autocast import reading_as
-from tfexp.keras.mixed_precision.policy import policy_of
+from tfexp.keras.mixed_precision.policy import follows_floatx, policy_of
 from tfexp.ops.array import shape
 from tfexp.ops.array_identity import identity, placeholder
 from tfexp.ops.cast import cast
@@ -50,7 +50,6 @@ class Layer(Connected):
 
     _object_identifier = "_tf_keras_layer"
     _batch_input_shape: tuple[int | None, ...] | None
-    _casts_inputs = True  # to the type of its computation, with a mixed policy
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: Any = None, dynamic: bool = False, **kwargs: Any
@@ -70,7 +69,7 @@ class Layer(Connected):
             raise TypeError(f"Layer's name must be a string, got: {name!r}")
         self._policy = policy_of(dtype)
         self._dtype = self._policy.variable_dtype
-        self._casts_inputs = kwargs.get("autocast", self._casts_inputs)
+        self._casts_inputs = kwargs.get("autocast", self._policy.should_cast_variables or follows_floatx())
         self._dynamic = dynamic
         self._activity_regularizer = regularizers.get(kwargs.get("activity_regularizer"))
         self._losses, self._updates = [], []
@@ -270,8 +269,8 @@ class Layer(Connected):
         return reading_as(self._policy.compute_dtype) if self._policy.should_cast_variables else contextlib.nullcontext()
 
     def _cast(self, inputs: Any) -> Any:
-        """The inputs, floats in the type of its computation if that is another than that of its variables."""
-        if not (self._policy.should_cast_variables and self._casts_inputs):
+        """The inputs, floats in the type of its computation if the layer casts them: with a mixed policy, and as in 2.x."""
+        if self._policy.compute_dtype is None or not self._casts_inputs:
             return inputs
         wanted = dtypes.as_dtype(self._policy.compute_dtype)
 
