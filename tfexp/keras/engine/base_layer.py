@@ -230,7 +230,7 @@ class Layer(Connected):
         if current_call() is None and may_have_history(get_default_graph()):
             from tfexp.keras.engine.operation_layer import give_history
 
-            give_history(inputs)
+            give_history((inputs, args, kwargs))
         args, kwargs, training, filled_in = self._filled(inputs, args, kwargs)
         with calling(self, inputs, training):
             check_inputs(self.input_spec, inputs, self.name)
@@ -327,7 +327,8 @@ class Layer(Connected):
         self.built = True
         variables_made()
         if self._initial_weights is not None:
-            self.set_weights(self._initial_weights)
+            with init_scope() if get_default_graph().outermost.is_eager else contextlib.nullcontext():
+                self.set_weights(self._initial_weights)
             self._initial_weights = None
 
     def _promised(self, inputs: Any) -> Any:
@@ -362,11 +363,12 @@ class Layer(Connected):
 
     def _filled(self, inputs: Any, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any], Any, set[str]]:
         """The arguments with `mask` and `training` filled in, what inner layers are told of training, what was filled in."""
-        kwargs, filled_in = dict(kwargs), {"mask"}
+        kwargs, filled_in = dict(kwargs), set[str]()
         if self._takes("mask") and not self._was_passed("mask", args, kwargs):
             masks = self._masks_of(inputs)
             if masks is not None:
                 kwargs["mask"] = masks
+                filled_in.add("mask")
         outer = current_call()
         training = outer.training if outer is not None else None
         if self._was_passed("training", args, kwargs):
