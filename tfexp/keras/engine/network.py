@@ -15,7 +15,7 @@ from tfexp.keras import backend
 from tfexp.keras.engine.added import AddLoss, AddMetric
 from tfexp.keras.engine.base_layer import Layer, unique_layer_name
 from tfexp.keras.engine.call_context import current_call
-from tfexp.keras.engine.dependencies import is_symbolic
+from tfexp.keras.engine.dependencies import depending_on, is_symbolic
 from tfexp.keras.engine.input_layer import InputLayer
 from tfexp.keras.engine.layer_map import LayerMap, map_layers
 from tfexp.keras.engine.model_text import to_json, to_yaml
@@ -41,7 +41,6 @@ class Network(Layer):
     # Where the layers are kept, which a checkpoint has by their numbers.
     _kept_layers = frozenset({"_layers", "_input_layers", "_output_layers", "_output_coordinates"})
     _is_graph_network: bool  # made of inputs and outputs
-    _layers: list[Any]
     _map: LayerMap
     _built_shape: Any = None
     _awaited: Any = None  # the status of a checkpoint whose values the first call takes up
@@ -132,6 +131,12 @@ class Network(Layer):
     # --- what it has ----------------------------------------------------------------------------------------------------
 
     @property
+    def _layers(self) -> list[Any]:
+        """What `layers` are; one of a list of layers holds them here."""
+        kept: list[Any] = vars(self)["_layers"]
+        return kept
+
+    @property
     def layers(self) -> list[Any]:
         """The layers, in the order of their depth; of a subclass those in its attributes."""
         return self._inner_layers
@@ -218,6 +223,14 @@ class Network(Layer):
         inner = [weight for layer in self._inner_layers for weight in layer.weights]
         return each_once(inner + self._trainable_weights + self._non_trainable_weights)
 
+    @property
+    def losses(self) -> list[Any]:
+        return self._relevant(self._all_losses())
+
+    @property
+    def updates(self) -> list[Any]:
+        return self._relevant(self._all_updates())
+
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Keep losses. One that comes from tensors of a network is computed anew on every call of the network."""
         for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
@@ -249,6 +262,14 @@ class Network(Layer):
         new = [layer for layer in found.layers if not any(layer is other for other in known)]
         self._map = LayerMap([*known, *new], found.layers_by_depth, found.nodes_by_depth)
         vars(self)["_layers"] = self._map.layers
+
+    def _relevant(self, found: list[tuple[Any, bool]]) -> list[Any]:
+        """Without those that depend on inputs which its layers have elsewhere, in other models."""
+        inputs = [node.input_tensors for node in self._inbound_nodes]
+        if executing_eagerly() or not inputs:
+            return each_once([value for value, _ in found])
+        reached = {id(value) for value in depending_on(inputs, [value for value, free in found if not free])}
+        return each_once([value for value, free in found if free or id(value) in reached])
 
     # --- calling --------------------------------------------------------------------------------------------------------
 
