@@ -1,4 +1,7 @@
-"""Models that say in `call` what they compute, for tests of subclasses: `model_subclassing_test_util`. Source: TF 1.15."""
+"""Models that say in `call` what they compute, for tests of subclasses: `model_subclassing_test_util`. Source: TF 1.15.
+
+What their `call` takes is what those tests are about: often less, or more, than a network's.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ class SimpleTestModel(Model):
         if use_bn:
             self.bn = BatchNormalization(axis=-1)
 
-    def call(self, x: Any) -> Any:
+    def call(self, x: Any) -> Any:  # type: ignore[override]
         x = self.dense1(x)
         x = self.dp(x) if self.use_dp else x
         x = self.bn(x) if self.use_bn else x
@@ -44,7 +47,7 @@ class SimpleConvTestModel(Model):
         self.flatten = Flatten()
         self.dense1 = Dense(num_classes, activation="softmax")
 
-    def call(self, x: Any) -> Any:
+    def call(self, x: Any) -> Any:  # type: ignore[override]
         return self.dense1(self.flatten(self.conv1(x)))
 
 
@@ -62,7 +65,7 @@ class MultiIOTestModel(Model):
         if use_bn:
             self.bn = BatchNormalization()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any) -> Any:  # type: ignore[override]
         first, second = map(self.dense1, inputs)
         first = self.dp(first) if self.use_dp else first
         second = self.bn(second) if self.use_bn else second
@@ -80,7 +83,7 @@ class _Nested(Model):
         self.bn = BatchNormalization()
         self.test_net = inner
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any) -> Any:  # type: ignore[override]
         return self.dense2(self.test_net(self.bn(self.dense1(inputs))))
 
 
@@ -114,7 +117,7 @@ class _Inner(Model):
         self.dense2 = Dense(5, activation="relu")
         self.bn = BatchNormalization()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any) -> Any:  # type: ignore[override]
         return self.bn(self.dense2(self.dense1(inputs)))
 
 
@@ -133,7 +136,7 @@ class CustomCallModel(Model):
         self.dense1 = Dense(1, activation="relu")
         self.dense2 = Dense(1, activation="softmax")
 
-    def call(self, first: Any, second: Any, fiddle_with_output: str = "no", training: Any = True) -> Any:
+    def call(self, first: Any, second: Any, fiddle_with_output: str = "no", training: Any = True) -> Any:  # type: ignore[override]
         both = self.dense1(first) + self.dense2(second)
         return 10.0 * both if fiddle_with_output == "yes" else both
 
@@ -145,7 +148,7 @@ class TrainingNoDefaultModel(Model):
         super().__init__()
         self.dense1 = Dense(1)
 
-    def call(self, x: Any, training: Any) -> Any:
+    def call(self, x: Any, training: Any) -> Any:  # type: ignore[override]
         return self.dense1(x)
 
 
