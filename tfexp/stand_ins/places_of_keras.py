@@ -63,6 +63,8 @@ KERAS = {
     ),
     "keras.layers.cudnn_recurrent": "tf.keras.layers tfexp.keras.layers.recurrent_cudnn",
     "keras.layers.dense_attention": "tf.keras.layers tfexp.keras.layers.attention:BaseDenseAttention=DenseAttention",
+    "keras.layers.kernelized": "tfexp.stand_ins.keras_kernelized",
+    "keras.utils.kernelized_utils": "tfexp.stand_ins.keras_kernelized",
     "keras.layers.merge": "tf.keras.layers tfexp.keras.layers.merge:_Merge=Merge",
     "keras.layers.normalization": (
         "tf.keras.layers tfexp.keras.layers.normalization:BatchNormalizationBase=BatchNormalization"
