@@ -62,7 +62,12 @@ def test_a_config_makes_the_same_columns() -> None:
         assert again.name == "mine"
         assert not again.trainable
         assert again.get_config() == layer.get_config()
-        assert again(_features()).shape.as_list() == layer(_features()).shape.as_list()
+        width = layer(_features()).shape.as_list()
+        with pytest.raises(ValueError, match=r"mine/.*/embedding_weights already exists"):
+            again(_features())
+    with tf.Graph().as_default():
+        again = tf.keras.layers.deserialize(config)
+        assert again(_features()).shape.as_list() == width
 
 
 def test_functions_in_configs_are_found_among_the_custom_ones() -> None:
@@ -103,7 +108,7 @@ def test_models_take_features_by_name() -> None:
         ),
         (
             lambda: tf.keras.layers.DenseFeatures.from_config({"feature_columns": [{"class_name": "Odd", "config": {}}]}),
-            "Unknown feature column: Odd",
+            "Unknown feature_column_v2: Odd",
         ),
     ],
 )

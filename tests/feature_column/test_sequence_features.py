@@ -43,7 +43,7 @@ def test_columns_stand_side_by_side() -> None:
 
 
 def test_what_has_no_time() -> None:
-    with pytest.raises(ValueError, match="must be sequences made dense"):
+    with pytest.raises(ValueError, match="must be a SequenceDenseColumn"):
         keras.experimental.SequenceFeatures([tf.feature_column.numeric_column("x")])
     with pytest.raises(ValueError, match="expected a dictionary"):
         keras.experimental.SequenceFeatures(columns())(tf.zeros([2, 2]))

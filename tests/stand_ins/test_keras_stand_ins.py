@@ -195,3 +195,11 @@ def test_places_of_further_names_of_keras():
     assert optimizers.sgd is tf.keras.optimizers.SGD
     made = optimizers.TFOptimizer(tf.train.GradientDescentOptimizer(0.1))
     assert isinstance(made.optimizer, tf.train.GradientDescentOptimizer)
+
+
+def test_places_of_tensors_count_as_one_element():
+    places = (["a", 2, 3], {"x": [["b", 5, 7, {}]]})
+    wrapped = keras_tensors.convert_inner_node_data(places, wrap=True)
+    assert isinstance(wrapped[0], keras_tensors.ListWrapper)
+    assert wrapped[1]["x"][0].as_list() == ["b", 5, 7, {}]
+    assert keras_tensors.convert_inner_node_data(wrapped) == places

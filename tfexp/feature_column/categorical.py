@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.feature_column.column import CategoricalColumn, Features, SparseIds, dense_to_sparse
-from tfexp.feature_column.numeric import BucketizedColumn
+from tfexp.feature_column.serialization import in_configs
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.sparse_tensor import SparseTensor, is_sparse
@@ -32,7 +32,7 @@ def _with_values(sparse: SparseTensor, values: Any) -> SparseTensor:
 
 
 def _check_kind(key: str, dtype: DType, sparse: SparseTensor) -> None:
-    _check_texts_or_integers(sparse.dtype, f"column_name: {key} input_tensor")
+    check_texts_or_integers(sparse.dtype, f"column_name: {key} input_tensor")
     if dtype.is_integer != sparse.dtype.is_integer:
         raise ValueError(
             f"Column dtype and SparseTensors dtype must be compatible. key: {key}, column dtype: {dtype}, tensor dtype: "
@@ -46,6 +46,7 @@ class _Identity(NamedTuple):
     default_value: int | None
 
 
+@in_configs
 class IdentityCategoricalColumn(_Identity, CategoricalColumn):
     """Integers as they are. Those outside are the default, or an error of the run where there is none."""
 
@@ -87,7 +88,7 @@ def categorical_column_with_identity(
 
     Source: `tf.feature_column.categorical_column_with_identity`.
     """
-    _check_key(key)
+    check_key(key)
     if num_buckets < 1:
         raise ValueError(f"num_buckets {num_buckets} < 1, column_name {key}")
     if default_value is not None and not 0 <= default_value < num_buckets:
@@ -101,6 +102,7 @@ class _Hashed(NamedTuple):
     dtype: Any
 
 
+@in_configs
 class HashedCategoricalColumn(_Hashed, CategoricalColumn):
     """The hash of texts, or of integers as texts."""
 
@@ -133,8 +135,8 @@ def categorical_column_with_hash_bucket(
         raise ValueError(f"hash_bucket_size must be set. key: {key}")
     if hash_bucket_size < 1:
         raise ValueError(f"hash_bucket_size must be at least 1. hash_bucket_size: {hash_bucket_size}, key: {key}")
-    _check_key(key)
-    _check_texts_or_integers(as_dtype(dtype), f"column_name: {key}")
+    check_key(key)
+    check_texts_or_integers(as_dtype(dtype), f"column_name: {key}")
     return HashedCategoricalColumn(key, hash_bucket_size, as_dtype(dtype))
 
 
@@ -146,6 +148,7 @@ class _VocabularyList(NamedTuple):
     num_oov_buckets: int
 
 
+@in_configs
 class VocabularyListCategoricalColumn(_VocabularyList, CategoricalColumn):
     """The place in a list."""
 
@@ -189,12 +192,12 @@ def categorical_column_with_vocabulary_list(
         raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
     kind = as_dtype(convert_dtype(vocabulary_list))
     _check_buckets(key, num_oov_buckets, default_value)
-    _check_texts_or_integers(kind, f"column_name: {key} vocabulary")
+    check_texts_or_integers(kind, f"column_name: {key} vocabulary")
     wanted = kind if dtype is None else as_dtype(dtype)
-    _check_texts_or_integers(wanted, f"column_name: {key}")
+    check_texts_or_integers(wanted, f"column_name: {key}")
     if wanted.is_integer != kind.is_integer:
         raise ValueError(f"dtype {wanted} and vocabulary dtype {kind} do not match, column_name: {key}")
-    _check_key(key)
+    check_key(key)
     return VocabularyListCategoricalColumn(key, tuple(vocabulary_list), wanted, default_value, num_oov_buckets)
 
 
@@ -214,6 +217,7 @@ class _VocabularyFile(NamedTuple):
     default_value: int
 
 
+@in_configs
 class VocabularyFileCategoricalColumn(_VocabularyFile, CategoricalColumn):
     """The number of the line in a file."""
 
@@ -267,8 +271,8 @@ def categorical_column_with_vocabulary_file(
     if vocabulary_size < 1:
         raise ValueError(f"Invalid vocabulary_size in {key}.")
     _check_buckets(key, num_oov_buckets, default_value)
-    _check_texts_or_integers(as_dtype(dtype), f"column_name: {key}")
-    _check_key(key)
+    check_texts_or_integers(as_dtype(dtype), f"column_name: {key}")
+    check_key(key)
     default = -1 if default_value is None else default_value
     return VocabularyFileCategoricalColumn(key, vocabulary_file, vocabulary_size, num_oov_buckets, as_dtype(dtype), default)
 
@@ -279,6 +283,7 @@ class _Weighted(NamedTuple):
     dtype: Any
 
 
+@in_configs
 class WeightedCategoricalColumn(_Weighted, CategoricalColumn):
     """Another column's ids with weights from a feature of the same shape."""
 
@@ -329,12 +334,17 @@ class _Crossed(NamedTuple):
     hash_key: int | None
 
 
+@in_configs
 class CrossedColumn(_Crossed, CategoricalColumn):
     """The hash of each combination of the values of several features."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return "_X_".join(sorted(key if isinstance(key, str) else key.name for key in self._leaves()))
+
+    @property
+    def parents(self) -> list[Any]:
+        return list(self.keys)
 
     def _leaves(self) -> list[Any]:
         """The keys, those of crosses among them in their place."""
@@ -375,7 +385,7 @@ def crossed_column(keys: Any, hash_bucket_size: int, hash_key: int | None = None
     if not keys or len(keys) < 2:
         raise ValueError(f"keys must be a list with length > 1. Given: {keys}")
     for key in keys:
-        if not isinstance(key, (str, CategoricalColumn, BucketizedColumn)):
+        if not isinstance(key, (str, CategoricalColumn)):
             raise ValueError(
                 "Unsupported key type. All keys must be either string, or categorical column except "
                 f"HashedCategoricalColumn. Given: {key}"
@@ -388,7 +398,7 @@ def crossed_column(keys: Any, hash_bucket_size: int, hash_key: int | None = None
     return CrossedColumn(tuple(keys), hash_bucket_size, hash_key)
 
 
-def _check_key(key: Any) -> None:
+def check_key(key: Any) -> None:
     if not isinstance(key, str):
         raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
 
@@ -401,6 +411,6 @@ def _check_buckets(key: str, num_oov_buckets: int, default_value: int | None) ->
             raise ValueError(f"Invalid num_oov_buckets {num_oov_buckets} in {key}.")
 
 
-def _check_texts_or_integers(dtype: DType, where: str) -> None:
+def check_texts_or_integers(dtype: DType, where: str) -> None:
     if dtype is not dtypes.string and not dtype.is_integer:
         raise ValueError(f"{where} dtype must be string or integer. dtype: {dtype}.")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape
 from tfexp.feature_column.categorical import WeightedCategoricalColumn
 from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features
-from tfexp.feature_column.numeric import BucketizedColumn
+from tfexp.feature_column.sequence import DenseAndLengths, sequence_lengths
+from tfexp.feature_column.serialization import in_configs
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_fill import one_hot
+from tfexp.ops.array_gather import scatter_nd
 from tfexp.ops.embedding_sparse import safe_embedding_lookup_sparse
 from tfexp.ops.initializers import truncated_normal_initializer
 from tfexp.ops.reduce import reduce_sum
@@ -22,27 +25,81 @@ from tfexp.ops.variable_scope import get_variable
 from tfexp.train.init_from_checkpoint import init_from_checkpoint
 
 
+class _OfCategorical(DenseColumn):
+    """What is made of a categorical column, which may be one of sequences."""
+
+    TensorSequenceLengthPair: ClassVar[type[DenseAndLengths]] = DenseAndLengths
+    _kind: ClassVar[str]
+    categorical_column: Any
+
+    @property
+    def is_sequence(self) -> bool:
+        return bool(self.categorical_column.is_sequence)
+
+    def spec(self) -> dict[str, Any]:
+        return self.categorical_column.spec()  # type: ignore[no-any-return]
+
+    def check_without_time(self, layer: str, of_sequences: str) -> None:
+        if self.is_sequence:
+            prefix = "_" if layer == "input_layer" else ""
+            raise ValueError(
+                f"In {self._kind}: {self.name}. categorical_column must not be of type {prefix}SequenceCategoricalColumn. "
+                f"Suggested fix A: If you wish to use {layer}, use a non-sequence categorical_column_with_*. Suggested fix "
+                f"B: If you wish to create sequence input, use {of_sequences} instead of {layer}. Given (type "
+                f"{type(self.categorical_column)}): {self.categorical_column}"
+            )
+
+    def lengths(self, features: Features) -> Tensor:
+        """int64 [batch]: how long each example's sequence is."""
+        return sequence_lengths(self.categorical_column.ids(features).ids)
+
+    def with_state(self, features: Features, state_manager: Any) -> Tensor:
+        """The column as a tensor, of the variables that `create_state` made."""
+        return self.dense(features)
+
+    def get_dense_tensor(self, transformation_cache: Features, state_manager: Any = None) -> Tensor:
+        self.check_without_time("DenseFeatures", "SequenceFeatures")
+        return self.with_state(transformation_cache, state_manager)
+
+    def get_sequence_dense_tensor(self, transformation_cache: Features, state_manager: Any = None) -> DenseAndLengths:
+        return self._with_lengths(self.with_state, transformation_cache, state_manager)
+
+    def _get_dense_tensor(self, inputs: Features, weight_collections: Any = None, trainable: bool | None = None) -> Tensor:
+        self.check_without_time("input_layer", "sequence_input_layer")
+        return self.dense(inputs, trainable is not False)
+
+    def _get_sequence_dense_tensor(
+        self, inputs: Features, weight_collections: Any = None, trainable: bool | None = None
+    ) -> DenseAndLengths:
+        return self._with_lengths(self.dense, inputs, trainable is not False)
+
+    def _with_lengths(self, dense: Callable[..., Tensor], features: Features, how: Any) -> DenseAndLengths:
+        if not self.is_sequence:
+            raise ValueError(
+                f"In {self._kind}: {self.name}. categorical_column must be of type SequenceCategoricalColumn to use "
+                "SequenceFeatures. Suggested fix: Use one of sequence_categorical_column_with_*. Given (type "
+                f"{type(self.categorical_column)}): {self.categorical_column}"
+            )
+        return DenseAndLengths(dense(features, how), self.lengths(features))
+
+
 class _Indicator(NamedTuple):
     categorical_column: Any
 
 
-class IndicatorColumn(_Indicator, DenseColumn):
+@in_configs
+class IndicatorColumn(_Indicator, _OfCategorical):
     """How often each id is there: [batch, num_buckets]; of weighted ids the sum of their weights."""
+
+    _kind = "indicator_column"
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"{self.categorical_column.name}_indicator"
 
     @property
-    def is_sequence(self) -> bool:
-        return bool(self.categorical_column.is_sequence)
-
-    @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return (1, self.categorical_column.num_buckets)
-
-    def spec(self) -> dict[str, Any]:
-        return self.categorical_column.spec()  # type: ignore[no-any-return]
+    def variable_shape(self) -> TensorShape:
+        return TensorShape([1, self.categorical_column.num_buckets])
 
     def transformed(self, features: Features) -> Any:
         found = self.categorical_column.ids(features)
@@ -51,7 +108,7 @@ class IndicatorColumn(_Indicator, DenseColumn):
             weighted = sparse_merge(sp_ids=found.ids, sp_values=found.weights, vocab_size=size)
             # Ids of -1, which stand for nothing, fall off.
             weighted = sparse_slice(weighted, [0, 0], weighted.dense_shape)
-            return sparse_tensor_to_dense(weighted)
+            return scatter_nd(weighted.indices, weighted.values, weighted.dense_shape)
         dense = sparse_tensor_to_dense(found.ids, default_value=-1)
         return reduce_sum(one_hot(dense, depth=size, on_value=1.0, off_value=0.0), axis=[-2])
 
@@ -61,7 +118,7 @@ class IndicatorColumn(_Indicator, DenseColumn):
 
 def indicator_column(categorical_column: Any) -> IndicatorColumn:
     """A categorical column as counts of its ids. ValueError for other columns. `tf.feature_column.indicator_column`."""
-    if not isinstance(categorical_column, (CategoricalColumn, BucketizedColumn)):
+    if not isinstance(categorical_column, CategoricalColumn):
         raise ValueError(f"Unsupported input type. Input must be a CategoricalColumn. Given: {categorical_column}")
     return IndicatorColumn(categorical_column)
 
@@ -77,29 +134,42 @@ class _Embedding(NamedTuple):
     trainable: bool
 
 
-class EmbeddingColumn(_Embedding, DenseColumn):
+@in_configs
+class EmbeddingColumn(_Embedding, _OfCategorical):
     """Rows of a table that is learnt, combined: [batch, dimension]."""
+
+    _kind = "embedding_column"
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"{self.categorical_column.name}_embedding"
 
     @property
-    def is_sequence(self) -> bool:
-        return bool(self.categorical_column.is_sequence)
+    def variable_shape(self) -> TensorShape:
+        return TensorShape([self.dimension])
 
-    @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return (self.dimension,)
-
-    def spec(self) -> dict[str, Any]:
-        return self.categorical_column.spec()  # type: ignore[no-any-return]
+    def create_state(self, state_manager: Any) -> None:
+        state_manager.create_variable(
+            self,
+            name="embedding_weights",
+            shape=(self.categorical_column.num_buckets, self.dimension),
+            dtype=dtypes.float32,
+            trainable=self.trainable,
+            use_resource=True,
+            initializer=self.initializer,
+        )
+        if self.ckpt_to_load_from is not None:
+            table = state_manager.get_variable(self, "embedding_weights")
+            init_from_checkpoint(self.ckpt_to_load_from, {str(self.tensor_name_in_ckpt): table})
 
     def transformed(self, features: Features) -> Any:
         return self.categorical_column.ids(features)
 
     def dense(self, features: Features, trainable: bool = True) -> Tensor:
         return self.looked_up(features, self.table(trainable))
+
+    def with_state(self, features: Features, state_manager: Any) -> Tensor:
+        return self.looked_up(features, state_manager.get_variable(self, "embedding_weights"))
 
     def table(self, trainable: bool) -> Any:
         """The variable `embedding_weights`, made in the current scope; from a checkpoint where the column says so."""
@@ -162,20 +232,20 @@ def embedding_column(
 class SharedEmbeddingColumn(EmbeddingColumn):
     """One of several embeddings that have one table; `collection` says which, per graph."""
 
-    collection: str
+    shared_embedding_collection_name: str
 
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"{self.categorical_column.name}_shared_embedding"
 
     @property
-    def scope_name(self) -> str:
-        return self.collection
+    def _var_scope_name(self) -> str:
+        return self.shared_embedding_collection_name
 
     def table(self, trainable: bool) -> Any:
         """The variable that the first of them made in this graph."""
         graph = get_default_graph()
-        made = graph.get_collection_ref(self.collection)
+        made = graph.get_collection_ref(self.shared_embedding_collection_name)
         if not made:
             made.append(super().table(trainable))
         return made[0]
@@ -222,6 +292,6 @@ def shared_embedding_columns(
         one = SharedEmbeddingColumn(
             column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
         )
-        one.collection = name
+        one.shared_embedding_collection_name = name
         made.append(one)
     return made

@@ -5,34 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from tfexp.core import nest
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.feature_column.column import DenseColumn, Features, check_batch_sizes
-from tfexp.feature_column.dense import EmbeddingColumn, SharedEmbeddingColumn
+from tfexp.feature_column.dense import SharedEmbeddingColumn
 from tfexp.feature_column.model import ordered
-from tfexp.feature_column.serialization import deserialize, serialize
+from tfexp.feature_column.serialization import deserialize_all, serialize_all
+from tfexp.feature_column.states import LayerStates
 from tfexp.graph.scopes import name_scope
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.ops.array import reshape, shape
 from tfexp.ops.array_join import concat
-from tfexp.train.init_from_checkpoint import init_from_checkpoint
 
 
 class DenseFeatures(Layer):
     """A dict of features as [batch, width]: all dense columns side by side, in the order of their names.
 
-    Embeddings are the layer's variables NAME/embedding_weights. ValueError for columns that are categorical, of sequences or
-    share a table, and for features that are not a dict.
+    Embeddings are the layer's variables NAME/embedding_weights. ValueError for columns that are
+    categorical or share a table, and for features that are not a dict.
     """
 
     def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any):
         self._partitioner = kwargs.pop("partitioner", None)
         super().__init__(trainable=trainable, name=name, **kwargs)
-        self._feature_columns = ordered(feature_columns)
+        self._feature_columns = ordered(feature_columns, "FeatureColumn")
+        self._states = LayerStates(self, self.trainable, partitioner=self._partitioner)
         for column in self._feature_columns:
-            if not isinstance(column, DenseColumn) or column.is_sequence or isinstance(column, SharedEmbeddingColumn):
+            if not isinstance(column, DenseColumn) or isinstance(column, SharedEmbeddingColumn):
                 raise ValueError(
                     f"Items of feature_columns must be a {DenseColumn.__name__}. You can wrap a categorical column with an "
                     f"embedding_column or indicator_column. Given: {column}"
@@ -40,28 +39,11 @@ class DenseFeatures(Layer):
 
     @property
     def _width(self) -> int:
-        return sum(int(np.prod(column.variable_shape, dtype=np.int64)) for column in self._feature_columns)
+        return sum(column.variable_shape.num_elements() for column in self._feature_columns)
 
     def build(self, input_shape: Any) -> None:
-        self._tables: dict[str, Any] = {}
-        for column in self._feature_columns:
-            if isinstance(column, EmbeddingColumn):
-                with name_scope(column.name):
-                    self._tables[column.name] = self._table(column)
+        self._states.make(self._feature_columns)
         self.built = True
-
-    def _table(self, column: EmbeddingColumn) -> Any:
-        table = self.add_weight(
-            "embedding_weights",
-            shape=(column.categorical_column.num_buckets, column.dimension),
-            dtype="float32",
-            initializer=column.initializer,
-            trainable=self.trainable and column.trainable,
-            partitioner=self._partitioner,
-        )
-        if column.ckpt_to_load_from is not None:
-            init_from_checkpoint(column.ckpt_to_load_from, {str(column.tensor_name_in_ckpt): table})
-        return table
 
     def call(self, features: Any, cols_to_output_tensors: dict[Any, Any] | None = None) -> Any:
         """cols_to_output_tensors: a dict to fill with what each column gives."""
@@ -70,11 +52,8 @@ class DenseFeatures(Layer):
         made, outputs = Features(features), []
         for column in self._feature_columns:
             with name_scope(column.name):
-                if isinstance(column, EmbeddingColumn):
-                    tensor = column.looked_up(made, self._tables[column.name])
-                else:
-                    tensor = column.dense(made)
-                width = int(np.prod(column.variable_shape, dtype=np.int64))
+                tensor = column.get_dense_tensor(made, self._states)
+                width = column.variable_shape.num_elements()
                 flat = reshape(tensor, (shape(tensor)[0], width))  # type: ignore[index]
             outputs.append(flat)
             if cols_to_output_tensors is not None:
@@ -89,12 +68,12 @@ class DenseFeatures(Layer):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "feature_columns": [serialize(column) for column in self._feature_columns],
+            "feature_columns": serialize_all(self._feature_columns),
             "partitioner": self._partitioner,
         }
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         config = dict(config)
-        columns = [deserialize(column, custom_objects) for column in config.pop("feature_columns")]
+        columns = deserialize_all(config.pop("feature_columns"), custom_objects)
         return cls(columns, **config)

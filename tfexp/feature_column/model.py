@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from tfexp.core import dtypes
-from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features, check_batch_sizes
-from tfexp.feature_column.dense import EmbeddingColumn, SharedEmbeddingColumn
-from tfexp.feature_column.numeric import BucketizedColumn
+from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features, SparseIds, check_batch_sizes
+from tfexp.feature_column.dense import EmbeddingColumn
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import add_to_collections
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape, shape
 from tfexp.ops.array_join import concat
@@ -22,11 +19,15 @@ from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_bias import bias_add
 from tfexp.ops.partitioned_variable import PartitionedVariable
+from tfexp.ops.sparse import sparse_reshape
 from tfexp.ops.variable_scope import get_variable, variable_scope
 
 
-def ordered(feature_columns: Any) -> list[Any]:
-    """The columns, one or any iterable, by name. ValueError for none, a dict, two of one name, what is no column."""
+def ordered(feature_columns: Any, kind: str = "_FeatureColumn") -> list[Any]:
+    """The columns, one or any iterable, by name. ValueError for none, a dict, two of one name, what is no column.
+
+    kind: what messages call a column.
+    """
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
     is_one = isinstance(feature_columns, (DenseColumn, CategoricalColumn)) or not isinstance(feature_columns, Iterable)
@@ -36,22 +37,11 @@ def ordered(feature_columns: Any) -> list[Any]:
     names: dict[str, Any] = {}
     for column in columns:
         if not isinstance(column, (DenseColumn, CategoricalColumn)):
-            raise ValueError(f"Items of feature_columns must be a _FeatureColumn. Given (type {type(column)}): {column}.")
+            raise ValueError(f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}.")
         if column.name in names:
             raise ValueError(f"Duplicate feature column name found for columns: {column} and {names[column.name]}. ")
         names[column.name] = column
     return sorted(columns, key=lambda column: column.name)
-
-
-def _without_time(columns: list[Any]) -> list[Any]:
-    """The columns. ValueError for one of sequences."""
-    for column in columns:
-        if column.is_sequence:
-            raise ValueError(
-                f"Column {column.name} is one of sequences. Take one that is not in its place, or take it with "
-                f"tf.contrib.feature_column.sequence_input_layer. Given (type {type(column).__name__}): {column}"
-            )
-    return columns
 
 
 def input_layer(
@@ -68,34 +58,46 @@ def input_layer(
     are filled. ValueError for categorical columns, which an embedding or indicator makes dense.
     Source: `tf.feature_column.input_layer`.
     """
-    columns = _without_time(ordered(feature_columns))
+    with variable_scope(None, default_name="input_layer", values=list(features.values())):
+        return input_in_scope(features, feature_columns, weight_collections, trainable, cols_to_vars, cols_to_output_tensors)
+
+
+def input_in_scope(
+    features: Mapping[str, Any],
+    feature_columns: Any,
+    weight_collections: Sequence[str] | None,
+    trainable: bool,
+    cols_to_vars: dict[Any, Any] | None,
+    cols_to_output_tensors: dict[Any, Any] | None = None,
+) -> Tensor:
+    """`input_layer` in the variable scope that is open."""
+    columns = ordered(feature_columns)
     for column in columns:
         if not isinstance(column, DenseColumn):
             raise ValueError(
                 "Items of feature_columns must be a _DenseColumn. You can wrap a categorical column with an "
                 f"embedding_column or indicator_column. Given: {column}"
             )
+        column.check_without_time("input_layer", "sequence_input_layer")
     made = Features(features)
     outputs = []
-    with variable_scope(None, default_name="input_layer", values=list(features.values())):
-        for column in columns:
-            scope = column.scope_name if isinstance(column, SharedEmbeddingColumn) else column.name
-            with variable_scope(None, default_name=scope):
-                if isinstance(column, EmbeddingColumn):
-                    table = column.table(trainable)
-                    keep(table, weight_collections)
-                    tensor, own = column.looked_up(made, table), [table]
-                else:
-                    tensor, own = column.dense(made, trainable), []
-                width = int(np.prod(column.variable_shape, dtype=np.int64))
-                flat = reshape(tensor, (shape(tensor)[0], width))  # type: ignore[index]
-            outputs.append(flat)
-            if cols_to_vars is not None:
-                cols_to_vars[column] = own
-            if cols_to_output_tensors is not None:
-                cols_to_output_tensors[column] = flat
-        check_batch_sizes(columns, outputs)
-        return concat(outputs, 1)
+    for column in columns:
+        with variable_scope(None, default_name=column._var_scope_name):
+            if isinstance(column, EmbeddingColumn):
+                table = column.table(trainable)
+                keep(table, weight_collections)
+                tensor, own = column.looked_up(made, table), [table]
+            else:
+                tensor, own = column.dense(made, trainable), []
+            width = column.variable_shape.num_elements()
+            flat = reshape(tensor, (shape(tensor)[0], width))  # type: ignore[index]
+        outputs.append(flat)
+        if cols_to_vars is not None:
+            cols_to_vars[column] = own
+        if cols_to_output_tensors is not None:
+            cols_to_output_tensors[column] = flat
+    check_batch_sizes(columns, outputs)
+    return concat(outputs, 1)
 
 
 def keep(variable: Any, collections: Sequence[str] | None) -> None:
@@ -119,42 +121,73 @@ def linear_model(
     Variables are `linear_model/NAME/weights` [width or buckets, units] and `linear_model/bias_weights`. Several ids of a row
     are combined by `sparse_combiner`: sum, mean or sqrtn. Source: `tf.feature_column.linear_model`.
     """
-    columns = _without_time(ordered(feature_columns))
+    with variable_scope(None, default_name="linear_model", values=list(features.values())):
+        return linear_in_scope(
+            features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars
+        )
+
+
+def linear_in_scope(
+    features: Mapping[str, Any],
+    feature_columns: Any,
+    units: int,
+    sparse_combiner: str,
+    weight_collections: Sequence[str] | None,
+    trainable: bool,
+    cols_to_vars: dict[Any, Any] | None,
+) -> Tensor:
+    """`linear_model` in the variable scope that is open."""
+    columns = ordered(feature_columns)
     made = Features(features)
     outputs = []
-    with variable_scope(None, default_name="linear_model", values=list(features.values())):
-        for column in columns:
-            with variable_scope(None, default_name=column.name):
-                weighed, weights = _weighed(column, made, units, sparse_combiner, trainable)
-                keep(weights, weight_collections)
-            outputs.append(weighed)
-            if cols_to_vars is not None:
-                cols_to_vars[column] = [weights]
-        check_batch_sizes(columns, outputs)
-        total = add_n(outputs, name="weighted_sum_no_bias")
-        bias = get_variable("bias_weights", shape=[units], initializer=zeros_initializer(), trainable=trainable)
-        keep(bias, weight_collections)
+    for column in columns:
+        with variable_scope(None, default_name=column.name):
+            own: list[Any] = []
+
+            def weights_of(size: list[int], own: list[Any] = own) -> Any:
+                own.append(get_variable("weights", size, initializer=zeros_initializer(), trainable=trainable))
+                keep(own[0], weight_collections)
+                return own[0]
+
+            outputs.append(weighed(column, made, units, sparse_combiner, weights_of, lambda one: one.dense(made, trainable)))
         if cols_to_vars is not None:
-            cols_to_vars["bias"] = [bias]
-        return bias_add(total, bias, name="weighted_sum")
+            cols_to_vars[column] = own
+    check_batch_sizes(columns, outputs)
+    total = add_n(outputs, name="weighted_sum_no_bias")
+    bias = get_variable("bias_weights", shape=[units], initializer=zeros_initializer(), trainable=trainable)
+    keep(bias, weight_collections)
+    if cols_to_vars is not None:
+        cols_to_vars["bias"] = [bias]
+    return bias_add(total, bias, name="weighted_sum")
 
 
-def _weighed(column: Any, made: Features, units: int, combiner: str, trainable: bool) -> tuple[Any, Any]:
-    """(a column times its weights, the weights)."""
-    if isinstance(column, (CategoricalColumn, BucketizedColumn)):
-        found = column.ids(made)
-        weights = get_variable(
-            "weights", (column.num_buckets, units), dtypes.float32, initializer=zeros_initializer(), trainable=trainable
+def weighed(
+    column: Any,
+    made: Features,
+    units: int,
+    combiner: str,
+    weights_of: Callable[[list[int]], Any],
+    dense: Callable[[Any], Any],
+) -> Any:
+    """[batch, units]: a column times its weights. weights_of: makes these by their shape; dense: gives a dense column."""
+    if isinstance(column, CategoricalColumn):
+        found = SparseIds(*(None if part is None else _in_rows(part) for part in column.ids(made)))  # type: ignore[arg-type]
+        return safe_embedding_lookup_sparse(
+            weights_of([column.num_buckets, units]),
+            found.ids,
+            sparse_weights=found.weights,
+            combiner=combiner,
+            name="weighted_sum",
         )
-        result = safe_embedding_lookup_sparse(
-            weights, found.ids, sparse_weights=found.weights, combiner=combiner, name="weighted_sum"
-        )
-        return result, weights
-    tensor = column.dense(made, trainable)
-    width = int(np.prod(column.variable_shape, dtype=np.int64))
+    tensor = dense(column)
+    width = column.variable_shape.num_elements()
     flat = reshape(tensor, (shape(tensor)[0], width))  # type: ignore[index]
-    weights = get_variable("weights", [width, units], initializer=zeros_initializer(), trainable=trainable)
-    return matmul(flat, weights, name="weighted_sum"), weights
+    return matmul(flat, weights_of([width, units]), name="weighted_sum")
+
+
+def _in_rows(sparse: SparseTensor) -> SparseTensor:
+    """Of each example one row, of all that it has: [batch, n]."""
+    return sparse_reshape(sparse, [shape(sparse)[0], -1])  # type: ignore[index]
 
 
 def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:

@@ -10,7 +10,9 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
-from tfexp.feature_column.column import DenseColumn, Features, SparseIds
+from tfexp.core.shape import TensorShape
+from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features, SparseIds
+from tfexp.feature_column.serialization import in_configs
 from tfexp.graph.sparse_tensor import SparseTensor, is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, reshape, shape
@@ -32,6 +34,7 @@ class _Numeric(NamedTuple):
     normalizer_fn: Callable[[Any], Any] | None
 
 
+@in_configs
 class NumericColumn(_Numeric, DenseColumn):
     """Numbers of a feature, as float32."""
 
@@ -40,8 +43,8 @@ class NumericColumn(_Numeric, DenseColumn):
         return self.key
 
     @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return self.shape
+    def variable_shape(self) -> TensorShape:
+        return TensorShape(self.shape)
 
     def spec(self) -> dict[str, Any]:
         return {self.key: FixedLenFeature(self.shape, self.dtype, self.default_value)}
@@ -83,10 +86,10 @@ def numeric_column(
         raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
     if not isinstance(key, str):
         raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
-    return NumericColumn(key, sizes, _default(default_value, sizes, kind, key), kind, normalizer_fn)
+    return NumericColumn(key, sizes, check_default_value(sizes, default_value, kind, key), kind, normalizer_fn)
 
 
-def _default(given: Any, sizes: tuple[int, ...], kind: DType, key: str) -> Any:
+def check_default_value(sizes: tuple[int, ...], given: Any, kind: DType, key: str) -> Any:
     """A number for each element, of one for all or of one each. TypeError for another type, ValueError for another shape."""
     if given is None:
         return None
@@ -109,7 +112,8 @@ class _Bucketized(NamedTuple):
     boundaries: tuple[float, ...]
 
 
-class BucketizedColumn(_Bucketized, DenseColumn):
+@in_configs
+class BucketizedColumn(_Bucketized, DenseColumn, CategoricalColumn):
     """In which bucket each number is: one-hot as a dense column, ids as a categorical one."""
 
     @property
@@ -117,8 +121,8 @@ class BucketizedColumn(_Bucketized, DenseColumn):
         return f"{self.source_column.name}_bucketized"
 
     @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return (*self.source_column.shape, len(self.boundaries) + 1)
+    def variable_shape(self) -> TensorShape:
+        return TensorShape([*self.source_column.shape, len(self.boundaries) + 1])
 
     @property
     def num_buckets(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import as_dtype
+from tfexp.core.shape import TensorShape
 from tfexp.feature_column.categorical import (
     categorical_column_with_hash_bucket,
     categorical_column_with_identity,
@@ -20,6 +21,7 @@ from tfexp.feature_column.categorical import (
 )
 from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features, SparseIds
 from tfexp.feature_column.numeric import numeric_column
+from tfexp.feature_column.serialization import in_configs
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape, shape
@@ -32,12 +34,19 @@ from tfexp.ops.segment import unsorted_segment_max
 from tfexp.ops.sparse import sparse_reshape, sparse_tensor_to_dense
 
 
-def sequence_lengths(sparse: SparseTensor, elements_per_step: int = 1) -> Tensor:
+def sequence_lengths(sparse: SparseTensor, num_elements: int = 1) -> Tensor:
     """int64 [batch]: the steps up to the last that each row of [batch, time, ...] has an element for."""
     ends = sparse.indices[:, 1] + 1  # type: ignore[index]
     longest = maximum(unsorted_segment_max(ends, sparse.indices[:, 0], sparse.dense_shape[0]), 0)  # type: ignore[index]
-    lengths: Tensor = (longest + (elements_per_step - 1)) // elements_per_step
+    lengths: Tensor = (longest + (num_elements - 1)) // num_elements
     return lengths
+
+
+class DenseAndLengths(NamedTuple):
+    """[batch, time, *shape], and each example's length, as TensorFlow calls them."""
+
+    dense_tensor: Tensor
+    sequence_length: Tensor
 
 
 # --- ids --------------------------------------------------------------------------------------------------------------
@@ -47,6 +56,7 @@ class _SequenceCategorical(NamedTuple):
     categorical_column: CategoricalColumn
 
 
+@in_configs
 class SequenceCategoricalColumn(_SequenceCategorical, CategoricalColumn):
     """Another column's ids [batch, time], or [batch, time, n], as n of each step: [batch, time, n]."""
 
@@ -138,6 +148,7 @@ class _SequenceNumeric(NamedTuple):
     normalizer_fn: Callable[[Any], Any] | None
 
 
+@in_configs
 class SequenceNumericColumn(_SequenceNumeric, DenseColumn):
     """Numbers of a SparseTensor [batch, time * elements], or [batch, time, elements]: [batch, time, *shape], float32."""
 
@@ -150,8 +161,8 @@ class SequenceNumericColumn(_SequenceNumeric, DenseColumn):
         return self.key
 
     @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return self.shape
+    def variable_shape(self) -> TensorShape:
+        return TensorShape(self.shape)
 
     def spec(self) -> dict[str, Any]:
         return {self.key: VarLenFeature(self.dtype)}
@@ -164,6 +175,14 @@ class SequenceNumericColumn(_SequenceNumeric, DenseColumn):
     def dense(self, features: Features, trainable: bool = True) -> Tensor:
         flat = sparse_tensor_to_dense(features.get(self), default_value=self.default_value)
         return reshape(flat, concat([shape(flat)[:1], [-1], self.shape], 0))  # type: ignore[index]
+
+    def get_sequence_dense_tensor(self, transformation_cache: Features, state_manager: Any = None) -> DenseAndLengths:
+        return DenseAndLengths(self.dense(transformation_cache), self.lengths(transformation_cache))
+
+    def _get_sequence_dense_tensor(
+        self, inputs: Features, weight_collections: Any = None, trainable: bool | None = None
+    ) -> DenseAndLengths:
+        return self.get_sequence_dense_tensor(inputs)
 
     def lengths(self, features: Features) -> Tensor:
         found = features.get(self)

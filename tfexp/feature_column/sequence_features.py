@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from tfexp.core.shape import TensorShape
-from tfexp.feature_column.column import DenseColumn, Features
-from tfexp.feature_column.dense import EmbeddingColumn, SharedEmbeddingColumn
+from tfexp.feature_column.column import Features
+from tfexp.feature_column.dense import SharedEmbeddingColumn
 from tfexp.feature_column.model import ordered
-from tfexp.feature_column.sequence import SequenceNumericColumn, sequence_lengths
-from tfexp.feature_column.serialization import deserialize, serialize
+from tfexp.feature_column.serialization import deserialize_all, serialize_all
+from tfexp.feature_column.states import LayerStates
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.keras.engine.base_layer import Layer
@@ -30,32 +28,21 @@ class SequenceFeatures(Layer):
 
     def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any):
         super().__init__(trainable=trainable, name=name, **kwargs)
-        self._feature_columns = ordered(feature_columns)
+        self._feature_columns = ordered(feature_columns, "FeatureColumn")
+        self._states = LayerStates(self, self.trainable)
         for column in self._feature_columns:
-            dense = isinstance(column, DenseColumn) and column.is_sequence
-            if not dense or isinstance(column, SharedEmbeddingColumn):
+            if not hasattr(column, "get_sequence_dense_tensor") or isinstance(column, SharedEmbeddingColumn):
                 raise ValueError(
-                    "All feature_columns must be sequences made dense: sequence_numeric_column, or embedding_column or "
-                    "indicator_column of a sequence_categorical_column_with_*. Given "
-                    f"(type {type(column).__name__}): {column}"
+                    "Items of feature_columns must be a SequenceDenseColumn. You can wrap a categorical column with an "
+                    f"embedding_column or indicator_column. Given: {column}"
                 )
 
     @property
     def _widths(self) -> list[int]:
-        return [int(np.prod(column.variable_shape, dtype=np.int64)) for column in self._feature_columns]
+        return [column.variable_shape.num_elements() for column in self._feature_columns]
 
     def build(self, input_shape: Any) -> None:
-        self._tables: dict[str, Any] = {}
-        for column in self._feature_columns:
-            if isinstance(column, EmbeddingColumn):
-                with name_scope(column.name):
-                    self._tables[column.name] = self.add_weight(
-                        "embedding_weights",
-                        shape=(column.categorical_column.num_buckets, column.dimension),
-                        dtype="float32",
-                        initializer=column.initializer,
-                        trainable=self.trainable and column.trainable,
-                    )
+        self._states.make(self._feature_columns)
         self.built = True
 
     def call(self, features: Any) -> Any:
@@ -65,13 +52,8 @@ class SequenceFeatures(Layer):
         outputs, lengths = [], []
         for column, width in zip(self._feature_columns, self._widths, strict=True):
             with name_scope(column.name):
-                if isinstance(column, EmbeddingColumn):
-                    tensor = column.looked_up(made, self._tables[column.name])
-                else:
-                    tensor = column.dense(made)
-                numeric = isinstance(column, SequenceNumericColumn)
-                found = column.lengths(made) if numeric else sequence_lengths(column.categorical_column.ids(made).ids)
-                lengths.append(found)
+                tensor, length = column.get_sequence_dense_tensor(made, self._states)
+                lengths.append(length)
                 outputs.append(reshape(tensor, concat([shape(tensor)[:2], [width]], 0)))  # type: ignore[index]
         told = "The columns' sequences differ in length."
         checks = [assert_equal(lengths[0], other, message=told) for other in lengths[1:]]
@@ -81,10 +63,10 @@ class SequenceFeatures(Layer):
         return TensorShape([None, None, sum(self._widths)])
 
     def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "feature_columns": [serialize(column) for column in self._feature_columns]}
+        return {**super().get_config(), "feature_columns": serialize_all(self._feature_columns)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         rest = dict(config)
-        columns = [deserialize(column, custom_objects) for column in rest.pop("feature_columns")]
+        columns = deserialize_all(rest.pop("feature_columns"), custom_objects)
         return cls(columns, **rest)

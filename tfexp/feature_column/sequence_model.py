@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from tfexp.core import dtypes
 from tfexp.feature_column.column import DenseColumn, Features
-from tfexp.feature_column.dense import EmbeddingColumn, SharedEmbeddingColumn
+from tfexp.feature_column.dense import EmbeddingColumn
 from tfexp.feature_column.model import keep, ordered
-from tfexp.feature_column.sequence import SequenceNumericColumn, sequence_lengths
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.tensor import Tensor
@@ -45,19 +42,15 @@ def sequence_input_layer(
     outputs, lengths = [], []
     with variable_scope(None, default_name="sequence_input_layer", values=list(features.values())):
         for column in columns:
-            scope = column.scope_name if isinstance(column, SharedEmbeddingColumn) else column.name
-            with variable_scope(None, default_name=scope):
+            with variable_scope(None, default_name=column._var_scope_name):
                 if isinstance(column, EmbeddingColumn):
                     table = column.table(trainable)
                     keep(table, weight_collections)
                     tensor = column.looked_up(made, table)
                 else:
                     tensor = column.dense(made, trainable)
-                if isinstance(column, SequenceNumericColumn):
-                    lengths.append(column.lengths(made))
-                else:
-                    lengths.append(sequence_lengths(column.categorical_column.ids(made).ids))
-                width = int(np.prod(column.variable_shape, dtype=np.int64))
+                lengths.append(column.lengths(made))
+                width = column.variable_shape.num_elements()
                 outputs.append(reshape(tensor, concat([shape(tensor)[:2], [width]], 0)))  # type: ignore[index]
         told = "The columns' sequences differ in length."
         checks = [assert_equal(lengths[0], other, message=told) for other in lengths[1:]]

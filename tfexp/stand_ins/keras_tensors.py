@@ -54,6 +54,37 @@ def is_tensor_or_tensor_list(value: Any) -> bool:
     return bool(flat) and isinstance(flat[0], (Tensor, Variable))
 
 
+def is_tensor_or_variable(x: Any) -> bool:
+    """Whether it is a tensor, of a graph or with a value, or a variable."""
+    return isinstance(x, (Tensor, Variable))
+
+
+def are_all_symbolic_tensors(tensors: Sequence[Any]) -> bool:
+    """Whether each is a tensor of a graph."""
+    return all(is_symbolic_tensor(tensor) for tensor in tensors)
+
+
+class ListWrapper:
+    """A list that counts as one element of what is around it."""
+
+    def __init__(self, list_to_wrap: list[Any]):
+        self._list = list_to_wrap
+
+    def as_list(self) -> list[Any]:
+        return self._list
+
+
+def convert_inner_node_data(nested: Any, wrap: bool = False) -> Any:
+    """A structure with the places [layer, node, tensor, …] inside as `ListWrapper`s; without `wrap` as plain lists."""
+    if isinstance(nested, ListWrapper):
+        return nested if wrap else nested.as_list()
+    if not isinstance(nested, (list, tuple, Mapping)):
+        return nested
+    if isinstance(nested, list) and [type(one) for one in nested[:3]] == [str, int, int]:
+        return ListWrapper(nested) if wrap else nested
+    return nest.like(nested, [convert_inner_node_data(part, wrap) for _, part in nest.children(nested)])
+
+
 def shape_type_conversion(function: Callable[..., Any]) -> Callable[..., Any]:
     """`compute_output_shape` written for tuples: it is given tuples, and its results become `TensorShape`s."""
 

@@ -69,16 +69,25 @@ def should_run_tf_function() -> bool:
 def run_all_keras_modes(
     test_or_class: Any = None, config: Any = None, always_skip_v1: bool = False, always_skip_eager: bool = False
 ) -> Any:
-    """The test, or each of the class, once in a session, once eagerly with models that are functions, once all eagerly."""
+    """The test, or each of the class, once in a session, and once in each of three modes that are eager.
+
+    There models are functions, or the graphs that `compile` makes, or all runs eagerly.
+    """
 
     @contextlib.contextmanager
     def in_mode(test: Any, mode: str) -> Iterator[None]:
         session = mode == "v1_session"
         around = test.test_session(graph=get_default_graph(), config=config) if session else eager_mode()
-        with around, run_eagerly_scope(mode == "v2_eager"), experimental_run_tf_function_scope(not session):
+        functions = mode in ("v2_function", "v2_eager")
+        with around, run_eagerly_scope(mode == "v2_eager"), experimental_run_tf_function_scope(functions):
             yield
 
-    modes = ["v2_function", *([] if always_skip_eager else ["v2_eager"]), *([] if always_skip_v1 else ["v1_session"])]
+    modes = [
+        "v2_function",
+        "v2_funcgraph",
+        *([] if always_skip_eager else ["v2_eager"]),
+        *([] if always_skip_v1 else ["v1_session"]),
+    ]
     return _for_each(modes, in_mode, test_or_class)
 
 

@@ -40,9 +40,37 @@ _COLUMNS = (
     "tfexp.feature_column.sequence tfexp.feature_column.dense_features tfexp.feature_column.sequence_features "
     "tfexp.feature_column.sequence_model "
     + renamed("tfexp.feature_column.serialization", serialize_feature_column="serialize")
+    + renamed("tfexp.feature_column.serialization", serialize_feature_columns="serialize_all")
     + renamed("tfexp.feature_column.serialization", deserialize_feature_column="deserialize")
+    + renamed("tfexp.feature_column.serialization", deserialize_feature_columns="deserialize_all")
     + renamed("tf.feature_column", make_parse_example_spec_v2="make_parse_example_spec")
 )
+_FROM_FILE = "categorical_column_with_vocabulary_file"
+
+
+def _older_columns() -> str:
+    """TensorFlow's first columns and their classes, with an underscore before: here they are the later ones."""
+    functions = (
+        "numeric_column bucketized_column indicator_column embedding_column crossed_column weighted_categorical_column "
+        "categorical_column_with_identity categorical_column_with_hash_bucket categorical_column_with_vocabulary_list "
+        f"{_FROM_FILE}"
+    )
+    rooms = {
+        "numeric": "Numeric Bucketized",
+        "categorical": (
+            "IdentityCategorical HashedCategorical VocabularyListCategorical VocabularyFileCategorical WeightedCategorical "
+            "Crossed"
+        ),
+        "dense": "Indicator Embedding SharedEmbedding",
+        "sequence": "SequenceCategorical",
+    }
+    classes = (
+        renamed(f"tfexp.feature_column.{room}", **{f"_{kind}Column": f"{kind}Column" for kind in kinds.split()})
+        for room, kinds in rooms.items()
+    )
+    return renamed("tf.feature_column", **{f"_{name}": name for name in functions.split()}) + "".join(classes)
+
+
 _TPU = {
     "tpu.bfloat16": "tf.tpu",
     "tpu.ops.tpu_ops": "tf.tpu ops",
@@ -71,13 +99,25 @@ PYTHON = {
     "compat.compat": "tf.compat",
     "compiler.xla.jit": "tf.xla.experimental",
     "compiler.xla.xla": "tf.xla.experimental",
-    "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns",
+    "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns " + _older_columns(),
     "feature_column.feature_column_lib": "tf.feature_column",
-    "feature_column.feature_column_v2": "tf.feature_column tfexp.stand_ins.feature_columns " + _COLUMNS,
+    "feature_column.feature_column_v2": (
+        "tf.feature_column tfexp.stand_ins.feature_columns tfexp.stand_ins.feature_layers "
+        "tfexp.feature_column.states tfexp.feature_column.states:_StateManagerImpl=LayerStates "
+        + renamed("tf.compat.v2.feature_column", categorical_column_with_vocabulary_file_v2=_FROM_FILE)
+        + _COLUMNS
+    ),
+    "feature_column.utils": (
+        renamed("tfexp.feature_column.sequence", sequence_length_from_sparse_tensor="sequence_lengths")
+        + renamed("tfexp.feature_column.categorical", assert_key_is_string="check_key")
+        + renamed("tfexp.feature_column.categorical", assert_string_or_int="check_texts_or_integers")
+        + renamed("tfexp.feature_column.numeric", check_default_value="check_default_value")
+    ),
     "feature_column.dense_features": _COLUMNS,
     "feature_column.dense_features_v2": "tfexp.version_2.keras_layers",
     "feature_column.sequence_feature_column": "tf.feature_column " + _COLUMNS,
-    "feature_column.serialization": _COLUMNS,
+    "feature_column.serialization": _COLUMNS
+    + renamed("tfexp.feature_column.serialization", _column_name_with_class_name="name_with_class"),
     "kernel_tests.random.util": "tfexp.stand_ins.random_tests",
     "kernel_tests.signal.test_util": "tfexp.stand_ins.signal_tests",
     "layers.base": "tfexp.layers.base tf.layers",
@@ -92,6 +132,7 @@ PYTHON = {
     + renamed("tf.layers", Deconvolution3D="Conv3DTranspose", Deconv3D="Conv3DTranspose"),
     "layers.core": "tf.layers tf.layers:FullyConnected=Dense tf.layers:fully_connected=dense",
     "layers.layers": "tf.layers",
+    "module.module": "tf",
     "layers.normalization": "tf.layers tf.layers:BatchNorm=BatchNormalization tf.layers:batch_norm=batch_normalization",
     "layers.pooling": "tf.layers " + _pools(),
     "layers.utils": "tfexp.stand_ins.layer_arguments tf.contrib.framework",

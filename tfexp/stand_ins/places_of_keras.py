@@ -43,6 +43,7 @@ KERAS = {
         "tfexp.keras.engine.base_layer tfexp.keras.engine.operation_layer tfexp.keras.engine.added tf.keras.layers "
         "tfexp.keras.engine.node:KerasHistory=KerasHistory"
     ),
+    "keras.engine.base_layer_utils": "tfexp.stand_ins.keras_layer_parts",
     "keras.engine.input_layer": "tf.keras.layers tf.keras",
     "keras.engine.input_spec": (
         "tfexp.keras.engine.input_spec tfexp.keras.engine.input_spec:assert_input_compatibility=check_inputs"
@@ -51,6 +52,7 @@ KERAS = {
     "keras.engine.saving": "tf.keras.models",
     "keras.engine.network": "tfexp.keras.engine.network tf.keras.utils tfexp.stand_ins.keras_tensors",
     "keras.engine.sequential": "tf.keras.models",
+    "keras.engine.training_utils": "tfexp.stand_ins.keras_training",
     "keras.engine.training": "tf.keras.models",
     "keras.keras_parameterized": "tfexp.stand_ins.keras_tests",
     "keras.layers.convolutional": (
@@ -61,6 +63,8 @@ KERAS = {
     ),
     "keras.layers.cudnn_recurrent": "tf.keras.layers tfexp.keras.layers.recurrent_cudnn",
     "keras.layers.dense_attention": "tf.keras.layers tfexp.keras.layers.attention:BaseDenseAttention=DenseAttention",
+    "keras.layers.kernelized": "tfexp.stand_ins.keras_kernelized",
+    "keras.utils.kernelized_utils": "tfexp.stand_ins.keras_kernelized",
     "keras.layers.merge": "tf.keras.layers tfexp.keras.layers.merge:_Merge=Merge",
     "keras.layers.normalization": (
         "tf.keras.layers tfexp.keras.layers.normalization:BatchNormalizationBase=BatchNormalization"
@@ -73,11 +77,16 @@ KERAS = {
         "tf.keras.losses tfexp.keras.losses.loss:LossFunctionWrapper=LossFunctionWrapper "
         "tfexp.keras.losses.functions:huber_loss=huber_loss"
     ),
-    "keras.metrics": "tf.keras.metrics tfexp.keras.metrics",
+    "keras.metrics": (
+        "tf.keras.metrics tfexp.keras.metrics tfexp.stand_ins.keras_metric_parts tfexp.keras.metrics.means:Reduce=Reduce "
+        + renamed("tfexp.keras.metrics.curves", SensitivitySpecificityBase="SensitivitySpecificityBase")
+        + renamed("tfexp.keras.metrics.confusion", _ConfusionMatrixConditionCount="_Count")
+    ),
     "keras.mixed_precision": "tf.keras.mixed_precision",
     "keras.mixed_precision.experimental": "tf.keras.mixed_precision.experimental",
     "keras.mixed_precision.experimental.autocast_variable": "tfexp.keras.mixed_precision.autocast",
     "keras.mixed_precision.experimental.loss_scale_optimizer": "tf.keras.mixed_precision.experimental",
+    "keras.mixed_precision.experimental.test_util": "tfexp.stand_ins.keras_gradients",
     "keras.mixed_precision.experimental.policy": "tf.keras.mixed_precision.experimental tfexp.stand_ins.keras_policies",
     "keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules tfexp.keras.optimizers.schedules",
     "keras.optimizer_v2.optimizer_v2": "tf.keras.optimizers:OptimizerV2=Optimizer",
@@ -93,6 +102,7 @@ KERAS = {
     ),
     "keras.saving.model_config": "tf.keras.models",
     "keras.saving.save": "tf.keras.models",
+    "keras.saving.saving_utils": "tfexp.stand_ins.keras_saving",
     "keras.saving.saved_model_experimental": "tf.keras.experimental",
     "keras.testing_utils": (
         "tfexp.stand_ins.keras_tests tfexp.stand_ins.keras_test_models tfexp.stand_ins.keras_layer_test"
@@ -109,6 +119,15 @@ KERAS = {
         "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction "
         "tf.losses.util:squeeze_or_expand_dimensions=squeeze_or_expand_dimensions"
     ),
+    "keras.utils.metrics_utils": (
+        "tfexp.stand_ins.keras_metric_parts tfexp.keras.metrics.means:Reduction=Reduction "
+        + renamed("tfexp.keras.metrics.confusion", ConfusionMatrix="ConfusionMatrix", NEG_INF="NEVER")
+        + renamed("tfexp.keras.metrics.confusion", update_confusion_matrix_variables="count_confusions")
+        + renamed("tfexp.keras.metrics.confusion", assert_thresholds_range="check_thresholds")
+        + renamed("tfexp.keras.metrics.confusion", parse_init_thresholds="listed_thresholds")
+        + renamed("tfexp.keras.metrics.curves", AUCCurve="AUCCurve", AUCSummationMethod="AUCSummationMethod")
+    ),
+    "keras.model_subclassing_test_util": "tfexp.stand_ins.keras_subclasses",
     "keras.utils.mode_keys": "tfexp.stand_ins.keras_utilities",
     "keras.utils.multi_gpu_utils": "tf.keras.utils",
     "keras.utils.np_utils": "tf.keras.utils",

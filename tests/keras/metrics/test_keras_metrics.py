@@ -190,8 +190,8 @@ def test_names(session: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: metrics.Precision(thresholds=[2.0]), r"Threshold values must be in \[0, 1\]. Received: \[2.0\]"),
-        (lambda: metrics.Precision(thresholds=[None]), r"Threshold values must be in \[0, 1\]. Received: \[None\]"),
+        (lambda: metrics.Precision(thresholds=[2.0]), r"Threshold values must be in \[0, 1\]. Invalid values: \[2.0\]"),
+        (lambda: metrics.Precision(thresholds=[None]), r"Threshold values must be in \[0, 1\]. Invalid values: \[None\]"),
         (lambda: metrics.AUC(num_thresholds=1), "Argument `num_thresholds` must be an integer > 1"),
         (lambda: metrics.AUC(curve="foo"), 'Invalid AUC curve value: "foo". Expected values are'),
         (lambda: metrics.AUC(summation_method="foo"), 'Invalid AUC summation method value: "foo"'),

@@ -163,7 +163,6 @@ FITTED: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         ValueError,
         "`class_weight` must contain all classes in the data. The classes {1} exist in the data but not in `class_weight`.",
     ),
-    (lambda m: m.fit(X, Y, class_weight=[1, 2]), TypeError, "`class_weight` should be a dictionary"),
     (
         lambda m: m.fit(X, np.ones((10, 2, 2)), class_weight={0: 1.0}),
         ValueError,

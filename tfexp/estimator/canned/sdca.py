@@ -19,7 +19,6 @@ from tfexp.estimator.heads.regression import RegressionHead
 from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.spec import EstimatorSpec
 from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features
-from tfexp.feature_column.numeric import BucketizedColumn
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import colocate_with, control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
@@ -134,7 +133,7 @@ def _batch(features: Any, labels: Any, variables: Mapping[Any, Any], weight_colu
     sparse, dense = [], []
     for column in sorted((one for one in variables if one != "bias"), key=lambda one: one.name):
         parts = _parts(variables[column][0])
-        if isinstance(column, (CategoricalColumn, BucketizedColumn)):
+        if isinstance(column, CategoricalColumn):
             sparse.append(_Sparse(*_entries(column.ids(made)), parts))
         elif isinstance(column, DenseColumn) and len(column.variable_shape) == 1:
             dense.append(_Dense(column.dense(made), parts))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features
+from tfexp.feature_column.column import DenseColumn, Features
 from tfexp.feature_column.dense import IndicatorColumn
 from tfexp.feature_column.model import ordered
 from tfexp.feature_column.numeric import BucketizedColumn
@@ -26,7 +26,7 @@ class TreeFeatures:
     def __init__(self, columns: Iterable[Any]):
         self.columns = ordered(list(columns))
         for column in self.columns:
-            if isinstance(column, CategoricalColumn):
+            if not isinstance(column, DenseColumn):
                 raise ValueError(f"CategoricalColumn must be wrapped by IndicatorColumn, got: {column}")
             if _is_float(column) and len(column.variable_shape) > 1:
                 raise ValueError(f"Trees take numbers and vectors. Column {column.name} has shape {column.variable_shape}")
@@ -95,7 +95,7 @@ def _width(column: Any) -> int:
         return int(column.categorical_column.num_buckets)
     if isinstance(column, BucketizedColumn):
         return 1
-    return int(column.variable_shape[0]) if column.variable_shape else 1
+    return int(column.variable_shape.num_elements())
 
 
 def _name(column: Any) -> str:

@@ -30,7 +30,7 @@ from tfexp.keras.engine.input_spec import InputSpec, check_inputs
 from tfexp.keras.engine.node import Node, history_of, masks_of, may_have_history
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples
 from tfexp.keras.mixed_precision.autocast import reading_as
-from tfexp.keras.mixed_precision.policy import policy_of
+from tfexp.keras.mixed_precision.policy import follows_floatx, policy_of
 from tfexp.ops.array import shape
 from tfexp.ops.array_identity import identity, placeholder
 from tfexp.ops.cast import cast
@@ -50,7 +50,6 @@ class Layer(Connected):
 
     _object_identifier = "_tf_keras_layer"
     _batch_input_shape: tuple[int | None, ...] | None
-    _casts_inputs = True  # to the type of its computation, with a mixed policy
 
     def __init__(
         self, trainable: bool = True, name: str | None = None, dtype: Any = None, dynamic: bool = False, **kwargs: Any
@@ -70,7 +69,7 @@ class Layer(Connected):
             raise TypeError(f"Layer's name must be a string, got: {name!r}")
         self._policy = policy_of(dtype)
         self._dtype = self._policy.variable_dtype
-        self._casts_inputs = kwargs.get("autocast", self._casts_inputs)
+        self._casts_inputs = kwargs.get("autocast", self._policy.should_cast_variables or follows_floatx())
         self._dynamic = dynamic
         self._activity_regularizer = regularizers.get(kwargs.get("activity_regularizer"))
         self._losses, self._updates = [], []
@@ -231,7 +230,7 @@ class Layer(Connected):
         if current_call() is None and may_have_history(get_default_graph()):
             from tfexp.keras.engine.operation_layer import give_history
 
-            give_history(inputs)
+            give_history((inputs, args, kwargs))
         args, kwargs, training, filled_in = self._filled(inputs, args, kwargs)
         with calling(self, inputs, training):
             check_inputs(self.input_spec, inputs, self.name)
@@ -270,8 +269,8 @@ class Layer(Connected):
         return reading_as(self._policy.compute_dtype) if self._policy.should_cast_variables else contextlib.nullcontext()
 
     def _cast(self, inputs: Any) -> Any:
-        """The inputs, floats in the type of its computation if that is another than that of its variables."""
-        if not (self._policy.should_cast_variables and self._casts_inputs):
+        """The inputs, floats in the type of its computation if the layer casts them: with a mixed policy, and as in 2.x."""
+        if self._policy.compute_dtype is None or not self._casts_inputs:
             return inputs
         wanted = dtypes.as_dtype(self._policy.compute_dtype)
 
@@ -328,7 +327,8 @@ class Layer(Connected):
         self.built = True
         variables_made()
         if self._initial_weights is not None:
-            self.set_weights(self._initial_weights)
+            with init_scope() if get_default_graph().outermost.is_eager else contextlib.nullcontext():
+                self.set_weights(self._initial_weights)
             self._initial_weights = None
 
     def _promised(self, inputs: Any) -> Any:
@@ -363,11 +363,12 @@ class Layer(Connected):
 
     def _filled(self, inputs: Any, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any], Any, set[str]]:
         """The arguments with `mask` and `training` filled in, what inner layers are told of training, what was filled in."""
-        kwargs, filled_in = dict(kwargs), {"mask"}
+        kwargs, filled_in = dict(kwargs), set[str]()
         if self._takes("mask") and not self._was_passed("mask", args, kwargs):
             masks = self._masks_of(inputs)
             if masks is not None:
                 kwargs["mask"] = masks
+                filled_in.add("mask")
         outer = current_call()
         training = outer.training if outer is not None else None
         if self._was_passed("training", args, kwargs):

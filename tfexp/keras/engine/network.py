@@ -26,6 +26,7 @@ from tfexp.keras.engine.served import model_functions
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, is_shape, map_shapes
 from tfexp.keras.engine.summary import print_summary
 from tfexp.keras.engine.weights import each_once
+from tfexp.keras.mixed_precision.policy import follows_floatx
 from tfexp.ops.array_identity import placeholder
 from tfexp.ops.variable_base import Variable
 
@@ -40,11 +41,9 @@ class Network(Layer):
     # Where the layers are kept, which a checkpoint has by their numbers.
     _kept_layers = frozenset({"_layers", "_input_layers", "_output_layers", "_output_coordinates"})
     _is_graph_network: bool  # made of inputs and outputs
-    _layers: list[Any]
     _map: LayerMap
     _built_shape: Any = None
     _awaited: Any = None  # the status of a checkpoint whose values the first call takes up
-    _casts_inputs = False  # its layers do, each as its own policy says
 
     def __init__(self, *args: Any, **kwargs: Any):
         if len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs):
@@ -64,6 +63,7 @@ class Network(Layer):
         """As every layer begins, under a name of its own or of its class."""
         vars(self).setdefault("_layers", [])
         super().__init__(name=name or unique_layer_name(snake_case(type(self).__name__)), **kwargs)
+        self._casts_inputs = follows_floatx()  # of a mixed policy its layers do, each as its own says
         self.inputs: Any = []
         self.outputs: Any = []
         self.input_names: list[str] = []
@@ -129,6 +129,12 @@ class Network(Layer):
                 )
 
     # --- what it has ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _layers(self) -> list[Any]:
+        """What `layers` are; one of a list of layers holds them here."""
+        kept: list[Any] = vars(self)["_layers"]
+        return kept
 
     @property
     def layers(self) -> list[Any]:

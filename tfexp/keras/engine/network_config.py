@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tfexp.core import nest
@@ -30,7 +30,7 @@ def config_of_network(network: Network) -> dict[str, Any]:
         return [history.layer.name, numbers[history.layer._inbound_nodes[history.node_index]], history.tensor_index]
 
     def call(node: Node) -> Any:
-        arguments = _as_json(node)
+        arguments = _as_json(node, place)
         places = [[*place(history), arguments] for history, _ in node.sources()]
         if isinstance(node.input_tensors, Mapping):
             return dict(zip(nest.keys_in_order(node.input_tensors), places, strict=True))
@@ -53,10 +53,15 @@ def config_of_network(network: Network) -> dict[str, Any]:
     }
 
 
-def _as_json(node: Node) -> dict[str, Any]:
-    """A call's further arguments, if they can be written; else none, with a warning."""
+def _as_json(node: Node, place: Callable[[Any], list[Any]]) -> dict[str, Any]:
+    """A call's further arguments, tensors of layers by their places, if they can be written; else none, with a warning."""
+
+    def written_as(value: Any) -> Any:
+        history = history_of(value)
+        return value if history is None else place(history)
+
     try:
-        written = json.dumps(node.arguments, default=plain)
+        written = json.dumps(nest.map_structure(written_as, node.arguments), default=plain)
     except TypeError:
         get_logger().warning(
             "Layer %s was passed non-serializable keyword arguments: %s. They will not be included in the serialized model "
@@ -83,7 +88,7 @@ def network_from_config(
         rest: list[tuple[str, Any]] = []
         for name, call in waiting:
             # The calls of one layer keep their order: they are known by their numbers.
-            ready = all(place[1] < len(made[place[0]]) for place in _places(call))
+            ready = all(place[1] < len(made[place[0]]) for place in _places_read(call, made))
             if ready and not any(other == name for other, _ in rest):
                 _call(layers[name], call, made)
                 made[name].append(layers[name]._inbound_nodes[-1])
@@ -104,15 +109,44 @@ def _places(call: Any) -> list[Any]:
     return list(call.values()) if isinstance(call, Mapping) else list(call)
 
 
+def _places_read(call: Any, made: Mapping[str, Any]) -> list[Any]:
+    """The places of a call's inputs, and those among its further arguments."""
+    places = _places(call)
+    found, waiting = [place[:3] for place in places], [place[3] for place in places[:1] if len(place) > 3]
+    while waiting:
+        one = waiting.pop()
+        if _is_place(one, made):
+            found.append(one)
+        elif isinstance(one, (list, Mapping)):
+            waiting += one.values() if isinstance(one, Mapping) else one
+    return found
+
+
+def _is_place(written: Any, made: Mapping[str, Any]) -> bool:
+    """Whether it is [layer, node, tensor]."""
+    return isinstance(written, list) and [type(one) for one in written] == [str, int, int] and written[0] in made
+
+
 def _tensor(place: Any, made: Mapping[str, list[Node]]) -> Any:
     name, node, tensor = place[:3]
     return nest.flatten(made[name][node].output_tensors)[tensor]
 
 
+def _with_tensors(written: Any, made: Mapping[str, list[Node]]) -> Any:
+    """Arguments as they were written, with tensors in the place of where these come from."""
+    if _is_place(written, made):
+        return _tensor(written, made)
+    if isinstance(written, list):
+        return [_with_tensors(one, made) for one in written]
+    if isinstance(written, Mapping):
+        return {key: _with_tensors(one, made) for key, one in written.items()}
+    return written
+
+
 def _call(layer: Any, call: Any, made: Mapping[str, list[Node]]) -> None:
     places = _places(call)
     found = [_tensor(place, made) for place in places]
-    arguments = places[0][3] if len(places[0]) > 3 else {}
+    arguments = _with_tensors(places[0][3] if len(places[0]) > 3 else {}, made)
     if isinstance(call, Mapping):
         layer(dict(zip(call, found, strict=True)), **arguments)
     else:

@@ -68,20 +68,21 @@ class TensorFlowOpLayer(Layer):
         }
 
 
-def give_history(tensors: Any) -> None:
+def give_history(tensors: Any) -> list[TensorFlowOpLayer]:
     """Make layers of the operations between layers' outputs and these tensors, which then are layers' outputs, too."""
+    made = []
     for tensor in nest.flatten(tensors):
         if (
             is_symbolic(tensor)
             and history_of(tensor) is None
             and may_have_history(tensor.graph)
-            and _comes_from_layer(tensor)
+            and comes_from_layer(tensor)
         ):
-            for op in _in_order(tensor.op):
-                _make_layer(op)
+            made += [_make_layer(op) for op in _in_order(tensor.op)]
+    return made
 
 
-def _comes_from_layer(tensor: Tensor) -> bool:
+def comes_from_layer(tensor: Tensor) -> bool:
     """Whether a layer's output goes into it. What was found not to stays so: layers' outputs come before what uses them."""
     seen, stack = {tensor}, [tensor]
     while stack:
@@ -109,7 +110,7 @@ def _in_order(last: Operation) -> list[Operation]:
         elif op not in open_:
             open_.add(op)
             stack.append((op, True))
-            befores = [tensor for tensor in op.inputs if history_of(tensor) is None and _comes_from_layer(tensor)]
+            befores = [tensor for tensor in op.inputs if history_of(tensor) is None and comes_from_layer(tensor)]
             stack.extend((tensor.op, False) for tensor in reversed(befores))
     return list(found)
 
@@ -124,7 +125,7 @@ def _value_of(tensor: Tensor) -> Any:
     return tensor if known is None else known
 
 
-def _make_layer(op: Operation) -> None:
+def _make_layer(op: Operation) -> TensorFlowOpLayer:
     inputs, constants = [], {}
     for index, tensor in enumerate(op.inputs):
         if history_of(tensor) is not None:
@@ -134,3 +135,4 @@ def _make_layer(op: Operation) -> None:
     layer = TensorFlowOpLayer(op.node_def, op.name, constants)
     outputs = list(op.outputs)
     Node(layer, alone(inputs), alone(outputs))
+    return layer

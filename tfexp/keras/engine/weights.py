@@ -76,13 +76,18 @@ class Weights(Module):
     # --- what is found in attributes ------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(vars(self).get(name), Variable):
+            self._drop_variables(vars(self)[name])
         Trackable.__setattr__(self, name, value)  # past that of modules, which first reads what the attribute is
         if name not in self._books and self._setattr_tracking:
             self._keep_variables(value.value if isinstance(value, NoDependency) else value)
 
     def __delattr__(self, name: str) -> None:
-        gone = list(_parts(vars(self).get(name)))
+        self._drop_variables(vars(self).get(name))
         super().__delattr__(name)
+
+    def _drop_variables(self, value: Any) -> None:
+        gone = list(_parts(value))
         for kept in (self._trainable_weights, self._non_trainable_weights):
             kept[:] = [variable for variable in kept if not any(variable is one for one in gone)]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from tfexp.core import dtypes
@@ -28,6 +29,16 @@ from tfexp.ops.weights_broadcast import broadcast_weights
 # What predictions are that are not among the `top_k`: at or below every threshold.
 NEVER = -1e10
 
+
+class ConfusionMatrix(Enum):
+    """Which of the predictions are counted."""
+
+    TRUE_POSITIVES = "tp"
+    FALSE_POSITIVES = "fp"
+    TRUE_NEGATIVES = "tn"
+    FALSE_NEGATIVES = "fn"
+
+
 Thresholds = float | Sequence[float] | None
 
 
@@ -36,25 +47,37 @@ def listed_thresholds(thresholds: Thresholds, default: float = 0.5) -> list[floa
     if thresholds is None:
         return [default]
     found: list[Any] = list(flatten(thresholds))
-    wrong = [t for t in found if t is None or t < 0 or t > 1]
-    if wrong:
-        raise ValueError(f"Threshold values must be in [0, 1]. Received: {wrong}")
+    check_thresholds(found)
     return found
 
 
+def check_thresholds(thresholds: Sequence[Any]) -> None:
+    """ValueError for one outside of [0, 1]."""
+    wrong = [t for t in thresholds if t is None or t < 0 or t > 1]
+    if wrong:
+        raise ValueError(f"Threshold values must be in [0, 1]. Invalid values: {wrong}")
+
+
 def count_confusions(
-    variables: dict[str, Any],
+    variables_to_update: Mapping[ConfusionMatrix, Any],
     y_true: Any,
     y_pred: Any,
-    thresholds: Sequence[float],
+    thresholds: Any,
     top_k: int | None = None,
     class_id: int | None = None,
     sample_weight: Any = None,
 ) -> Any:
-    """The op that adds to `variables` (by "tp", "fp", "tn", "fn") what is counted at each of the thresholds.
+    """The op that adds to the variables what is counted at each of the thresholds.
 
     top_k: only the k largest predictions along the last dimension count as such. class_id: only that class is looked at.
+    ValueError where nothing is counted.
     """
+    variables = {kind: one for kind, one in variables_to_update.items() if isinstance(kind, ConfusionMatrix)}
+    if not variables:
+        raise ValueError(
+            "Please provide at least one valid confusion matrix variable to update. Valid variable key options are: "
+            f'"{list(ConfusionMatrix)}". Received: "{variables_to_update.keys()}"'
+        )
     dtype = next(iter(variables.values())).dtype.base_dtype
     y_true, y_pred = of_one_rank(cast(y_true, dtype), cast(y_pred, dtype))
     y_pred.get_shape().assert_is_compatible_with(y_true.get_shape())
@@ -75,10 +98,10 @@ def count_confusions(
         _, _, weights = fitted(y_pred, None, cast(sample_weight, dtype))
         weights = reshape(broadcast_weights(weights, y_pred), [1, -1])
     kinds = {
-        "tp": lambda: logical_and(true, above),
-        "fp": lambda: logical_and(logical_not(true), above),
-        "tn": lambda: logical_and(logical_not(true), logical_not(above)),
-        "fn": lambda: logical_and(true, logical_not(above)),
+        ConfusionMatrix.TRUE_POSITIVES: lambda: logical_and(true, above),
+        ConfusionMatrix.FALSE_POSITIVES: lambda: logical_and(logical_not(true), above),
+        ConfusionMatrix.TRUE_NEGATIVES: lambda: logical_and(logical_not(true), logical_not(above)),
+        ConfusionMatrix.FALSE_NEGATIVES: lambda: logical_and(true, logical_not(above)),
     }
     updates = []
     for kind, variable in variables.items():
@@ -95,7 +118,7 @@ def _only_the_largest(y_pred: Any, k: int) -> Any:
 class _Count(Metric):
     """What is counted of one kind, at each of `thresholds` (0.5 by default)."""
 
-    _kind: str
+    _confusion_matrix_cond: ConfusionMatrix
 
     def __init__(self, thresholds: Thresholds = None, name: str | None = None, dtype: Any = None):
         super().__init__(name=name, dtype=dtype)
@@ -104,7 +127,7 @@ class _Count(Metric):
         self.accumulator = self.add_weight("accumulator", shape=(len(self.thresholds),), initializer="zeros")
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        counts = {self._kind: self.accumulator}
+        counts = {self._confusion_matrix_cond: self.accumulator}
         return count_confusions(counts, y_true, y_pred, self.thresholds, sample_weight=sample_weight)
 
     def result(self) -> Any:
@@ -117,31 +140,31 @@ class _Count(Metric):
 class TruePositives(_Count):
     """Trues whose prediction is above the threshold."""
 
-    _kind = "tp"
+    _confusion_matrix_cond = ConfusionMatrix.TRUE_POSITIVES
 
 
 class FalsePositives(_Count):
     """Falses whose prediction is above the threshold."""
 
-    _kind = "fp"
+    _confusion_matrix_cond = ConfusionMatrix.FALSE_POSITIVES
 
 
 class TrueNegatives(_Count):
     """Falses whose prediction is not above the threshold."""
 
-    _kind = "tn"
+    _confusion_matrix_cond = ConfusionMatrix.TRUE_NEGATIVES
 
 
 class FalseNegatives(_Count):
     """Trues whose prediction is not above the threshold."""
 
-    _kind = "fn"
+    _confusion_matrix_cond = ConfusionMatrix.FALSE_NEGATIVES
 
 
 class _Share(Metric):
     """True positives as a share of themselves and others, at each of `thresholds` (0.5 by default, none with `top_k`)."""
 
-    _other: str
+    _other: ConfusionMatrix
     _other_name: str
 
     def __init__(
@@ -162,7 +185,7 @@ class _Share(Metric):
         setattr(self, self._other_name, self.add_weight(self._other_name, shape=size, initializer="zeros"))
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        counts = {"tp": self.true_positives, self._other: getattr(self, self._other_name)}
+        counts = {ConfusionMatrix.TRUE_POSITIVES: self.true_positives, self._other: getattr(self, self._other_name)}
         return count_confusions(counts, y_true, y_pred, self.thresholds, self.top_k, self.class_id, sample_weight)
 
     def result(self) -> Any:
@@ -177,10 +200,10 @@ class _Share(Metric):
 class Precision(_Share):
     """How many of those whose prediction is above the threshold are true."""
 
-    _other, _other_name = "fp", "false_positives"
+    _other, _other_name = ConfusionMatrix.FALSE_POSITIVES, "false_positives"
 
 
 class Recall(_Share):
     """How many of the trues have a prediction above the threshold."""
 
-    _other, _other_name = "fn", "false_negatives"
+    _other, _other_name = ConfusionMatrix.FALSE_NEGATIVES, "false_negatives"

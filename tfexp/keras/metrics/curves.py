@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
 
 from tfexp.core import dtypes
-from tfexp.keras.metrics.confusion import count_confusions
+from tfexp.keras.metrics.confusion import ConfusionMatrix, count_confusions
 from tfexp.keras.metrics.metric import Metric
 from tfexp.metrics.thresholds import interpolated_area
 from tfexp.ops.argmax import argmin
@@ -16,7 +17,12 @@ from tfexp.ops.elementwise_division import div_no_nan
 from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.reduce import reduce_sum
 
-_NAMES = {"tp": "true_positives", "tn": "true_negatives", "fp": "false_positives", "fn": "false_negatives"}
+_NAMES = {
+    ConfusionMatrix.TRUE_POSITIVES: "true_positives",
+    ConfusionMatrix.TRUE_NEGATIVES: "true_negatives",
+    ConfusionMatrix.FALSE_POSITIVES: "false_positives",
+    ConfusionMatrix.FALSE_NEGATIVES: "false_negatives",
+}
 _EPSILON = 1e-7  # by which the outer thresholds are outside of [0, 1]
 
 
@@ -50,6 +56,42 @@ def _between(number: int) -> list[float]:
     return [(i + 1) * 1.0 / (number + 1) for i in range(number)]
 
 
+class AUCCurve(Enum):
+    """Over what the area is: false positives, or recall."""
+
+    ROC = "ROC"
+    PR = "PR"
+
+    @staticmethod
+    def from_str(key: str) -> AUCCurve:
+        """By name, in capitals or not. ValueError for another."""
+        return _named(AUCCurve, key.upper(), key, "curve")
+
+
+class AUCSummationMethod(Enum):
+    """How high the curve is taken to be between two thresholds."""
+
+    INTERPOLATION = "interpolation"
+    MAJORING = "majoring"
+    MINORING = "minoring"
+
+    @staticmethod
+    def from_str(key: str) -> AUCSummationMethod:
+        """By name, in capitals or not. ValueError for another."""
+        return _named(AUCSummationMethod, key.lower(), key, "summation method")
+
+
+_Choice = TypeVar("_Choice", bound=Enum)
+
+
+def _named(choices: type[_Choice], value: str, key: str, what: str) -> _Choice:
+    try:
+        return choices(value)
+    except ValueError as error:
+        listed = ", ".join(f'"{one.value}"' for one in choices)
+        raise ValueError(f'Invalid AUC {what} value: "{key}". Expected values are [{listed}]') from error
+
+
 class AUC(_AtThresholds):
     """The area under the ROC curve, or under precision over recall ("PR"), by points at thresholds.
 
@@ -60,14 +102,15 @@ class AUC(_AtThresholds):
     def __init__(
         self,
         num_thresholds: int = 200,
-        curve: str = "ROC",
-        summation_method: str = "interpolation",
+        curve: str | AUCCurve = "ROC",
+        summation_method: str | AUCSummationMethod = "interpolation",
         name: str | None = None,
         dtype: Any = None,
         thresholds: Sequence[float] | None = None,
     ):
-        _require(curve, ("PR", "ROC"), "curve")
-        _require(summation_method, ("interpolation", "majoring", "minoring"), "summation method")
+        curve = AUCCurve.from_str(curve) if isinstance(curve, str) else curve
+        if isinstance(summation_method, str):
+            summation_method = AUCSummationMethod.from_str(summation_method)
         super().__init__(name=name, dtype=dtype)
         if thresholds is None:
             if num_thresholds <= 1:
@@ -83,16 +126,16 @@ class AUC(_AtThresholds):
         self._count_at([0.0 - _EPSILON, *inner, 1.0 + _EPSILON])
 
     def result(self) -> Any:
-        if self.curve == "PR" and self.summation_method == "interpolation":
+        if self.curve is AUCCurve.PR and self.summation_method is AUCSummationMethod.INTERPOLATION:
             return self.interpolate_pr_auc()
         tp, fp = self.true_positives.read_value(), self.false_positives.read_value()
         found, mistaken = self._rates()
-        x, y = (mistaken, found) if self.curve == "ROC" else (found, div_no_nan(tp, tp + fp))
+        x, y = (mistaken, found) if self.curve is AUCCurve.ROC else (found, div_no_nan(tp, tp + fp))
         left, right = y[: self.num_thresholds - 1], y[1:]
-        if self.summation_method == "interpolation":
+        if self.summation_method is AUCSummationMethod.INTERPOLATION:
             heights: Any = (left + right) / 2.0
         else:
-            heights = (minimum if self.summation_method == "minoring" else maximum)(left, right)
+            heights = (minimum if self.summation_method is AUCSummationMethod.MINORING else maximum)(left, right)
         return reduce_sum((x[: self.num_thresholds - 1] - x[1:]) * heights, name=self.name)
 
     def interpolate_pr_auc(self) -> Any:
@@ -104,19 +147,13 @@ class AUC(_AtThresholds):
         return {
             **super().get_config(),
             "num_thresholds": self.num_thresholds,
-            "curve": self.curve,
-            "summation_method": self.summation_method,
+            "curve": self.curve.value,
+            "summation_method": self.summation_method.value,
             "thresholds": list(self.thresholds[1:-1]),  # the ends are put around them again
         }
 
 
-def _require(value: str, allowed: tuple[str, ...], what: str) -> None:
-    if value not in allowed:
-        listed = ", ".join(f'"{one}"' for one in allowed)
-        raise ValueError(f'Invalid AUC {what} value: "{value}". Expected values are [{listed}]')
-
-
-class _OneAtOther(_AtThresholds):
+class SensitivitySpecificityBase(_AtThresholds):
     """One of the rates at the threshold where the other is nearest to a value."""
 
     _of: str
@@ -138,7 +175,7 @@ class _OneAtOther(_AtThresholds):
         return {**super().get_config(), "num_thresholds": self.num_thresholds, self._of: self.value}
 
 
-class SensitivityAtSpecificity(_OneAtOther):
+class SensitivityAtSpecificity(SensitivitySpecificityBase):
     """The share of trues that are found, at the threshold whose specificity is nearest to `specificity`."""
 
     _of = "specificity"
@@ -152,7 +189,7 @@ class SensitivityAtSpecificity(_OneAtOther):
         return found[self._where_nearest(div_no_nan(self.true_negatives, self.true_negatives + self.false_positives))]
 
 
-class SpecificityAtSensitivity(_OneAtOther):
+class SpecificityAtSensitivity(SensitivitySpecificityBase):
     """The share of falses that are rejected, at the threshold whose sensitivity is nearest to `sensitivity`."""
 
     _of = "sensitivity"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -46,42 +47,52 @@ def weighted(
     return mul(values, weights), weights
 
 
-class Sum(Metric):
+class Reduction(Enum):
+    """What `Reduce` makes of values."""
+
+    SUM = "sum"
+    SUM_OVER_BATCH_SIZE = "sum_over_batch_size"
+    WEIGHTED_MEAN = "weighted_mean"
+
+
+class Reduce(Metric):
+    """Values made one number: `reduction` says how."""
+
+    def __init__(self, reduction: Reduction, name: str | None, dtype: Any = None):
+        super().__init__(name=name, dtype=dtype)
+        self.reduction = reduction
+        self.total = self.add_weight("total", initializer="zeros")
+        if reduction is not Reduction.SUM:
+            self.count = self.add_weight("count", initializer="zeros")
+
+    def update_state(self, values: Any, sample_weight: Any = None) -> Any:
+        values, weights = cast(values, self._dtype), None
+        if sample_weight is not None:
+            of_more = reduce_sum if self.reduction is Reduction.SUM else reduce_mean
+            values, weights = weighted(values, sample_weight, self._dtype, of_more)
+        summed = self.total.assign_add(reduce_sum(values))
+        if self.reduction is Reduction.SUM:
+            return summed
+        if weights is not None and self.reduction is Reduction.WEIGHTED_MEAN:
+            return group(summed, self.count.assign_add(reduce_sum(weights)))
+        return group(summed, self.count.assign_add(cast(size(values), self._dtype)))
+
+    def result(self) -> Any:
+        return identity(self.total) if self.reduction is Reduction.SUM else div_no_nan(self.total, self.count)
+
+
+class Sum(Reduce):
     """The (weighted) sum of values."""
 
     def __init__(self, name: str | None = "sum", dtype: Any = None):
-        super().__init__(name=name, dtype=dtype)
-        self.total = self.add_weight("total", initializer="zeros")
-
-    def update_state(self, values: Any, sample_weight: Any = None) -> Any:
-        values = cast(values, self._dtype)
-        if sample_weight is not None:
-            values, _ = weighted(values, sample_weight, self._dtype, reduce_sum)
-        return self.total.assign_add(reduce_sum(values))
-
-    def result(self) -> Any:
-        return identity(self.total)
+        super().__init__(Reduction.SUM, name=name, dtype=dtype)
 
 
-class Mean(Metric):
+class Mean(Reduce):
     """The (weighted) mean of values; 0 before there are any."""
 
     def __init__(self, name: str | None = "mean", dtype: Any = None):
-        super().__init__(name=name, dtype=dtype)
-        self.total = self.add_weight("total", initializer="zeros")
-        self.count = self.add_weight("count", initializer="zeros")
-
-    def update_state(self, values: Any, sample_weight: Any = None) -> Any:
-        values = cast(values, self._dtype)
-        if sample_weight is None:
-            number: Any = cast(size(values), self._dtype)
-        else:
-            values, weights = weighted(values, sample_weight, self._dtype)
-            number = reduce_sum(weights)
-        return group(self.total.assign_add(reduce_sum(values)), self.count.assign_add(number))
-
-    def result(self) -> Any:
-        return div_no_nan(self.total, self.count)
+        super().__init__(Reduction.WEIGHTED_MEAN, name=name, dtype=dtype)
 
 
 class MeanMetricWrapper(Mean):

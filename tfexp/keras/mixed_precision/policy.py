@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.keras.backend.config import floatx
 
 _HALVES = {"mixed_float16": "float16", "mixed_bfloat16": "bfloat16"}
 _WITH_FLOAT32 = "_with_float32_vars"
@@ -108,24 +109,38 @@ def _types_of(name: str) -> tuple[str | None, str | None]:
 
 
 INFER = Policy("infer")
-_global = INFER
+_global: Policy | None = None
+_follows_floatx = False
+
+
+def follow_floatx(value: bool) -> None:
+    """Whether layers compute in Keras's float type, to which they cast their inputs, where nothing is said: as in 2.x."""
+    global _follows_floatx
+    _follows_floatx = value
+
+
+def follows_floatx() -> bool:
+    """What `follow_floatx` said last; False at first."""
+    return _follows_floatx
 
 
 def global_policy() -> Policy:
-    """The policy of layers that are given no dtype; at first "infer"."""
-    return _global
+    """The policy of layers that are given no dtype; where none was set "infer", or Keras's float type."""
+    if _global is not None:
+        return _global
+    return Policy(floatx()) if _follows_floatx else INFER
 
 
 def set_policy(policy: Any) -> None:
-    """From here on new layers without a dtype have this policy, or the one of this name; None: "infer" again."""
+    """From here on new layers without a dtype have this policy, or the one of this name; None: what they had at first."""
     global _global
-    _global = INFER if policy is None else policy if isinstance(policy, Policy) else Policy(policy)
+    _global = policy if policy is None or isinstance(policy, Policy) else Policy(policy)
 
 
 def policy_of(dtype: Any) -> Policy:
     """The policy that a layer's argument `dtype` stands for: a Policy or its config, a dtype, None for the global one."""
     if dtype is None:
-        return _global
+        return global_policy()
     if isinstance(dtype, Policy):
         return dtype
     if isinstance(dtype, dict):

@@ -75,7 +75,7 @@ class Cut:
         size = self.batch_size or count
         order = np.arange(count)
         if self.shuffle == "batch":
-            order = _batches_shuffled(order, size)
+            order = batches_shuffled(order, size)
         elif self.shuffle:
             np.random.shuffle(order)
         for start in range(0, count, size):
@@ -104,7 +104,7 @@ def _part(array: Any, which: Any) -> Any:
     return array[which]
 
 
-def _batches_shuffled(order: np.ndarray[Any, Any], size: int) -> np.ndarray[Any, Any]:
+def batches_shuffled(order: np.ndarray[Any, Any], size: int) -> np.ndarray[Any, Any]:
     """Whole batches in another order; the last, smaller one stays last."""
     whole = len(order) // size * size
     rows = order[:whole].reshape(-1, size)

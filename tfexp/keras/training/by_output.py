@@ -75,7 +75,12 @@ def metrics_by_output(metrics: Any, names: Sequence[str]) -> list[list[Any]]:
                 f"{len(names)} outputs, but you passed metrics={metrics}"
             )
         return [_as_list(metric) for metric in metrics]
-    return [list(metrics) for _ in names]
+    # Each output counts with metrics of its own.
+    return [list(metrics) if len(names) == 1 else [_like(metric) for metric in metrics] for _ in names]
+
+
+def _like(metric: Any) -> Any:
+    return type(metric).from_config(metric.get_config()) if hasattr(metric, "update_state") else metric
 
 
 def modes_by_output(mode: Any, names: Sequence[str], with_loss: Sequence[bool]) -> list[str | None]:

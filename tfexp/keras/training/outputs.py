@@ -118,7 +118,7 @@ def _metric_objects(given: Sequence[Any], output: Output, prefix: str, taken: se
     by_name = {}
     for one in given:
         if one is not None:
-            by_name[_reported_name(one, weighted)] = one
+            by_name[reported_name(one, weighted)] = one
     made = []
     for name, one in by_name.items():
         metric = one if isinstance(one, keras_metrics.Metric) else _of_function(one, output, name)
@@ -134,7 +134,7 @@ def _metric_objects(given: Sequence[Any], output: Output, prefix: str, taken: se
 _ACCURACY, _CROSSENTROPY = {"accuracy", "acc"}, {"crossentropy", "ce"}
 
 
-def _reported_name(metric: Any, weighted: bool) -> str:
+def reported_name(metric: Any, weighted: bool = False) -> str:
     """`acc` for accuracies, `ce` for crossentropies; else the function's or the object's; behind `weighted_` if it is."""
     prefix = "weighted_" if weighted else ""
     if isinstance(metric, str) and metric in _ACCURACY:

@@ -21,19 +21,21 @@ def weights_of(targets: Sequence[Any], outputs: Sequence[Output], sample_weight:
     names = [output.name for output in outputs]
     given = weights_by_output(sample_weight, names, "sample_weight")
     classes = weights_by_output(class_weight, names, "class_weight")
-    made = (_weights(*one) for one in zip(targets, outputs, given, classes, strict=True))
-    return list(made)
+    modes = [output.weight_mode for output in outputs]
+    return [combined_weights(*one) for one in zip(targets, given, classes, modes, strict=True)]
 
 
-def _weights(target: Any, output: Output, given: Any, classes: Any) -> Any:
+def combined_weights(y: Any, sample_weight: Any = None, class_weight: Any = None, sample_weight_mode: Any = None) -> Any:
+    """The weights of the samples of one output; None where all weigh the same. Only a dictionary weighs classes."""
+    given = sample_weight
     if given is not None and not is_symbolic(given):
         given = dense_floats(given)
-        _check(given, target, output.weight_mode)
-    by_class = None if classes is None or target is None else _class_weights(target, classes)
+        _check(given, y, sample_weight_mode)
+    by_class = _class_weights(y, class_weight) if isinstance(class_weight, Mapping) and y is not None else None
     if given is None and by_class is None:
-        if output.weight_mode is None or target is None:
+        if sample_weight_mode is None or y is None:
             return None
-        return np.ones(target.shape[: 2 if output.weight_mode == "temporal" else 1], backend.floatx())
+        return np.ones(y.shape[: 2 if sample_weight_mode == "temporal" else 1], backend.floatx())
     if given is None or by_class is None:
         return by_class if given is None else given
     return given * (by_class if given.ndim == 1 else by_class[:, np.newaxis])
@@ -68,10 +70,8 @@ def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None
         )
 
 
-def _class_weights(target: Any, weights: Any) -> np.ndarray[Any, Any]:
+def _class_weights(target: Any, weights: Mapping[int, Any]) -> np.ndarray[Any, Any]:
     """The weight of each sample's class: the target's number, or the place of its largest entry."""
-    if not isinstance(weights, Mapping):
-        raise TypeError(f"`class_weight` should be a dictionary from class numbers to weights, got {weights!r}")
     if target.ndim > 2:
         raise ValueError("`class_weight` not supported for 3+ dimensional targets.")
     numbers = target.argmax(axis=1) if target.ndim == 2 and target.shape[1] > 1 else target.reshape(-1)
