@@ -194,6 +194,16 @@ def test_methods_have_traces_for_each_object() -> None:
     assert two.of_many.get_concrete_function().outputs[0].shape.as_list() == [None]
 
 
+def test_a_method_that_is_a_function_becomes_one_again() -> None:
+    class Model:
+        @tf.function
+        def doubled(self, x: Any) -> Any:
+            return x * 2
+
+    model = Model()
+    assert run(tf.function(model.doubled)(tf.constant(3))) == 6
+
+
 def test_functions_call_functions() -> None:
     @tf.function
     def inner(x: Any) -> Any:
