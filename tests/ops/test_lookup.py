@@ -308,7 +308,7 @@ def test_values_may_be_lists(dense: bool) -> None:
     found = tf.raw_ops.LookupTableFindV2(table_handle=table, keys=key, default_value=empty)
     longer = tf.raw_ops.TensorListPushBack(input_handle=found, tensor=2.5)
     insert = tf.raw_ops.LookupTableInsertV2(table_handle=table, keys=key, values=longer)
-    both = tf.raw_ops.LookupTableFindV2(table_handle=table, keys=[key, key + 1], default_value=empty)
+    both = tf.raw_ops.LookupTableFindV2(table_handle=table, keys=np.array([3, 4]), default_value=empty)
     lengths = [tf.raw_ops.TensorListLength(input_handle=one) for one in (found, both[0], both[1])]
     with tf.Session() as session:
         session.run(insert)
