@@ -136,6 +136,31 @@ def test_a_function_without_results_gives_its_node() -> None:
         assert session.run(v.read_value()) == 5
 
 
+def test_a_call_waits_for_what_its_function_waits_for_outside() -> None:
+    first, second = tf.no_op("first"), tf.no_op("second")
+
+    @tf.function
+    def inner() -> Any:
+        with tf.control_dependencies([first, tf.constant(1.0, name="inside")]):
+            return tf.constant(2.0)
+
+    @tf.function
+    def outer() -> None:
+        inner()
+        tf.group(second)
+
+    assert inner().op.control_inputs == [first]
+    assert outer().control_inputs == [first, second]
+
+
+def test_a_function_initializes_variables_of_the_graph_around_it() -> None:
+    weights = tf.Variable([2.0, 3.0], use_resource=True)
+    initialize = tf.function(lambda: tf.variables_initializer([weights]) and None)
+    with tf.Session() as session:
+        session.run(initialize())
+        assert session.run(weights).tolist() == [2.0, 3.0]
+
+
 def test_queues_keep_the_order_of_the_program() -> None:
     queue = tf.queue.FIFOQueue(5, tf.int32)
 
@@ -167,6 +192,16 @@ def test_methods_have_traces_for_each_object() -> None:
 
     np.testing.assert_array_equal(run(two.of_many([1.0, 2.0])), [2, 4])
     assert two.of_many.get_concrete_function().outputs[0].shape.as_list() == [None]
+
+
+def test_a_method_that_is_a_function_becomes_one_again() -> None:
+    class Model:
+        @tf.function
+        def doubled(self, x: Any) -> Any:
+            return x * 2
+
+    model = Model()
+    assert run(tf.function(model.doubled)(tf.constant(3))) == 6
 
 
 def test_functions_call_functions() -> None:

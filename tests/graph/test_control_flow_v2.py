@@ -56,6 +56,19 @@ def test_results_have_the_structure_that_the_functions_return() -> None:
     assert isinstance(one, list) and run(one) == [1.0]
 
 
+def test_nodes_wait_for_what_branches_and_bodies_wait_for_outside() -> None:
+    ops = [tf.no_op(name) for name in "abcd"]
+
+    def after(op: Any, value: Any) -> Any:
+        with tf.control_dependencies([op]):
+            return tf.identity(value)
+
+    tf.cond(tf.constant(True), lambda: after(ops[0], 1.0), lambda: after(ops[1], 2.0), name="choice")
+    tf.while_loop(lambda i: after(ops[2], i < 3), lambda i: after(ops[3], i + 1), [0], name="loop")
+    waiting = {op.name: op.control_inputs for op in tf.get_default_graph().get_operations() if op.control_inputs}
+    assert waiting == {"choice": ops[:2], "loop": ops[2:]}
+
+
 def test_a_loop_in_a_loop_and_a_cond_in_it() -> None:
     y = tf.placeholder(tf.float32, [])
 

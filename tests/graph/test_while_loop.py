@@ -253,6 +253,33 @@ def test_shapes_in_a_loop_follow_from_constants_in_it():
     assert shapes == [[1, 7, None], [None, None, None], [3, 4]]
 
 
+@pytest.mark.parametrize("most", [None, 7])
+def test_what_is_a_single_tensor_comes_back_alone(most):
+    def loop(start, body, cond=lambda a: a[0] < 3, **kwargs):
+        return tf.while_loop(cond, body, start, maximum_iterations=most, **kwargs)
+
+    pair = lambda p: (p[0] + 1, p[1])  # noqa: E731
+    one = loop([0], lambda a: a + 1, lambda a: a < 3)
+    if most is None:
+        assert run([*loop([(0, 1)], lambda p: [pair(p)])]) == [(3, 1)]
+        assert run(loop([{0: 0}], lambda p: [{0: p[0] + 1}])) == {0: 3}
+    else:
+        assert run(loop([(0, 1)], pair)) == (3, 1)
+        with pytest.raises((TypeError, ValueError)):
+            loop([(0, 1)], lambda p: [pair(p)])
+    assert run(one) == 3
+    assert run(loop([(0, 1)], lambda p: [pair(p)], return_same_structure=True)) == [(3, 1)]
+
+
+def test_a_single_tensor_of_a_nest_comes_back_alone_of_a_functional_loop():
+    tf.enable_control_flow_v2()
+    try:
+        assert run(tf.while_loop(lambda p: p["a"] < 3, lambda p: [{"a": p["a"] + 1}], [{"a": 0}])) == 3
+        assert run(tf.while_loop(lambda p: p[0] < 3, lambda p: [(p[0] + 1, p[1])], [(0, 1)])) == [(3, 1)]
+    finally:
+        tf.disable_control_flow_v2()
+
+
 def test_strings_go_round():
     text = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, tf.string_join([s, "b"])), [tf.constant(0), "a"])[1]
     assert run(text) == b"abbb"

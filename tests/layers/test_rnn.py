@@ -173,3 +173,12 @@ def test_wrappers_are_made_anew_around_a_cell() -> None:
             cells.ResidualWrapper(cell, residual_fn=lambda inputs, outputs: outputs).get_config()
         with pytest.raises(NotImplementedError, match="dropout_state_filter_visitor"):
             cells.DropoutWrapper(cell, dropout_state_filter_visitor=lambda state: True).get_config()
+
+
+@pytest.mark.parametrize("cell", [tf.nn.rnn_cell.GRUCell, tf.nn.rnn_cell.LSTMCell, tf.contrib.rnn.SRUCell])
+def test_a_cell_that_is_built_before_it_is_called_takes_the_type_of_its_weights(cell):
+    with tf.Graph().as_default():
+        made = cell(3)
+        assert isinstance(made, tf.contrib.rnn.LayerRNNCell) and made.dtype is None
+        made.build(tf.TensorShape([None, 5]))
+        assert made.dtype == "float32" and {weight.dtype.base_dtype for weight in made.weights} == {tf.float32}

@@ -297,6 +297,25 @@ def test_what_is_refused_when_a_table_is_made() -> None:
         assert text in str(caught.value)
 
 
+@pytest.mark.parametrize("dense", [False, True])
+def test_values_may_be_lists(dense: bool) -> None:
+    key = np.int64(3)
+    ends = {"empty_key": np.int64(-1), "deleted_key": np.int64(-2)}
+    make = tf.raw_ops.MutableDenseHashTableV2 if dense else tf.raw_ops.MutableHashTableV2
+    kinds = {"value_dtype": tf.variant, "shared_name": "lists"}
+    table = make(**ends, **kinds) if dense else make(key_dtype=tf.int64, **kinds)
+    empty = tf.raw_ops.EmptyTensorList(element_shape=np.int32([]), max_num_elements=-1, element_dtype=tf.float32)
+    found = tf.raw_ops.LookupTableFindV2(table_handle=table, keys=key, default_value=empty)
+    longer = tf.raw_ops.TensorListPushBack(input_handle=found, tensor=2.5)
+    insert = tf.raw_ops.LookupTableInsertV2(table_handle=table, keys=key, values=longer)
+    both = tf.raw_ops.LookupTableFindV2(table_handle=table, keys=np.array([3, 4]), default_value=empty)
+    lengths = [tf.raw_ops.TensorListLength(input_handle=one) for one in (found, both[0], both[1])]
+    with tf.Session() as session:
+        session.run(insert)
+        session.run(insert)
+        assert session.run(lengths) == [2, 2, 0]
+
+
 def test_a_dense_table_erases_keys() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         table: Any = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -9)

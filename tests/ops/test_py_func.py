@@ -56,6 +56,8 @@ def test_results_are_the_steps_own(session: Any) -> None:
         (np.array(["ab", "é"]), tf.string, [b"ab", "é".encode()]),
         (np.array([b"ab", b"c"]), tf.string, [b"ab", b"c"]),
         (np.array(["ab", b"c"], object), tf.string, [b"ab", b"c"]),
+        (b"a\0b\0\0", tf.string, b"a\0b\0\0"),
+        ([[b"a\0", "é\0"]], tf.string, [b"a\0", "é\0".encode()]),
         (7, tf.int64, 7),
         (True, tf.bool, True),
         ((np.float32(2),), tf.float32, 2),

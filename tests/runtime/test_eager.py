@@ -303,6 +303,11 @@ def test_saving_and_restoring(tmp_path):
 def test_control_flow_is_pythons():
     assert tf.cond(tf.constant(True), lambda: tf.constant(1), lambda: tf.constant(2)).numpy() == 1
     assert tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)]).numpy() == 10
+    assert tf.while_loop(lambda i: i < 10, lambda i: [i + 1], [tf.constant(0)])[0].numpy() == 10
+    assert tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(10)])[0].numpy() == 10
+    assert tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)], maximum_iterations=2).numpy() == 2
+    ((i, rest),) = tf.while_loop(lambda p: p[0] < 10, lambda p: [(p[0] + 1, p[1])], [(tf.constant(0), 5)])
+    assert (i.numpy(), rest.numpy()) == (10, 5)
     i, product = tf.while_loop(lambda i, p: i < 9, lambda i, p: (i + 1, p * 2.0), (0, 1.0), maximum_iterations=4)
     assert (i.numpy(), product.numpy()) == (4, 16)
     assert tf.case([(tf.constant(False), lambda: tf.constant(1))], default=lambda: tf.constant(3)).numpy() == 3

@@ -129,7 +129,7 @@ def test_the_manager_keeps_the_newest(tmp_path):
         assert manager.checkpoints == paths[1:] and manager.latest_checkpoint == paths[2] == tf.train.latest_checkpoint(
             folder
         )
-        assert not tf.train.checkpoint_exists(paths[0]) and os.path.basename(manager.save(70)) == "ckpt-70"
+        assert not tf.train.checkpoint_exists(paths[0]) and os.path.basename(manager.save(tf.constant(70))) == "ckpt-70"
         again = tf.train.CheckpointManager(model.checkpoint, folder, 5, checkpoint_name="other")
         assert again.checkpoints == [paths[2], f"{folder}/ckpt-70"] and os.path.basename(again.save()) == "other-5"
         kept = tf.train.CheckpointManager(model.checkpoint, folder, 1, keep_checkpoint_every_n_hours=0.0)
@@ -173,12 +173,12 @@ def test_states_of_python_are_saved_and_restored(eager, tmp_path):
         assert "reader/a/.ATTRIBUTES/py_state" in dict(tf.train.list_variables(path))
         first.place, second.place = 0, 0
         status = checkpoint.restore(path).assert_consumed()
-        status.run_restore_ops(session)
         assert (first.place, second.place) == (3, 5)
         first.place = 7
+        status.run_restore_ops(session)
         checkpoint.write(str(tmp_path / "again"), session)
         fresh = Position()
-        tf.train.Checkpoint(reader={"a": fresh}).restore(str(tmp_path / "again")).run_restore_ops(session)
+        tf.train.Checkpoint(reader={"a": fresh}).restore(str(tmp_path / "again"))
         assert fresh.place == 7
 
 

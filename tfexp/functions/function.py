@@ -62,6 +62,7 @@ class PolymorphicFunction:
         functools.update_wrapper(self, python_function)
         self._wrapped, self._instance = python_function, instance
         self.parameters = Parameters(self.python_function, input_signature)
+        self.__signature__ = self.parameters.signature  # a method's is without its object
         self._autograph, self._features = autograph, features
         self._relax_shapes, self._compiled = relax_shapes, compiled
         self._variables = Variables()

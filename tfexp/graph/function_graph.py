@@ -40,7 +40,7 @@ class FunctionGraph(Graph):
     """The graph of a function while it is built inside `outer`.
 
     What the body uses of the graphs around it is captured: it becomes an argument (`captured` maps the outer tensor to it)
-    that the caller hands over. Control inputs from outside are the caller's business and are left out.
+    that the caller hands over. What its nodes are to wait for outside is `awaited`: the caller waits for it.
     """
 
     def __init__(self, name: str, outer: Graph):
@@ -48,6 +48,7 @@ class FunctionGraph(Graph):
         self.name = name
         self.outer = outer
         self.captured: dict[Tensor, Tensor] = {}
+        self.awaited: dict[Operation, None] = {}
         self._functions = outer._functions
         self._seed = outer.seed
         for key in _SHARED_COLLECTIONS:
@@ -99,10 +100,17 @@ class FunctionGraph(Graph):
         return super().add_node(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
 
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
-        """As in all graphs; what is outside of the function has run, or not, before it is called."""
-        if control_inputs is not None:
-            control_inputs = [one for one in control_inputs if self._is_inside(one)]
-        return super().control_dependencies(control_inputs)
+        """As in all graphs; for what is outside of the function, its caller waits (what was run eagerly has been)."""
+        if control_inputs is None:
+            return super().control_dependencies(None)
+        inside = []
+        for one in control_inputs:
+            op = getattr(one, "op", one)
+            if self._is_inside(one):
+                inside.append(one)
+            elif isinstance(op, Operation):
+                self.awaited[op] = None
+        return super().control_dependencies(inside)
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
         """As in all graphs; where things outside of the function are is not known inside."""

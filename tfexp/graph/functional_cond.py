@@ -27,7 +27,8 @@ def functional_cond(
     results = [_traced(graph, function) for graph, function in zip(graphs, (true_fn, false_fn), strict=True)]
     check(*[one.structure for one in results], *[one.tensors for one in results])
     branches, captured = finish_alike(graphs, list(map(_outputs, graphs, results)))
-    node = if_node(outer, pred, branches, [outer.capture(tensor) for tensor in captured], scope)
+    with control_dependencies([op for graph in graphs for op in graph.awaited]):
+        node = if_node(outer, pred, branches, [outer.capture(tensor) for tensor in captured], scope)
     return results[0].pack([get_op("Identity")(tensor) for tensor in node.outputs])
 
 

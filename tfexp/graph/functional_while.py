@@ -15,7 +15,7 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.handles import capture_handle
 from tfexp.graph.operation import Operation
 from tfexp.graph.results import Results
-from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.scopes import control_dependencies, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import TracedGraph, graph_within
 
@@ -64,7 +64,8 @@ def functional_while(
     done = doing.finish(inputs_of[doing], [*outcome, *[doing.capture(tensor) for tensor in captured]])
     starts += [outer.capture(tensor) for tensor in captured]
     all_shapes += [tensor.shape for tensor in captured]
-    node = while_node(outer, asked, done, starts, all_shapes, parallel_iterations, scope)
+    with control_dependencies([*asking.awaited, *doing.awaited]):
+        node = while_node(outer, asked, done, starts, all_shapes, parallel_iterations, scope)
     # A TensorArray leaves as the body left it: what is known of its elements has grown.
     left = [get_op("Identity")(tensor) for tensor in node.outputs]
     after: list[Any] = results.pack(left[_OWN_VARIABLES : _OWN_VARIABLES + len(results.tensors)])

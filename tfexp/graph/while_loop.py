@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -39,8 +38,8 @@ def while_loop(
     The variables (tensors, IndexedSlices, SparseTensors, RaggedTensors, TensorArrays, nested in lists, tuples and dicts)
     keep their dtypes and their shapes, or the less specific ones in `shape_invariants` (of a SparseTensor that of its
     `dense_shape`, [rank]); how many values a SparseTensor or RaggedTensor has may change. `maximum_iterations` bounds the
-    number of iterations. A single variable comes back alone unless `return_same_structure`. Raises TypeError or ValueError
-    for what cannot work.
+    number of iterations. What is a single tensor comes back alone unless `return_same_structure`. Raises TypeError or
+    ValueError for what cannot work.
     """
     with name_scope(name, "while", loop_vars) as scope:
         if not loop_vars:
@@ -53,9 +52,8 @@ def while_loop(
             raise TypeError("parallel_iterations must be a positive integer.")
         if not nest.is_nested(loop_vars):
             loop_vars = [loop_vars]
-        if executing_eagerly():
-            return _run_at_once(cond, body, loop_vars, maximum_iterations, return_same_structure)
-        if is_control_flow_functional():
+        eagerly = executing_eagerly()
+        if not eagerly and is_control_flow_functional():
             return _functional(
                 cond,
                 body,
@@ -75,25 +73,26 @@ def while_loop(
             loop_vars = (counter, loop_vars[0] if single else loop_vars)
             if shape_invariants is not None:
                 shape_invariants = (TensorShape([]), shape_invariants[0] if single else shape_invariants)
+        same_structure = return_same_structure or counted
+        if eagerly:
+            result = _run_at_once(cond, body, loop_vars, same_structure)
+            return result[1] if counted else result
         if shape_invariants is not None:
             nest.assert_same_structure(loop_vars, shape_invariants, check_types=False)
         context = WhileContext(maximum_iterations, parallel_iterations, back_prop, swap_memory)
         if context.outer_context is None:
             get_default_graph().add_to_collection(GraphKeys.WHILE_CONTEXT, context)
-        result = _build(context, cond, body, loop_vars, shape_invariants, return_same_structure or counted)
+        result = _build(context, cond, body, loop_vars, shape_invariants, same_structure)
         return result[1] if counted else result
 
 
-def _run_at_once(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, return_same_structure: bool) -> Any:
-    """The loop in eager execution: Python's own."""
-    single = len(loop_vars) == 1 and not return_same_structure
-    rounds = itertools.count() if maximum_iterations is None else range(int(maximum_iterations))
-    for _ in rounds:
-        if not cond(*loop_vars):
-            break
+def _run_at_once(cond: Any, body: Any, loop_vars: Any, same_structure: bool) -> Any:
+    """The loop in eager execution: Python's own. A single variable comes back as the body returns it, alone or in a list."""
+    alone = False
+    while cond(*loop_vars):
         result = body(*loop_vars)
-        if not nest.is_nested(result):
-            result = [result]
+        alone = len(loop_vars) == 1 and not same_structure and not isinstance(result, (list, tuple))
+        result = [result] if alone else result
         nest.assert_same_structure(list(loop_vars), list(result))
         loop_vars = result
     results = nest.pack_sequence_as(
@@ -103,7 +102,7 @@ def _run_at_once(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any, 
             for v in nest.flatten(loop_vars)
         ],
     )
-    return results[0] if single else results
+    return results[0] if alone else results
 
 
 def _functional(
@@ -137,7 +136,10 @@ def _functional(
         _check_kept,
     )
     packed = nest.pack_sequence_as(variables.structure, nest.flatten(after))
-    return packed if same_structure or len(packed) != 1 else packed[0]
+    if same_structure:
+        return packed
+    leaves = nest.flatten(packed, expand_composites=True)
+    return leaves[0] if len(leaves) == 1 else packed
 
 
 def _scalar(maximum_iterations: Any) -> Tensor:
@@ -158,10 +160,7 @@ def _counting(cond: Any, body: Any, limit: Tensor, single: bool) -> tuple[Any, A
 
     def counting_body(counter: Tensor, variables: Any) -> Any:
         following = get_op("AddV2")(counter, 1, name="add")
-        result = body(*arguments(variables))
-        if single and not nest.is_nested(variables) and isinstance(result, (list, tuple)) and len(result) == 1:
-            result = result[0]
-        return following, result
+        return following, body(*arguments(variables))
 
     return counting_cond, counting_body
 
@@ -232,7 +231,7 @@ def _build(context: WhileContext, cond: Any, body: Any, loop_vars: Any, invarian
         context.exit_result(left)
     # A TensorArray leaves as the body left it: what is known of its elements has grown.
     packed = results.pack(left, results.given)
-    return packed if same_structure or len(packed) != 1 else packed[0]
+    return packed if same_structure or len(left) != 1 else packed[0]
 
 
 def _enter(context: WhileContext, variables: _Variables, invariants: Any) -> list[Tensor]:
@@ -294,7 +293,7 @@ def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShap
 
 
 def _returned_by(result: Any, arguments: Any) -> Any:
-    if not nest.is_nested(result) or isinstance(result, dict):
+    if not nest.is_nested(result):
         result = [result]
     # The outermost container is a matter of style: bodies take lists and return tuples.
     nest.assert_same_structure(list(arguments), list(result))

@@ -113,6 +113,8 @@ class Layer(base_layer.Layer):
                 aggregation,
             )
         trainable = is_trained(trainable, synchronization)
+        dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32)
+        self._dtype = self._dtype or dtype.base_dtype.name
         self._set_scope(None)
         assert self._scope is not None
         reuse = self.built or self._reuse
@@ -123,7 +125,7 @@ class Layer(base_layer.Layer):
                 variable = get_variable(
                     name,
                     shape=as_shape(shape),
-                    dtype=dtypes.as_dtype(dtype or self._dtype or dtypes.float32),
+                    dtype=dtype,
                     initializer=initializer or scope.initializer,
                     trainable=trainable and self.trainable,
                     constraint=constraint,

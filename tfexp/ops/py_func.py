@@ -153,6 +153,8 @@ def _results(value: Any) -> list[np.ndarray]:
 
 def _array(value: Any) -> np.ndarray:
     array = np.array(value, order="C")
+    if array.dtype.kind in "SU" and not isinstance(value, np.ndarray):
+        array = np.array(value, object)  # NumPy's bytes and texts of a fixed length lose the zeros that they end with
     if array.dtype.kind == "S":
         return array.astype(object)
     if array.dtype.kind not in "UO":

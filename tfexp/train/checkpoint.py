@@ -22,6 +22,7 @@ from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variables import Variable
 from tfexp.train.deferred_restore import wait_for_variables
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, ObjectGraph, match, object_graph, saveables
+from tfexp.train.python_state import PythonState
 from tfexp.train.saver import Saver
 
 
@@ -127,8 +128,9 @@ class Checkpoint(Trackable):
     def restore(self, save_path: str | None) -> LoadStatus:
         """What a checkpoint has for the objects here; None is no checkpoint.
 
-        In graphs its `run_restore_ops()` or `initialize_or_restore()` brings the values. Checkpoints that were written by
-        name (`tf.train.Saver`) are restored by the names of variables.
+        In graphs its `run_restore_ops()` or `initialize_or_restore()` brings the values of variables; what is Python's own
+        (`tf.train.experimental.PythonState`) has its state at once. Checkpoints that were written by name (`tf.train.Saver`)
+        are restored by the names of variables.
         """
         self._with_counter()
         if save_path is None:
@@ -136,18 +138,22 @@ class Checkpoint(Trackable):
         with open_checkpoint(os.fspath(save_path)) as reader:
             keys = set(reader.get_variable_to_shape_map())
             text = reader.get_tensor(OBJECT_GRAPH_KEY) if OBJECT_GRAPH_KEY in keys else None
-        status: LoadStatus
-        if text is None:
-            status = NameBasedStatus(self, os.fspath(save_path), keys)
-        else:
-            status = LoadStatus(self, os.fspath(save_path), TrackableObjectGraph.FromString(text))
+            status: LoadStatus
+            if text is None:
+                status = NameBasedStatus(self, os.fspath(save_path), keys)
+            else:
+                status = LoadStatus(self, os.fspath(save_path), TrackableObjectGraph.FromString(text))
+            for key, part in status._match().variables.items():
+                if isinstance(part, PythonState):
+                    part.deserialize(reader.get_tensor(key))
         if executing_eagerly():
             status.run_restore_ops()
             if isinstance(status, LoadStatus) and text is not None:
                 wait_for_variables(os.fspath(save_path), status._proto, self._checkpoint_children())
         return status
 
-    def _restore_from(self, path: str, variables: dict[str, Any], session: Any) -> None:
+    def _restore_from(self, path: str, found: dict[str, Any], session: Any) -> None:
+        variables = {key: one for key, one in found.items() if not isinstance(one, PythonState)}
         if not variables:
             return
         key = tuple((name, id(variable)) for name, variable in sorted(variables.items()))

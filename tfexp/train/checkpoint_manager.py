@@ -8,6 +8,9 @@ from typing import Any
 
 from tfexp.core.log import get_logger
 from tfexp.formats import checkpoint_state
+from tfexp.graph.defaults import get_default_session
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.variable_base import Variable
 from tfexp.train.checkpoint import Checkpoint
 
 
@@ -96,6 +99,7 @@ class CheckpointManager:
 
 
 def _number(value: Any, session: Any) -> int:
-    if isinstance(value, int) or session is None:
+    session = session or get_default_session()
+    if not isinstance(value, (Tensor, Variable)) or session is None:
         return int(value)
     return int(session.run(value))

@@ -16,7 +16,8 @@ from tfexp.ops.trackable import SavedState
 class PythonState(SavedState):
     """A part of a `tf.train.Checkpoint` that is no variable: derive from it, and say how it is written and read.
 
-    In graphs both are called when the checkpoint is saved or restored, in the process that built the graph.
+    `Checkpoint.restore` calls `deserialize`, in graphs, too; `tf.train.Saver`'s nodes for it call both when they run, in the
+    process that built the graph.
     """
 
     _attribute: ClassVar = "py_state"
