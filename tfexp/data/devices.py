@@ -98,6 +98,6 @@ def _use(tensor: Tensor) -> Tensor:
 
 
 def _function(label: str, body: Callable[..., list[Tensor]], arguments: Sequence[Any]) -> Call:
-    named = [(dtype, [], f"args_{i}") for i, dtype in enumerate(arguments)]
+    named: list[tuple[Any, Any, str]] = [(dtype, [], f"args_{i}") for i, dtype in enumerate(arguments)]
     function, captured = build_function(label, body, named)
     return NameAttrList(name=function.name), captured
