@@ -63,10 +63,13 @@ def test_commands_run(document: Document, cli: Callable, tmp_path: Path, monkeyp
 
 
 def _apart(words: list[str], folder: Path) -> tuple[int, str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    whole = [sys.executable, "-m", *words]
-    done = subprocess.run(whole, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = _python("-m", *words, folder=folder)
     return done.returncode, done.stderr
+
+
+def _python(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run([sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 @DOCUMENTS
@@ -74,7 +77,7 @@ def test_programs_print_what_they_say(document: Document, tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     path = tmp_path / f"{document.path.stem}.py"
     for program in document.programs:
-        printed = _eager(program) if "enable_eager_execution()" in program else _printed(program, path)
+        printed = _eager(program, tmp_path) if "enable_eager_execution()" in program else _printed(program, path)
         expected = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
         there = iter(printed.splitlines())
         assert all(line in there for line in expected), f"{printed}\nis not what this says:\n{program}"
@@ -91,9 +94,9 @@ def _printed(program: str, path: Path) -> str:
     return out.getvalue()
 
 
-def _eager(program: str) -> str:
+def _eager(program: str, folder: Path) -> str:
     """In a process of its own: it is switched on for good."""
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = _python("-c", program, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tfexp.distributed.hosted import run_task
 from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, Sink, TaskSpec, begin_message
@@ -12,16 +12,19 @@ from tfexp.runtime import cpu
 
 
 class ThreadHosting(Hosting):
+    """`targets`: servers that tasks have instead of one of their own."""
+
     kind = "threads"
 
-    def __init__(self) -> None:
+    def __init__(self, targets: Mapping[str, str] | None = None) -> None:
+        self._targets = targets or {}
         self._links: dict[str, _Queues] = {}
         self._threads: list[threading.Thread] = []
 
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
         for task in tasks:
             link = self._links[task.name] = _Queues(task.name, sink)
-            link.inbox.put(begin_message(task, "localhost"))
+            link.inbox.put(begin_message(task, "localhost", target=self._targets.get(task.name)))
             thread = threading.Thread(target=run_task, args=[link], name=f"task-{task.name}", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -30,7 +33,8 @@ class ThreadHosting(Hosting):
         raise HostingError(f"{task.name} was a thread, which nobody can end")
 
     def tell(self, task: str, message: Message) -> None:
-        self._links[task].inbox.put(message)
+        if task in self._links:
+            self._links[task].inbox.put(message)
 
     def close(self, grace: float) -> None:
         for link in self._links.values():

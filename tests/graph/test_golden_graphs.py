@@ -15,32 +15,24 @@ from tests.golden.compare import graph_differences, run_differences
 from tests.golden.programs import PROGRAMS
 
 ORACLES = ["recorded", *(["live"] if oracle.is_installed() else [])]
-RUNNING = [name for name, program in PROGRAMS.items() if capture.load(program.group)[name]["runs"]]
 
 
-def expected_capture(name: str, source: str, *, run: bool) -> capture.Capture:
+def expected_capture(name: str, source: str) -> capture.Capture:
     program = PROGRAMS[name]
     if source == "live":
         if not oracle.has(program.group):
             pytest.skip("this TensorFlow has no tf_keras, where tf.layers and recurrent cells are now")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what newer versions say of TensorFlow 1's names is not our concern
-            return capture.take(program, oracle.tensorflow(), run=run)
+            return capture.take(program, oracle.tensorflow())
     return capture.load(program.group)[name]
 
 
 @pytest.mark.parametrize("source", ORACLES)
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_graph_is_tensorflows(name: str, source: str) -> None:
-    actual = capture.take(PROGRAMS[name], tfexp, run=False)
-    found = graph_differences(expected_capture(name, source, run=False), actual)
-    assert not found, "\n".join([f"{name} ({PROGRAMS[name].source})", *found])
-
-
-@pytest.mark.parametrize("source", ORACLES)
-@pytest.mark.parametrize("name", RUNNING)
-def test_values_are_tensorflows(name: str, source: str) -> None:
-    found = run_differences(expected_capture(name, source, run=True), capture.take(PROGRAMS[name], tfexp))
+def test_graph_and_values_are_tensorflows(name: str, source: str) -> None:
+    expected, actual = expected_capture(name, source), capture.take(PROGRAMS[name], tfexp)
+    found = [*graph_differences(expected, actual), *run_differences(expected, actual)]
     assert not found, "\n".join([f"{name} ({PROGRAMS[name].source})", *found])
 
 

@@ -75,6 +75,16 @@ CASES += [
 test_rows = op_tests(CASES)
 
 
+@pytest.mark.parametrize("rows", [1, 2])
+def test_nothing_is_less_than_nan_nor_more(rows: int) -> None:
+    """NumPy's own search, which serves a single row without one, has NaN behind all numbers."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        row, wanted = tf.constant([[1.0, 2.0, 3.0]] * rows), tf.constant([[np.nan, 1.0, 2.5]] * rows)
+        before, behind = session.run([tf.searchsorted(row, wanted, side) for side in ("left", "right")])
+    np.testing.assert_array_equal(before, [[0, 0, 2]] * rows)
+    np.testing.assert_array_equal(behind, [[3, 1, 2]] * rows)
+
+
 def test_searchsorted_refuses_other_sides() -> None:
     with tf.Graph().as_default(), pytest.raises(ValueError, match=r"must be either 'right' or 'left'"):
         tf.searchsorted([1, 2], [1], side="middle")

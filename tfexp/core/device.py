@@ -21,35 +21,19 @@ class DeviceName:
     @functools.lru_cache(maxsize=1024)
     def parse(text: str) -> DeviceName:
         """Read a name, also in the short forms `/cpu:0`, `/gpu:1`; `*` leaves a field open. ValueError if it is none."""
-        name = DeviceName()
-        for part in text.split("/"):
-            fields = part.split(":")
-            key, values = fields[0], fields[1:]
+        fields: dict[str, Any] = {}
+        for part in filter(None, text.split("/")):
+            key, *values = part.split(":")
+            if key.upper() in _SHORT_TYPES and fields.get("device_type") is not None:
+                raise ValueError(f"Cannot specify multiple device types: {text}")
             try:
-                if not part:
-                    continue
-                if key == "job" and len(values) == 1:
-                    name = replace(name, job=values[0])
-                elif key in ("replica", "task") and len(values) == 1:
-                    number = None if values[0] == "*" else int(values[0])
-                    name = replace(name, replica=number) if key == "replica" else replace(name, task=number)
-                elif key == "device" and len(values) == 2:
-                    kind = None if values[0] == "*" else values[0].upper()
-                    name = replace(name, device_type=kind, device_index=None if values[1] == "*" else int(values[1]))
-                elif key == "device" and len(values) == 1:
-                    name = replace(name, device_type=values[0].upper())
-                elif key.upper() in _SHORT_TYPES and len(values) < 2:
-                    if name.device_type is not None:
-                        raise ValueError(f"Cannot specify multiple device types: {text}")
-                    index = int(values[0]) if values and values[0] != "*" else None
-                    name = replace(name, device_type=key.upper(), device_index=index)
-                else:
-                    raise ValueError(f"Unknown attribute: {key!r} in {text!r}")
+                found = _fields(key, values)
             except ValueError as error:
-                if "attribute" in str(error) or "multiple" in str(error):
-                    raise
                 raise ValueError(f"Unknown attribute: {key!r} in {text!r}: {error}") from None
-        return name
+            if found is None:
+                raise ValueError(f"Unknown attribute: {key!r} in {text!r}")
+            fields |= found
+        return DeviceName(**fields)
 
     def merged_over(self, base: DeviceName) -> DeviceName:
         """This name, its open fields filled from `base` (an open index too, whatever the types)."""
@@ -89,6 +73,26 @@ class DeviceName:
 
 
 _SHORT_TYPES = ("CPU", "GPU", "TPU", "XLA_CPU", "XLA_GPU")
+
+
+def _fields(key: str, values: list[str]) -> dict[str, Any] | None:
+    """The fields that one part of a name gives; None where it is no such part, ValueError for a number that is none."""
+    match key, values:
+        case "job", [job]:
+            return {"job": job}
+        case "replica" | "task", [number]:
+            return {key: _number(number)}
+        case "device", [kind]:
+            return {"device_type": kind.upper()}
+        case "device", [kind, index]:
+            return {"device_type": None if kind == "*" else kind.upper(), "device_index": _number(index)}
+        case _, [] | [_] if key.upper() in _SHORT_TYPES:
+            return {"device_type": key.upper(), "device_index": _number(values[0]) if values else None}
+    return None
+
+
+def _number(text: str) -> int | None:
+    return None if text == "*" else int(text)
 
 
 class DeviceSpec:

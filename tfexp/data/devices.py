@@ -16,7 +16,7 @@ from tfexp.graph.scopes import device as on_device
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
-from tfexp.ops.calls import finish_function, function_name
+from tfexp.ops.calls import build_function
 from tfexp.ops.dataset_generator import anonymous_iterator_v3, generator_dataset
 from tfexp.ops.dataset_wrap import unwrap_dataset_variant, wrap_dataset_variant
 from tfexp.ops.iterator import iterator_get_next, make_iterator
@@ -40,18 +40,18 @@ def _copied(dataset: Dataset, target: str, source: str) -> Dataset:
     wrapped = wrap_dataset_variant(dataset._variant_tensor)
     spec = spec_of(dataset._element)
 
-    def init(state: Sequence[Tensor]) -> list[Tensor]:
+    def init() -> list[Tensor]:
         _use(place)
         iterator = anonymous_iterator_v3(**spec)
         begun = make_iterator(unwrap_dataset_variant(_use(wrapped)), iterator)
         with get_default_graph().control_dependencies([begun]):
             return [identity(iterator)]
 
-    def give(state: Sequence[Tensor]) -> list[Tensor]:
+    def give(iterator: Tensor) -> list[Tensor]:
         _use(place)
-        return list(iterator_get_next(state[0], **spec))
+        return list(iterator_get_next(iterator, **spec))
 
-    def finalize(state: Sequence[Tensor]) -> list[Tensor]:
+    def finalize(iterator: Tensor) -> list[Tensor]:
         _use(place)
         return [constant(0, dtype=dtypes.int64)]
 
@@ -67,7 +67,7 @@ def generated(
 ) -> Dataset:
     """A data set on `device` whose elements, which are such as those of `like`, `give(inputs)` gives up to its end."""
 
-    def nothing(state: Sequence[Tensor]) -> list[Tensor]:
+    def nothing(*state: Tensor) -> list[Tensor]:
         return [constant(0, dtype=dtypes.int64)]
 
     begin = _function("_init", nothing, [])
@@ -97,10 +97,7 @@ def _use(tensor: Tensor) -> Tensor:
     return graph.capture(tensor)
 
 
-def _function(label: str, body: Callable[[Sequence[Tensor]], list[Tensor]], arguments: Sequence[Any]) -> Call:
-    graph = FunctionGraph(function_name(label), get_default_graph())
-    with graph.as_default():
-        inputs = [graph.argument(dtype, [], f"args_{i}") for i, dtype in enumerate(arguments)]
-        outputs = body(inputs)
-    function, captured = finish_function(graph, inputs, outputs)
+def _function(label: str, body: Callable[..., list[Tensor]], arguments: Sequence[Any]) -> Call:
+    named: list[tuple[Any, Any, str]] = [(dtype, [], f"args_{i}") for i, dtype in enumerate(arguments)]
+    function, captured = build_function(label, body, named)
     return NameAttrList(name=function.name), captured

@@ -126,8 +126,9 @@ def begin_message(
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 worker`, `2 workers`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    """`1 worker`, `2 workers`, `2 processes`."""
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count} {noun}{ending}"
 
 
 def port_of(address: str | None) -> int:

@@ -37,7 +37,7 @@ class ProcessHosting(Hosting):
         self._processes: dict[str, Child] = {}
 
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
-        say(f"starting {plural(len(tasks), 'process')}".replace("processs", "processes"))
+        say(f"starting {plural(len(tasks), 'process')}")
         try:
             for task in tasks:
                 self._begin(task, 0, sink)

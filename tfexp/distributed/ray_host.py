@@ -249,7 +249,7 @@ def _actor_class() -> Any:
             node = ray.get_runtime_context().get_node_id()
             return socket.gethostname(), ray.util.get_node_ip_address(), node
 
-        @ray.method(concurrency_group="messages")
+        @ray.method(concurrency_group="messages")  # type: ignore[untyped-decorator]
         def messages(self, begin: Any) -> Iterator[Any]:
             """Run the task, and yield its messages until it ends."""
             import itertools
@@ -314,7 +314,7 @@ def _actor_class() -> Any:
             self._inbox.put(message)
 
     # A thread for each: what is told comes in order, while messages are on their way.
-    return ray.remote(concurrency_groups={"messages": 1})(Task)  # type: ignore[call-overload]  # its stubs do not know it
+    return ray.remote(concurrency_groups={"messages": 1})(Task)
 
 
 def _sum(tasks: Sequence[TaskSpec]) -> dict[str, float]:

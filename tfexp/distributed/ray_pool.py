@@ -167,7 +167,7 @@ def _actor_class() -> Any:
             self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
             self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
-        @ray.method(concurrency_group="messages")
+        @ray.method(concurrency_group="messages")  # type: ignore[untyped-decorator]
         def messages(self, path: list[str], environment: dict[str, str]) -> Iterator[Any]:
             """Do jobs, one after the other, and yield their messages."""
             import os
@@ -206,4 +206,4 @@ def _actor_class() -> Any:
             self._inbox.put(message)
 
     # A thread for each: what is told comes in order, while messages are on their way.
-    return ray.remote(concurrency_groups={"messages": 1})(Worker)  # type: ignore[call-overload]  # its stubs do not know it
+    return ray.remote(concurrency_groups={"messages": 1})(Worker)

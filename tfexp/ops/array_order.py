@@ -291,11 +291,10 @@ def _(ctx: Any, input: Array, seq_lengths: Array, *, seq_dim: int, batch_dim: in
         raise ValueError(
             f"Length of seq_lengths != input.dims({batch_dim}), ({len(seq_lengths)} vs. {input.shape[batch_dim]})"
         )
-    for i, length in enumerate(seq_lengths.tolist()):
-        if length < 0:
-            raise ValueError(f"seq_lens({i}) < 0")
-        if length > input.shape[seq_dim]:
-            raise ValueError(f"seq_lens({i}) > input.dims({seq_dim})")
+    wrong = np.flatnonzero((seq_lengths < 0) | (seq_lengths > input.shape[seq_dim]))
+    if wrong.size:
+        first = wrong[0]
+        raise ValueError(f"seq_lens({first}) {'< 0' if seq_lengths[first] < 0 else f'> input.dims({seq_dim})'}")
     positions = np.arange(input.shape[seq_dim])
     lengths = seq_lengths[:, None]
     source = np.where(positions < lengths, lengths - 1 - positions, positions)

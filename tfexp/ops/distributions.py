@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tfexp.ops.philox import RESERVED_PER_VALUE, Array, Philox, Words, uniform_from_words, words_per_value
+from tfexp.ops.row_search import places_in_rows
 
 # Box-Muller takes the logarithm of a uniform number that may be zero; TensorFlow never lets it be less than this.
 _SMALLEST_UNIFORM = 1e-7
@@ -126,9 +127,8 @@ def multinomial(stream: Philox, logits: Array, samples: int, dtype: npt.DTypeLik
     on the machine; these are the ones of a single thread (intra_op_parallelism_threads=1).
     """
     rows = len(logits)
-    out = np.empty((rows, samples), dtype)
-    if out.size == 0:
-        return out
+    if rows * samples == 0:
+        return np.empty((rows, samples), dtype)
     wide = logits.astype(np.float64)
     finite = np.isfinite(wide)
     peak = np.max(wide, axis=1, keepdims=True, where=finite, initial=-np.inf)
@@ -136,6 +136,4 @@ def multinomial(stream: Philox, logits: Array, samples: int, dtype: npt.DTypeLik
     cumulative = np.cumsum(weights, axis=1)
     words = stream.words(4 * -(-rows * samples // 2)).reshape(-1, 4)
     points = uniform_from_words(words, np.float64).reshape(-1)[: rows * samples].reshape(rows, samples)
-    for row in range(rows):
-        out[row] = np.searchsorted(cumulative[row], points[row] * cumulative[row, -1], side="right")
-    return out
+    return places_in_rows(cumulative, points * cumulative[:, -1:], "right").astype(dtype)

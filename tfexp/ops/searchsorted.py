@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
-
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
@@ -14,6 +12,7 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, reshape, shape_as_tensor
+from tfexp.ops.row_search import places_in_rows
 from tfexp.ops.shape_rules import with_rank
 
 _TYPES = "{T: type; out_type: type in [int32,int64] = int32}"
@@ -31,24 +30,7 @@ def _attach(op: Op, side: Literal["left", "right"]) -> None:
     def _(ctx: Any, sorted_inputs: Array, values: Array, *, out_type: DType) -> Array:
         if len(sorted_inputs) != len(values):
             raise InvalidArgumentError(None, None, "Leading dim_size of both tensors must match.")
-        dtype = out_type.as_numpy_dtype
-        if len(values) == 1 and values.dtype.kind in "iuO":  # among floats NumPy holds NaN for the largest number
-            return np.searchsorted(sorted_inputs[0], values, side).astype(dtype)
-        return _in_each_row(sorted_inputs, values, side).astype(dtype)
-
-
-def _in_each_row(rows: Array, values: Array, side: str) -> Array:
-    """Binary search in all rows at once: one step halves what is left of every value's range."""
-    low = np.zeros(values.shape, np.int64)
-    high = np.full(values.shape, rows.shape[1], np.int64)
-    for _ in range(rows.shape[1].bit_length()):
-        open_ = low < high
-        middle = (low + high) // 2
-        found = np.take_along_axis(rows, np.minimum(middle, rows.shape[1] - 1), axis=1)
-        before = (found < values if side == "left" else ~(values < found)) & open_
-        low = np.where(before, middle + 1, low)
-        high = np.where(open_ & ~before, middle, high)
-    return low
+        return places_in_rows(sorted_inputs, values, side).astype(out_type.as_numpy_dtype)
 
 
 _attach(lower_bound_op, "left")

@@ -8,7 +8,6 @@ from typing import Any
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from tfexp.core import dtypes
-from tfexp.core.errors import NotFoundError
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.graph.convert import constant
@@ -249,11 +248,3 @@ class InitializationOnlyStatus(LoadStatus):
 
     def run_restore_ops(self, session: Any = None) -> None:
         raise self._nothing()
-
-
-def is_object_based(path: str) -> bool:
-    """Whether the checkpoint was written by structure. NotFoundError where there is none."""
-    if not checkpoint_state.checkpoint_exists(path):
-        raise NotFoundError(None, None, f"There is no checkpoint {path}")
-    with open_checkpoint(path) as reader:
-        return OBJECT_GRAPH_KEY in reader.get_variable_to_shape_map()

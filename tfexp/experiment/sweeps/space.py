@@ -90,10 +90,6 @@ class Space:
         return chosen
 
     @property
-    def is_countable(self) -> bool:
-        return all(isinstance(dimension.values, Choices) for dimension in self.dimensions)
-
-    @property
     def size(self) -> int:
         """The number of combinations, conditions aside."""
         return math.prod(len(d.values.values) for d in self.dimensions if isinstance(d.values, Choices))
