@@ -40,6 +40,7 @@ _OWN = (
     "opt",
     "optimizer_v2",
     "predictor",
+    "quantize",
     "resampler",
     "rnn",
     "saved_model",
