@@ -36,6 +36,7 @@ _OWN = (
     "losses",
     "metrics",
     "mixed_precision",
+    "model_pruning",
     "nn",
     "opt",
     "optimizer_v2",
