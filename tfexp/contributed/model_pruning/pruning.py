@@ -75,7 +75,9 @@ class Pruning:
     """
 
     def __init__(self, spec: Any = None, global_step: Any = None, sparsity: Any = None):
-        self._spec: Any = spec or get_pruning_hparams()
+        self._spec: Any = spec
+        if spec is None:
+            self._spec = get_pruning_hparams()
         if self._spec.sparsity_function_end_step < self._spec.sparsity_function_begin_step:
             raise ValueError("Pruning must begin before it can end: see sparsity_function_begin_step and ..._end_step")
         self._step = cast(get_global_step() if global_step is None else global_step, dtypes.int32)

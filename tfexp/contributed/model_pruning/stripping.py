@@ -24,7 +24,7 @@ def graph_def_from_checkpoint(checkpoint_dir: str, output_node_names: Sequence[s
     if path is None:
         raise ValueError(f"there is no checkpoint in {checkpoint_dir}")
     with Graph().as_default() as graph, Session(graph=graph) as session:
-        saver = import_meta_graph(f"{path}.meta", clear_devices=True)
+        saver: Any = import_meta_graph(f"{path}.meta", clear_devices=True)
         saver.restore(session, path)
         return convert_variables_to_constants(session, graph.as_graph_def(), list(output_node_names))
 
