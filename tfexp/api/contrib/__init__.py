@@ -12,6 +12,7 @@ _OF_THE_CORE = {
     "signal": "tfexp.api.signal",
 }
 _OWN = (
+    "bayesflow",
     "checkpoint",
     "compiler",
     "crf",

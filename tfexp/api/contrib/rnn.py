@@ -49,6 +49,7 @@ from tfexp.contributed.rnn.wrappers import OutputProjectionWrapper as OutputProj
 from tfexp.contributed.stacked_rnn import stack_bidirectional_dynamic_rnn as stack_bidirectional_dynamic_rnn
 from tfexp.contributed.stacked_rnn import stack_bidirectional_rnn as stack_bidirectional_rnn
 from tfexp.core.gone import missing_from
+from tfexp.layers.rnn_cell import LayerRNNCell as LayerRNNCell
 from tfexp.layers.rnn_dynamic import batch_size_of as best_effort_input_batch_size
 from tfexp.layers.rnn_dynamic import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
 from tfexp.layers.rnn_dynamic import dynamic_rnn as dynamic_rnn
