@@ -46,6 +46,9 @@ from tfexp.distributions.moving_statistics import (
 )
 from tfexp.distributions.multivariate_normal import MultivariateNormalDiag as MultivariateNormalDiag
 from tfexp.distributions.multivariate_normal import (
+    MultivariateNormalDiagPlusLowRank as MultivariateNormalDiagPlusLowRank,
+)
+from tfexp.distributions.multivariate_normal import (
     MultivariateNormalDiagWithSoftplusScale as MultivariateNormalDiagWithSoftplusScale,
 )
 from tfexp.distributions.multivariate_normal import MultivariateNormalFullCovariance as MultivariateNormalFullCovariance
