@@ -7,7 +7,6 @@ _OF_THE_CORE = {
     "cluster_resolver": "tfexp.distribute.cluster_resolver",
     "keras": "tfexp.api.keras",
     "linalg": "tfexp.api.linalg",
-    "proto": "tfexp.api.io",
     "quantization": "tfexp.api.quantization",
     "signal": "tfexp.api.signal",
 }
@@ -42,6 +41,7 @@ _OWN = (
     "opt",
     "optimizer_v2",
     "predictor",
+    "proto",
     "quantize",
     "resampler",
     "rnn",
