@@ -16,3 +16,9 @@ def test_namespaces_that_became_part_of_the_core_are_there():
     tfe = tf.contrib.eager
     assert (tfe.py_func, tfe.custom_gradient, tfe.TensorSpec) == (tf.py_function, tf.custom_gradient, tf.TensorSpec)
     assert tfe.Checkpoint is tf.train.Checkpoint and tfe.run is tf.app.run
+    assert tf.contrib.saved_model.save_keras_model is tf.keras.experimental.export_saved_model
+    assert tf.contrib.saved_model.load_keras_model is tf.keras.experimental.load_from_saved_model
+    assert tf.contrib.distribute.has_distribution_strategy is tf.distribute.has_strategy
+    assert tf.contrib.nn.conv1d_transpose is tf.nn.conv1d_transpose
+    assert issubclass(tf.nn.rnn_cell.GRUCell, tf.contrib.rnn.LayerRNNCell)
+    assert callable(tf.contrib.proto.decode_proto) and callable(tf.contrib.proto.encode_proto)

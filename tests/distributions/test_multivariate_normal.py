@@ -28,6 +28,8 @@ def log_density(x, loc, covariance):
 
 
 DIAG = np.array([[1.0, 2.0, 0.5], [0.3, 0.7, 1.5]])
+FACTOR = np.array([[0.5, -1.0], [1.0, 0.2], [0.3, 0.7]])
+SCALES = DIAG[..., None] * np.eye(3) + FACTOR @ np.diag([2.0, 0.5]) @ FACTOR.T
 MAKE = {
     "diag": (lambda: tfd.MultivariateNormalDiag(LOC, DIAG), DIAG[..., None] ** 2 * np.eye(3)),
     "diag of one batch": (lambda: tfd.MultivariateNormalDiag(LOC, DIAG[0]), DIAG[0] ** 2 * np.eye(3)),
@@ -40,6 +42,17 @@ MAKE = {
     "softplus": (
         lambda: tfd.MultivariateNormalDiagWithSoftplusScale(LOC, DIAG),
         np.log1p(np.exp(DIAG))[..., None] ** 2 * np.eye(3),
+    ),
+    "low rank": (
+        lambda: tfd.MultivariateNormalDiagPlusLowRank(
+            LOC, DIAG, scale_perturb_factor=FACTOR, scale_perturb_diag=np.array([2.0, 0.5])
+        ),
+        SCALES @ SCALES,
+    ),
+    "low rank of none": (lambda: tfd.MultivariateNormalDiagPlusLowRank(LOC, DIAG), DIAG[..., None] ** 2 * np.eye(3)),
+    "low rank of the identity": (
+        lambda: tfd.MultivariateNormalDiagPlusLowRank(LOC, scale_perturb_factor=FACTOR),
+        (np.eye(3) + FACTOR @ FACTOR.T) @ (np.eye(3) + FACTOR @ FACTOR.T),
     ),
     "tril": (lambda: tfd.MultivariateNormalTriL(LOC, TRIL + np.triu(np.ones((3, 3)), 1)), TRIL @ TRIL.T),
     "trils": (

@@ -82,7 +82,6 @@ linear = functools.partial(fully_connected, activation_fn=None)
 relu = functools.partial(fully_connected, activation_fn=relu_)
 relu6 = functools.partial(fully_connected, activation_fn=relu6_)
 elu = functools.partial(fully_connected, activation_fn=elu_)
-legacy_fully_connected = fully_connected
 
 
 @add_arg_scope

@@ -152,3 +152,25 @@ def images_to_sequence(
         rows = shape[0] * shape[1]
         found = reshape(transpose(inputs, [2, 0, 1, 3]), [-1, rows, channels])
         return collected(outputs_collections, opened, found)
+
+
+@add_arg_scope
+def sequence_to_images(
+    inputs: Any,
+    height: int,
+    output_data_format: str = "channels_last",
+    outputs_collections: Any = None,
+    scope: str | None = None,
+) -> Any:
+    """[width, batch height, channels] as [batch, height, width, channels]: what `images_to_sequence` took apart.
+
+    output_data_format: channels_first gives [batch, channels, height, width].
+    """
+    with name_scope(scope, "SequenceToImages", [inputs]) as opened:
+        width, rows, channels = convert_to_tensor(inputs).get_shape().as_list()
+        batch = -1 if rows is None else rows // height
+        known: list[Any] = [-1 if width is None else width, batch, height, channels]
+        if known.count(-1) == 2:
+            known[0] = shape_of(inputs)[0]  # type: ignore[index]
+        order = [1, 3, 2, 0] if output_data_format == "channels_first" else [1, 2, 0, 3]
+        return collected(outputs_collections, opened, transpose(reshape(inputs, known), order))

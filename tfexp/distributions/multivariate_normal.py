@@ -16,6 +16,7 @@ from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.linear_operators.dense import LinearOperatorLowerTriangular
+from tfexp.linear_operators.derived import LinearOperatorLowRankUpdate
 from tfexp.linear_operators.diagonals import LinearOperatorDiag, LinearOperatorIdentity, LinearOperatorScaledIdentity
 from tfexp.linear_operators.operator import LinearOperator
 from tfexp.ops.array import expand_dims, shape
@@ -241,6 +242,55 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
                     tril = with_dependencies([symmetric], tril)
                 tril = cholesky(tril)
         super().__init__(loc, tril, validate_args, allow_nan_stats, scope)
+
+
+class MultivariateNormalDiagPlusLowRank(MultivariateNormal):
+    """scale = diag(scale_diag + scale_identity_multiplier) + U diag(d) U' for U of few columns; it is positive definite.
+
+    scale_perturb_factor: U [..., k, r], without which it is MultivariateNormalDiag; scale_perturb_diag: d [..., r], ones if
+    None. Work grows with k r², not k³. ValueError where loc and scale_diag are both None.
+    Source: `tf.contrib.distributions.MultivariateNormalDiagPlusLowRank`.
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        loc: Any = None,
+        scale_diag: Any = None,
+        scale_identity_multiplier: Any = None,
+        scale_perturb_factor: Any = None,
+        scale_perturb_diag: Any = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiagPlusLowRank",
+    ):
+        values = [loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]
+        with name_scope(name, values=values) as scope:
+            loc, diag, multiplier, factor, update = _tensors(
+                loc=loc,
+                scale_diag=scale_diag,
+                multiplier=scale_identity_multiplier,
+                scale_perturb_factor=scale_perturb_factor,
+                scale_perturb_diag=scale_perturb_diag,
+            )
+            if diag is None:
+                base = _of_loc(loc, "scale_diag", multiplier)
+            else:
+                whole = diag if multiplier is None else diag + expand_dims(multiplier, -1)
+                base = LinearOperatorDiag(_checked(validate_args, whole, whole), is_positive_definite=True)
+            scale = base
+            if factor is not None:
+                scale = LinearOperatorLowRankUpdate(
+                    base,
+                    factor,
+                    update,
+                    is_diag_update_positive=update is None,
+                    is_non_singular=True,
+                    is_self_adjoint=True,
+                    is_positive_definite=True,
+                    is_square=True,
+                )
+        super().__init__(loc, scale, validate_args, allow_nan_stats, self._arguments, scope)
 
 
 def _tensors(**values: Any) -> list[Any]:

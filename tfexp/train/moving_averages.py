@@ -127,7 +127,7 @@ def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bo
     In a strategy's replica `value` is the mean of all replicas' values.
     """
     with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
-        rest: Any = 1.0 - convert_to_tensor(decay)
+        rest: Any = convert_to_tensor(1.0 - decay, name="decay")
         if rest.dtype.base_dtype is not variable.dtype.base_dtype:
             rest = cast(rest, variable.dtype.base_dtype)
         move = _corrected if zero_debias else _moved

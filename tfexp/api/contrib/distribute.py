@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 from tfexp.core.gone import missing_from
 from tfexp.distribute.collective import CollectiveCommunication, MultiWorkerMirroredStrategy
 from tfexp.distribute.contexts import get_replica_context as get_replica_context
+from tfexp.distribute.contexts import get_strategy as get_distribution_strategy
 from tfexp.distribute.contexts import get_strategy as get_strategy
+from tfexp.distribute.contexts import has_strategy as has_distribution_strategy
 from tfexp.distribute.contexts import has_strategy as has_strategy
 from tfexp.distribute.contexts import in_cross_replica_context as in_cross_replica_context
 from tfexp.distribute.coordinator import run_standard_tensorflow_server as run_standard_tensorflow_server

@@ -10,6 +10,8 @@ from tfexp.contributed.feature_columns import (
 )
 from tfexp.contributed.feature_columns import sparse_column_with_keys as sparse_column_with_keys
 from tfexp.contributed.feature_columns import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
+from tfexp.contributed.gdn import GDN as GDN
+from tfexp.contributed.gdn import gdn as gdn
 from tfexp.contributed.layer_scope import convert_collection_to_dict as convert_collection_to_dict
 from tfexp.contributed.layers import conv1d as conv1d
 from tfexp.contributed.layers import conv2d as conv2d
@@ -24,7 +26,6 @@ from tfexp.contributed.layers import convolution3d as convolution3d
 from tfexp.contributed.layers import convolution3d_transpose as convolution3d_transpose
 from tfexp.contributed.layers import elu as elu
 from tfexp.contributed.layers import fully_connected as fully_connected
-from tfexp.contributed.layers import legacy_fully_connected as legacy_fully_connected
 from tfexp.contributed.layers import linear as linear
 from tfexp.contributed.layers import relu as relu
 from tfexp.contributed.layers import relu6 as relu6
@@ -37,11 +38,20 @@ from tfexp.contributed.normalization import unit_norm as unit_norm
 from tfexp.contributed.optimize_loss import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
 from tfexp.contributed.optimize_loss import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
 from tfexp.contributed.optimize_loss import optimize_loss as optimize_loss
+from tfexp.contributed.plain_layers import conv2d_in_plane as conv2d_in_plane
+from tfexp.contributed.plain_layers import conv2d_in_plane as convolution2d_in_plane
+from tfexp.contributed.plain_layers import embedding_lookup_unique as embedding_lookup_unique
+from tfexp.contributed.plain_layers import legacy_fully_connected as legacy_fully_connected
+from tfexp.contributed.plain_layers import legacy_linear as legacy_linear
+from tfexp.contributed.plain_layers import legacy_relu as legacy_relu
+from tfexp.contributed.plain_layers import scale_gradient as scale_gradient
 from tfexp.contributed.rearranging import bow_encoder as bow_encoder
 from tfexp.contributed.rearranging import dense_to_sparse as dense_to_sparse
 from tfexp.contributed.rearranging import images_to_sequence as images_to_sequence
 from tfexp.contributed.rearranging import maxout as maxout
+from tfexp.contributed.rearranging import sequence_to_images as sequence_to_images
 from tfexp.contributed.rearranging import spatial_softmax as spatial_softmax
+from tfexp.contributed.recomputing import recompute_grad as recompute_grad
 from tfexp.contributed.shaping import avg_pool2d as avg_pool2d
 from tfexp.contributed.shaping import avg_pool3d as avg_pool3d
 from tfexp.contributed.shaping import bias_add as bias_add

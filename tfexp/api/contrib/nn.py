@@ -14,6 +14,7 @@ from tfexp.contributed.nn import fwd_gradients as fwd_gradients
 from tfexp.contributed.nn import sampled_sparse_softmax_loss as sampled_sparse_softmax_loss
 from tfexp.contributed.nn import scaled_softplus as scaled_softplus
 from tfexp.core.gone import missing_from
+from tfexp.ops.nn_conv_transpose import conv1d_transpose as conv1d_transpose
 from tfexp.ops.nth_element import nth_element as nth_element
 
 __getattr__ = missing_from("tf.contrib.nn")

@@ -3,6 +3,8 @@
 from typing import Any
 
 from tfexp.core.gone import missing_from
+from tfexp.keras.saving.saved_model import export_saved_model as save_keras_model
+from tfexp.keras.saving.saved_model import load_from_saved_model as load_keras_model
 
 
 def get_signature_def_by_key(meta_graph_def: Any, signature_def_key: str) -> Any:

@@ -35,7 +35,19 @@ from tfexp.distributions.location_scale import Laplace as Laplace
 from tfexp.distributions.location_scale import StudentT as StudentT
 from tfexp.distributions.mixture import Mixture as Mixture
 from tfexp.distributions.mixture import MixtureSameFamily as MixtureSameFamily
+from tfexp.distributions.moving_statistics import assign_log_moving_mean_exp as assign_log_moving_mean_exp
+from tfexp.distributions.moving_statistics import assign_moving_mean_variance as assign_moving_mean_variance
+from tfexp.distributions.moving_statistics import moving_mean_variance as moving_mean_variance
+from tfexp.distributions.moving_statistics import (
+    normal_conjugates_known_scale_posterior as normal_conjugates_known_scale_posterior,
+)
+from tfexp.distributions.moving_statistics import (
+    normal_conjugates_known_scale_predictive as normal_conjugates_known_scale_predictive,
+)
 from tfexp.distributions.multivariate_normal import MultivariateNormalDiag as MultivariateNormalDiag
+from tfexp.distributions.multivariate_normal import (
+    MultivariateNormalDiagPlusLowRank as MultivariateNormalDiagPlusLowRank,
+)
 from tfexp.distributions.multivariate_normal import (
     MultivariateNormalDiagWithSoftplusScale as MultivariateNormalDiagWithSoftplusScale,
 )

@@ -7,6 +7,10 @@ from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
 from tfexp.contributed.arg_scope import arg_scoped_arguments as arg_scoped_arguments
 from tfexp.contributed.arg_scope import current_arg_scope as current_arg_scope
 from tfexp.contributed.arg_scope import has_arg_scope as has_arg_scope
+from tfexp.contributed.graph_values import assert_or_get_global_step as assert_or_get_global_step
+from tfexp.contributed.graph_values import get_placeholders as get_placeholders
+from tfexp.contributed.graph_values import py_func as py_func
+from tfexp.contributed.graph_values import zero_initializer as zero_initializer
 from tfexp.contributed.shape_checks import assert_scalar_int as assert_scalar_int
 from tfexp.contributed.shape_checks import reduce_sum_n as reduce_sum_n
 from tfexp.contributed.shape_checks import with_same_shape as with_same_shape

@@ -27,7 +27,6 @@ from tfexp.contributed.layers import convolution3d as convolution3d
 from tfexp.contributed.layers import convolution3d_transpose as convolution3d_transpose
 from tfexp.contributed.layers import elu as elu
 from tfexp.contributed.layers import fully_connected as fully_connected
-from tfexp.contributed.layers import legacy_fully_connected as legacy_fully_connected
 from tfexp.contributed.layers import linear as linear
 from tfexp.contributed.layers import relu as relu
 from tfexp.contributed.layers import relu6 as relu6
@@ -40,6 +39,7 @@ from tfexp.contributed.normalization import unit_norm as unit_norm
 from tfexp.contributed.optimize_loss import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
 from tfexp.contributed.optimize_loss import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
 from tfexp.contributed.optimize_loss import optimize_loss as optimize_loss
+from tfexp.contributed.plain_layers import legacy_fully_connected as legacy_fully_connected
 from tfexp.contributed.rearranging import bow_encoder as bow_encoder
 from tfexp.contributed.rearranging import dense_to_sparse as dense_to_sparse
 from tfexp.contributed.rearranging import images_to_sequence as images_to_sequence

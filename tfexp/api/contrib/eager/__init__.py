@@ -1,6 +1,7 @@
 """`tf.contrib.eager`: eager execution's own names."""
 
 from tfexp.api.app import run as run
+from tfexp.api.contrib.eager import metrics as metrics
 from tfexp.core.gone import missing_from
 from tfexp.data.eager_iterator import EagerIterator as Iterator
 from tfexp.functions.function import function as defun
@@ -16,6 +17,7 @@ from tfexp.graph.type_spec import TensorSpec as TensorSpec
 from tfexp.ops.eager_variables import EagerVariable as Variable
 from tfexp.ops.py_func import py_function as py_func
 from tfexp.ops.template import make_template as make_template
+from tfexp.ops.trackable import Trackable as Checkpointable
 from tfexp.ops.variable_store import EagerVariableStore as EagerVariableStore
 from tfexp.runtime.eager import ASYNC as ASYNC
 from tfexp.runtime.eager import DEVICE_PLACEMENT_EXPLICIT as DEVICE_PLACEMENT_EXPLICIT
@@ -29,9 +31,11 @@ from tfexp.runtime.eager import num_gpus as num_gpus
 from tfexp.runtime.test_modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
 from tfexp.runtime.test_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from tfexp.train.checkpoint import Checkpoint as Checkpoint
+from tfexp.train.optimizer import Optimizer
 from tfexp.train.saver import Saver as Saver
 
 in_eager_mode = executing_eagerly
+get_optimizer_variables = Optimizer.variables
 
 __all__ = [
     "Iterator",
