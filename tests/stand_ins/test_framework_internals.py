@@ -143,3 +143,46 @@ def test_what_python_does_with_values_is_not_asked_of_tensors():
             with pytest.raises(error):
                 act(tf.constant([1]))
     assert issubclass(error, TypeError)
+
+
+def test_values_of_several_tensors():
+    utils, ops = stand_for("tensorflow.python.framework.composite_tensor_utils"), stand_for("tensorflow.python.framework.ops")
+    sparse = tf.SparseTensor([[0, 0]], [1.0], [2, 3])
+    assert ops.internal_convert_n_to_tensor_or_composite([sparse, None])[0] is sparse
+    assert [len(part) for part in utils.replace_composites_with_components([sparse])] == [3]
+    one = tf.SparseTensorValue([[0, 0]], [1], [1, 2])
+    both = utils.append_composite_tensor(one, tf.SparseTensorValue([[0, 2]], [2], [2, 3]))
+    assert both.indices.tolist() == [[0, 0], [1, 2]] and both.dense_shape.tolist() == [3, 3]
+    ragged = tf.ragged.constant_value([[1, 2], []])
+    assert utils.append_composite_tensor(ragged, tf.ragged.constant_value([[3]])).to_list() == [[1, 2], [], [3]]
+    with pytest.raises(RuntimeError, match="Unable to concatenate"):
+        utils.append_composite_tensor(one, ragged)
+
+
+def test_registered_kernels():
+    kernels = stand_for("tensorflow.python.framework.kernels")
+    assert {kernel.op for kernel in kernels.get_registered_kernels_for_op("MatMul").kernel} == {"MatMul"}
+    assert not kernels.get_registered_kernels_for_op("no such op").kernel
+
+
+def test_gradients_by_name():
+    registry = stand_for("tensorflow.python.framework.ops")._gradient_registry
+    name = "GradientOfTheTestOnly"
+    assert name not in registry._registry
+    registry.register(lambda op, grad: grad, name)
+    assert name in registry._registry and name in registry.list()
+    assert registry.lookup("MatMul") is not None
+
+
+def test_versions_of_functions():
+    array_ops, nn_ops = stand_for("tensorflow.python.ops.array_ops"), stand_for("tensorflow.python.ops.nn_ops")
+    assert array_ops.boolean_mask_v2 is tf.compat.v2.boolean_mask and nn_ops.conv3d_v1 is tf.nn.conv3d
+    with pytest.raises(AttributeError):
+        _ = array_ops.no_such_v2
+
+
+def test_static_shapes():
+    shapes = stand_for("tensorflow.python.framework.common_shapes")
+    assert shapes.is_broadcast_compatible([2, 1], [None, 3]) and not shapes.is_broadcast_compatible([2], [3])
+    assert not shapes.is_broadcast_compatible(None, [3])
+    assert shapes.rank(tf.zeros([2, 3])) == 2 and shapes.has_fully_defined_shape(tf.zeros([2]))

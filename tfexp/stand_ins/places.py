@@ -330,6 +330,7 @@ MESSAGES = {
     "device_attributes_pb2": "tfexp.formats.protos.devices",
     "example_pb2": "tfexp.formats.protos.example",
     "feature_pb2": "tfexp.formats.protos.example",
+    "kernel_def_pb2": "tfexp.formats.protos.kernels",
     "queue_runner_pb2": "tfexp.formats.protos.queue_runner",
     "saved_model_pb2": "tfexp.formats.protos.saved_model",
     "saved_tensor_slice_pb2": "tfexp.formats.protos.tensor_bundle",

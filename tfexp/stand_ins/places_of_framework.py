@@ -29,13 +29,16 @@ FRAMEWORK = {
     "eager.test": "tf.test",
     "eager.wrap_function": "tf tfexp.functions.wrapped",
     "framework.auto_control_deps": "tfexp.stand_ins.ordered_effects",
-    "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
+    "framework.common_shapes": "tfexp.stand_ins.static_shapes "
+    + renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
-    "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
+    "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite") + "tfexp.stand_ins.composites",
+    "framework.composite_tensor_utils": "tfexp.stand_ins.composites",
     "framework.config": "tf.config.experimental tf.config tf.config.threading "
     + renamed("tf.config.optimizer", **{f"get_optimizer_{name}": f"get_{name}" for name in _OPTIMIZER})
     + renamed("tf.config.optimizer", **{f"set_optimizer_{name}": f"set_{name}" for name in _OPTIMIZER}),
-    "framework.constant_op": "tfexp.stand_ins.constants:constant=constant tf tf:constant_v1=constant "
+    "framework.constant_op": renamed("tfexp.stand_ins.constants", constant="constant", is_constant="is_constant")
+    + "tf tf:constant_v1=constant "
     "tfexp.graph.convert:_tensor_shape_tensor_conversion_function=_from_shape",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
@@ -55,6 +58,7 @@ FRAMEWORK = {
     "framework.importer": "tf",
     "framework.indexed_slices": "tf tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
     "tfexp.stand_ins.framework_ops",
+    "framework.kernels": "tfexp.stand_ins.registered_kernels",
     "framework.load_library": "tf",
     "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
     + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
@@ -62,10 +66,12 @@ FRAMEWORK = {
     "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
     "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
     "tfexp.graph.statistics "
-    "tfexp.stand_ins.framework_ops "
+    "tfexp.stand_ins.framework_ops tfexp.stand_ins.framework_registries tfexp.stand_ins.composites "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
-    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of",
-    "framework.random_seed": "tf tfexp.graph.random_seed",
+    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of "
+    + "tf:enable_eager_execution_internal=enable_eager_execution "
+    + renamed("tfexp.graph.convert", internal_convert_n_to_tensor_or_indexed_slices="convert_n_to_tensor_or_indexed_slices"),
+    "framework.random_seed": "tf tf.compat.v2.random:set_seed=set_seed tfexp.graph.random_seed",
     "framework.registry": "tfexp.stand_ins.registry",
     "framework.smart_cond": "tf.contrib.framework",
     "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
@@ -78,7 +84,11 @@ FRAMEWORK = {
     + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
     + "tf tfexp.graph.unpublished",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
-    "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
+    "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
+    "tfexp.stand_ins.test_sessions tfexp.distributed.local_cluster "
+    + renamed(
+        "tf.test", assert_equal_graph_def_v1="assert_equal_graph_def", assert_equal_graph_def_v2="assert_equal_graph_def"
+    ),
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
     "framework.versions": "tf",
