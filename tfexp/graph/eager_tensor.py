@@ -35,20 +35,21 @@ class EagerTensor(Tensor):
         self._value = value
         self._dtype = dtype
         self._world = world
-        self._producer: Operation | None = None
+        self._producer: EagerOperation | None = None  # without its outputs: else they would keep each other alive
         self._known_shape: TensorShape | None = None
 
     # --- what a Tensor of a graph has ----------------------------------------------------------------------------
 
     @property
     def _op(self) -> Operation:  # type: ignore[override]
-        if self._producer is None:
-            self._producer = EagerOperation(self._world, get_op("Const"), "Const", (), {"dtype": self._dtype}, [self])
-        return self._producer
+        made = self._producer
+        if made is None:
+            return EagerOperation(self._world, get_op("Const"), "Const", (), {"dtype": self._dtype}, [self])
+        return EagerOperation(self._world, made._op_def, made._name, made._inputs, made._attrs, [self])
 
     @property
     def _value_index(self) -> int:  # type: ignore[override]
-        return next((i for i, output in enumerate(self._op._outputs) if output is self), 0)
+        return 0
 
     @property
     def _consumers(self) -> list[Operation]:  # type: ignore[override]
@@ -217,6 +218,9 @@ class EagerOperation(Operation):
         self._control_flow_context = None
         self._stack = ()
         self._outputs = outputs
+
+    def without_outputs(self) -> EagerOperation:
+        return EagerOperation(self._graph, self._op_def, self._name, self._inputs, self._attrs, [])
 
     @property
     def device(self) -> str:

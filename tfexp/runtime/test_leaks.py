@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from tfexp.graph.graph import Graph
+from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.eager import eager_mode
 
@@ -21,13 +22,13 @@ _WARM_UP = _MEASURED = 3
 
 
 def assert_no_new_tensors(f: Callable[..., Any]) -> Callable[..., Any]:
-    """AssertionError where a tensor made within the test, on a graph of the test's own, outlives it."""
+    """AssertionError where a tensor that the test made, at once or on a graph of the test's own, outlives it."""
 
     @functools.wraps(f)
     def run(self: Any, **kwargs: Any) -> Any:
         gc.collect()
         before = {id(tensor) for tensor in _tensors()}
-        with Graph().as_default():
+        with contextlib.nullcontext() if executing_eagerly() else Graph().as_default():
             result = f(self, **kwargs)
         gc.collect()
         if left := [tensor for tensor in _tensors() if id(tensor) not in before]:
@@ -58,7 +59,7 @@ def assert_no_garbage_created(f: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-@contextmanager
+@contextlib.contextmanager
 def _kept_garbage() -> Iterator[list[Any]]:
     """After the block, the list has what it left for the collector."""
     gc.collect()
