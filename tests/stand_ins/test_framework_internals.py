@@ -146,7 +146,10 @@ def test_what_python_does_with_values_is_not_asked_of_tensors():
 
 
 def test_values_of_several_tensors():
-    utils, ops = stand_for("tensorflow.python.framework.composite_tensor_utils"), stand_for("tensorflow.python.framework.ops")
+    utils, ops = (
+        stand_for("tensorflow.python.framework.composite_tensor_utils"),
+        stand_for("tensorflow.python.framework.ops"),
+    )
     sparse = tf.SparseTensor([[0, 0]], [1.0], [2, 3])
     assert ops.internal_convert_n_to_tensor_or_composite([sparse, None])[0] is sparse
     assert [len(part) for part in utils.replace_composites_with_components([sparse])] == [3]

@@ -188,7 +188,7 @@ def _array(tensor: EagerTensor) -> Any:
 
 def _text(tensor: EagerTensor, form: Any = str) -> str:
     value = tensor._value.value if isinstance(tensor._value, Ref) else tensor._value
-    if not isinstance(value, (np.ndarray, np.generic)):
+    if tensor.dtype is dtypes.resource or not isinstance(value, (np.ndarray, np.generic)):
         return "<unprintable>"
     array = np.asarray(value)
     if not array.ndim:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfexp.graph.graph import Graph
-from tfexp.graph.scopes import executing_eagerly
+from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.eager import eager_mode
 
@@ -30,6 +30,8 @@ def assert_no_new_tensors(f: Callable[..., Any]) -> Callable[..., Any]:
         before = {id(tensor) for tensor in _tensors()}
         with contextlib.nullcontext() if executing_eagerly() else Graph().as_default():
             result = f(self, **kwargs)
+        if executing_eagerly():
+            get_default_graph().scalars.clear()  # constants that are kept for whoever needs them next
         gc.collect()
         if left := [tensor for tensor in _tensors() if id(tensor) not in before]:
             raise AssertionError(f"{len(left)} Tensors not deallocated after test: {', '.join(map(str, left))}")

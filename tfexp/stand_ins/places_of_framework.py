@@ -17,17 +17,19 @@ FRAMEWORK = {
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
     "eager.context": "tfexp.stand_ins.context",
-    "eager.core": "",
+    "eager.cancellation": "tfexp.stand_ins.eager_execution",
+    "eager.core": "tfexp.stand_ins.eager_execution",
     "eager.def_function": "tf tfexp.functions.function:Function=PolymorphicFunction",
-    "eager.execute": "tfexp.stand_ins.eager_arguments",
+    "eager.execute": "tfexp.stand_ins.eager_arguments tfexp.stand_ins.eager_execution",
     "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
     "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
     + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
     "eager.graph_only_ops": "tfexp.stand_ins.eager_arguments",
+    "eager.lift_to_graph": "tfexp.stand_ins.graph_copies",
     "eager.monitoring": "tfexp.stand_ins.monitoring",
     "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
-    "eager.wrap_function": "tf tfexp.functions.wrapped",
+    "eager.wrap_function": "tf tfexp.functions.wrapped tfexp.stand_ins.graph_copies",
     "framework.auto_control_deps": "tfexp.stand_ins.ordered_effects",
     "framework.common_shapes": "tfexp.stand_ins.static_shapes "
     + renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
@@ -51,7 +53,8 @@ FRAMEWORK = {
     + renamed("tf.nest", flatten="flatten", pack_sequence_as="pack_sequence_as"),
     "framework.function": "tfexp.ops.defun "
     + renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
-    "framework.function_def_to_graph": "tfexp.stand_ins.function_graphs",
+    "framework.function_def_to_graph": "tfexp.stand_ins.function_graphs tfexp.stand_ins.graph_copies",
+    "framework.graph_to_function_def": "tfexp.stand_ins.graph_copies",
     "framework.graph_io": "tf.train",
     "framework.graph_util": "tf.graph_util",
     "framework.graph_util_impl": "tf.graph_util",
