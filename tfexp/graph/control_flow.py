@@ -291,7 +291,7 @@ def cond(
     for argument, function, older in (("true_fn and fn1", true_fn, fn1), ("false_fn and fn2", false_fn, fn2)):
         if function is not None and older is not None:
             raise TypeError(f"cond(): {argument} may not be set simultaneously.")
-    true_fn, false_fn = true_fn or fn1, false_fn or fn2
+    true_fn, false_fn = fn1 if true_fn is None else true_fn, fn2 if false_fn is None else false_fn
     for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if function is None:
             raise TypeError(f"cond(): {argument} argument required")

@@ -11,6 +11,11 @@ _LINEAR_OPERATORS = (
 
 # tensorflow.python.<key>, with the places that answer, in order.
 OPS = {
+    **{
+        f"ops.distributions.{name}": "tf.contrib.distributions.bijectors tfexp.distributions.bijectors.bijector"
+        for name in ("bijector", "bijector_impl", "identity_bijector")
+    },
+    "ops.distributions.transformed_distribution": "tf.contrib.distributions",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.categorical": "tf.distributions",
