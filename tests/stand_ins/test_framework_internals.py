@@ -189,3 +189,42 @@ def test_static_shapes():
     assert shapes.is_broadcast_compatible([2, 1], [None, 3]) and not shapes.is_broadcast_compatible([2], [3])
     assert not shapes.is_broadcast_compatible(None, [3])
     assert shapes.rank(tf.zeros([2, 3])) == 2 and shapes.has_fully_defined_shape(tf.zeros([2]))
+
+
+def test_names_that_are_declared_public():
+    export = module("util.tf_export")
+
+    def one():
+        pass
+
+    def other():
+        pass
+
+    export.tf_export("a.b", v1=["c", "d"])(one)
+    assert export.get_v2_names(one) == ["a.b"] and export.get_v1_names(one) == ["c", "d"]
+    assert export.get_canonical_name_for_symbol(one) == "a.b"
+    with pytest.raises(export.SymbolAlreadyExposedError, match="one is already exposed"):
+        export.tf_export("e")(one)
+    export.tf_export(v1=["c"])(other)
+    assert export.get_canonical_name_for_symbol(other, add_prefix_to_v1_names=True) == "compat.v1.c"
+    with pytest.raises(export.InvalidSymbolNameError):
+        export.tf_export("estimator.x")
+    export.estimator_export("estimator.x")(other)
+    assert export.get_canonical_name_for_symbol(other, "estimator") == "estimator.x"
+    assert export.get_canonical_name(["a", "b"], ["a"]) == "b"
+    with pytest.raises(TypeError, match="only takes keyword args"):
+        export.kwarg_only(lambda a: a)(1)
+
+
+def test_dispatched_functions_take_what_the_op_takes():
+    dispatch = module("util.dispatch")
+    double = dispatch.add_dispatch_support(lambda x: x * 2)
+    with pytest.raises(AssertionError, match="must exactly match"):
+        dispatch.dispatch_for_types(double, bytes)(lambda y: y)
+
+
+def test_messages_of_nest():
+    nest = module("util.nest")
+    with pytest.raises(ValueError) as raised:
+        nest.assert_shallow_structure([1], [1, 2])
+    assert str(raised.value) == nest._STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(input_length=2, shallow_length=1)

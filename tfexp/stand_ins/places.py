@@ -332,10 +332,12 @@ CONTRIB = {
 
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.
 MESSAGES = {
+    "boosted_trees_pb2": "tfexp.formats.protos.boosted_trees",
     "checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
     "control_flow_pb2": "tfexp.formats.protos.control_flow",
     "cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "device_attributes_pb2": "tfexp.formats.protos.devices",
+    "error_codes_pb2": "tfexp.core.errors",
     "example_pb2": "tfexp.formats.protos.example",
     "feature_pb2": "tfexp.formats.protos.example",
     "kernel_def_pb2": "tfexp.formats.protos.kernels",

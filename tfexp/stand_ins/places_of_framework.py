@@ -6,6 +6,11 @@ from tfexp.stand_ins.places_of_data import renamed
 
 _OPTIMIZER = ("jit", "experimental_options")
 
+_MESSAGES_OF_NEST = (
+    "STRUCTURES_HAVE_MISMATCHING_LENGTHS STRUCTURES_HAVE_MISMATCHING_TYPES SHALLOW_TREE_HAS_INVALID_KEYS "
+    "INPUT_TREE_SMALLER_THAN_SHALLOW_TREE IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ"
+)
+
 # tensorflow.python.<key>, with the places that answer, in order.
 FRAMEWORK = {
     "autograph.impl.api": "tf.autograph tf.autograph.experimental",
@@ -111,7 +116,8 @@ FRAMEWORK = {
     "util.keyword_args": "tfexp.stand_ins.decorators",
     "util.lazy_loader": "tfexp.stand_ins.callables",
     "util.lock_util": "tfexp.stand_ins.locks",
-    "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
+    "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest "
+    + renamed("tfexp.core.shallow_nest", **{f"_{name}": name for name in _MESSAGES_OF_NEST.split()}),
     "util.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
     "util.protobuf.compare": "tfexp.stand_ins.proto_compare",
     "util.serialization": renamed("tfexp.keras.saving.training_config", get_json_type="as_json"),
