@@ -205,3 +205,26 @@ def test_functions_that_are_cancelled() -> None:
     manager.start_cancel()
     with pytest.raises(tf.errors.CancelledError):
         function(1)
+
+
+def test_a_function_whose_variables_are_constants():
+    convert = module("framework.convert_to_constants").convert_variables_to_constants_v2
+    with eager_mode():
+        v = tf.Variable(2.0)
+
+        @tf.function
+        def scaled(x):
+            return {"r": v * x + v}
+
+        function = scaled.get_concrete_function(tf.TensorSpec([2], tf.float32))
+        frozen = convert(function)
+        v.assign(100.0)
+        assert frozen(tf.constant([1.0, 2.0]))["r"].numpy().tolist() == [4.0, 6.0]
+        assert not {"ReadVariableOp", "VarHandleOp"} & {node.op for node in frozen.graph.as_graph_def().node}
+
+        @tf.function
+        def chosen(x):
+            return tf.cond(x > 0.0, lambda: v, lambda: x)
+
+        with pytest.raises(NotImplementedError, match="takes a variable"):
+            convert(chosen.get_concrete_function(tf.TensorSpec([], tf.float32)))

@@ -47,6 +47,7 @@ FRAMEWORK = {
     "framework.constant_op": renamed("tfexp.stand_ins.constants", constant="constant", is_constant="is_constant")
     + "tf tf:constant_v1=constant "
     "tfexp.graph.convert:_tensor_shape_tensor_conversion_function=_from_shape",
+    "framework.convert_to_constants": "tfexp.stand_ins.frozen_functions",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
