@@ -13,7 +13,7 @@ from tfexp.core import nest
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
-from tfexp.graph.scopes import executing_eagerly, get_default_graph
+from tfexp.graph.scopes import control_dependencies, executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import TracedGraph
 from tfexp.graph.type_spec import TensorSpec
@@ -131,7 +131,8 @@ class ConcreteFunction:
         """Its results for these tensors in the structure that the Python function returned."""
         for variable in self.trainable_variables if tape.recording.tapes else ():
             tape.variable_accessed(variable)
-        call = call_and_record(self._function, [*tensors, *self._captured])
+        with control_dependencies(self.graph.waits_for):
+            call = call_and_record(self._function, [*tensors, *self._captured])
         call.lease = self._lease  # a tape that has recorded the call will differentiate it
         results = self._trace.results
         if results.is_nothing:

@@ -40,7 +40,7 @@ class FunctionGraph(Graph):
     """The graph of a function while it is built inside `outer`.
 
     What the body uses of the graphs around it is captured: it becomes an argument (`captured` maps the outer tensor to it)
-    that the caller hands over. Control inputs from outside are the caller's business and are left out.
+    that the caller hands over. Control inputs from outside (`waits_for`) are what the caller is to wait for.
     """
 
     def __init__(self, name: str, outer: Graph):
@@ -48,6 +48,7 @@ class FunctionGraph(Graph):
         self.name = name
         self.outer = outer
         self.captured: dict[Tensor, Tensor] = {}
+        self.waits_for: dict[Any, None] = {}
         self._functions = outer._functions
         self._seed = outer.seed
         for key in _SHARED_COLLECTIONS:
@@ -99,9 +100,12 @@ class FunctionGraph(Graph):
         return super().add_node(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
 
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
-        """As in all graphs; what is outside of the function has run, or not, before it is called."""
+        """As in all graphs; what is outside of the function has run before it is called."""
         if control_inputs is not None:
-            control_inputs = [one for one in control_inputs if self._is_inside(one)]
+            given = list(control_inputs)
+            control_inputs = [one for one in given if self._is_inside(one)]
+            if not self.outermost.is_eager:  # where things run as they are called
+                self.waits_for.update(dict.fromkeys(one for one in given if not self._is_inside(one)))
         return super().control_dependencies(control_inputs)
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tfexp.core import dtypes
@@ -17,10 +19,10 @@ _NP_TO_TF = {
 }
 _INTERN_TABLE = dict(DType._by_enum)
 _PYTHON_TO_TF = {float: dtypes.float32, bool: dtypes.bool, object: dtypes.string}
-_ANY_TO_TF = {**_INTERN_TABLE, **_STRING_TO_TF, **_PYTHON_TO_TF, **_NP_TO_TF}
+_ANY_TO_TF: dict[Any, DType] = {**_INTERN_TABLE, **_STRING_TO_TF, **_PYTHON_TO_TF, **_NP_TO_TF}
 
 # What images of a type hold.
-dtype_range = {
+dtype_range: dict[Any, tuple[Any, Any]] = {
     np.bool_: (False, True),
     **{
         kind: (np.iinfo(kind).min, np.iinfo(kind).max)

@@ -78,7 +78,7 @@ class NullContextmanager(contextlib.nullcontext[None]):
 
 def numpy_text(tensor: Any, is_repr: bool = False) -> str:
     """An eager tensor's value as text; one of several lines starts below."""
-    value = tensor.numpy() if isinstance(tensor, Tensor) else tensor
+    value = tensor.numpy() if isinstance(tensor, EagerTensor) else tensor
     text = repr(value) if is_repr else str(value)
     return f"\n{text}" if "\n" in text else text
 

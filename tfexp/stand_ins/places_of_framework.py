@@ -24,7 +24,8 @@ FRAMEWORK = {
     "eager.context": "tfexp.stand_ins.context",
     "eager.cancellation": "tfexp.stand_ins.eager_execution",
     "eager.core": "tfexp.stand_ins.eager_execution",
-    "eager.def_function": "tf tfexp.functions.function:Function=PolymorphicFunction",
+    "eager.def_function": "tf tf.config:run_functions_eagerly=experimental_run_functions_eagerly "
+    "tfexp.functions.function:Function=PolymorphicFunction",
     "eager.execute": "tfexp.stand_ins.eager_arguments tfexp.stand_ins.eager_execution",
     "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
     "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "

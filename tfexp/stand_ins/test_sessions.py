@@ -136,5 +136,5 @@ def NCHW_VECT_CToNHWC(input_shape_or_tensor: Any) -> Any:
     return reshape(transpose(input_shape_or_tensor, [0, *range(2, n - 1), 1, n - 1]), whole)
 
 
-def _sizes(shape_or_tensor: Any) -> list[int]:
+def _sizes(shape_or_tensor: Any) -> list[Any]:
     return shape_or_tensor.shape.as_list() if isinstance(shape_or_tensor, Tensor) else list(shape_or_tensor)
