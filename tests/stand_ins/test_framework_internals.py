@@ -228,3 +228,18 @@ def test_messages_of_nest():
     with pytest.raises(ValueError) as raised:
         nest.assert_shallow_structure([1], [1, 2])
     assert str(raised.value) == nest._STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(input_length=2, shallow_length=1)
+
+
+def test_nodes_in_texts_tell_where_they_were_made():
+    texts, place = module("framework.error_interpolation"), module("framework.traceable_stack").TraceableObject
+    assert texts.parse_message("a{{node foo}}b{{node bar/_x}}") == (["a", "b", ""], [("node", "foo"), ("node", "bar/_x")])
+    assert texts.parse_message("^ {{node X") == (["^ {{node X"], [])
+    with tf.Graph().as_default() as graph:
+        tf.constant(1, name="One")
+    told = texts.interpolate("in {{node One}} and {{node Two}}", graph)
+    assert told.startswith(f"in node One (defined at {__file__}:") and told.endswith(" and {{node Two}}")
+    devices = texts._compute_device_summary_from_list("n", [place("/cpu:0", "a.py", 3)], prefix="  ")
+    assert "'n'" in devices and "\n    with tf.device(/cpu:0): <a.py:3>" in devices
+    assert "No device assignments" in texts._compute_device_summary_from_list("n", [])
+    assert "tf.colocate_with(m): <b.py:4>" in texts._compute_colocation_summary_from_dict("n", {"m": place(None, "b.py", 4)})
+    assert "No node-device colocations" in texts._compute_colocation_summary_from_dict("n", {})

@@ -53,6 +53,7 @@ FRAMEWORK = {
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
     "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf tfexp.stand_ins.framework_dtypes",
+    "framework.error_interpolation": "tfexp.stand_ins.error_texts",
     "framework.errors": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
     "framework.errors_impl": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
     "framework.framework_lib": "tf",
