@@ -184,7 +184,7 @@ class Leaving:
     @test_util.assert_no_garbage_created
     @test_util.assert_no_new_tensors
     def nothing(self):
-        return tf.constant([3.0]).shape.as_list()
+        return (tf.reshape(tf.constant([3.0]), [1]) * 2.0).shape.as_list()
 
     @assert_no_new_pyobjects_executing_eagerly
     def an_object(self):

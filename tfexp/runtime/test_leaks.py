@@ -14,6 +14,7 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.eager import eager_mode
+from tfexp.runtime.eager_dispatch import forget_calls
 
 _log = logging.getLogger("tensorflow")
 
@@ -31,7 +32,9 @@ def assert_no_new_tensors(f: Callable[..., Any]) -> Callable[..., Any]:
         with contextlib.nullcontext() if executing_eagerly() else Graph().as_default():
             result = f(self, **kwargs)
         if executing_eagerly():
-            get_default_graph().scalars.clear()  # constants that are kept for whoever needs them next
+            # Constants that are kept for whoever needs them next.
+            get_default_graph().scalars.clear()
+            forget_calls()
         gc.collect()
         if left := [tensor for tensor in _tensors() if id(tensor) not in before]:
             raise AssertionError(f"{len(left)} Tensors not deallocated after test: {', '.join(map(str, left))}")
