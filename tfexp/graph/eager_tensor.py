@@ -169,12 +169,16 @@ class EagerTensor(Tensor):
         raise TypeError("EagerTensors do not pickle: convert them with numpy()")
 
     def __str__(self) -> str:
-        return f"tf.Tensor({_text(self)}, shape={self._shape}, dtype={self._dtype.name})"
+        return f"tf.Tensor({self._shown(str)}, shape={self._shape}, dtype={self._dtype.name})"
 
     def __repr__(self) -> str:
         if not hasattr(self, "_id"):
             self._id = next(_ids)
-        return f"<tf.Tensor: id={self._id}, shape={self._shape}, dtype={self._dtype.name}, numpy={_text(self, repr)}>"
+        return f"<tf.Tensor: id={self._id}, shape={self._shape}, dtype={self._dtype.name}, numpy={self._shown(repr)}>"
+
+    def _shown(self, form: Any) -> str:
+        """A handle's value is the variable's to show."""
+        return "<unprintable>" if self._dtype is dtypes.resource else value_as_text(self, form)
 
 
 def _array(tensor: EagerTensor) -> Any:
@@ -186,9 +190,10 @@ def _array(tensor: EagerTensor) -> Any:
     return np.asarray(value)
 
 
-def _text(tensor: EagerTensor, form: Any = str) -> str:
+def value_as_text(tensor: Any, form: Any) -> str:
+    """The value, a handle's included, by `str` or `repr`; one of several lines starts below."""
     value = tensor._value.value if isinstance(tensor._value, Ref) else tensor._value
-    if tensor.dtype is dtypes.resource or not isinstance(value, (np.ndarray, np.generic)):
+    if not isinstance(value, (np.ndarray, np.generic)):
         return "<unprintable>"
     array = np.asarray(value)
     if not array.ndim:
