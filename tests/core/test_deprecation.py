@@ -48,9 +48,9 @@ def test_values_of_arguments(said):
     def one(x, y=True):
         return x
 
-    one(1), one(1, y=False), one(1, y=1)
+    one(1, y=False), one(1, y=1)
     assert said() == []
-    one(1, True), one(1, y=True)
+    one(1), one(1, y=True)
     assert [" with y=True is deprecated" in message for message in said()] == [True, True]
     with deprecation.silence():
         one(1, y=True)

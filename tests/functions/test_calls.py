@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -396,3 +398,33 @@ def test_a_function_says_whether_it_is_compiled() -> None:
     definition = tf.get_default_graph().as_graph_def().library.function[0]
     assert definition.attr["_XlaCompile"].b
     assert next(node for node in definition.node_def if node.op == "Mul").attr["_XlaCompile"].b
+
+
+def test_a_call_waits_for_what_its_body_is_to_wait_for():
+    v = tf.Variable(1.0)
+    op = v.assign_add(1.0)
+
+    @tf.function
+    def inner():
+        with tf.control_dependencies([op]):
+            return tf.constant(1.0)
+
+    outer = tf.function(lambda: inner() + 1.0)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(inner()) == 1.0 and session.run(v) == 2.0
+        assert session.run(outer()) == 2.0 and session.run(v) == 3.0
+
+
+def test_objects_go_though_their_methods_were_traced():
+    class Counted:
+        @tf.function
+        def plus_one(self, x):
+            return x + 1
+
+    counted = Counted()
+    counted.plus_one(tf.constant(1))
+    gone = weakref.ref(counted)
+    del counted
+    gc.collect()
+    assert gone() is None

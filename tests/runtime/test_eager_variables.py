@@ -21,6 +21,7 @@ MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 def test_a_variable_has_its_value_at_once():
     v = tf.Variable(1.5, name="v")
     assert repr(v) == "<tf.Variable 'v:0' shape=() dtype=float32, numpy=1.5>"
+    assert "numpy=<unprintable>" in repr(v.handle) and str(v.handle).startswith("tf.Tensor(<unprintable>, ")
     assert v.numpy() == np.float32(1.5)
     assert v.assign(3.0) is v
     v.assign_add(1.0)

@@ -8,6 +8,8 @@ import pytest
 
 import tfexp as tf
 from tfexp.runtime import test_modes as test_util
+from tfexp.runtime.eager import eager_mode
+from tfexp.runtime.test_leaks import assert_no_new_pyobjects_executing_eagerly
 
 modes = []
 
@@ -165,3 +167,36 @@ def test_control_flow_by_functions_for_some_tests() -> None:
     Inner().test_both()
     Inner().test_bothWithControlFlowV2()
     assert seen == [False, False, True] and not tf.control_flow_v2_enabled()
+
+
+class Leaving:
+    """Tests that leave things behind, and one that does not."""
+
+    @test_util.assert_no_garbage_created
+    def a_cycle(self):
+        cycle = []
+        cycle.append(cycle)
+
+    @test_util.assert_no_new_tensors
+    def a_tensor(self):
+        self.kept = tf.constant([3.0])
+
+    @test_util.assert_no_garbage_created
+    @test_util.assert_no_new_tensors
+    def nothing(self):
+        return (tf.reshape(tf.constant([3.0]), [1]) * 2.0).shape.as_list()
+
+    @assert_no_new_pyobjects_executing_eagerly
+    def an_object(self):
+        self.__dict__.setdefault("objects", []).append([tf.executing_eagerly()])
+
+
+def test_what_tests_leave_behind():
+    with eager_mode():
+        assert Leaving().nothing() == [1]
+        with pytest.raises(AssertionError, match="1 Tensors not deallocated"):
+            Leaving().a_tensor()
+    with pytest.raises(AssertionError, match="garbage collector: 1 objects"):
+        Leaving().a_cycle()
+    with pytest.raises(AssertionError, match="new Python objects"):
+        Leaving().an_object()

@@ -11,6 +11,12 @@ control_flow_ops = stand_for("tensorflow.python.ops.control_flow_ops")
 functional_ops = stand_for("tensorflow.python.ops.functional_ops")
 
 
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
 def test_references_stay_references():
     variable = tf.Variable(7, use_resource=False)
     inside = control_flow_ops._Enter(control_flow_ops._Identity(variable), "frame", is_constant=True)
@@ -87,3 +93,52 @@ def test_functions_called_somewhere_else_run_here():
         found = functional_ops.remote_call("/cpu:0", [2.0, 3.5], [tf.float32, tf.float32], both)
         assert found[0].op.type == "RemoteCall"
         assert session.run(found) == [3, 7]
+
+
+def test_loops_and_branches_that_are_one_node_each(graph):
+    while_v2, cond_v2 = stand_for("tensorflow.python.ops.while_v2"), stand_for("tensorflow.python.ops.cond_v2")
+    x, chosen = tf.constant(2.0), tf.placeholder(tf.bool)
+    squared = while_v2.while_loop(lambda v: v < 8.0, lambda v: v * v, [x])
+    limited = while_v2.while_loop(lambda v: True, lambda v: v + x, [x], None, 10, 3, return_same_structure=False)
+    either = cond_v2.cond_v2(chosen, lambda: [x * 3.0], lambda: [x])
+    second = cond_v2.indexed_case(tf.constant(1), [lambda: x, lambda: -x])
+    kinds = {op.type for op in graph.get_operations()}
+    assert any("While" in kind for kind in kinds) and any(kind.endswith("If") for kind in kinds)
+    assert not kinds & {"Switch", "Merge", "Enter"} and not tf.control_flow_v2_enabled()
+    assert isinstance(squared, list) and isinstance(either, list)
+    gradients = tf.gradients(squared, x) + tf.gradients(either, x)
+    with tf.Session() as session:
+        results = session.run([squared[0], limited, either[0], second, *gradients], {chosen: True})
+    assert results == [16.0, 8.0, 6.0, -2.0, 32.0, 3.0]
+
+
+def test_what_a_run_needs_of_a_meta_graph(graph):
+    optimizer = stand_for("tensorflow.python.grappler.tf_optimizer")
+    x = tf.constant(1.0, name="x")
+    needed = tf.negative(x, name="needed")
+    tf.exp(x, name="other")
+    assert len(optimizer.OptimizeGraph(None, tf.train.export_meta_graph()).node) == 3
+    tf.add_to_collection("train_op", needed)
+    assert [node.name for node in optimizer.OptimizeGraph(None, tf.train.export_meta_graph()).node] == ["x", "needed"]
+
+
+def test_variables_that_results_come_from(graph):
+    custom_gradient = stand_for("tensorflow.python.ops.custom_gradient")
+    v, x = tf.get_variable("v", initializer=1.0, use_resource=True), tf.constant(1.0)
+    tf.get_variable("unused", initializer=1.0, use_resource=True)
+    y = x * v
+    assert custom_gradient.get_dependent_variables([x], [y * 2.0]) == [v]
+    assert custom_gradient.get_dependent_variables([y], [y * 2.0]) == []
+
+
+def test_branches_have_to_be_functions():
+    with pytest.raises(TypeError, match="true_fn must be callable"):
+        tf.cond(tf.constant(True), tf.constant(1), lambda: tf.constant(1))
+
+
+def test_numbers_of_states():
+    random = stand_for("tensorflow.python.ops.stateful_random_ops")
+    assert [random._uint_to_int(n) for n in (5, 2**63, 2**64 - 1)] == [5, -(2**63), -1]
+    with tf.Session() as session:
+        assert session.run(random._convert_to_state_tensor([1, 2**63])).tolist() == [1, -(2**63)]
+        assert session.run(random.non_deterministic_ints([2, 3])).shape == (2, 3)

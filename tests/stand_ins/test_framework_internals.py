@@ -143,3 +143,103 @@ def test_what_python_does_with_values_is_not_asked_of_tensors():
             with pytest.raises(error):
                 act(tf.constant([1]))
     assert issubclass(error, TypeError)
+
+
+def test_values_of_several_tensors():
+    utils, ops = (
+        stand_for("tensorflow.python.framework.composite_tensor_utils"),
+        stand_for("tensorflow.python.framework.ops"),
+    )
+    sparse = tf.SparseTensor([[0, 0]], [1.0], [2, 3])
+    assert ops.internal_convert_n_to_tensor_or_composite([sparse, None])[0] is sparse
+    assert [len(part) for part in utils.replace_composites_with_components([sparse])] == [3]
+    one = tf.SparseTensorValue([[0, 0]], [1], [1, 2])
+    both = utils.append_composite_tensor(one, tf.SparseTensorValue([[0, 2]], [2], [2, 3]))
+    assert both.indices.tolist() == [[0, 0], [1, 2]] and both.dense_shape.tolist() == [3, 3]
+    ragged = tf.ragged.constant_value([[1, 2], []])
+    assert utils.append_composite_tensor(ragged, tf.ragged.constant_value([[3]])).to_list() == [[1, 2], [], [3]]
+    with pytest.raises(RuntimeError, match="Unable to concatenate"):
+        utils.append_composite_tensor(one, ragged)
+
+
+def test_registered_kernels():
+    kernels = stand_for("tensorflow.python.framework.kernels")
+    assert {kernel.op for kernel in kernels.get_registered_kernels_for_op("MatMul").kernel} == {"MatMul"}
+    assert not kernels.get_registered_kernels_for_op("no such op").kernel
+
+
+def test_gradients_by_name():
+    registry = stand_for("tensorflow.python.framework.ops")._gradient_registry
+    name = "GradientOfTheTestOnly"
+    assert name not in registry._registry
+    registry.register(lambda op, grad: grad, name)
+    assert name in registry._registry and name in registry.list()
+    assert registry.lookup("MatMul") is not None
+
+
+def test_versions_of_functions():
+    array_ops, nn_ops = stand_for("tensorflow.python.ops.array_ops"), stand_for("tensorflow.python.ops.nn_ops")
+    assert array_ops.boolean_mask_v2 is tf.compat.v2.boolean_mask and nn_ops.conv3d_v1 is tf.nn.conv3d
+    with pytest.raises(AttributeError):
+        _ = array_ops.no_such_v2
+
+
+def test_static_shapes():
+    shapes = stand_for("tensorflow.python.framework.common_shapes")
+    assert shapes.is_broadcast_compatible([2, 1], [None, 3]) and not shapes.is_broadcast_compatible([2], [3])
+    assert not shapes.is_broadcast_compatible(None, [3])
+    assert shapes.rank(tf.zeros([2, 3])) == 2 and shapes.has_fully_defined_shape(tf.zeros([2]))
+
+
+def test_names_that_are_declared_public():
+    export = module("util.tf_export")
+
+    def one():
+        pass
+
+    def other():
+        pass
+
+    export.tf_export("a.b", v1=["c", "d"])(one)
+    assert export.get_v2_names(one) == ["a.b"] and export.get_v1_names(one) == ["c", "d"]
+    assert export.get_canonical_name_for_symbol(one) == "a.b"
+    with pytest.raises(export.SymbolAlreadyExposedError, match="one is already exposed"):
+        export.tf_export("e")(one)
+    export.tf_export(v1=["c"])(other)
+    assert export.get_canonical_name_for_symbol(other, add_prefix_to_v1_names=True) == "compat.v1.c"
+    with pytest.raises(export.InvalidSymbolNameError):
+        export.tf_export("estimator.x")
+    export.estimator_export("estimator.x")(other)
+    assert export.get_canonical_name_for_symbol(other, "estimator") == "estimator.x"
+    assert export.get_canonical_name(["a", "b"], ["a"]) == "b"
+    with pytest.raises(TypeError, match="only takes keyword args"):
+        export.kwarg_only(lambda a: a)(1)
+
+
+def test_dispatched_functions_take_what_the_op_takes():
+    dispatch = module("util.dispatch")
+    double = dispatch.add_dispatch_support(lambda x: x * 2)
+    with pytest.raises(AssertionError, match="must exactly match"):
+        dispatch.dispatch_for_types(double, bytes)(lambda y: y)
+
+
+def test_messages_of_nest():
+    nest = module("util.nest")
+    with pytest.raises(ValueError) as raised:
+        nest.assert_shallow_structure([1], [1, 2])
+    assert str(raised.value) == nest._STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(input_length=2, shallow_length=1)
+
+
+def test_nodes_in_texts_tell_where_they_were_made():
+    texts, place = module("framework.error_interpolation"), module("framework.traceable_stack").TraceableObject
+    assert texts.parse_message("a{{node foo}}b{{node bar/_x}}") == (["a", "b", ""], [("node", "foo"), ("node", "bar/_x")])
+    assert texts.parse_message("^ {{node X") == (["^ {{node X"], [])
+    with tf.Graph().as_default() as graph:
+        tf.constant(1, name="One")
+    told = texts.interpolate("in {{node One}} and {{node Two}}", graph)
+    assert told.startswith(f"in node One (defined at {__file__}:") and told.endswith(" and {{node Two}}")
+    devices = texts._compute_device_summary_from_list("n", [place("/cpu:0", "a.py", 3)], prefix="  ")
+    assert "'n'" in devices and "\n    with tf.device(/cpu:0): <a.py:3>" in devices
+    assert "No device assignments" in texts._compute_device_summary_from_list("n", [])
+    assert "tf.colocate_with(m): <b.py:4>" in texts._compute_colocation_summary_from_dict("n", {"m": place(None, "b.py", 4)})
+    assert "No node-device colocations" in texts._compute_colocation_summary_from_dict("n", {})

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
 
@@ -131,3 +132,99 @@ def test_dispatchers_of_tensorflows_functions():
         dispatchers[:] = before
     with tf.Graph().as_default(), pytest.raises(TypeError):
         tf.add(Length(1), Length(2))
+
+
+def test_a_graph_as_a_function() -> None:
+    wrap = stand_for("tensorflow.python.eager.wrap_function")
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+        tf.identity(x * 2.0, name="y")
+    doubled = wrap.function_from_graph_def(graph.as_graph_def(), "x:0", "y:0")
+    with tf.Session() as session:
+        assert session.run(doubled(tf.constant(4.0))) == 8.0
+
+
+def test_wrapped_functions_share_variables() -> None:
+    graph = stand_for("tensorflow.python.eager.wrap_function").WrappedGraph()
+    with eager_mode():
+
+        def scaled(x: tf.Tensor) -> tf.Tensor:
+            return tf.get_variable("v", initializer=3.0, use_resource=True) * x
+
+        one = graph.wrap_function(scaled, [tf.TensorSpec([], tf.float32)], "one")
+        graph.wrap_function(scaled, [tf.TensorSpec([], tf.float32)], "two")
+        assert one(tf.constant(2.0)).numpy() == 6.0 and len(graph.variables) == 1
+        with pytest.raises(ValueError, match="'one' already"):
+            graph.wrap_function(scaled, [], "one")
+
+
+def test_tensors_are_lifted_with_what_they_need() -> None:
+    lifting = stand_for("tensorflow.python.eager.lift_to_graph")
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [], name="x")
+        y = x * 2.0 + 1.0
+    with tf.Graph().as_default() as other, tf.Session() as session:
+        copies = lifting.lift_to_graph([y], other, sources=[x], add_sources=True)
+        assert session.run(copies[y], {copies[x]: 3.0}) == 7.0
+        assert lifting.lift_to_graph([y], other, sources=[x], op_map={x: other.get_tensor_by_name("x:0")})[y].graph is other
+        with pytest.raises(lifting.UnliftableError):
+            lifting.lift_to_graph([y], other, disallowed_placeholders=[x.op])
+
+
+def test_definitions_of_functions_as_graphs() -> None:
+    to_def = stand_for("tensorflow.python.framework.graph_to_function_def").graph_to_function_def
+    to_graph_def = stand_for("tensorflow.python.framework.function_def_to_graph").function_def_to_graph_def
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, name="x")
+        parts = tf.split(x, 2, name="parts")
+        tf.subtract(*parts, name="difference")
+    result = graph.get_tensor_by_name("difference:0")
+    definition = to_def(graph, graph.get_operations(), [x], [result], ["out"])
+    assert definition.ret["out"] == "difference:z:0" and [arg.name for arg in definition.signature.output_arg] == ["out"]
+    graph_def, names = to_graph_def(definition, [[4]])
+    assert names["parts:output:1"] == "parts:1" and names["x"] == "x:0"
+    assert [node.op for node in graph_def.node][:1] == ["Placeholder"]
+
+
+def test_ops_by_name_on_values() -> None:
+    execute = stand_for("tensorflow.python.eager.execute")
+    with eager_mode():
+        one = [tf.constant([[3.0]]), tf.constant([[5.0]])]
+        attrs = ("transpose_a", False, "transpose_b", False, "T", tf.float32.as_datatype_enum)
+        assert execute.execute(b"MatMul", 1, one, attrs, None)[0].numpy() == [[15.0]]
+        with pytest.raises(tf.errors.NotFoundError):
+            execute.execute(b"NoSuchOp", 1, [], (), None)
+        number, tensors = execute.args_to_matching_eager([1, tf.constant(2.0)], None)
+        assert number == 1 and tensors[0].dtype == tf.float32
+
+
+def test_functions_that_are_cancelled() -> None:
+    manager = stand_for("tensorflow.python.eager.cancellation").CancellationManager()
+    function = manager.get_cancelable_function(lambda x: x + 1)
+    assert function(1) == 2 and not manager.is_cancelled
+    manager.start_cancel()
+    with pytest.raises(tf.errors.CancelledError):
+        function(1)
+
+
+def test_a_function_whose_variables_are_constants():
+    convert = module("framework.convert_to_constants").convert_variables_to_constants_v2
+    with eager_mode():
+        v = tf.Variable(2.0)
+
+        @tf.function
+        def scaled(x):
+            return {"r": v * x + v}
+
+        function = scaled.get_concrete_function(tf.TensorSpec([2], tf.float32))
+        frozen = convert(function)
+        v.assign(100.0)
+        assert frozen(tf.constant([1.0, 2.0]))["r"].numpy().tolist() == [4.0, 6.0]
+        assert not {"ReadVariableOp", "VarHandleOp"} & {node.op for node in frozen.graph.as_graph_def().node}
+
+        @tf.function
+        def chosen(x):
+            return tf.cond(x > 0.0, lambda: v, lambda: x)
+
+        with pytest.raises(NotImplementedError, match="takes a variable"):
+            convert(chosen.get_concrete_function(tf.TensorSpec([], tf.float32)))

@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tensorboard.compat.proto import meta_graph_pb2
 from tensorboard.compat.proto.graph_debug_info_pb2 import GraphDebugInfo
@@ -203,3 +204,32 @@ def test_write_graph(tmp_path: Path) -> None:
     assert text == str(tmp_path / "new" / "folder" / "g.pbtxt")
     assert Path(text).read_text().startswith('node {\n  name: "x"')
     assert Path(binary).read_bytes() == graph.as_graph_def().SerializeToString()
+
+
+@pytest.mark.parametrize("scope", [None, "again"])
+def test_loops_and_branches_are_known_after_the_journey(scope: str | None) -> None:
+    def nested(i: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        _, inner = tf.while_loop(lambda j, b: j < 2, lambda j, b: (j + 1, b * b), (0, a))
+        return i + 1, inner + tf.cond(i > 0, lambda: 2.0 * a, lambda: a)
+
+    x = tf.placeholder_with_default([0.5, 1.5], [2], name="x")
+    _, y = tf.while_loop(lambda i, a: i < 2, nested, (0, x), maximum_iterations=3)
+    tf.cond(x[0] > 0, lambda: x, lambda: y, name="branches")
+    tf.identity(y, name="y")
+    expected = tf.gradients(y, x)[0]
+    with tf.Session() as session:
+        wanted = session.run(expected)
+    definition = tf.train.export_meta_graph(collection_list=["cond_context", "while_context"])
+    keys = {key: len(tf.get_collection(key)) for key in definition.collection_def}
+    assert keys["cond_context"] == 2 and keys["while_context"] >= 1
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(definition, import_scope=scope)
+        prefix = f"{scope}/" if scope else ""
+        tensors = [graph.get_tensor_by_name(f"{prefix}{name}:0") for name in ("y", "x")]
+        gradient = tf.gradients(*tensors)[0]
+        with tf.Session() as session:
+            np.testing.assert_allclose(session.run(gradient), wanted)
+        if scope is not None:  # what lies elsewhere is not written
+            assert "while_context" not in tf.train.export_meta_graph(export_scope="elsewhere").collection_def
+        again = tf.train.export_meta_graph(export_scope=scope)
+        assert again.collection_def["cond_context"] == definition.collection_def["cond_context"]

@@ -138,7 +138,9 @@ def deprecated_arg_values(date: str | None, instructions: str, warn_once: bool =
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            given = signature.bind_partial(*args, **kwargs).arguments
+            bound = signature.bind_partial(*args, **kwargs)
+            bound.apply_defaults()
+            given = bound.arguments
             for name, value in values.items():
                 if name in given and _same(given[name], value):
                     notices.say("calling %s (from %s) with %s=%s", name, name, value)

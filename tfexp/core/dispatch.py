@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -60,9 +61,14 @@ class _OfTypes(OpDispatcher):
 
 
 def dispatch_for_types(op: Callable[..., Any], *types: type) -> Callable[[Function], Function]:
-    """A decorator for what is to be called in place of `op` where an argument has one of these types."""
+    """A decorator for what is to be called in place of `op` where an argument has one of these types.
+
+    AssertionError for a function of other arguments.
+    """
 
     def decorate(function: Function) -> Function:
+        if inspect.getfullargspec(function)[:6] != inspect.getfullargspec(inspect.unwrap(op))[:6]:
+            raise AssertionError("The decorated function's signature must exactly match the signature of the overridden op.")
         _OfTypes(function, types).register(op)
         return function
 

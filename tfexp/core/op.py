@@ -30,8 +30,9 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -318,6 +319,11 @@ def register_gradient(op_type: str, rule: Rule | None) -> None:
     if op_type in _GRADIENTS:
         raise KeyError(f"Registering two gradient with name {op_type!r}!")
     _GRADIENTS[op_type] = rule
+
+
+def registered_gradients() -> Mapping[str, Rule | None]:
+    """The rules that were registered so far: those of ops that nobody asked for yet are not among them."""
+    return MappingProxyType(_GRADIENTS)
 
 
 def get_gradient(op_type: str) -> Rule | None:

@@ -52,30 +52,29 @@ class Trace:
         name: str | None = None,
     ):
         """`shapes`, for each leaf of the arguments: what to take instead of a tensor's own."""
-        self.python_function = python_function
         self.name = str(name or getattr(python_function, "__name__", type(python_function).__name__))
         outer = get_default_graph()
         self.graph = graph = make_graph(function_name(self.name), outer)
         with graph.as_default():
-            values = self._arguments(bound, shapes)
+            values, given = self._arguments(bound, shapes)
             known = {
                 placeholder: leaf
-                for placeholder, leaf in zip(self.arguments, self._given, strict=True)
+                for placeholder, leaf in zip(self.arguments, given, strict=True)
                 if isinstance(leaf, Tensor)
             }
             with variable_creator_scope(_creator(graph, variables, known)):
                 args, kwargs = values
                 result = python_function(*args, **kwargs)
-            outputs = graph.results(self._results(result).tensors)
+            outputs = graph.results(self._results(python_function, result).tensors)
         self.function = graph.finish([*self.arguments, *graph.captured.values()], outputs)
 
-    def _arguments(self, bound: Bound, shapes: Sequence[TensorShape | None] | None) -> Any:
-        """The structure that the Python function is called with, placeholders in place of tensors."""
+    def _arguments(self, bound: Bound, shapes: Sequence[TensorShape | None] | None) -> tuple[Any, list[Any]]:
+        """The structure that the Python function is called with, with placeholders, and what these stand for."""
         graph = self.graph
         self.arguments: list[Tensor] = []
         self.argument_names: list[str] = []
         self.constants: list[Any] = []
-        self._given: list[Any] = []
+        given: list[Any] = []
         leaves, specs = [], []
         for i, (leaf, name) in enumerate(zip(bound.leaves, bound.names, strict=True)):
             if not isinstance(leaf, (Tensor, TensorSpec)):
@@ -90,7 +89,7 @@ class Trace:
                 capture_handle(placeholder, leaf)
             self.arguments.append(placeholder)
             self.argument_names.append(wanted)
-            self._given.append(leaf)
+            given.append(leaf)
             leaves.append(placeholder)
             specs.append(TensorSpec(shape, leaf.dtype.base_dtype, wanted))
         following = iter(specs)
@@ -100,15 +99,15 @@ class Trace:
             return tuple(parts) if isinstance(leaf, nest.Composite) else parts[0]
 
         self.structured_input_signature = nest.map_structure(described, bound.structure)
-        return nest.pack_sequence_as(bound.structure, leaves, expand_composites=True)
+        return nest.pack_sequence_as(bound.structure, leaves, expand_composites=True), given
 
-    def _results(self, result: Any) -> Results:
+    def _results(self, python_function: Callable[..., Any], result: Any) -> Results:
         try:
             self.results = Results(result)
         except TypeError as error:
             raise TypeError(
                 "To be compatible with tf.function, Python functions must return zero or more Tensors; in compilation of "
-                f"{self.python_function}, found return value of {error}"
+                f"{python_function}, found return value of {error}"
             ) from None
         return self.results
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from tfexp.core import dtypes, nest
 from tfexp.core.op import get_op
+from tfexp.formats.protos.control_flow import CondContextDef
+from tfexp.graph import context_protos
 from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor_or_indexed_slices
@@ -20,6 +22,7 @@ from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.functional_cond import functional_cond
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
@@ -29,6 +32,9 @@ class ControlFlowContext:
 
     def __init__(self) -> None:
         self._outer_context: ControlFlowContext | None = get_default_graph()._get_control_flow_context()
+        self._nested_contexts: list[ControlFlowContext] = []
+        if self._outer_context is not None:
+            self._outer_context._nested_contexts.append(self)
         # Names of the tensors that need no way in any more, and what stands for those that got one.
         self._values: set[str] = set()
         self._external_values: dict[str, Tensor] = {}
@@ -85,6 +91,16 @@ class ControlFlowContext:
             context._values.update(t.name for t in tensors)
             context = context._outer_context
 
+    # --- as messages -------------------------------------------------------------------------------------------------
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The message that describes the context, with names below a scope; None where that does not hold it."""
+        raise NotImplementedError
+
+    def to_control_flow_context_def(self, context_def: Any, export_scope: str | None = None) -> None:
+        """Fill a ControlFlowContextDef."""
+        raise NotImplementedError
+
 
 class CondContext(ControlFlowContext):
     """One branch of a cond: `pred`, the `pivot` that is alive when the branch is taken, and 1 (true) or 0 (false)."""
@@ -95,9 +111,8 @@ class CondContext(ControlFlowContext):
         super().__init__()
         self._name = get_default_graph().unique_name("cond_text")
         self._pred, self._pivot, self._branch = pred, pivot, branch
-        for tensor in (pred, pivot):
-            self._values.add(tensor.name)
-            self._external_values[tensor.name] = tensor
+        self._values |= {pred.name, pivot.name}
+        self._external_values[pred.name] = pred
         pivot.op._set_control_flow_context(self)
 
     @property
@@ -115,6 +130,35 @@ class CondContext(ControlFlowContext):
     @property
     def branch(self) -> int:
         return self._branch
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        if not context_protos.is_below(self, export_scope):
+            return None
+        definition = CondContextDef(
+            context_name=strip_name_scope(self.name, export_scope),
+            pred_name=strip_name_scope(self._pred.name, export_scope),
+            pivot_name=strip_name_scope(self._pivot.name, export_scope),
+            branch=self._branch,
+            values_def=context_protos.values_to_proto(self, export_scope),
+        )
+        context_protos.nested_to_proto(self, definition, export_scope)
+        return definition
+
+    def to_control_flow_context_def(self, context_def: Any, export_scope: str | None = None) -> None:
+        context_def.cond_ctxt.CopyFrom(self.to_proto(export_scope))
+
+    @staticmethod
+    def from_proto(context_def: Any, import_scope: str | None = None) -> CondContext:
+        """The branch that a CondContextDef describes, in the default graph, whose nodes it names below a scope."""
+        context = CondContext.__new__(CondContext)
+        ControlFlowContext.__init__(context)
+        context._name = prepend_name_scope(context_def.context_name, import_scope)
+        context._pred = context_protos.element(context_def.pred_name, import_scope)
+        context._pivot = context_protos.element(context_def.pivot_name, import_scope)
+        context._branch = context_def.branch
+        context_protos.values_from_proto(context, context_def.values_def, import_scope)
+        context_protos.nested_from_proto(context, context_def.nested_contexts, import_scope)
+        return context
 
     def add_value(self, tensor: Tensor) -> Tensor:
         if tensor.name in self._values:
@@ -191,6 +235,9 @@ class CondContext(ControlFlowContext):
         return inside
 
 
+context_protos.register_kind("cond_ctxt", CondContext.from_proto)
+
+
 def switch_ref_or_tensor(data: Tensor, pred: Tensor, name: str = "Switch") -> tuple[Tensor, Tensor]:
     """(output_false, output_true): Switch, or RefSwitch for a reference; colocated with `data`."""
     with get_default_graph().colocate_with(data, ignore_existing=True):
@@ -244,7 +291,7 @@ def cond(
     for argument, function, older in (("true_fn and fn1", true_fn, fn1), ("false_fn and fn2", false_fn, fn2)):
         if function is not None and older is not None:
             raise TypeError(f"cond(): {argument} may not be set simultaneously.")
-    true_fn, false_fn = true_fn or fn1, false_fn or fn2
+    true_fn, false_fn = fn1 if true_fn is None else true_fn, fn2 if false_fn is None else false_fn
     for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if function is None:
             raise TypeError(f"cond(): {argument} argument required")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import nest
@@ -64,7 +64,7 @@ def _variables() -> list[Any]:
     return get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES)
 
 
-def _used(outputs: list[Any], args: list[Any]) -> list[Any]:
+def variables_between(outputs: Sequence[Any], args: Sequence[Any]) -> list[Any]:
     """The graph's variables that `outputs` come from, other than by way of `args`."""
     if get_default_graph().is_eager:
         return []
@@ -94,7 +94,7 @@ def _build(f: Callable[..., Any], args: list[Any]) -> Any:
             "`variable_scope` is created with `use_resource=False`."
         )
     outputs = [convert_to_tensor(output) for output in nest.flatten(result)]
-    used = _used(outputs, args)
+    used = variables_between(outputs, args)
     if used and not _takes_variables(grad_function):
         raise TypeError(
             "If using @custom_gradient with a function that uses variables, then grad_fn must accept a 'variables' keyword "

@@ -92,6 +92,6 @@ def tuple(tensors: Sequence[Any], name: str | None = None, control_inputs: Any =
         # One order whatever the order of `tensors`, so that equal graphs have equal nodes.
         gates = sorted(set(gates), key=lambda op: op._id)
         if not gates:
-            raise ValueError(f"'tensors' must have at least one Tensor. Received: {tensors}.")
+            raise ValueError(f"Must have at least one Tensor: {tensors}")
         gate = group(*gates)
         return [t if t is None or isinstance(t, Operation) else with_dependencies([gate], t) for t in tensors]

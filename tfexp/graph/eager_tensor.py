@@ -35,20 +35,21 @@ class EagerTensor(Tensor):
         self._value = value
         self._dtype = dtype
         self._world = world
-        self._producer: Operation | None = None
+        self._producer: EagerOperation | None = None  # without its outputs: else they would keep each other alive
         self._known_shape: TensorShape | None = None
 
     # --- what a Tensor of a graph has ----------------------------------------------------------------------------
 
     @property
     def _op(self) -> Operation:  # type: ignore[override]
-        if self._producer is None:
-            self._producer = EagerOperation(self._world, get_op("Const"), "Const", (), {"dtype": self._dtype}, [self])
-        return self._producer
+        made = self._producer
+        if made is None:
+            return EagerOperation(self._world, get_op("Const"), "Const", (), {"dtype": self._dtype}, [self])
+        return EagerOperation(self._world, made._op_def, made._name, made._inputs, made._attrs, [self])
 
     @property
     def _value_index(self) -> int:  # type: ignore[override]
-        return next((i for i, output in enumerate(self._op._outputs) if output is self), 0)
+        return 0
 
     @property
     def _consumers(self) -> list[Operation]:  # type: ignore[override]
@@ -168,12 +169,16 @@ class EagerTensor(Tensor):
         raise TypeError("EagerTensors do not pickle: convert them with numpy()")
 
     def __str__(self) -> str:
-        return f"tf.Tensor({_text(self)}, shape={self._shape}, dtype={self._dtype.name})"
+        return f"tf.Tensor({self._shown(str)}, shape={self._shape}, dtype={self._dtype.name})"
 
     def __repr__(self) -> str:
         if not hasattr(self, "_id"):
             self._id = next(_ids)
-        return f"<tf.Tensor: id={self._id}, shape={self._shape}, dtype={self._dtype.name}, numpy={_text(self, repr)}>"
+        return f"<tf.Tensor: id={self._id}, shape={self._shape}, dtype={self._dtype.name}, numpy={self._shown(repr)}>"
+
+    def _shown(self, form: Any) -> str:
+        """A handle's value is the variable's to show."""
+        return "<unprintable>" if self._dtype is dtypes.resource else value_as_text(self, form)
 
 
 def _array(tensor: EagerTensor) -> Any:
@@ -185,7 +190,8 @@ def _array(tensor: EagerTensor) -> Any:
     return np.asarray(value)
 
 
-def _text(tensor: EagerTensor, form: Any = str) -> str:
+def value_as_text(tensor: Any, form: Any) -> str:
+    """The value, a handle's included, by `str` or `repr`; one of several lines starts below."""
     value = tensor._value.value if isinstance(tensor._value, Ref) else tensor._value
     if not isinstance(value, (np.ndarray, np.generic)):
         return "<unprintable>"
@@ -217,6 +223,9 @@ class EagerOperation(Operation):
         self._control_flow_context = None
         self._stack = ()
         self._outputs = outputs
+
+    def without_outputs(self) -> EagerOperation:
+        return EagerOperation(self._graph, self._op_def, self._name, self._inputs, self._attrs, [])
 
     @property
     def device(self) -> str:

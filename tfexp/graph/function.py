@@ -288,7 +288,7 @@ def _define(function: Function) -> function_pb2.FunctionDef:
         signature.input_arg.add(name=tensor.op.name, type=tensor.dtype.as_datatype_enum)
         shapes = definition.arg_attr[position].attr[_OUTPUT_SHAPES].list.shape
         shapes.append(tensor.shape.as_proto())
-    value_name = _value_names(arguments)
+    value_name = value_names(arguments)
     for op in function.body._operations:
         if op in arguments:
             continue
@@ -312,7 +312,9 @@ def _define(function: Function) -> function_pb2.FunctionDef:
     return definition
 
 
-def _value_names(arguments: set[Operation]) -> Callable[[Tensor], str]:
+def value_names(arguments: set[Operation]) -> Callable[[Tensor], str]:
+    """How the nodes of a definition call a tensor: `node:output:index`, or the argument's name."""
+
     def value_name(tensor: Tensor) -> str:
         op = tensor.op
         if op in arguments:

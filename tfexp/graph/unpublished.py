@@ -28,6 +28,8 @@ from tfexp.graph.loop_nodes import is_merge as IsMerge
 from tfexp.graph.loop_nodes import is_switch as IsSwitch
 from tfexp.graph.loop_nodes import while_context_of as GetWhileContext
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import prepend_name_scope as prepend_name_scope
+from tfexp.graph.scope_names import strip_name_scope as strip_name_scope
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.sparse_tensor import SparseTensor
@@ -54,23 +56,6 @@ def uid() -> int:
 def get_name_scope() -> str:
     """The default graph's current name scope, without its last slash. `ops.get_name_scope`."""
     return get_default_graph().get_name_scope()
-
-
-def strip_name_scope(name: Any, export_scope: str | None) -> Any:
-    """`name` (of a node, a tensor, a control input `^n` or a colocation `loc:@n`) relative to a scope it is below."""
-    if not export_scope:
-        return name
-    mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
-    prefix = export_scope.rstrip("/") + "/"
-    return mark + name[len(mark) :].removeprefix(prefix)
-
-
-def prepend_name_scope(name: Any, import_scope: str | None) -> Any:
-    """`name` below a scope: what `strip_name_scope` took off."""
-    if not import_scope:
-        return name
-    mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
-    return f"{mark}{import_scope.rstrip('/')}/{name[len(mark) :]}"
 
 
 def get_all_collection_keys() -> list[Any]:

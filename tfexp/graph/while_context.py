@@ -11,11 +11,16 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorboard.compat.proto import attr_value_pb2
+
 from tfexp.core.op import get_op
+from tfexp.formats.protos.control_flow import WhileContextDef
+from tfexp.graph import context_protos
 from tfexp.graph.control_flow import ControlFlowContext, merge
 from tfexp.graph.convert import constant
-from tfexp.graph.loop_nodes import is_loop_constant, is_loop_exit, output_context, while_context_of
+from tfexp.graph.loop_nodes import is_loop_constant, is_loop_enter, is_loop_exit, output_context, while_context_of
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 
@@ -99,6 +104,67 @@ class WhileContext(ControlFlowContext):
         pivot = self.pivot_for_body if self.pivot_for_body is not None else self.pivot_for_pred
         assert pivot is not None
         return pivot
+
+    # --- as messages -------------------------------------------------------------------------------------------------
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        if not context_protos.is_below(self, export_scope):
+            return None
+
+        def name(tensor: Any) -> str:
+            stripped: str = strip_name_scope(tensor.name, export_scope)
+            return stripped
+
+        definition = WhileContextDef(
+            context_name=strip_name_scope(self.name, export_scope),
+            parallel_iterations=self.parallel_iterations,
+            back_prop=self.back_prop,
+            swap_memory=self.swap_memory,
+            pivot_for_pred_name=name(self.pivot_for_pred),
+            pivot_for_body_name=name(self.pivot_for_body),
+            pivot_name=name(self.pivot),
+            loop_exit_names=[name(tensor) for tensor in self.loop_exits],
+            loop_enter_names=[name(tensor) for tensor in self.loop_enters],
+            values_def=context_protos.values_to_proto(self, export_scope),
+        )
+        if self.maximum_iterations is not None:
+            definition.maximum_iterations_name = name(self.maximum_iterations)
+        context_protos.nested_to_proto(self, definition, export_scope)
+        return definition
+
+    def to_control_flow_context_def(self, context_def: Any, export_scope: str | None = None) -> None:
+        context_def.while_ctxt.CopyFrom(self.to_proto(export_scope))
+
+    @staticmethod
+    def from_proto(context_def: Any, import_scope: str | None = None) -> WhileContext:
+        """The loop that a WhileContextDef describes, in the default graph, whose nodes it names below a scope."""
+        limit = context_def.maximum_iterations_name
+        context = WhileContext(
+            context_protos.element(limit, import_scope) if limit else None,
+            context_def.parallel_iterations,
+            context_def.back_prop,
+            context_def.swap_memory,
+            name=prepend_name_scope(context_def.context_name, import_scope),
+        )
+        context._name = prepend_name_scope(context_def.context_name, import_scope)
+        context.pivot_for_pred = context_protos.element(context_def.pivot_for_pred_name, import_scope)
+        context.pivot_for_body = context_protos.element(context_def.pivot_for_body_name, import_scope)
+        context.pivot = context_protos.element(context_def.pivot_name, import_scope)
+        context.loop_exits = [context_protos.element(name, import_scope) for name in context_def.loop_exit_names]
+        context.loop_enters = [context_protos.element(name, import_scope) for name in context_def.loop_enter_names]
+        context_protos.values_from_proto(context, context_def.values_def, import_scope)
+        if import_scope:
+            context._rename_frame()
+        context_protos.nested_from_proto(context, context_def.nested_contexts, import_scope)
+        return context
+
+    def _rename_frame(self) -> None:
+        """The loop's nodes in a frame of this context's name: what is still to come is made in that."""
+        graph = get_default_graph()
+        for name in self._values:
+            op = graph.as_graph_element(name).op
+            if is_loop_enter(op) and op._control_flow_context is self:
+                op._set_attr("frame_name", attr_value_pb2.AttrValue(s=self._name.encode()))
 
     # --- values ------------------------------------------------------------------------------------------------------
 
@@ -192,7 +258,7 @@ class WhileContext(ControlFlowContext):
             _, outer = self._split_controls(op)
             if not op._control_inputs and all(is_loop_constant(t.op) for t in op._inputs):
                 op._add_control_input(self.control_pivot().op)
-        self._mark_seen(op.outputs)
+        self._values.update(tensor.name for tensor in op.outputs)
         if outer:
             self._bring_in_controls(op, outer)
         if self._outer_context is not None or not is_loop_exit(op):
@@ -299,3 +365,6 @@ class WhileContext(ControlFlowContext):
             yield
         finally:
             graph._set_control_flow_context(saved)
+
+
+context_protos.register_kind("while_ctxt", WhileContext.from_proto)

@@ -8,6 +8,7 @@ from typing import Any
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.eager_tensor import value_as_text
 from tfexp.graph.handles import own_handle
 from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
@@ -103,7 +104,7 @@ class EagerVariable(ResourceVariable):
         return float(self.read_value())  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        text = repr(self._handle).partition("numpy=")[2].removesuffix(">")
+        text = value_as_text(self._handle, repr)
         return f"<tf.Variable {self.name!r} shape={self.get_shape()} dtype={self.dtype.name}, numpy={text}>"
 
 

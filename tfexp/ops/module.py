@@ -28,7 +28,7 @@ class Module(Trackable):
 
     def __init__(self, name: str | None = None):
         name = _snake_case(type(self).__name__) if name is None else name
-        if not name.isidentifier() or keyword.iskeyword(name):
+        if not valid_identifier(name):
             raise ValueError(
                 f"{name!r} is not a valid module name. Module names must be valid Python identifiers (e.g. a class name)."
             )
@@ -97,3 +97,8 @@ def _snake_case(name: str) -> str:
     """`MyHTTPNet2` as `my_http_net2`."""
     apart = re.sub(r"((?<=[a-z0-9])[A-Z]|(?!^)(?<!_)[A-Z](?=[a-z]))", r"_\1", name)
     return apart.lower()
+
+
+def valid_identifier(name: str) -> bool:
+    """Whether Python takes it for the name of something."""
+    return name.isidentifier() and not keyword.iskeyword(name)

@@ -103,8 +103,8 @@ class EagerGraph(Graph):
         dtypes = output_dtypes if output_dtypes is not None else output_types(op_def, attrs)
         outputs = [EagerTensor(value, dtype, self) for value, dtype in zip(results, dtypes, strict=True)]
         op = EagerOperation(self, op_def, (name or op_type).rstrip("/"), inputs, attrs, outputs)
-        for output in outputs:
-            output._producer = op if op_def.name in _REMEMBER_THEIR_OP else None
+        if op_def.name in _REMEMBER_THEIR_OP:
+            outputs[0]._producer = op.without_outputs()
         if tape.recording.tapes:
             tape.record(op)
         return op

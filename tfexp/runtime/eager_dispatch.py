@@ -64,6 +64,11 @@ _quiet = _Quiet()
 _known: dict[Any, _Known | _ByValue | None] = {}
 
 
+def forget_calls() -> None:
+    """Forget how calls ran, with the constants that they were given."""
+    _known.clear()
+
+
 def apply_eagerly(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
     """What a call of an op does once eager execution is there: `graph.apply.apply_op`, or its short cut."""
     graph: Any = get_default_graph()

@@ -19,6 +19,7 @@ from tfexp.graph.convert import constant
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.eager import eager_mode
+from tfexp.runtime.test_leaks import assert_no_garbage_created, assert_no_new_tensors
 from tfexp.runtime.testing import TestCase
 
 _NO_GPU = "this runtime has no GPU"
@@ -53,12 +54,13 @@ def run_in_graph_and_eager_modes(
                     method(self, *args, **kwargs)
             except unittest.SkipTest:  # it may only skip the one mode
                 pass
+            eagerly = assert_no_new_tensors(assert_no_garbage_created(method)) if assert_no_eager_garbage else method
             with eager_mode():
-                if reset_test:
+                if reset_test or assert_no_eager_garbage:
                     self.tearDown()
                     self.reset()
                     self.setUp()
-                method(self, *args, **kwargs)
+                eagerly(self, *args, **kwargs)
 
         return run
 
@@ -71,7 +73,6 @@ def _unchanged(func: Any = None) -> Any:
 
 
 run_deprecated_v1 = deprecated_graph_mode_only = run_all_in_deprecated_graph_mode_only = _unchanged
-assert_no_new_tensors = assert_no_new_pyobjects_executing_eagerly = assert_no_garbage_created = _unchanged
 disable_cudnn_autotune = eager_lazy_remote_copy_on_and_off = _unchanged
 enable_c_shapes = with_c_shapes = enable_c_api = with_c_api = _unchanged
 enable_output_all_intermediates = also_run_as_tf_function = run_class_in_v1_v2 = _unchanged

@@ -11,6 +11,11 @@ from tfexp.graph import convert
 from tfexp.graph.tensor import Tensor
 
 
+def is_constant(tensor_or_op: Any) -> bool:
+    """Whether it is a Const node, or a tensor of one."""
+    return (tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op).type == "Const"
+
+
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
     """A constant; of a `shape` only a single value is repeated (TypeError for others that do not fill it)."""
     if shape is not None:

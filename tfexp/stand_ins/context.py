@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from tfexp.graph.graph import Graph
+from tfexp.graph.random_seed import set_random_seed
 from tfexp.graph.scopes import device as device
 from tfexp.graph.scopes import executing_eagerly as executing_eagerly
+from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.unpublished import get_name_scope
 from tfexp.runtime.eager import ASYNC as ASYNC
 from tfexp.runtime.eager import DEVICE_PLACEMENT_EXPLICIT as DEVICE_PLACEMENT_EXPLICIT
@@ -73,6 +75,17 @@ _CONTEXT = _Context()
 
 def context() -> _Context:
     return _CONTEXT
+
+
+def set_global_seed(seed: int | None) -> None:
+    """Set the seed of the ops that run at once here."""
+    set_random_seed(seed)
+
+
+def global_seed() -> int | None:
+    """The seed that ops without one of their own have here, in this graph or at once."""
+    seed: int | None = get_default_graph().seed
+    return seed
 
 
 def in_graph_mode() -> bool:

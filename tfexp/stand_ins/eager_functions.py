@@ -8,7 +8,7 @@ from typing import Any
 
 from tfexp.functions.function import function
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.tape import GradientTape, recording
+from tfexp.graph.tape import GradientTape, recording, variable_accessed
 
 
 def make_vjp(f: Callable[..., Any], params: Any = None, persistent: bool = True) -> Callable[..., Any]:
@@ -53,3 +53,38 @@ def stop_recording() -> Iterator[None]:
 def could_possibly_record() -> bool:
     """Whether there is a tape that records."""
     return bool(recording.tapes)
+
+
+def should_record(tensors: Any) -> bool:
+    """Whether a tape follows one of the tensors."""
+    return any(tensor in tape._watched for tape in recording.tapes for tensor in tensors)
+
+
+def push_new_tape(persistent: bool = False, watch_accessed_variables: bool = True) -> GradientTape:
+    """A tape that records from here on."""
+    tape = GradientTape(persistent, watch_accessed_variables)
+    push_tape(tape)
+    return tape
+
+
+def push_tape(tape: GradientTape) -> None:
+    tape._start()
+
+
+def pop_tape(tape: GradientTape) -> None:
+    tape._stop()
+
+
+def watch(tape: GradientTape, tensor: Any) -> None:
+    tape.watch(tensor)
+
+
+def watch_variable(tape: GradientTape, variable: Any) -> None:
+    tape.watch(variable)
+
+
+def variables_accessed(variables: Any) -> None:
+    """Tell the tapes that these variables were read; those that cannot be trained are not followed."""
+    for variable in variables:
+        if variable.trainable:
+            variable_accessed(variable)

@@ -1,30 +1,137 @@
-"""`tensorflow.python.util.tf_export` and `.all_util`: what declares TensorFlow's public names. Here that changes nothing."""
+"""`tensorflow.python.util.tf_export` and `.all_util`: what declares TensorFlow's public names. Source: TF 1.15.
+
+Nothing becomes public by it: a symbol only carries the names.
+"""
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+TENSORFLOW_API_NAME, ESTIMATOR_API_NAME, KERAS_API_NAME = "tensorflow", "estimator", "keras"
 
 
-def tf_export(*args: str, **kwargs: Any) -> Callable[[Any], Any]:
-    """A decorator that leaves a symbol as it is."""
+class ExportedApiAttributes(NamedTuple):
+    """The attributes in which a symbol, and a module for its constants, keep names."""
 
-    def unchanged(symbol: Any) -> Any:
+    names: str
+    constants: str
+
+
+API_ATTRS = {
+    TENSORFLOW_API_NAME: ExportedApiAttributes("_tf_api_names", "_tf_api_constants"),
+    ESTIMATOR_API_NAME: ExportedApiAttributes("_estimator_api_names", "_estimator_api_constants"),
+    KERAS_API_NAME: ExportedApiAttributes("_keras_api_names", "_keras_api_constants"),
+}
+API_ATTRS_V1 = {api: ExportedApiAttributes(f"{attrs.names}_v1", f"{attrs.constants}_v1") for api, attrs in API_ATTRS.items()}
+SUBPACKAGE_NAMESPACES = [ESTIMATOR_API_NAME]
+
+
+class SymbolAlreadyExposedError(Exception):
+    """A symbol that has names already was given others."""
+
+
+class InvalidSymbolNameError(Exception):
+    """The name lies in the namespace of another package."""
+
+
+class api_export:  # noqa: N801 (TensorFlow's name)
+    """A decorator that gives a symbol its public names, of version 2 and with `v1` of version 1.
+
+    SymbolAlreadyExposedError where it has some, but for `allow_multiple_exports`; InvalidSymbolNameError.
+    """
+
+    def __init__(
+        self,
+        *args: str,
+        api_name: str = TENSORFLOW_API_NAME,
+        v1: Sequence[str] | None = None,
+        overrides: Sequence[Any] = (),
+        allow_multiple_exports: bool = False,
+    ):
+        self._names, self._names_v1 = args, args if v1 is None else v1
+        self._api_name, self._overrides, self._may_again = api_name, overrides, allow_multiple_exports
+        for name in (*self._names, *self._names_v1):
+            namespace = name.partition(".")[0]
+            if (namespace in SUBPACKAGE_NAMESPACES) != (api_name == ESTIMATOR_API_NAME):
+                raise InvalidSymbolNameError(f"{api_name!r} does not export {name!r}")
+
+    def __call__(self, symbol: Any) -> Any:
+        for overridden in self._overrides:
+            for attrs in (API_ATTRS, API_ATTRS_V1):
+                delattr(overridden, attrs[self._api_name].names)
+        for attrs, names in ((API_ATTRS, self._names), (API_ATTRS_V1, self._names_v1)):
+            attribute = attrs[self._api_name].names
+            if attribute in vars(symbol) and not self._may_again:
+                raise SymbolAlreadyExposedError(f"{symbol.__name__} is already exposed as {vars(symbol)[attribute]}")
+            setattr(symbol, attribute, names)
         return symbol
 
-    return unchanged
+    def export_constant(self, module_name: str, name: str) -> None:
+        """Note that a module's constant has the names."""
+        module = sys.modules[module_name]
+        for attrs, names in ((API_ATTRS, self._names), (API_ATTRS_V1, self._names_v1)):
+            listed = vars(module).setdefault(attrs[self._api_name].constants, [])
+            listed.append((names, name))
 
 
-keras_export = estimator_export = tf_export
+tf_export = functools.partial(api_export, api_name=TENSORFLOW_API_NAME)
+estimator_export = functools.partial(api_export, api_name=ESTIMATOR_API_NAME)
+keras_export = functools.partial(api_export, api_name=KERAS_API_NAME)
+
+
+def _collected(thing: Any, tables: Iterable[dict[str, ExportedApiAttributes]], field: str) -> list[Any]:
+    apis = (TENSORFLOW_API_NAME, KERAS_API_NAME)
+    return [item for table in tables for api in apis for item in vars(thing).get(getattr(table[api], field), ())]
 
 
 def get_v1_names(symbol: Any) -> list[str]:
-    """No symbol of a program is published."""
-    return []
+    """The symbol's names in version 1."""
+    return _collected(symbol, [API_ATTRS_V1], "names")
 
 
-get_v2_names = get_v1_names
+def get_v2_names(symbol: Any) -> list[str]:
+    return _collected(symbol, [API_ATTRS], "names")
+
+
+def get_v1_constants(module: Any) -> list[Any]:
+    """(names, name in the module) of its constants."""
+    return _collected(module, [API_ATTRS_V1], "constants")
+
+
+def get_v2_constants(module: Any) -> list[Any]:
+    return _collected(module, [API_ATTRS], "constants")
+
+
+def get_canonical_name(api_names: Sequence[str], deprecated_api_names: Sequence[str]) -> str | None:
+    """The first name that is not deprecated, else the first; None without any."""
+    return next((name for name in api_names if name not in deprecated_api_names), next(iter(api_names), None))
+
+
+def get_canonical_name_for_symbol(
+    symbol: Any, api_name: str = TENSORFLOW_API_NAME, add_prefix_to_v1_names: bool = False
+) -> str | None:
+    """The name that is to be used, version 2's before version 1's (with a prefix if wanted); None without."""
+    deprecated: Sequence[str] = vars(symbol).get("_tf_deprecated_api_names", ())
+    names = vars(symbol).get(API_ATTRS[api_name].names)
+    if names:
+        return get_canonical_name(names, deprecated)
+    name = get_canonical_name(vars(symbol).get(API_ATTRS_V1[api_name].names, ()), deprecated)
+    return f"compat.v1.{name}" if name is not None and add_prefix_to_v1_names else name
+
+
+def kwarg_only(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f`, so that it takes its arguments by name alone: TypeError for others."""
+
+    @functools.wraps(f)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        if args:
+            raise TypeError(f"{f.__name__} only takes keyword args. Please pass these as kwargs instead: {args}")
+        return f(**kwargs)
+
+    return wrapper
 
 
 def make_all(module_name: str, doc_string_modules: Sequence[Any] | None = None) -> list[str]:

@@ -55,19 +55,32 @@ def tensor_id(tensor: Any) -> int:
     return id(tensor)
 
 
-def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | None = None) -> Any:
-    """A value made of several tensors as it is, anything else as a tensor."""
-    if isinstance(value, (IndexedSlices, SparseTensor)):
-        return convert_to_tensor_or_indexed_slices(value, dtype, name) if isinstance(value, IndexedSlices) else value
-    return convert_to_tensor(value, dtype, name)
-
-
 def internal_convert_to_tensor_or_indexed_slices(
     value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     if isinstance(value, IndexedSlices):
         return convert_to_tensor_or_indexed_slices(value, dtype, name)
     return convert_to_tensor(value, dtype, name, as_ref=as_ref)
+
+
+def _assert_same_graph(original_item: Any, item: Any) -> None:
+    """ValueError unless both are of one graph."""
+    if original_item.graph is not item.graph:
+        raise ValueError(f"{item} must be from the same graph as {original_item}.")
+
+
+class NullContextmanager(contextlib.nullcontext[None]):
+    """A block that changes nothing, whatever it is given."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__()
+
+
+def numpy_text(tensor: Any, is_repr: bool = False) -> str:
+    """An eager tensor's value as text; one of several lines starts below."""
+    value = tensor.numpy() if isinstance(tensor, EagerTensor) else tensor
+    text = repr(value) if is_repr else str(value)
+    return f"\n{text}" if "\n" in text else text
 
 
 def raise_from_not_ok_status(error: OpError, name: str | None) -> None:

@@ -40,11 +40,22 @@ class Stand(types.ModuleType):
                     return stand_for(f"{self.__name__}.{name}") or found
                 if found is not _NOTHING:
                     return found
+            if name.endswith(("_v1", "_v2")) and (found := self._of_version(name)) is not _NOTHING:
+                return found
             if self.__name__.startswith("tensorflow.python"):
                 below = stand_for(f"{self.__name__}.{name}")
                 if below is not None or name in _siblings():
                     return below or stand_for(_siblings()[name])
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}: tfexp, which stands in here, lacks it")
+
+    def _of_version(self, name: str) -> Any:
+        """`boolean_mask_v2` is `tf.compat.v2.boolean_mask`, and `conv3d_v1` is `tf.nn.conv3d`."""
+        for place in self._places:
+            if place.partition(".")[0] == "tf" and ":" not in place:
+                home = place if name.endswith("_v1") else place.replace("tf", "tf.compat.v2", 1)
+                if (found := _find(home, name[:-3])) is not _NOTHING:
+                    return found
+        return _NOTHING
 
     def __dir__(self) -> list[str]:
         names = set(super().__dir__())

@@ -41,6 +41,12 @@ def get(name: str) -> Any:
     return None if op is None else op_def(op)
 
 
+def register_op_list(op_list: Any) -> None:
+    """Ops are registered with their kernels: a list of declarations adds none. ValueError where one is not there."""
+    if missing := [declared.name for declared in op_list.op if find_op(declared.name) is None]:
+        raise ValueError(f"There are no ops {missing}")
+
+
 def get_registered_ops() -> dict[str, Any]:
     """The OpDefs of all ops, by name."""
     return {name: op_def(op) for name, op in all_ops().items()}

@@ -97,6 +97,7 @@ PYTHON = {
     **{f"autograph.{name}": "" for name in _TRANSLATOR.split()},
     "autograph.pyct.transformer": "ast:Base=NodeTransformer",
     "compat.compat": "tf.compat",
+    "compat.v2_compat": "tf",
     "compiler.xla.jit": "tf.xla.experimental",
     "compiler.xla.xla": "tf.xla.experimental",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns " + _older_columns(),
@@ -162,7 +163,9 @@ PYTHON = {
     "ops.check_ops": "tf tf.debugging tfexp.stand_ins.assertions",
     "ops.clip_ops": "tf",
     "ops.cond": "tf",
-    "ops.cond_v2": "tf " + renamed("tf", cond_v2="cond"),
+    "ops.boosted_trees_ops": "tfexp.ops.tree_ensemble ops",
+    "ops.clustering_ops": "tfexp.estimator.canned.kmeans_graph tfexp.ops.clustering ops",
+    "ops.cond_v2": "tfexp.stand_ins.functional_control_flow tf",
     "ops.confusion_matrix": "tf tfexp.ops.losses:remove_squeezable_dimensions=without_last_ones",
     "ops.control_flow_assert": "tf",
     "ops.control_flow_case": "tf",
@@ -175,13 +178,15 @@ PYTHON = {
     + renamed("tfexp.ops.case", _case_helper="case_by")
     + renamed("tf", cond_for_tf_v2="cond"),
     "ops.control_flow_util": "tfexp.graph.unpublished",
+    "ops.control_flow_util_v2": "tfexp.stand_ins.functional_control_flow",
+    "ops.control_flow_v2_func_graphs": "tfexp.stand_ins.functional_control_flow",
     "ops.control_flow_v2_toggles": "tf",
     "ops.critical_section_ops": "tf",
     "ops.cudnn_rnn_grad": "tf",
     "ops.ctc_ops": "tf.nn ops "
     + renamed("tf.nn", ctc_loss_dense="ctc_loss_v2")
     + renamed("tfexp.ops.ctc", dense_labels_to_sparse="dense_labels_to_sparse"),
-    "ops.custom_gradient": "tf",
+    "ops.custom_gradient": "tf tfexp.stand_ins.gradient_questions",
     "ops.data_flow_grad": "tf",
     "ops.data_flow_ops": "tf tf.queue tf.queue:GPUCompatibleFIFOQueue=FIFOQueue tfexp.ops.barrier:Barrier=Barrier "
     "tfexp.ops.staging tfexp.stand_ins.record_inputs ops",
@@ -192,7 +197,7 @@ PYTHON = {
     "ops.gradient_checker_v2": "tfexp.stand_ins.gradient_checker",
     "ops.gradients": "tf",
     "ops.gradients_impl": "tf tfexp.graph.gradients tfexp.ops.hessians:_hessian_vector_product=hessian_vector_product",
-    "ops.gradients_util": "tf tfexp.graph.gradients",
+    "ops.gradients_util": "tf tfexp.graph.gradients tfexp.graph.gradients:IsTrainable=is_trainable",
     "ops.handle_data_util": "tf",
     "ops.histogram_ops": "tf",
     "ops.image_grad": "tf",
@@ -262,6 +267,7 @@ PYTHON = {
     "ops.rnn": "tf.nn tf.contrib.rnn tfexp.stand_ins.rnn_cells",
     "ops.rnn_cell": "tf.nn.rnn_cell",
     "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell tfexp.stand_ins.rnn_cells",
+    "ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell tf.contrib.rnn",
     "ops.rnn_grad": "tf",
     "ops.script_ops": "tf tfexp.stand_ins.script_functions ops tf:eager_py_func=py_function",
     "ops.session_ops": "tf tfexp.runtime.session_handles ops",
@@ -280,7 +286,7 @@ PYTHON = {
     "ops.standard_ops": "tf",
     "ops.state_grad": "tf",
     "ops.state_ops": "tf tfexp.stand_ins.variable_nodes ops",
-    "ops.stateful_random_ops": "tf.random.experimental tf.random tfexp.ops.random_generator",
+    "ops.stateful_random_ops": "tf.random.experimental tf.random tfexp.ops.random_generator tfexp.stand_ins.random_states",
     "ops.stateless_random_ops": "tf.random "
     + renamed("tf.random", stateless_random_uniform="stateless_uniform", stateless_random_normal="stateless_normal"),
     "ops.string_ops": "tf.strings tf ops "
@@ -305,7 +311,9 @@ PYTHON = {
     + renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
     "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",
     "ops.while_loop": "tf",
-    "ops.while_v2": "tf",
+    "ops.while_v2": "tfexp.stand_ins.functional_control_flow tf",
+    "grappler.tf_optimizer": "tfexp.stand_ins.graph_optimizer",
+    "module.module": renamed("tfexp.ops.module", Module="Module", camel_to_snake="_snake_case") + "tfexp.ops.module",
     "platform.app": "tf.app",
     "platform.benchmark": "tf.test",
     "platform.build_info": "tf.version",
@@ -370,12 +378,15 @@ CONTRIB = {
 
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.
 MESSAGES = {
+    "boosted_trees_pb2": "tfexp.formats.protos.boosted_trees",
     "checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
     "control_flow_pb2": "tfexp.formats.protos.control_flow",
     "cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "device_attributes_pb2": "tfexp.formats.protos.devices",
+    "error_codes_pb2": "tfexp.core.errors",
     "example_pb2": "tfexp.formats.protos.example",
     "feature_pb2": "tfexp.formats.protos.example",
+    "kernel_def_pb2": "tfexp.formats.protos.kernels",
     "queue_runner_pb2": "tfexp.formats.protos.queue_runner",
     "saved_model_pb2": "tfexp.formats.protos.saved_model",
     "saved_tensor_slice_pb2": "tfexp.formats.protos.tensor_bundle",

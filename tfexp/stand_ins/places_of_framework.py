@@ -6,6 +6,11 @@ from tfexp.stand_ins.places_of_data import renamed
 
 _OPTIMIZER = ("jit", "experimental_options")
 
+_MESSAGES_OF_NEST = (
+    "STRUCTURES_HAVE_MISMATCHING_LENGTHS STRUCTURES_HAVE_MISMATCHING_TYPES SHALLOW_TREE_HAS_INVALID_KEYS "
+    "INPUT_TREE_SMALLER_THAN_SHALLOW_TREE IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ"
+)
+
 # tensorflow.python.<key>, with the places that answer, in order.
 FRAMEWORK = {
     "autograph.impl.api": "tf.autograph tf.autograph.experimental",
@@ -17,30 +22,38 @@ FRAMEWORK = {
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
     "eager.context": "tfexp.stand_ins.context",
-    "eager.core": "",
-    "eager.def_function": "tf tfexp.functions.function:Function=PolymorphicFunction",
-    "eager.execute": "tfexp.stand_ins.eager_arguments",
+    "eager.cancellation": "tfexp.stand_ins.eager_execution",
+    "eager.core": "tfexp.stand_ins.eager_execution",
+    "eager.def_function": "tf tf.config:run_functions_eagerly=experimental_run_functions_eagerly "
+    "tfexp.functions.function:Function=PolymorphicFunction",
+    "eager.execute": "tfexp.stand_ins.eager_arguments tfexp.stand_ins.eager_execution",
     "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
     "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
     + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
     "eager.graph_only_ops": "tfexp.stand_ins.eager_arguments",
+    "eager.lift_to_graph": "tfexp.stand_ins.graph_copies",
     "eager.monitoring": "tfexp.stand_ins.monitoring",
     "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
-    "eager.wrap_function": "tf tfexp.functions.wrapped",
+    "eager.wrap_function": "tf tfexp.functions.wrapped tfexp.stand_ins.graph_copies",
     "framework.auto_control_deps": "tfexp.stand_ins.ordered_effects",
-    "framework.common_shapes": renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
+    "framework.common_shapes": "tfexp.stand_ins.static_shapes "
+    + renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
-    "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite"),
+    "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite") + "tfexp.stand_ins.composites",
+    "framework.composite_tensor_utils": "tfexp.stand_ins.composites",
     "framework.config": "tf.config.experimental tf.config tf.config.threading "
     + renamed("tf.config.optimizer", **{f"get_optimizer_{name}": f"get_{name}" for name in _OPTIMIZER})
     + renamed("tf.config.optimizer", **{f"set_optimizer_{name}": f"set_{name}" for name in _OPTIMIZER}),
-    "framework.constant_op": "tfexp.stand_ins.constants:constant=constant tf tf:constant_v1=constant "
+    "framework.constant_op": renamed("tfexp.stand_ins.constants", constant="constant", is_constant="is_constant")
+    + "tf tf:constant_v1=constant "
     "tfexp.graph.convert:_tensor_shape_tensor_conversion_function=_from_shape",
+    "framework.convert_to_constants": "tfexp.stand_ins.frozen_functions",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
     "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
     "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf tfexp.stand_ins.framework_dtypes",
+    "framework.error_interpolation": "tfexp.stand_ins.error_texts",
     "framework.errors": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
     "framework.errors_impl": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
     "framework.framework_lib": "tf",
@@ -48,13 +61,15 @@ FRAMEWORK = {
     + renamed("tf.nest", flatten="flatten", pack_sequence_as="pack_sequence_as"),
     "framework.function": "tfexp.ops.defun "
     + renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
-    "framework.function_def_to_graph": "tfexp.stand_ins.function_graphs",
+    "framework.function_def_to_graph": "tfexp.stand_ins.function_graphs tfexp.stand_ins.graph_copies",
+    "framework.graph_to_function_def": "tfexp.stand_ins.graph_copies",
     "framework.graph_io": "tf.train",
     "framework.graph_util": "tf.graph_util",
     "framework.graph_util_impl": "tf.graph_util",
     "framework.importer": "tf",
     "framework.indexed_slices": "tf tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
     "tfexp.stand_ins.framework_ops",
+    "framework.kernels": "tfexp.stand_ins.registered_kernels",
     "framework.load_library": "tf",
     "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
     + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
@@ -62,10 +77,12 @@ FRAMEWORK = {
     "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
     "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
     "tfexp.graph.statistics "
-    "tfexp.stand_ins.framework_ops "
+    "tfexp.stand_ins.framework_ops tfexp.stand_ins.framework_registries tfexp.stand_ins.composites "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
-    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of",
-    "framework.random_seed": "tf tfexp.graph.random_seed",
+    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of "
+    + "tf:enable_eager_execution_internal=enable_eager_execution "
+    + renamed("tfexp.graph.convert", internal_convert_n_to_tensor_or_indexed_slices="convert_n_to_tensor_or_indexed_slices"),
+    "framework.random_seed": "tf tf.compat.v2.random:set_seed=set_seed tfexp.graph.random_seed",
     "framework.registry": "tfexp.stand_ins.registry",
     "framework.smart_cond": "tf.contrib.framework",
     "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
@@ -78,7 +95,11 @@ FRAMEWORK = {
     + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
     + "tf tfexp.graph.unpublished",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
-    "framework.test_util": "tfexp.runtime.test_modes tf.test tfexp.runtime.testing tfexp.distributed.local_cluster",
+    "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
+    "tfexp.stand_ins.test_sessions tfexp.distributed.local_cluster "
+    + renamed(
+        "tf.test", assert_equal_graph_def_v1="assert_equal_graph_def", assert_equal_graph_def_v2="assert_equal_graph_def"
+    ),
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
     "framework.versions": "tf",
@@ -98,7 +119,8 @@ FRAMEWORK = {
     "util.keyword_args": "tfexp.stand_ins.decorators",
     "util.lazy_loader": "tfexp.stand_ins.callables",
     "util.lock_util": "tfexp.stand_ins.locks",
-    "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest",
+    "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest "
+    + renamed("tfexp.core.shallow_nest", **{f"_{name}": name for name in _MESSAGES_OF_NEST.split()}),
     "util.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
     "util.protobuf.compare": "tfexp.stand_ins.proto_compare",
     "util.serialization": renamed("tfexp.keras.saving.training_config", get_json_type="as_json"),

@@ -13,13 +13,16 @@ from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, saver_pb2, varia
 
 from tfexp.core.op import find_op
 from tfexp.formats.atomic_file import replace_file
+from tfexp.formats.protos.control_flow import CondContextDef, WhileContextDef
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.control_flow import CondContext
 from tfexp.graph.graphdef import import_graph_def
 from tfexp.graph.op_defs import op_def
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.while_context import WhileContext
 from tfexp.ops.variable_base import Variable
 from tfexp.train.graph_debug_info import graph_debug_info
 
@@ -46,6 +49,11 @@ def register_proto_function(
     _PROTO_COLLECTIONS[collection_name] = (proto_type, to_proto, from_proto)
 
 
+def proto_functions(collection_name: str) -> tuple[Any, Any, Any]:
+    """What was registered for a collection: (type of messages, to_proto, from_proto); (None, None, None) for others."""
+    return _PROTO_COLLECTIONS.get(collection_name, (None, None, None))
+
+
 for _key in (
     GraphKeys.GLOBAL_VARIABLES,
     GraphKeys.LOCAL_VARIABLES,
@@ -56,6 +64,9 @@ for _key in (
     GraphKeys.GLOBAL_STEP,
 ):
     register_proto_function(_key, variable_pb2.VariableDef, None, Variable.from_proto)
+
+register_proto_function(GraphKeys.COND_CONTEXT, CondContextDef, None, CondContext.from_proto)
+register_proto_function(GraphKeys.WHILE_CONTEXT, WhileContextDef, None, WhileContext.from_proto)
 
 
 def export_meta_graph(
@@ -179,15 +190,12 @@ def _add_op_list(definition: meta_graph_pb2.MetaGraphDef) -> None:
 def _add_collection(definition: meta_graph_pb2.MetaGraphDef, graph: Any, key: Any, scope: str | None) -> None:
     if not isinstance(key, str):
         return
-    _, to_proto, _ = _PROTO_COLLECTIONS.get(key, (None, None, None))
+    _, to_proto, _ = proto_functions(key)
     collection = meta_graph_pb2.CollectionDef()
     for item in graph.get_collection(key):
         kind, value = _exported(item, scope, to_proto, key in _PROTO_COLLECTIONS)
         if kind is None or collection.WhichOneof("kind") not in (None, kind):
-            # Every loop and branch leaves these; a graph that is imported runs without them.
-            contexts = key in (GraphKeys.COND_CONTEXT, GraphKeys.WHILE_CONTEXT)
-            _log.log(
-                logging.DEBUG if contexts else logging.WARNING,
+            _log.warning(
                 "Collection %r is left out of the MetaGraph: %s is of another kind or of none that can be written",
                 key,
                 type(item).__name__,
@@ -287,7 +295,7 @@ def _items(graph: Any, key: str, collection: Any, scope: str) -> Iterable[Any]:
     if kind is None:
         return
     values = getattr(collection, kind).value
-    proto_type, _, from_proto = _PROTO_COLLECTIONS.get(key, (None, None, None))
+    proto_type, _, from_proto = proto_functions(key)
     if proto_type is not None and from_proto is not None and kind == "bytes_list":
         known: dict[bytes, Any] = graph.__dict__.setdefault("_imported_items", {})
         for data in values:

@@ -43,12 +43,12 @@ from tfexp.core.deprecation import deprecated_args as deprecated_args
 from tfexp.core.gone import missing_from
 from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
 from tfexp.graph.bounded_tensor_spec import BoundedTensorSpec as BoundedTensorSpec
+from tfexp.graph.scope_names import prepend_name_scope as prepend_name_scope
+from tfexp.graph.scope_names import strip_name_scope as strip_name_scope
 from tfexp.graph.scopes import graph_of as get_graph_from_inputs
 from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tfexp.graph.type_spec import TensorSpec as TensorSpec
 from tfexp.graph.unpublished import get_name_scope as get_name_scope
-from tfexp.graph.unpublished import prepend_name_scope as prepend_name_scope
-from tfexp.graph.unpublished import strip_name_scope as strip_name_scope
 from tfexp.ops.check_compare import assert_scalar as assert_scalar
 from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
 from tfexp.ops.check_types import is_tensor as is_tensor

@@ -1,0 +1,22 @@
+"""Names relative to a name scope, as parts of graphs are written and read. Source: `tf.contrib.framework`, TF 1.15."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def strip_name_scope(name: Any, export_scope: str | None) -> Any:
+    """`name` (of a node, a tensor, a control input `^n` or a colocation `loc:@n`) relative to a scope it is below."""
+    if not export_scope:
+        return name
+    mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
+    prefix = export_scope.rstrip("/") + "/"
+    return mark + name[len(mark) :].removeprefix(prefix)
+
+
+def prepend_name_scope(name: Any, import_scope: str | None) -> Any:
+    """`name` below a scope: what `strip_name_scope` took off."""
+    if not import_scope:
+        return name
+    mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
+    return f"{mark}{import_scope.rstrip('/')}/{name[len(mark) :]}"
