@@ -67,7 +67,7 @@ class Cluster:
         for name, place in places.items():
             device = m.Device(f"{name}/device:CPU:0", "CPU", 1 << 28, next(self._numbers), OURS)
             master = Master(name, [device], addresses, lambda: next(self._numbers) << 8)
-            self.tasks[name] = Task(name, place, master, Worker(name, [device], addresses))
+            self.tasks[name] = Task(name, place, master, Worker(name, [device], addresses, lambda: next(self._numbers)))
 
     def recost(self, costs: Costs, network: Network) -> None:
         """Everything costs that from now on."""

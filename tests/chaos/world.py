@@ -104,7 +104,7 @@ class World:
         incarnation = next(self._incarnations)
         device = m.Device(f"{name}/device:CPU:0", "CPU", 1 << 28, incarnation, OURS)
         master = Master(name, [device], ADDRESSES, lambda: next(self._numbers) << 8)
-        return Host(name, incarnation, master, Worker(name, [device], ADDRESSES))
+        return Host(name, incarnation, master, Worker(name, [device], ADDRESSES, lambda: next(self._numbers)))
 
     # --- time --------------------------------------------------------------------------------------------------------
 

@@ -37,7 +37,10 @@ CASES = [
         [(2, 3), i32(1), i32(-1), i32(-1), Like(0)],
         lambda d, *_: np.stack([np.diag(row, 1) for row in d]),
         label="one",
-        errors=[Error([(2, 3), i32(0), i32(2), i32(-1), np.float32(0)], InvalidArgumentError, "not consistent")],
+        errors=[
+            Error([(2, 3), i32(0), i32(2), i32(-1), np.float32(0)], InvalidArgumentError, "not consistent"),
+            Error([(2, 3), i32(0), i32(2, 2), i32(-1), np.float32(0)], InvalidArgumentError, "num_rows must be a scalar"),
+        ],
     ),
     OpCase(
         "MatrixDiagPartV2",

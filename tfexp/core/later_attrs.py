@@ -20,7 +20,7 @@ OPS_BY_ATTR = {
     "allow_missing_files": "MergeV2Checkpoints",
     "allow_stateful": "DatasetToGraph",
     "allowed_devices": "VarHandleOp",
-    "auto_shard_policy": "AutoShardDataset",
+    "auto_shard_policy": "AutoShardDataset ExperimentalAutoShardDataset",
     "axis": "Dequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeV2",
     "bad_indices_policy": """
         GatherNd ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate ScatterNd

@@ -33,7 +33,7 @@ from tfexp.ops.dataset import Dataset, define_dataset
 
 _LATER = (
     *("cardinality_options", "metadata", "stop_on_empty_dataset", "use_default_device", "drop_remainder"),
-    *("auto_shard_policy", "num_replicas", "use_fallback"),
+    *("auto_shard_policy", "num_replicas"),
     *("ragged_keys", "ragged_split_types", "ragged_value_types"),
 )
 

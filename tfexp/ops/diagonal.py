@@ -176,6 +176,8 @@ def _matrix_diag(diagonal: np.ndarray, low: int, high: int, rows: int, columns: 
 @matrix_diag_v3.kernel("CPU")
 def _(ctx: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any, *, align: str) -> np.ndarray:
     low, high = _band(k)
+    require_scalar("num_rows", num_rows)
+    require_scalar("num_cols", num_cols)
     return _matrix_diag(diagonal, low, high, int(num_rows), int(num_cols), padding_value, align)
 
 
