@@ -30,7 +30,7 @@ MESSAGES = {
     "-m model=mlp,linrg": f"model (conf/model): there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
     "modl=linreg": f"modl (conf/config.yaml): there is no setting or group 'modl'; did you mean 'model'? {ROOTS}",
     "cluster=9workers": "cluster (conf/cluster): there is no choice '9workers'; did you mean '2workers'? "
-    "The choices are: 2ps3workers, 2workers, local, static",
+    "The choices are: 2peers, 2ps3workers, 2workers, local, static",
     "device=cpus": "device (conf/device): there is no choice 'cpus'; did you mean 'cpu'? "
     "The choices are: cpu, gpu, numba, one_thread, onednn, xla",
     # stray signs
